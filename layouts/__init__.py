@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layout algebra of CuTe, with every operation held to its definition.
+
+A layout ``shape:stride`` maps coordinates to integers. An operation whose result would break its own defining
+equation raises LayoutError with the precondition that failed and the numbers.
+
+>>> from layouts import Layout
+>>> L = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
+>>> L(5, 3)
+57
+"""
+
+# One block per module, sorted by module.
+from layouts.coords import crd2crd as crd2crd
+from layouts.coords import crd2idx as crd2idx
+from layouts.coords import idx2crd as idx2crd
+from layouts.errors import LayoutError as LayoutError
+from layouts.errors import LayoutParseError as LayoutParseError
+from layouts.errors import ProfileError as ProfileError
+from layouts.int_tuple import IntTuple as IntTuple
+from layouts.int_tuple import compatible as compatible
+from layouts.int_tuple import congruent as congruent
+from layouts.int_tuple import depth as depth
+from layouts.int_tuple import leaves as leaves
+from layouts.int_tuple import product as product
+from layouts.int_tuple import rank as rank
+from layouts.int_tuple import shape as shape
+from layouts.int_tuple import size as size
+from layouts.int_tuple import weakly_congruent as weakly_congruent
+from layouts.layout import Layout as Layout
+from layouts.layout import cosize as cosize
+from layouts.layout import dice as dice
+from layouts.layout import domain_offset as domain_offset
+from layouts.layout import make_layout as make_layout
+from layouts.layout import parse_layout as parse_layout
+from layouts.layout import slice as slice
+from layouts.layout import slice_and_offset as slice_and_offset
+from layouts.order import compact_col_major as compact_col_major
+from layouts.order import compact_order as compact_order
+from layouts.order import compact_row_major as compact_row_major
+from layouts.text import format_int_tuple as format_int_tuple
+from layouts.text import parse_int_tuple as parse_int_tuple

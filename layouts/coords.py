@@ -1,0 +1,202 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Coordinates and indices: colexicographic (the leftmost mode runs fastest), on ints and on numpy arrays.
+
+A coordinate of a shape is a natural number, or a tuple with one coordinate per mode. Source: CUTLASS,
+include/cute/stride.hpp.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from layouts.errors import LayoutError
+from layouts.int_tuple import IntTuple, leaves, product
+
+IndexArray: TypeAlias = "npt.NDArray[np.int64]"
+Index: TypeAlias = "int | npt.NDArray[np.integer[Any]]"
+Coord: TypeAlias = "Index | tuple[Coord, ...]"
+Slicer: TypeAlias = "Index | tuple[Slicer, ...] | None"
+
+INT64_MAX = 2**63 - 1
+
+
+def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
+    """Where ``shape:stride`` maps a coordinate; None counts as 0.
+
+    offset(c, s, d) = sum of digit_i(c) * d_i over the flat modes; an int is split into digits
+    colexicographically, its last digit unbounded. Integer arrays are computed in int64 and broadcast.
+
+    Raises LayoutError for a negative or non-integer coordinate, a wrong rank, and array results beyond int64.
+    """
+    if type(coord) is int and coord >= 0:
+        return _split(coord, leaves(shape), leaves(stride))
+    if has_array(coord) and _reach(coord, shape, stride) > INT64_MAX:
+        raise LayoutError(f"offsets of {shape}:{stride} at these coordinates do not fit 64 bits")
+    return _offset(coord, shape, stride)
+
+
+def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
+    if isinstance(coord, tuple):
+        shapes, strides = _modes(coord, shape, stride)
+        return sum(map(_offset, coord, shapes, strides))
+    return 0 if coord is None else _split(natural(coord), leaves(shape), leaves(stride))
+
+
+def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+    if not shapes:
+        if np.any(index):
+            raise LayoutError(f"index {index} outside the empty shape (), which has the index 0 alone")
+        return index
+    total: Any = 0
+    for s, d in zip(shapes[:-1], strides, strict=False):
+        total = total + index % s * d
+        index = index // s
+    return total + index * strides[-1]
+
+
+def _modes(
+    coord: tuple[Slicer, ...], shape: IntTuple, stride: IntTuple
+) -> tuple[tuple[IntTuple, ...], tuple[IntTuple, ...]]:
+    if not isinstance(shape, tuple) or len(shape) != len(coord):
+        raise LayoutError(f"coordinate of {len(coord)} modes for the shape {shape}")
+    if not isinstance(stride, tuple) or len(stride) != len(shape):
+        raise LayoutError(f"stride {stride} does not have the profile of the shape {shape}")
+    return shape, stride
+
+
+def has_array(coord: object) -> bool:
+    """Whether a numpy array occurs anywhere in a coordinate."""
+    return any(map(has_array, coord)) if isinstance(coord, tuple) else isinstance(coord, np.ndarray)
+
+
+def has_none(coord: object) -> bool:
+    """Whether None occurs anywhere in a coordinate: then it slices."""
+    return any(map(has_none, coord)) if isinstance(coord, tuple) else coord is None
+
+
+def natural(index: Any) -> Any:
+    """An index checked: a non-negative int, or a non-negative integer array as int64 (uint8 would wrap)."""
+    if isinstance(index, np.ndarray):
+        if index.dtype.kind not in "iu":
+            raise LayoutError(f"coordinates must be integers, got an array of {index.dtype}")
+        if index.size and int(index.min()) < 0:
+            raise LayoutError(f"coordinates must not be negative, got {int(index.min())}")
+        if index.size and int(index.max()) > INT64_MAX:
+            raise LayoutError(f"array coordinates must fit 64 signed bits, got {int(index.max())}")
+        return index.astype(np.int64, copy=False)
+    if isinstance(index, (bool, np.bool_)) or not hasattr(index, "__index__"):
+        raise LayoutError(f"coordinates must be integers, got {type(index).__name__} {index!r}")
+    value = operator.index(index)
+    if value < 0:
+        raise LayoutError(f"coordinates must not be negative, got {value}")
+    return value
+
+
+def _reach(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
+    """An upper bound of the absolute value of every intermediate result of ``_offset``."""
+    if isinstance(coord, tuple):
+        shapes, strides = _modes(coord, shape, stride)
+        return sum(map(_reach, coord, shapes, strides))
+    if coord is None:
+        return 0
+    index = natural(coord)
+    top = int(np.max(index, initial=0))
+    total, rest = 0, 1
+    for s, d in zip(leaves(shape)[:-1], leaves(stride), strict=False):
+        total += (s - 1) * abs(d)
+        rest *= s
+    return total + max(top, top // rest * abs((leaves(stride) or (0,))[-1]))
+
+
+def crd2idx(coord: Coord, shape: Any, stride: IntTuple | None = None) -> Any:
+    """The index of a coordinate in a layout, in ``shape:stride``, or, without strides, colexicographic in ``shape``.
+
+    crd2idx(c, s, d) = sum of digit_i(c) * d_i; without strides d_i is the product of the extents before i.
+
+    >>> crd2idx((1, 2), (4, 8)), crd2idx((1, 2), (4, 8), (8, 1)), crd2idx(9, (4, 8), (8, 1))
+    (9, 10, 10)
+
+    Raises LayoutError for a negative coordinate or one that does not fit the shape's profile.
+    """
+    if not isinstance(shape, (int, tuple)):
+        return offset(coord, shape.shape, shape.stride)
+    return offset(coord, shape, _prefix_products(shape, 1)[0] if stride is None else stride)
+
+
+def _prefix_products(shape: IntTuple, start: int) -> tuple[IntTuple, int]:
+    if not isinstance(shape, tuple):
+        return start, start * shape
+    modes: list[IntTuple] = []
+    for s in shape:
+        mode, start = _prefix_products(s, start)
+        modes.append(mode)
+    return tuple(modes), start
+
+
+def idx2crd(index: Coord, shape: IntTuple, stride: IntTuple | None = None) -> Any:
+    """The coordinate, congruent with ``shape``, of an index: the inverse of crd2idx.
+
+    crd2idx(idx2crd(i, s), s) = i for every natural i (the last mode is unbounded), and with strides
+    crd2idx(idx2crd(i, s, d), s, d) = i: digit (i // d) % s in each mode.
+
+    >>> idx2crd(9, (4, 8)), idx2crd(9, ((2, 2), 8)), idx2crd(10, (4, 8), (8, 1))
+    ((1, 2), ((1, 0), 2), (1, 2))
+
+    Raises LayoutError for a negative index, and, with strides, when the digits do not give the index back.
+    """
+    if isinstance(index, tuple):
+        if not isinstance(shape, tuple) or len(shape) != len(index):
+            raise LayoutError(f"index of {len(index)} modes for the shape {shape}")
+        strides = (None,) * len(shape) if stride is None else _modes(index, shape, stride)[1]
+        return tuple(map(idx2crd, index, shape, strides))
+    value = natural(index)
+    if stride is None:
+        return _digits(value, shape)[0]
+    result = _strided_digits(value, shape, stride)
+    if np.any(offset(result, shape, stride) != value):
+        raise LayoutError(f"no digits (i // d) % s of {shape}:{stride} give the index {index} back")
+    return result
+
+
+def _digits(index: Any, shape: IntTuple, last: bool = True) -> tuple[Any, Any]:
+    """The coordinate of an index and what is left of it for the modes to the right."""
+    if not isinstance(shape, tuple):
+        return (index, index * 0) if last else (index % shape, index // shape)
+    modes = []
+    for i, s in enumerate(shape):
+        mode, index = _digits(index, s, last and i == len(shape) - 1)
+        modes.append(mode)
+    return tuple(modes), index
+
+
+def _strided_digits(index: Any, shape: IntTuple, stride: IntTuple) -> Any:
+    if isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == len(stride):
+        return tuple(_strided_digits(index, s, d) for s, d in zip(shape, stride, strict=True))
+    if isinstance(shape, tuple) or isinstance(stride, tuple):
+        raise LayoutError(f"stride {stride} does not have the profile of the shape {shape}")
+    if shape == 1:
+        return index * 0
+    if stride <= 0:
+        raise LayoutError(f"idx2crd needs positive strides, got {stride} for the extent {shape}")
+    return index // stride % shape
+
+
+def crd2crd(coord: Coord, source: IntTuple, target: IntTuple) -> Any:
+    """The coordinate of ``target`` with the index that ``coord`` has in ``source``; mode by mode if all are tuples.
+
+    >>> crd2crd(9, 32, (4, 8)), crd2crd((1, 2), (4, 8), 32)
+    ((1, 2), 9)
+
+    Raises LayoutError when the sizes differ or the coordinate does not fit.
+    """
+    if isinstance(coord, tuple) and isinstance(source, tuple) and isinstance(target, tuple):
+        if not len(coord) == len(source) == len(target):
+            raise LayoutError(f"ranks differ: coordinate {len(coord)}, source {source}, target {target}")
+        return tuple(map(crd2crd, coord, source, target))
+    if product(source) != product(target):
+        raise LayoutError(f"source {source} and target {target} differ in size")
+    return idx2crd(crd2idx(coord, source), target)

@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with a layout, its text, or the arguments of an operation."""
+
+EXCERPT = 60
+
+
+class LayoutError(ValueError):
+    """A precondition of a layout or of an operation does not hold; the message names it and the numbers."""
+
+
+class ProfileError(LayoutError):
+    """Shape and stride do not have the same profile: the nesting of their parentheses differs."""
+
+
+class LayoutParseError(LayoutError):
+    """A text is not a layout.
+
+    The message restates the text and points at the column (1-based) where reading stopped.
+    """
+
+    def __init__(self, text: str, column: int, problem: str) -> None:
+        self.text = text
+        self.column = column
+        self.problem = problem
+        super().__init__(f"{_excerpt(text, column)!r} is not a layout: {problem} at column {column}")
+
+    def __reduce__(self) -> tuple[type, tuple[str, int, str]]:
+        """Pickle by the three arguments, so that the error crosses process borders."""
+        return type(self), (self.text, self.column, self.problem)
+
+
+def _excerpt(text: str, column: int) -> str:
+    if len(text) <= EXCERPT:
+        return text
+    start = max(0, column - EXCERPT // 2)
+    end = start + EXCERPT
+    return ("..." if start else "") + text[start:end] + ("..." if end < len(text) else "")

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Hierarchical integer tuples: an int, or a tuple of hierarchical integer tuples.
+
+Shapes, strides and coordinates are such tuples. Two are *congruent* when their parentheses nest alike.
+Source of names and meanings: CUTLASS, include/cute/int_tuple.hpp.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from math import prod
+from typing import Protocol, TypeAlias, TypeVar
+
+from layouts.errors import LayoutError, ProfileError
+
+IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
+MAX_DEPTH = 64
+
+T = TypeVar("T")
+
+
+class HasShape(Protocol):
+    """A layout, seen from here: something with a shape."""
+
+    @property
+    def shape(self) -> IntTuple:
+        """The extents, one per mode."""
+
+
+Shaped: TypeAlias = "IntTuple | HasShape"
+
+
+def shape(a: Shaped) -> IntTuple:
+    """The shape of a layout; an integer tuple is its own shape."""
+    return a if isinstance(a, (int, tuple)) else a.shape
+
+
+def leaves(t: IntTuple) -> tuple[int, ...]:
+    """The integers of ``t`` from left to right, always as a tuple.
+
+    >>> leaves(((4, 8), 2)), leaves(5)
+    ((4, 8, 2), (5,))
+    """
+    if not isinstance(t, tuple):
+        return (t,)
+    flat: list[int] = []
+    for x in t:
+        if isinstance(x, tuple):
+            flat.extend(leaves(x))
+        else:
+            flat.append(x)
+    return tuple(flat)
+
+
+def wrap(t: IntTuple) -> tuple[IntTuple, ...]:
+    """``t`` as a tuple of modes: an int is its own only mode."""
+    return t if isinstance(t, tuple) else (t,)
+
+
+def unwrap(modes: tuple[IntTuple, ...]) -> IntTuple:
+    """The only mode when there is one, else the tuple."""
+    return modes[0] if len(modes) == 1 else modes
+
+
+def product(t: IntTuple) -> int:
+    """The product of all integers of ``t``; 1 for the empty tuple."""
+    return prod(leaves(t)) if isinstance(t, tuple) else t
+
+
+def size(a: Shaped) -> int:
+    """How many coordinates a shape or layout has: the product of its extents."""
+    return product(shape(a))
+
+
+def rank(a: Shaped) -> int:
+    """How many modes the top level has; 1 for an int.
+
+    >>> rank(((4, 8), 2)), rank(5)
+    (2, 1)
+    """
+    s = shape(a)
+    return len(s) if isinstance(s, tuple) else 1
+
+
+def depth(a: Shaped) -> int:
+    """How deep the parentheses nest: 0 for an int, 1 for a flat tuple (also for the empty one)."""
+    s = shape(a)
+    return 1 + max((depth(x) for x in s), default=0) if isinstance(s, tuple) else 0
+
+
+def congruent(a: Shaped, b: Shaped) -> bool:
+    """Whether two tuples nest alike, whatever their integers.
+
+    >>> congruent(((4, 8), 2), ((32, 1), 16)), congruent((8,), 8)
+    (True, False)
+    """
+    x, y = shape(a), shape(b)
+    if isinstance(x, tuple) and isinstance(y, tuple):
+        return len(x) == len(y) and all(map(congruent, x, y))
+    return isinstance(x, tuple) == isinstance(y, tuple)
+
+
+def weakly_congruent(a: Shaped, b: Shaped) -> bool:
+    """Whether ``b`` refines the profile of ``a``.
+
+    Each int of ``a`` faces anything, each tuple of ``a`` faces a tuple of its rank, mode by mode.
+    A partial order on profiles.
+
+    >>> weakly_congruent((1, 1), ((2, 3), 4)), weakly_congruent(((2, 3), 4), (1, 1))
+    (True, False)
+    """
+    x, y = shape(a), shape(b)
+    if isinstance(x, tuple):
+        return isinstance(y, tuple) and len(x) == len(y) and all(map(weakly_congruent, x, y))
+    return True
+
+
+def compatible(a: Shaped, b: Shaped) -> bool:
+    """Whether every coordinate of shape ``a`` is one of shape ``b`` too, and the sizes agree.
+
+    Each int of ``a`` faces a part of ``b`` of that size; each tuple faces a tuple of its rank, mode by mode.
+    A partial order on shapes.
+
+    >>> compatible(24, (4, 6)), compatible((4, 6), ((2, 2), 6)), compatible((4, 6), 24)
+    (True, True, False)
+    """
+    x, y = shape(a), shape(b)
+    if isinstance(x, tuple):
+        return isinstance(y, tuple) and len(x) == len(y) and all(map(compatible, x, y))
+    return x == product(y)
+
+
+def unflatten(flat: tuple[T, ...], profile: IntTuple) -> T | tuple[object, ...]:
+    """The items of ``flat`` in the nesting of ``profile``.
+
+    >>> unflatten((1, 2, 3), ((0, 0), 0))
+    ((1, 2), 3)
+
+    Raises ProfileError when the number of items and of the profile's integers differ.
+    """
+    need = len(leaves(profile))
+    if need != len(flat):
+        raise ProfileError(f"cannot nest {len(flat)} items {flat} like {profile}, which has {need} integers")
+    return _nest(iter(flat), profile)
+
+
+def _nest(items: Iterator[T], profile: IntTuple) -> T | tuple[object, ...]:
+    return tuple(_nest(items, p) for p in profile) if isinstance(profile, tuple) else next(items)
+
+
+def check_int_tuple(t: object, what: str, level: int = 0) -> None:
+    """Refuse what is not an integer tuple: other types, booleans, more than 64 levels."""
+    if type(t) is int:
+        return
+    if not isinstance(t, tuple):
+        raise LayoutError(f"{what} must be an int or a tuple of such, got {type(t).__name__} {t!r}")
+    if level == MAX_DEPTH:
+        raise LayoutError(f"{what} nests deeper than {MAX_DEPTH} levels")
+    for x in t:
+        if type(x) is not int:
+            check_int_tuple(x, what, level + 1)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts: functions from coordinates to integers, given by a shape and a stride of one profile."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, overload
+
+from layouts.coords import Coord, Slicer, has_none, offset
+from layouts.errors import LayoutError, ProfileError
+from layouts.int_tuple import IntTuple, check_int_tuple, congruent, leaves, product, rank, wrap
+from layouts.order import compact_col_major
+from layouts.text import format_int_tuple, parse_shape_stride
+
+
+@dataclass(frozen=True, slots=True, init=False, repr=False)
+class Layout:
+    """A layout ``shape:stride``: L(c) = sum of c_i * d_i over the flat digits c_i of the coordinate c.
+
+    A coordinate is an index (split colexicographically, the last mode unbounded), a tuple with one coordinate
+    per mode, nested as deep as the shape, or numpy arrays in these places. Equality is structural;
+    ``same_function`` compares the maps. Without strides the layout is column-major and compact.
+
+    >>> L = Layout((4, 8), (8, 1))
+    >>> L(9), L(1, 2), str(L[0]), len(L)
+    (10, 10, '4:8', 2)
+
+    Raises ProfileError when the profiles differ, LayoutError for anything but ints, and for extents below 1.
+    """
+
+    shape: IntTuple
+    stride: IntTuple
+
+    def __init__(self, shape: IntTuple, stride: IntTuple | None = None) -> None:
+        check_int_tuple(shape, "shape")
+        if product(shape) < 1 or min(leaves(shape), default=1) < 1:
+            raise LayoutError(f"extents must be at least 1, got shape {format_int_tuple(shape)}")
+        if stride is None:
+            stride = compact_col_major(shape)
+        else:
+            check_int_tuple(stride, "stride")
+            if not congruent(shape, stride):
+                raise ProfileError(
+                    f"shape {format_int_tuple(shape)} and stride {format_int_tuple(stride)} differ in profile"
+                )
+        _set_shape(self, shape)
+        _set_stride(self, stride)
+
+    @classmethod
+    def parse(cls, text: str) -> Layout:
+        """Read CuTe's notation, static integers included.
+
+        >>> Layout.parse("((_4,8),(2,2)):((32,_1),(16,8))")
+        Layout.parse('((4,8),(2,2)):((32,1),(16,8))')
+
+        Raises LayoutParseError, ProfileError, LayoutError.
+        """
+        return cls(*parse_shape_stride(text))
+
+    def __str__(self) -> str:
+        return f"{format_int_tuple(self.shape)}:{format_int_tuple(self.stride)}"
+
+    def __repr__(self) -> str:
+        return f"Layout.parse('{self}')"
+
+    @overload
+    def __call__(self, *coord: int) -> int: ...
+    @overload
+    def __call__(self, *coord: Slicer) -> Any: ...
+    def __call__(self, *coord: Slicer) -> Any:
+        """The value at a coordinate; with None in it, the sub-layout of the modes where None stands.
+
+        >>> import numpy as np
+        >>> L = Layout((4, 8), (8, 1))
+        >>> L(1, 2), str(L(None, 3)), L(np.arange(3)).tolist()
+        (10, '(4):(8)', [0, 8, 16])
+        """
+        whole: Slicer = coord[0] if len(coord) == 1 else coord
+        if has_none(whole):
+            return slice(whole, self)
+        return offset(whole, self.shape, self.stride)
+
+    def __len__(self) -> int:
+        return rank(self.shape)
+
+    def __getitem__(self, mode: int) -> Layout:
+        """Mode ``mode`` as a layout; an unnested layout is its own mode 0."""
+        return trusted(wrap(self.shape)[mode], wrap(self.stride)[mode])
+
+    def __iter__(self) -> Iterator[Layout]:
+        return map(trusted, wrap(self.shape), wrap(self.stride))
+
+
+# The slots' own setters: the dataclass's frozen __setattr__ is for callers.
+_set_shape = vars(Layout)["shape"].__set__
+_set_stride = vars(Layout)["stride"].__set__
+
+
+def trusted(shape: IntTuple, stride: IntTuple) -> Layout:
+    """A layout from parts that are known to be valid and congruent, without checking them again."""
+    layout = object.__new__(Layout)
+    _set_shape(layout, shape)
+    _set_stride(layout, stride)
+    return layout
+
+
+def parse_layout(text: str) -> Layout:
+    """Read a layout in CuTe's notation: ``Layout.parse``."""
+    return Layout.parse(text)
+
+
+def make_layout(*layouts: Layout) -> Layout:
+    """The layout whose modes are the given layouts: R(c_0, c_1, ...) = L_0(c_0) + L_1(c_1) + ...
+
+    >>> print(make_layout(Layout(4, 2), Layout((2, 3), (1, 8))))
+    (4,(2,3)):(2,(1,8))
+
+    One layout becomes the only mode of a rank-1 layout.
+    """
+    return trusted(tuple(x.shape for x in layouts), tuple(x.stride for x in layouts))
+
+
+def cosize(layout: Layout) -> int:
+    """How many integers the image spans: 1 + sum of (s_i - 1) * |d_i|, which is max + 1 for strides >= 0.
+
+    >>> cosize(Layout((4, 8), (1, 5)))
+    39
+    """
+    pairs = zip(leaves(layout.shape), leaves(layout.stride), strict=True)
+    return 1 + sum((s - 1) * abs(d) for s, d in pairs)
+
+
+def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
+    """The parts of ``t`` that face a None (or, for ``none`` false, an index), nested tuples spliced."""
+    if not isinstance(coord, tuple):
+        return (t,) if (coord is None) == none else ()
+    if not isinstance(t, tuple) or len(t) != len(coord):
+        raise LayoutError(f"coordinate of {len(coord)} modes for {format_int_tuple(t)}")
+    kept: list[IntTuple] = []
+    for c, x in zip(coord, t, strict=True):
+        kept.extend(_kept(c, x, none))
+    return tuple(kept)
+
+
+def _cut(coord: Slicer, layout: Layout, none: bool) -> Layout:
+    if not isinstance(coord, tuple) and (coord is None) == none:
+        return layout
+    return trusted(_kept(coord, layout.shape, none), _kept(coord, layout.stride, none))
+
+
+def slice(coord: Slicer, layout: Layout) -> Layout:
+    """The sub-layout of the modes that face None in ``coord``; its offset is that of slice_and_offset.
+
+    >>> print(slice((None, 3), Layout((4, 8), (8, 1))))
+    (4):(8)
+
+    Raises LayoutError when the coordinate does not fit the shape's profile.
+    """
+    return _cut(coord, layout, True)
+
+
+def dice(coord: Slicer, layout: Layout) -> Layout:
+    """The sub-layout of the modes that do not face None in ``coord``: what slice leaves out.
+
+    >>> print(dice((None, 3), Layout((4, 8), (8, 1))))
+    (8):(1)
+
+    Raises LayoutError when the coordinate does not fit the shape's profile.
+    """
+    return _cut(coord, layout, False)
+
+
+def slice_and_offset(coord: Slicer, layout: Layout) -> tuple[Layout, int]:
+    """The pair (S, o) with S(x) + o = L(coord with x in place of its Nones).
+
+    >>> S, o = slice_and_offset((None, 3), Layout((4, 8), (8, 1)))
+    >>> str(S), o
+    ('(4):(8)', 3)
+
+    Raises LayoutError when the coordinate does not fit the shape's profile or has negative entries.
+    """
+    return slice(coord, layout), offset(coord, layout.shape, layout.stride)
+
+
+def domain_offset(coord: Coord, layout: Layout) -> tuple[Layout, int]:
+    """The layout seen from ``coord`` on: the pair (L, L(coord))."""
+    return layout, offset(coord, layout.shape, layout.stride)

@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Integer tuples and layouts as text, in CuTe's notation ``((4,8),(2,2)):((32,1),(16,8))``.
+
+Parentheses always make a tuple: ``(8)`` has rank 1 and depth 1, ``8`` has depth 0. CuTe's static integers
+``_4`` are read as 4.
+"""
+
+from __future__ import annotations
+
+import re
+
+from layouts.errors import LayoutParseError
+from layouts.int_tuple import MAX_DEPTH, IntTuple
+
+MAX_TEXT = 64 * 1024
+MAX_DIGITS = 64
+INTEGER = re.compile(r"_?(-?[0-9]+)")
+SPACE = re.compile(r"[ \t\r\n]*")
+
+
+def format_int_tuple(t: IntTuple) -> str:
+    """The text of an integer tuple, without blanks.
+
+    >>> format_int_tuple(((4, 8), (2,)))
+    '((4,8),(2))'
+    """
+    return "(" + ",".join(map(format_int_tuple, t)) + ")" if isinstance(t, tuple) else str(t)
+
+
+def parse_int_tuple(text: str) -> IntTuple:
+    """Read an integer tuple.
+
+    >>> parse_int_tuple("((_4,8),(2))")
+    ((4, 8), (2,))
+
+    Raises LayoutParseError.
+    """
+    reader = _Reader(text)
+    result = reader.int_tuple()
+    reader.end()
+    return result
+
+
+def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
+    """Read ``shape:stride`` and nothing more: the profiles may differ, the extents may be of any sign.
+
+    >>> parse_shape_stride("(4,8):(8,1)")
+    ((4, 8), (8, 1))
+
+    Raises LayoutParseError.
+    """
+    reader = _Reader(text)
+    shape = reader.int_tuple()
+    reader.expect(":")
+    stride = reader.int_tuple()
+    reader.end()
+    return shape, stride
+
+
+class _Reader:
+    """A place in a text, moved forward by what is read."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.at = 0
+        if len(text) > MAX_TEXT:
+            raise LayoutParseError(text, MAX_TEXT + 1, f"text longer than {MAX_TEXT} characters")
+        self.blank()
+
+    def fail(self, problem: str) -> LayoutParseError:
+        return LayoutParseError(self.text, self.at + 1, problem)
+
+    def blank(self) -> None:
+        found = SPACE.match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def sees(self, mark: str) -> bool:
+        return self.text.startswith(mark, self.at)
+
+    def found(self) -> str:
+        return repr(self.text[self.at]) if self.at < len(self.text) else "the end"
+
+    def expect(self, mark: str) -> None:
+        if not self.sees(mark):
+            raise self.fail(f"expected {mark!r}, found {self.found()}")
+        self.at += len(mark)
+        self.blank()
+
+    def end(self) -> None:
+        if self.at < len(self.text):
+            raise self.fail(f"expected the end, found {self.found()}")
+
+    def int_tuple(self, level: int = 0) -> IntTuple:
+        if not self.sees("("):
+            return self.integer()
+        if level == MAX_DEPTH:
+            raise self.fail(f"parentheses nested deeper than {MAX_DEPTH}")
+        self.expect("(")
+        items: list[IntTuple] = []
+        while not self.sees(")"):
+            items.append(self.int_tuple(level + 1))
+            if not self.sees(")"):
+                if not self.sees(","):
+                    raise self.fail(f"expected ',' or ')', found {self.found()}")
+                self.expect(",")
+        self.expect(")")
+        return tuple(items)
+
+    def integer(self) -> int:
+        token = INTEGER.match(self.text, self.at)
+        if token is None:
+            if self.sees("_"):
+                raise self.fail("'_' stands for a whole mode and belongs into tilers, expected an integer")
+            raise self.fail(f"expected an integer or '(', found {self.found()}")
+        if len(token[1]) > MAX_DIGITS:
+            raise self.fail(f"integer of more than {MAX_DIGITS} digits")
+        self.at = token.end()
+        self.blank()
+        return int(token[1])
