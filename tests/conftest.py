@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What all tests share: the Hypothesis profiles, and what a missing GPU means."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, settings
+
+settings.register_profile("dev", max_examples=50, deadline=None)
+settings.register_profile(
+    "ci",
+    max_examples=100,
+    derandomize=True,
+    database=None,
+    deadline=None,
+    print_blob=True,
+    suppress_health_check=[HealthCheck.too_slow],
+)
+settings.register_profile("nightly", settings.get_profile("ci"), max_examples=5000, derandomize=False)
+settings.load_profile("ci" if os.environ.get("CI") else "dev")
+
+GPU_MISSING = pytest.StashKey[str | None]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--require-gpu",
+        action="store_true",
+        help="fail, not skip, the tests that need a GPU which is not there",
+    )
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    if item.get_closest_marker("gpu") is None:
+        return
+    reason = missing_gpu(item.config)
+    if reason is None:
+        return
+    if item.config.getoption("--require-gpu"):
+        pytest.fail(f"gpu: {reason}", pytrace=False)
+    pytest.skip(f"gpu: {reason}")
+
+
+def missing_gpu(config: pytest.Config) -> str | None:
+    """Why no GPU can be used here, asked once a session; None when one can."""
+    if GPU_MISSING not in config.stash:
+        # An ImportError here is a defect of gpu_checks and fails the test: it is no reason to skip.
+        from gpu_checks import Unavailable, device
+
+        found = device()
+        config.stash[GPU_MISSING] = found.reason if isinstance(found, Unavailable) else None
+    return config.stash[GPU_MISSING]
