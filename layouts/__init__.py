@@ -11,6 +11,14 @@ equation raises LayoutError with the precondition that failed and the numbers.
 """
 
 # One block per module, sorted by module.
+from layouts.arithmetic import ceil_div as ceil_div
+from layouts.arithmetic import evenly_divides as evenly_divides
+from layouts.arithmetic import round_up as round_up
+from layouts.arithmetic import shape_div as shape_div
+from layouts.coalesce import coalesce as coalesce
+from layouts.coalesce import filter as filter
+from layouts.coalesce import filter_zeros as filter_zeros
+from layouts.coalesce import same_function as same_function
 from layouts.coords import crd2crd as crd2crd
 from layouts.coords import crd2idx as crd2idx
 from layouts.coords import idx2crd as idx2crd
@@ -35,6 +43,16 @@ from layouts.layout import make_layout as make_layout
 from layouts.layout import parse_layout as parse_layout
 from layouts.layout import slice as slice
 from layouts.layout import slice_and_offset as slice_and_offset
+from layouts.modes import append as append
+from layouts.modes import flatten as flatten
+from layouts.modes import group as group
+from layouts.modes import make_layout_like as make_layout_like
+from layouts.modes import make_ordered_layout as make_ordered_layout
+from layouts.modes import prepend as prepend
+from layouts.modes import replace as replace
+from layouts.modes import select as select
+from layouts.modes import take as take
+from layouts.modes import unflatten as unflatten
 from layouts.order import compact_col_major as compact_col_major
 from layouts.order import compact_order as compact_order
 from layouts.order import compact_row_major as compact_row_major

@@ -113,7 +113,7 @@ def _reach(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
 
 
 def crd2idx(coord: Coord, shape: Any, stride: IntTuple | None = None) -> Any:
-    """The index of a coordinate in a layout, in ``shape:stride``, or, without strides, colexicographic in ``shape``.
+    """The index of a coordinate in a layout, in ``shape:stride``, or, without strides, its rank in ``shape``.
 
     crd2idx(c, s, d) = sum of digit_i(c) * d_i; without strides d_i is the product of the extents before i.
 
@@ -186,7 +186,7 @@ def _strided_digits(index: Any, shape: IntTuple, stride: IntTuple) -> Any:
 
 
 def crd2crd(coord: Coord, source: IntTuple, target: IntTuple) -> Any:
-    """The coordinate of ``target`` with the index that ``coord`` has in ``source``; mode by mode if all are tuples.
+    """The coordinate of ``target`` with the index of ``coord`` in ``source``; mode by mode if all are tuples.
 
     >>> crd2crd(9, 32, (4, 8)), crd2crd((1, 2), (4, 8), 32)
     ((1, 2), 9)
