@@ -8,8 +8,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from isa_tables import schema, tables
+from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
+from isa_tables.mnemonic import Said, said
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,9 +49,102 @@ class Signature:
     mnemonic: str  # as the tables spell it, whatever spelling was asked for
     family: str  # mma.sync, mma.sync.kind::f8f6f4, dp4a, dp2a
     shape: tuple[int, int, int]  # m, n, k
-    operands: Mapping[str, Fragment]  # D, A, B, C: the order of the assembly text
+    operands: Mapping[str, Fragment] = field(hash=False)  # D, A, B, C: the order of the assembly text
     qualifiers: frozenset[str]  # flags of the mnemonic: satfinite, xor, rn, lo, ...
     targets: tuple[str, ...]  # where it exists: "sm_80+", or exact architectures ("sm_120a", "sm_120f")
     ptx: str  # first PTX ISA version that has it
     lanes: int  # threads that share one instruction: 32, or 1 for dp4a and dp2a
     products: int  # independent matrix products in one instruction: 4 for m8n8k4 .f16
+
+
+def signature(mnemonic: str, folder: Path = tables.SHIPPED) -> Signature:
+    """The signature of an instruction, in any spelling that says the same.
+
+    Raises UnknownInstruction when the tables lack its family, NotInIsa when the family has no such variant;
+    both name the nearest mnemonics.
+    """
+    return signature_of(find(mnemonic, folder))
+
+
+def signature_of(variant: tables.Variant) -> Signature:
+    """The signature of a variant found in a table."""
+    operands = {name: _fragment(variant.entry(name)) for name in schema.OPERANDS}
+    (m, k), (_, n) = operands["A"].extent, operands["B"].extent
+    key = said(variant.mnemonic)
+    for name, extent in zip(schema.OPERANDS, ((m, n), (m, k), (k, n), (m, n)), strict=True):
+        if operands[name].extent != extent or key.shape not in (None, f"m{m}n{n}k{k}"):
+            reason = f"{operands[name].extent} does not fit the other operands of {variant.mnemonic}"
+            raise TableError(variant.table.file, f"{name}.extent", reason)
+    return Signature(
+        mnemonic=variant.mnemonic,
+        family=key.family,
+        shape=(m, n, k),
+        operands=operands,
+        qualifiers=key.qualifiers,
+        targets=variant.targets,
+        ptx=variant.ptx,
+        lanes=variant.table.lanes,
+        products=operands["D"].copies,
+    )
+
+
+def _fragment(entry: tables.Entry) -> Fragment:
+    reg_type = entry.type if entry.type in ("f32", "f64", "s32") else "b32"
+    return Fragment(
+        entry.type, entry.bits, entry.values, entry.regs, reg_type, entry.extent, entry.copies, entry.shift
+    )
+
+
+def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
+    """Every concrete mnemonic of the tables, sorted; of one family if it is named."""
+    found = (item for path in tables.files(folder) for item in tables.variants(tables.read(path)).items())
+    return tuple(sorted(variant.mnemonic for key, variant in found if family in (None, key.family)))
+
+
+def find(mnemonic: str, folder: Path = tables.SHIPPED) -> tables.Variant:
+    """The table entry of an instruction; raises as `signature` does."""
+    key = said(mnemonic)
+    read = (tables.read(path) for path in tables.files(folder) if tables.may_hold(path, key))
+    found = [variants[key] for variants in map(tables.variants, read) if key in variants]
+    if not found:
+        raise _not_found(mnemonic, key, folder)
+    if len(found) > 1:
+        raise TableError(found[1].table.file, "mnemonic", f"{mnemonic} is also in {found[0].table.file}")
+    return found[0]
+
+
+def _not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
+    from difflib import get_close_matches  # noqa: PLC0415  only an error needs it
+
+    every = mnemonics(folder=folder)
+    families = {said(known).family for known in every}
+    same = [known for known in every if said(known).family == key.family]
+    near = ", ".join(get_close_matches(mnemonic[:200], same or every, n=3, cutoff=0.3)) or "none is near"
+    if key.family in families:
+        return NotInIsa(f"{mnemonic!r}: the ISA has no such {key.family} instruction; nearest: {near}")
+    held = ", ".join(sorted(families))
+    return UnknownInstruction(f"{mnemonic!r}: {key.family} is not in the tables ({held}); nearest: {near}")
+
+
+def runs_on(signature: Signature, architecture: str) -> bool:
+    """Whether the instruction exists for an architecture such as "sm_90a".
+
+    "sm_80+" holds for every architecture from 80 up, "sm_120a" for that one alone, "sm_120f" for the a and
+    f variants of its family (120 and later, of the same ten).
+    """
+    number, suffix = _architecture(architecture)
+    for target in signature.targets:
+        floor, kind = _architecture(target)
+        same_family = number // 10 == floor // 10 and suffix in ("a", "f")
+        if (kind == "+" or (kind == "f" and same_family)) and number >= floor:
+            return True
+        if (number, suffix) == (floor, kind):
+            return True
+    return False
+
+
+def _architecture(text: str) -> tuple[int, str]:
+    match = re.fullmatch(r"sm_(\d+)([af+]?)", text)
+    if match is None:
+        raise IsaError(f"{text!r} is not an architecture: sm_90, sm_90a, sm_120f, ...")
+    return int(match[1]), match[2]

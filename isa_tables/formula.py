@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One ISA formula as one small typed tree, and its value.
+
+A tree is made of numbers (`Constant`, `Name`, `Arithmetic`, `Choice`) and conditions (`Comparison`, `Both`,
+`Either`, `Opposite`); `parsing.parse` makes it from text. `evaluate` reads it on whatever overloads Python's
+operators: ints, numpy arrays, symbolic terms.
+
+    >>> tree = Choice(Comparison("<", Name("i"), Constant(2)), Constant(0), Constant(8))
+    >>> [evaluate(tree, {"i": i}) for i in range(4)]
+    [0, 0, 8, 8]
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Constant:
+    """A literal, a parameter or what two of them make."""
+
+    value: int
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """%laneid, i, or a name that `let` defines."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Arithmetic:
+    """left op right, op one of + - * // % & | ^ << >>."""
+
+    op: str
+    left: Number
+    right: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """then if condition else otherwise."""
+
+    condition: Condition
+    then: Number
+    otherwise: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """left op right, op one of < <= > >= == !=."""
+
+    op: str
+    left: Number
+    right: Number
+
+
+@dataclass(frozen=True, slots=True)
+class Both:
+    """left and right; also a chained comparison."""
+
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Either:
+    """left or right."""
+
+    left: Condition
+    right: Condition
+
+
+@dataclass(frozen=True, slots=True)
+class Opposite:
+    """not condition."""
+
+    condition: Condition
+
+
+Number = Constant | Name | Arithmetic | Choice
+Condition = Comparison | Both | Either | Opposite
+
+
+@dataclass(frozen=True, slots=True)
+class Formula:
+    """A parsed formula: its spelling, its tree, and its outermost conditional as (value, when) texts."""
+
+    text: str
+    tree: Number
+    pieces: tuple[tuple[str, str], ...]  # the last one's condition is ""
+    signed: bool  # contains a subtraction, so it could be negative
+
+
+ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add,
+    "-": operator.sub,
+    "*": operator.mul,
+    "//": operator.floordiv,
+    "%": operator.mod,
+    "&": operator.and_,
+    "|": operator.or_,
+    "^": operator.xor,
+    "<<": operator.lshift,
+    ">>": operator.rshift,
+}
+_COMPARISON: Mapping[str, Callable[[Any, Any], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+    "!=": operator.ne,
+}
+
+
+def where(condition: Any, then: Any, otherwise: Any) -> Any:
+    """`then` where the condition holds, `otherwise` where not; a symbolic condition is asked itself."""
+    if isinstance(condition, bool):
+        return then if condition else otherwise
+    if hasattr(condition, "__where__"):
+        return condition.__where__(then, otherwise)
+    import numpy  # noqa: PLC0415  only arrays need it
+
+    return numpy.where(condition, then, otherwise)
+
+
+def evaluate(tree: Number, values: Mapping[str, Any]) -> Any:
+    """The number that `tree` stands for when its names have these values."""
+    match tree:
+        case Constant(value):
+            return value
+        case Name(name):
+            return values[name]
+        case Arithmetic(op, left, right):
+            return ARITHMETIC[op](evaluate(left, values), evaluate(right, values))
+        case Choice(condition, then, otherwise):
+            return where(_holds(condition, values), evaluate(then, values), evaluate(otherwise, values))
+
+
+def _holds(tree: Condition, values: Mapping[str, Any]) -> Any:
+    match tree:
+        case Comparison(op, left, right):
+            return _COMPARISON[op](evaluate(left, values), evaluate(right, values))
+        case Both(left, right):
+            return _holds(left, values) & _holds(right, values)
+        case Either(left, right):
+            return _holds(left, values) | _holds(right, values)
+        case Opposite(condition):
+            return _holds(condition, values) ^ True

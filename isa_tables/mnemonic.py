@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a mnemonic says, whatever the order in which it says it.
+
+    >>> said("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == said(
+    ...     "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32")
+    True
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from isa_tables.schema import WIDTH
+
+_SHAPE = re.compile(r"m\d+n\d+k\d+")
+_LAYOUTS = ("row", "col")
+_GENERAL = ("sync", "aligned")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Shape, layouts and types keep their order (and stand in this order); flags have none.
+
+    Two mnemonics name the same instruction exactly when their `Said` are equal.
+    """
+
+    head: str
+    ordered: tuple[str, ...]
+    flags: tuple[str, ...]  # sorted, repetitions kept: a flag said twice is not that flag said once
+
+    @property
+    def family(self) -> str:
+        """The kind of instruction: mma.sync, mma.sp.sync, mma.sync.kind::f8f6f4, dp4a, ..."""
+        sparse = [flag for flag in self.flags if flag.split("::")[0] == "sp"]
+        sync = [flag for flag in self.flags if flag == "sync"]
+        kind = [flag for flag in self.flags if flag.startswith("kind::") or flag == "block_scale"]
+        return ".".join([self.head, *sparse, *sync, *sorted(kind, reverse=True)])
+
+    @property
+    def shape(self) -> str | None:
+        """The shape qualifier, "m16n8k16", if there is one."""
+        return next((token for token in self.ordered if _SHAPE.fullmatch(token)), None)
+
+    @property
+    def qualifiers(self) -> frozenset[str]:
+        """The flags that choose among variants: all but sync and aligned."""
+        return frozenset(self.flags) - frozenset(_GENERAL)
+
+
+def said(mnemonic: str) -> Said:
+    """Take a mnemonic apart; any text will do, one that means nothing is equal to no instruction's."""
+    head, *tokens = mnemonic.split(".")
+    ordered = tuple(token for token in tokens if _has_place(token))
+    return Said(head, ordered, tuple(sorted(token for token in tokens if not _has_place(token))))
+
+
+def _has_place(token: str) -> bool:
+    return token in _LAYOUTS or token in WIDTH or _SHAPE.fullmatch(token) is not None

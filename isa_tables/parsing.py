@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reading a formula's text: Python's own syntax tree, through a whitelist, into `formula`'s small typed one.
+
+Refused with the column: names and calls that are not declared, divisors and shifts that are not positive
+constants, a bit operator beside a comparison without brackets, C's spellings (the Python one is named).
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from isa_tables.formula import (
+    ARITHMETIC,
+    Arithmetic,
+    Both,
+    Choice,
+    Comparison,
+    Condition,
+    Constant,
+    Either,
+    Formula,
+    Name,
+    Number,
+    Opposite,
+)
+
+MAX_BYTES = 4096
+MAX_DEPTH = 64
+MAX_SHIFT = 31
+LIMIT = 1 << 31  # every constant is below it in magnitude
+
+
+class FormulaError(ValueError):
+    """A formula outside the language; `column` counts from 1."""
+
+    def __init__(self, reason: str, text: str, column: int) -> None:
+        self.reason, self.text, self.column = reason, text, column
+        super().__init__(f"{reason} at column {column}\n  {text}\n  {' ' * (column - 1)}^")
+
+
+_SYMBOL: Mapping[type[ast.AST], str] = {
+    ast.Add: "+",
+    ast.Sub: "-",
+    ast.Mult: "*",
+    ast.FloorDiv: "//",
+    ast.Mod: "%",
+    ast.BitAnd: "&",
+    ast.BitOr: "|",
+    ast.BitXor: "^",
+    ast.LShift: "<<",
+    ast.RShift: ">>",
+    ast.Lt: "<",
+    ast.LtE: "<=",
+    ast.Gt: ">",
+    ast.GtE: ">=",
+    ast.Eq: "==",
+    ast.NotEq: "!=",
+}
+# C's spelling -> Python's. The single = is what the ISA prints for equality.
+_FOREIGN = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
+_PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//", "=": "=="}
+
+
+def parse(text: str, names: Mapping[str, bool], constants: Mapping[str, int] | None = None) -> Formula:
+    """Read one formula. `names` maps each name it may use to "could be negative".
+
+    Raises FormulaError for anything outside the language, pointing at the column.
+
+        >>> parse("i & 0x1 if i < 2 else (i & 0x1) + 8", {"i": False}).pieces
+        (('i & 0x1', 'i < 2'), ('(i & 0x1) + 8', ''))
+    """
+    _check_text(text)
+    source = text.replace("%laneid", "_laneid")  # same length: columns stay
+    try:
+        root = ast.parse(source, mode="eval").body
+    except SyntaxError as error:
+        column = min(max(error.offset or 1, 1), len(text) + 1)
+        raise FormulaError(f"not a formula ({error.msg})", text, column) from None
+    except (ValueError, MemoryError, RecursionError) as error:
+        raise FormulaError(f"not a formula ({type(error).__name__})", text, 1) from None
+    reader = _Reader(text, names, constants or {})
+    tree = reader.number(root, 1)
+    return Formula(text, tree, tuple(_pieces(text, root)), reader.signed(tree))
+
+
+def _check_text(text: str) -> None:
+    if len(text.encode()) > MAX_BYTES:
+        raise FormulaError(f"longer than {MAX_BYTES} bytes", text[:40] + "...", 1)
+    depth = 0
+    for column, char in enumerate(text, 1):
+        if not (char.isascii() and char.isprintable()):
+            raise FormulaError(f"the character {char!r} has no place in a formula", text, column)
+        depth += (char == "(") - (char == ")")
+        if depth > MAX_DEPTH:
+            raise FormulaError(f"nested deeper than {MAX_DEPTH}", text, column)
+    foreign = _FOREIGN.search(text)
+    if foreign:
+        spelled = foreign.group()
+        reason = f"{spelled!r} is not in the language: write {_PYTHON[spelled]!r}"
+        raise FormulaError(reason, text, foreign.start() + 1)
+
+
+def _span(text: str, node: ast.expr) -> tuple[int, int, bool]:
+    """Where the node stands in the text with the brackets around it, and whether it has any."""
+    start, end, bracketed = node.col_offset, node.end_col_offset or len(text), False
+    while True:
+        before, after = text[:start].rstrip(), text[end:].lstrip()
+        if not (before.endswith("(") and after.startswith(")")):
+            return start, end, bracketed
+        start, end, bracketed = len(before) - 1, len(text) - len(after) + 1, True
+
+
+def _pieces(text: str, node: ast.expr) -> list[tuple[str, str]]:
+    pieces = []
+    while isinstance(node, ast.IfExp):
+        (a, b, _), (c, d, _) = _span(text, node.body), _span(text, node.test)
+        pieces.append((text[a:b], text[c:d]))
+        node = node.orelse
+    start, end, _ = _span(text, node)
+    return [*pieces, (text[start:end], "")]
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    """The whitelist: Python's syntax tree to ours, or a FormulaError."""
+
+    text: str
+    names: Mapping[str, bool]
+    constants: Mapping[str, int]
+
+    def error(self, reason: str, node: ast.expr) -> FormulaError:
+        return FormulaError(reason, self.text, node.col_offset + 1)
+
+    def number(self, node: ast.expr, depth: int) -> Number:
+        if depth > MAX_DEPTH:
+            raise self.error(f"nested deeper than {MAX_DEPTH}", node)
+        match node:
+            case ast.Constant(value=int(value)) if not isinstance(value, bool):
+                return self.constant(value, node)
+            case ast.Name(id=name):
+                return self.name(name, node)
+            case ast.BinOp(left=left, op=op, right=right) if type(op) in _SYMBOL:
+                return self.arithmetic(
+                    _SYMBOL[type(op)], self.number(left, depth + 1), self.number(right, depth + 1), node
+                )
+            case ast.IfExp(test=test, body=body, orelse=orelse):
+                condition = self.condition(test, depth + 1)
+                return Choice(condition, self.number(body, depth + 1), self.number(orelse, depth + 1))
+            case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
+                raise self.error("a condition stands where a number is needed", node)
+        raise self.error(f"{type(node).__name__} is not in the language", node)
+
+    def constant(self, value: int, node: ast.expr) -> Constant:
+        if not -LIMIT < value < LIMIT:
+            raise self.error("a constant of 32 bits or more", node)
+        return Constant(value)
+
+    def name(self, name: str, node: ast.expr) -> Number:
+        spelled = "%laneid" if self.text.startswith("%laneid", node.col_offset) else name
+        if spelled in self.constants:
+            return self.constant(self.constants[spelled], node)
+        if spelled in self.names:
+            return Name(spelled)
+        known = ", ".join([*self.names, *self.constants])
+        raise self.error(f"unknown name {spelled!r} (known here: {known})", node)
+
+    def arithmetic(self, op: str, left: Number, right: Number, node: ast.BinOp) -> Number:
+        if op in ("//", "%", "<<", ">>"):
+            self.check_right(op, right, node.right)
+        if op in ("//", "%", ">>") and self.signed(left):
+            raise self.error(f"the left side of {op!r} contains a subtraction: C and Python may differ", node)
+        if isinstance(left, Constant) and isinstance(right, Constant):
+            return self.constant(ARITHMETIC[op](left.value, right.value), node)
+        return Arithmetic(op, left, right)
+
+    def check_right(self, op: str, right: Number, node: ast.expr) -> None:
+        if not isinstance(right, Constant):
+            raise self.error(f"the right side of {op!r} must be a constant", node)
+        if op in ("//", "%") and right.value <= 0:
+            raise self.error(f"the right side of {op!r} must be positive", node)
+        if op in ("<<", ">>") and not 0 <= right.value <= MAX_SHIFT:
+            raise self.error(f"a shift must be by 0..{MAX_SHIFT}", node)
+
+    def signed(self, tree: Number) -> bool:
+        match tree:
+            case Constant(value):
+                return value < 0
+            case Name(name):
+                return self.names[name]
+            case Arithmetic(op, left, right):
+                return op == "-" or self.signed(left) or self.signed(right)
+            case Choice(_, then, otherwise):
+                return self.signed(then) or self.signed(otherwise)
+
+    def condition(self, node: ast.expr, depth: int) -> Condition:
+        if depth > MAX_DEPTH:
+            raise self.error(f"nested deeper than {MAX_DEPTH}", node)
+        match node:
+            case ast.Compare():
+                return self.comparison(node, depth)
+            case ast.BoolOp(op=op, values=[first, *rest]):
+                tree = self.condition(first, depth + 1)
+                for value in rest:
+                    right = self.condition(value, depth + 1)
+                    tree = Both(tree, right) if isinstance(op, ast.And) else Either(tree, right)
+                return tree
+            case ast.UnaryOp(op=ast.Not(), operand=operand):
+                return Opposite(self.condition(operand, depth + 1))
+        raise self.error("a number stands where a condition is needed", node)
+
+    def comparison(self, node: ast.Compare, depth: int) -> Condition:
+        sides = [node.left, *node.comparators]
+        for side in sides:
+            bitwise = isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr | ast.BitXor)
+            if bitwise and not _span(self.text, side)[2]:
+                reason = "a bit operator beside a comparison needs brackets: C binds it otherwise"
+                raise self.error(reason, side)
+        numbers = [self.number(side, depth + 1) for side in sides]
+        trees: list[Condition] = []
+        for op, left, right in zip(node.ops, numbers[:-1], numbers[1:], strict=True):
+            if type(op) not in _SYMBOL:
+                raise self.error(f"{type(op).__name__} is not in the language", node)
+            trees.append(Comparison(_SYMBOL[type(op)], left, right))
+        tree = trees[0]
+        for right_tree in trees[1:]:
+            tree = Both(tree, right_tree)
+        return tree

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The schema of a table file: which keys it may have and what each must hold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isa_tables.errors import TableError
+
+OPERANDS = ("D", "A", "B", "C")  # in the order of the assembly text
+
+# PTX element types and the bits that carry information
+WIDTH: Mapping[str, int] = {
+    **{"f64": 64, "f32": 32, "tf32": 32, "s32": 32, "u32": 32},
+    **{"f16": 16, "bf16": 16, "s16": 16, "u16": 16},
+    **{"s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "e3m2": 6, "e2m3": 6},
+    **{"s4": 4, "u4": 4, "e2m1": 4, "b1": 1},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a value must be, in words and as a test."""
+
+    words: str
+    holds: Callable[[Any], bool]
+
+
+def _is_int(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _list_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, list) and all(map(test, value))
+
+
+def _table_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
+    return lambda value: isinstance(value, dict) and all(map(test, value.values()))
+
+
+def _is_word(value: Any) -> bool:
+    return _is_int(value) or _is_text(value)
+
+
+def _is_row(value: Any) -> bool:
+    types = _list_of(lambda item: _is_text(item) or _list_of(_is_text)(item))
+    return types(value) and len(value) == len(OPERANDS)
+
+
+TEXT = Kind("a text", _is_text)
+TEXTS = Kind("a list of texts", _list_of(_is_text))
+COUNT = Kind("a whole number above 0", lambda value: _is_int(value) and value > 0)
+OFFSET = Kind("a whole number from 0 up", lambda value: _is_int(value) and value >= 0)
+PAIR = Kind("two whole numbers above 0", lambda v: _list_of(COUNT.holds)(v) and len(v) == len(("row", "col")))
+NAMED_TEXTS = Kind("a table of texts", _table_of(_is_text))
+MAPS = Kind("a table of row and col texts", lambda v: NAMED_TEXTS.holds(v) and v.keys() <= {"row", "col"})
+TABLE = Kind("a table", lambda value: isinstance(value, dict))
+TABLES = Kind("a list of tables", _list_of(TABLE.holds))
+CHOICES = Kind("a table of lists of words or numbers", _table_of(lambda v: _list_of(_is_word)(v) and v != []))
+CONDITIONS = Kind(
+    "a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _list_of(_is_word)(v))
+)
+TYPES = Kind(
+    "a list of [D, A, B, C], each a type or a list of types", lambda v: _list_of(_is_row)(v) and v != []
+)
+
+FORM: Mapping[str, Kind] = {
+    "mnemonic": TEXT,
+    "types": TYPES,
+    "targets": TEXTS,
+    "ptx": TEXT,
+    "param": CHOICES,
+    "spelling": NAMED_TEXTS,
+}
+FILE: Mapping[str, Kind] = {
+    "schema": COUNT,
+    "isa": TEXT,
+    "section": TEXT,
+    "lanes": COUNT,
+    "product": TEXT,
+    "let": NAMED_TEXTS,
+    "errata": TEXTS,
+    "form": TABLES,
+    **dict.fromkeys(("A", "B", "C"), TABLE),
+}
+ENTRY: Mapping[str, Kind] = {
+    "values": COUNT,
+    "bits": COUNT,
+    "regs": COUNT,
+    "extent": PAIR,
+    "copies": COUNT,
+    "shift": OFFSET,
+    "let": NAMED_TEXTS,
+    "row": TEXT,
+    "col": TEXT,
+    "provenance": TEXT,
+    "printed": MAPS,
+    "erratum": TEXT,
+}
+PROVENANCES = ("ISA text", "corrected", "derived")
+
+
+def check(
+    table: Mapping[str, Any], kinds: Mapping[str, Kind], file: str, path: str, required: tuple[str, ...] = ()
+) -> None:
+    """Raise TableError for a key that is unknown, missing or of the wrong kind."""
+    prefix = f"{path}." if path else ""
+    for key, value in table.items():
+        if key not in kinds:
+            raise TableError(file, prefix + key, f"unknown key (known here: {', '.join(kinds)})")
+        if not kinds[key].holds(value):
+            raise TableError(file, prefix + key, f"must be {kinds[key].words}, not {value!r:.60}")
+    for key in required:
+        if key not in table:
+            raise TableError(file, prefix + key, "this key is missing")
