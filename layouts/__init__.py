@@ -19,6 +19,10 @@ from layouts.coalesce import coalesce as coalesce
 from layouts.coalesce import filter as filter
 from layouts.coalesce import filter_zeros as filter_zeros
 from layouts.coalesce import same_function as same_function
+from layouts.complement import complement as complement
+from layouts.compose import Tiler as Tiler
+from layouts.compose import admissible as admissible
+from layouts.compose import composition as composition
 from layouts.coords import crd2crd as crd2crd
 from layouts.coords import crd2idx as crd2idx
 from layouts.coords import idx2crd as idx2crd
@@ -35,6 +39,8 @@ from layouts.int_tuple import rank as rank
 from layouts.int_tuple import shape as shape
 from layouts.int_tuple import size as size
 from layouts.int_tuple import weakly_congruent as weakly_congruent
+from layouts.inverse import left_inverse as left_inverse
+from layouts.inverse import right_inverse as right_inverse
 from layouts.layout import Layout as Layout
 from layouts.layout import cosize as cosize
 from layouts.layout import dice as dice

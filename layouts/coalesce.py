@@ -96,9 +96,7 @@ def _by_profile(simplify: Callable[[Layout], Layout], layout: Layout, profile: I
     if not isinstance(profile, tuple):
         return simplify(layout)
     if len(profile) > len(layout):
-        raise LayoutError(
-            f"profile {profile} has {len(profile)} modes, the layout {layout} has {len(layout)}"
-        )
+        raise LayoutError(f"profile {profile} has {len(profile)} modes, the layout {layout} has {len(layout)}")
     modes = list(layout)
     modes[: len(profile)] = [_by_profile(simplify, m, p) for m, p in zip(modes, profile, strict=False)]
     return make_layout(*modes)

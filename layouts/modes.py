@@ -139,9 +139,7 @@ def make_layout_like(layout: Layout) -> Layout:
 
     Raises LayoutError when two modes have the same stride: then their order is not given.
     """
-    extents = tuple(
-        1 if d == 0 else s for s, d in zip(leaves(layout.shape), leaves(layout.stride), strict=True)
-    )
+    extents = tuple(1 if d == 0 else s for s, d in zip(leaves(layout.shape), leaves(layout.stride), strict=True))
     shape = _nested(extents, layout.shape) if isinstance(layout.shape, tuple) else extents[0]
     return trusted(layout.shape, compact_order(shape, layout.stride))
 

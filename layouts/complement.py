@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The complement of a layout. Source: CUTLASS, include/cute/layout.hpp (complement)."""
+
+from __future__ import annotations
+
+from layouts.coalesce import from_modes, merge
+from layouts.errors import LayoutError
+from layouts.int_tuple import Shaped, leaves, size
+from layouts.layout import Layout, cosize
+
+
+def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
+    """The layout R of what L leaves out of [0, size(cotarget)); ``cotarget`` defaults to L's cosize.
+
+    With F = filter(L):
+    disjoint   F(i) + R(j) takes each of its values once; so R(j) is no value of L for j >= 1
+    ordered    R(j - 1) < R(j)
+    covering   every x in [0, size(cotarget)) is some F(i) + R(j)
+
+    >>> print(complement(Layout(4, 2), 24), complement(Layout((2, 4), (1, 6)), 24))
+    (2,3):(1,8) 3:2
+
+    Sorted by stride, with P_0 = 1 and P_{i+1} = s_i * d_i, R has the modes d_i // P_i : P_i and a last one that
+    reaches the cotarget. Raises LayoutError for a negative stride, when d_i < P_i (the modes of L overlap), and
+    when P_i does not divide d_i and the cotarget lies beyond the hole that this leaves.
+    """
+    target = cosize(layout) if cotarget is None else size(cotarget)
+    if target < 1:
+        raise LayoutError(f"complement of {layout}: the cotarget must be at least 1, got {target}")
+    shapes: list[int] = []
+    strides: list[int] = []
+    reach = 1
+    hole: tuple[int, int, int] | None = None
+    for d, s in sorted(zip(leaves(layout.stride), leaves(layout.shape), strict=True)):
+        if s == 1 or d == 0:
+            continue
+        if d < reach:
+            why = "a negative stride" if d < 0 else f"overlapping modes: the smaller strides fill [0, {reach})"
+            raise LayoutError(f"complement of {layout}: the mode {s}:{d} has {why}")
+        gap, rest = divmod(d, reach)
+        if rest and hole is None:
+            hole = (gap * reach, reach, d)
+        shapes.append(gap)
+        strides.append(reach)
+        reach = s * d
+    if hole is not None and hole[0] < target:
+        raise LayoutError(
+            f"complement of {layout} in [0, {target}): {hole[1]} does not divide the stride {hole[2]}, "
+            f"so {hole[0]} cannot be covered"
+        )
+    shapes.append(-(-target // reach))
+    strides.append(reach)
+    return from_modes(*merge(tuple(shapes), tuple(strides)))
