@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atoms: the (thread, value) layouts that CuTe gives to matrix instructions, as data, ours and a user's alike.
+
+One TOML file per architecture stands beside this module; a user's file has the same form. Files are read, never
+executed, and an atom is a claim: reading it says nothing about whether it is right.
+
+>>> atom = registry()["SM80_16x8x16_F32F16F16F32_TN"]
+>>> atom.shape, atom.operands["B"]
+((16, 8, 16), '((4,8),(2,2)):((16,1),(8,64))')
+"""
+
+from layouts.atoms.atom import Atom as Atom
+from layouts.atoms.atom import AtomFileError as AtomFileError
+from layouts.atoms.reading import load as load
+from layouts.atoms.reading import registry as registry
