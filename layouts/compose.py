@@ -99,6 +99,8 @@ class _Carry:
             return 1, self.unit_stride(step)
         if step < 0:
             raise _NotAdmissible(f"{self}: the mode {extent}:{step} of B reaches negative indices of A")
+        if not self.radices:
+            return extent, step * self.weights[0]
         shapes: list[int] = []
         strides: list[int] = []
         rest = extent
