@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Real atoms that were wrong: each must be refuted with its witness named, each repaired twin must stand."""
+
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from layouts.atoms import load
+from verify.judgement import Court
+from verify.report import Case, Report, as_text
+from verify.verdict import Kind, Status, Verdict, Witness
+
+HERE = Path(__file__).parent
+WRONG = {atom.name: atom for atom in load(HERE / "wrong.toml")}
+RIGHT = {atom.name: atom for atom in load(HERE / "right.toml")}
+
+# number -> (operand, claim, what the report must say)
+EXPECTED = {
+    "1": ("B", Kind.OWNS, ["T0 V4 and T1 V0 both own (n=0, k=4)", "smallest of 96", "k = 20..31, every n"]),
+    "2": ("A", Kind.OWNS, ["both own"]),
+    "3": ("B", Kind.EQUALS, ["2044 of 2048 points disagree"]),
+    "4": ("A", Kind.WELL_FORMED, ["((16,8))"]),
+    "5": ("C", Kind.EQUALS, ["112 of 128 points disagree"]),
+    "7": ("A", Kind.SIZE, ["32 threads x 1 values, the ISA 32 x 4"]),
+    "24": ("A", Kind.EQUALS, ["disagree"]),
+    "26": ("", Kind.SIGNATURE, ["dp2a"]),
+}
+
+
+@pytest.fixture(scope="module")
+def court() -> Court:
+    return Court()
+
+
+def verdict(verdicts: list[Verdict], part: str, kind: Kind) -> Verdict:
+    return next(v for v in verdicts if v.claim.part == part and v.claim.kind is kind)
+
+
+def number(name: str) -> str:
+    return name.split(":", maxsplit=1)[0]
+
+
+def heard(found: Verdict) -> Mapping[Witness, Status]:
+    return {e.witness: e.status for e in found.evidence}
+
+
+def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
+    assert {number(name) for name in WRONG} == set(EXPECTED)
+    assert set(RIGHT) == set(WRONG)
+
+
+@pytest.mark.parametrize("name", list(WRONG))
+def test_wrong_is_refuted_with_its_witness(name: str, court: Court) -> None:
+    part, kind, words = EXPECTED[number(name)]
+    verdicts = court.judge(WRONG[name])
+    found = verdict(verdicts, part, kind)
+    assert found.status is Status.REFUTED and not found.contradiction
+    assert found.counterexample is not None and found.counterexample.reproduced
+    told = as_text.render(Report((Case(name, tuple(verdicts)),)))
+    assert [word for word in words if word not in told] == []
+
+
+@pytest.mark.parametrize("name", list(RIGHT))
+def test_repaired_twin_stands(name: str, court: Court) -> None:
+    verdicts = court.judge(RIGHT[name])
+    assert [v for v in verdicts if v.status not in (Status.PROVED, Status.AGREES, Status.UNCHECKED)] == []
+    claims = {(v.claim.part, v.claim.kind) for v in verdicts if v.status.stands}
+    part, kind, _ = EXPECTED[number(name)]
+    assert (part, kind) in claims
+
+
+def test_the_repair_of_1_is_the_one_stride(court: Court) -> None:
+    found = verdict(court.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", Kind.EQUALS)
+    assert found.counterexample is not None
+    assert found.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
+
+
+@pytest.mark.parametrize("name", ["3: SM80_16x8x256_S32U1U1S32_TN_XORPOPC", "5: m16n8k16 of a tutorial"])
+def test_a_bijection_can_be_wrong(name: str, court: Court) -> None:
+    part = EXPECTED[number(name)][0]
+    verdicts = court.judge(WRONG[name])
+    assert verdict(verdicts, part, Kind.OWNS).status is Status.PROVED
+    found = verdict(verdicts, part, Kind.EQUALS)
+    assert heard(found) == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
+
+
+def test_24_passes_every_product_and_only_the_book_sees_it(court: Court) -> None:
+    verdicts = court.judge(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
+    assert verdict(verdicts, "", Kind.PRODUCT).status is Status.AGREES
+    assert verdict(verdicts, "", Kind.RELATION).status is Status.AGREES
+    assert verdict(verdicts, "A", Kind.EQUALS).status is Status.REFUTED
+    assert verdict(verdicts, "C", Kind.EQUALS).status is Status.REFUTED
+    assert not any(v.contradiction for v in verdicts)

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joining evidence: a timeout, a silence or a disagreement is never a pass."""
+
+import itertools
+
+import pytest
+
+from verify.report import Case, Report
+from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
+
+CLAIM = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+
+
+def said(*statuses: Status) -> Verdict:
+    return join(CLAIM, [Evidence(w, s, "method") for w, s in zip(itertools.cycle(Witness), statuses, strict=False)])
+
+
+@pytest.mark.parametrize("other", [s for s in Status if s not in (Status.REFUTED,)])
+def test_one_refutation_refutes(other: Status) -> None:
+    assert said(other, Status.REFUTED).status is Status.REFUTED
+
+
+@pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])
+def test_unknown_and_vacuous_outrank_a_yes(yes: Status) -> None:
+    assert said(yes, Status.UNKNOWN).status is Status.UNKNOWN
+    assert said(yes, Status.VACUOUS).status is Status.VACUOUS
+
+
+@pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])
+def test_yes_beside_no_is_a_contradiction(yes: Status) -> None:
+    assert said(yes, Status.REFUTED).contradiction
+    assert not said(Status.UNCHECKED, Status.REFUTED).contradiction
+    assert not said(Status.UNKNOWN, Status.REFUTED).contradiction
+
+
+def test_an_irreproducible_counterexample_is_a_contradiction() -> None:
+    wrong = Counterexample({}, "nonsense", reproduced=False)
+    assert join(CLAIM, [Evidence(Witness.BOOK, Status.REFUTED, "m", counterexample=wrong)]).contradiction
+
+
+def test_silence_is_unchecked_with_every_reason() -> None:
+    silent = [Evidence(w, Status.UNCHECKED, "", reason=f"no {w}") for w in Witness]
+    verdict = join(CLAIM, silent)
+    assert verdict.status is Status.UNCHECKED
+    assert all(f"no {w}" in verdict.reason for w in Witness)
+    assert join(CLAIM, []).status is Status.UNCHECKED
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"),
+    [
+        ([[Status.PROVED]], 0),
+        ([[Status.PROVED], [Status.UNCHECKED]], 0),
+        ([[Status.PROVED], [Status.REFUTED]], 1),
+        ([[Status.UNKNOWN], [Status.REFUTED]], 1),
+        ([[Status.PROVED], [Status.UNKNOWN]], 4),
+        ([[Status.VACUOUS], [Status.REFUTED]], 3),
+        ([[Status.PROVED, Status.REFUTED], [Status.REFUTED]], 3),
+        ([], 5),
+    ],
+)
+def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
+    cases = tuple(Case(f"atom {i}", (said(*s),)) for i, s in enumerate(statuses))
+    assert Report(cases).exit() == code
+
+
+def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
+    silent = join(CLAIM, [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason="no recording")])
+    case = Case("atom", (said(Status.PROVED), silent))
+    assert Report((case,)).exit() == 0
+    assert Report((case,), require=frozenset({Witness.SILICON})).exit() == 4
+
+
+def test_expect_known_wants_exactly_the_known_defects() -> None:
+    refuted = Case("bad", (said(Status.REFUTED),), known_defect="shipped so")
+    stands = Case("good", (said(Status.PROVED),))
+    assert Report((refuted, stands)).exit() == 1
+    assert Report((refuted, stands), expect_known=True).exit() == 0
+    mended = Case("bad", (said(Status.PROVED),), known_defect="shipped so")
+    assert Report((mended, stands), expect_known=True).exit() == 1
+    other = Case("other", (said(Status.REFUTED),))
+    assert Report((refuted, other), expect_known=True).exit() == 1

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims about layouts, the witnesses that judge them, verdicts and reports; the command line lives here too."""

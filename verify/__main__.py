@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`lanecheck COMMAND …`, the same as `python -m verify.COMMAND …`."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+from verify.cli import Exit, complain
+
+COMMANDS = {
+    "atom": "judge atoms by the book, the proof and the silicon",
+    "layout": "judge one layout: bounds and ownership of a tile",
+    "mutate": "show that wrong atoms are refuted: the mutation campaign",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Hand the arguments on to a command."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help"):
+        listed = "\n".join(f"  {name:<8} {what}" for name, what in COMMANDS.items())
+        print(f"usage: lanecheck COMMAND …\n\n{listed}\n\n`lanecheck COMMAND --help` tells more.")
+        return Exit.STANDS if words else Exit.USAGE
+    if words[0] not in COMMANDS:
+        return complain(f"lanecheck: no command is named {words[0]!r}; one of {', '.join(COMMANDS)}", Exit.USAGE)
+    command = importlib.import_module(f"verify.{words[0]}")
+    return int(command.main(words[1:]))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

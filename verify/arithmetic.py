@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Layouts walked digit by digit in plain Python integers.
+
+The silicon's claims and every counterexample that is shown are computed here, without `Layout.__call__` and without
+numpy, so that a bug in the library's evaluation cannot confirm itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from layouts import Layout
+
+
+def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:
+    """The (extent, stride) pairs of a layout, leftmost first."""
+    if isinstance(shape, tuple) and isinstance(stride, tuple):
+        for s, d in zip(shape, stride, strict=True):
+            yield from modes(s, d)
+    elif isinstance(shape, int) and isinstance(stride, int):
+        yield shape, stride
+    else:
+        raise TypeError(f"shape {shape} and stride {stride} have different profiles")
+
+
+def terms(shape: object, stride: object, index: int) -> list[tuple[int, int]]:
+    """The (digit, stride) pairs of a one-dimensional index, colexicographic, the last mode unbounded.
+
+    >>> terms((4, 8), (32, 1), 5)
+    [(1, 32), (1, 1)]
+    """
+    pairs = list(modes(shape, stride))
+    digits = []
+    for position, (extent, step) in enumerate(pairs):
+        last = position == len(pairs) - 1
+        digits.append((index if last else index % extent, step))
+        index //= extent
+    return digits
+
+
+def thread_value_terms(layout: Layout, thread: int, value: int) -> list[tuple[int, int]]:
+    """The digits of (thread, value) in a thread-value layout, the thread's first."""
+    shape, stride = layout.shape, layout.stride
+    if not (isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == 2):
+        raise TypeError(f"{layout} is not a (thread, value) layout")
+    return terms(shape[0], stride[0], thread) + terms(shape[1], stride[1], value)
+
+
+def walk(layout: Layout, thread: int, value: int) -> int:
+    """The element that (thread, value) holds: the sum of digit x stride.
+
+    >>> walk(Layout.parse("((4,8),8):((32,1),8)"), 1, 0)
+    32
+    """
+    return sum(digit * stride for digit, stride in thread_value_terms(layout, thread, value))
+
+
+def lane_of(thr: Layout, thread: int) -> int:
+    """The lane of a logical thread."""
+    return sum(digit * stride for digit, stride in terms(thr.shape, thr.stride, thread))
+
+
+def spelled(layout: Layout, thread: int, value: int) -> str:
+    """The arithmetic of :func:`walk`, written out.
+
+    >>> spelled(Layout.parse("((4,8),8):((32,1),8)"), 0, 4)
+    '0*32 + 0*1 + 4*8'
+    """
+    return " + ".join(f"{digit}*{stride}" for digit, stride in thread_value_terms(layout, thread, value))

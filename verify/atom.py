@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.atom NAME…`: judge atoms by the book, the proof and the silicon."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from layouts.atoms import Atom
+    from verify.judgement import Court
+    from verify.report import Report
+    from verify.verdict import Verdict
+
+DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
+what a GPU was seen to do (silicon). NAME is an exact name, a prefix that ends at `_`, `<` or the end
+(SM80_16x8x16 means every element type of it), or a glob."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the atoms that the arguments name; returns the exit code."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = _parser().parse_args(argv)
+    pool = _pool(options.atoms)
+    if options.list:
+        cli.write("".join(f"{name}\n" for name in _chosen(options, pool)), options.output)
+        return cli.Exit.STANDS
+    if not (options.names or options.all or options.atoms):
+        raise cli.UsageError("which atom? Give a NAME, --all, --atoms FILE, or --list to see them")
+    names = _chosen(options, pool)
+    court = _court(options)
+    report = _judge([pool[name] for name in names], court, options)
+    cli.report(report, options)
+    return report.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.parser("python -m verify.atom", DESCRIPTION)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob")
+    parser.add_argument("--all", action="store_true", help="every registered atom")
+    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument(
+        "--atoms", action="append", default=[], metavar="FILE", help="judge the atoms of a TOML file; may be repeated"
+    )
+    parser.add_argument(
+        "--witness", default="book,proof,silicon", metavar="W[,W]", help="whom to hear: book, proof, silicon"
+    )
+    parser.add_argument(
+        "--require", action="append", default=[], choices=("silicon",), help="UNCHECKED by it is not good enough"
+    )
+    parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
+    parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
+    parser.add_argument("--recordings", metavar="DIR", help="further recordings, such as those of your own GPU")
+    parser.add_argument("--emit-smt", metavar="DIR", help="write the SMT-LIB problem of each proof there")
+    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+    return parser
+
+
+def _pool(files: Sequence[str]) -> Mapping[str, Atom]:
+    """The atoms to choose from: the user's files where given, else the registry."""
+    from layouts.atoms import AtomFileError, load, registry
+
+    if not files:
+        return registry()
+    pool: dict[str, Atom] = {}
+    for file in files:
+        try:
+            atoms = load(Path(file))
+        except AtomFileError as error:
+            raise cli.UsageError(str(error)) from error
+        for atom in atoms:
+            if atom.name in pool:
+                raise cli.UsageError(f"{file}: atom {atom.name!r} stands in {pool[atom.name].file} too")
+            pool[atom.name] = atom
+    return pool
+
+
+def _chosen(options: argparse.Namespace, pool: Mapping[str, Atom]) -> list[str]:
+    return cli.select(options.names, pool, "atom") if options.names else list(pool)
+
+
+def _court(options: argparse.Namespace) -> Court:
+    import gpu_checks
+
+    from verify.judgement import Court
+    from verify.verdict import Witness
+
+    try:
+        witnesses = frozenset(Witness(word.strip()) for word in options.witness.split(","))
+    except ValueError as error:
+        raise cli.UsageError(f"--witness {options.witness}: {error}; one of book, proof, silicon") from error
+    missing = [word for word in options.require if Witness(word) not in witnesses]
+    if missing:
+        raise cli.UsageError(f"--require {missing[0]} contradicts --witness {options.witness}")
+    if options.rlimit is not None and options.rlimit <= 0:
+        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive")
+    try:
+        extra = (Path(options.recordings),) if options.recordings else ()
+        recordings = gpu_checks.recordings(*extra)
+    except gpu_checks.RecordingError as error:
+        raise cli.UsageError(str(error)) from error
+    return Court(witnesses, options.rlimit or 20_000_000, recordings)
+
+
+def _judge(atoms: Sequence[Atom], court: Court, options: argparse.Namespace) -> Report:
+    from verify.report import Case, Report
+    from verify.verdict import Witness
+
+    cases = []
+    progress = sys.stderr.isatty() and not options.quiet and len(atoms) > 1
+    for position, atom in enumerate(atoms):
+        if progress:
+            print(f"\r{position + 1}/{len(atoms)} {atom.name:<60}", end="", file=sys.stderr, flush=True)
+        verdicts = court.judge(atom)
+        if options.emit_smt:
+            _emit(Path(options.emit_smt), verdicts)
+        cases.append(Case(atom.name, tuple(verdicts), atom.known_defect or "", tuple(atom.operands.items())))
+    if progress:
+        print("\r" + " " * 80 + "\r", end="", file=sys.stderr, flush=True)
+    return Report(tuple(cases), frozenset(Witness(w) for w in options.require), options.expect_known)
+
+
+def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
+    """Write each proof's SMT-LIB problem; evidence that is shared was written where it was computed."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for verdict in verdicts:
+            claim = verdict.claim
+            for evidence in verdict.evidence:
+                if evidence.artifact and not evidence.shared:
+                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.label}".replace(" ", "_")
+                    safe = "".join(c if c.isalnum() or c in "._-" else "-" for c in stem)
+                    (directory / f"{safe}.smt2").write_text(evidence.artifact, encoding="utf-8")
+    except OSError as error:
+        raise cli.UsageError(f"--emit-smt {directory}: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

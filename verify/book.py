@@ -1,0 +1,300 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first witness: the PTX ISA's formulas, compared with the layout at every point of its domain.
+
+Layouts are evaluated with `Layout.__call__` over whole domains at once. A refutation names the smallest point.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from layouts import Layout, LayoutError, right_inverse, size
+from verify import repair
+from verify.arithmetic import lane_of, spelled, walk
+from verify.region import describe
+from verify.subject import Formula, Part, Subject
+from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+WRONG = np.iinfo(np.int64).min
+Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
+
+
+def testify(kind: Kind, subject: Subject, part: Part) -> Evidence:
+    """What the book says of a claim about one operand."""
+    started = time.perf_counter()
+    check = CHECKS[kind]
+    method, points, wrong = check(subject, part)
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    seconds = time.perf_counter() - started
+    return Evidence(Witness.BOOK, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
+
+
+def evaluate(layout: Layout) -> Table:
+    """The layout at every (thread, value), as an array [thread][value]."""
+    threads, values = size(layout[0]), size(layout[1])
+    table: Table = layout(np.arange(threads)[:, None], np.arange(values)[None, :])
+    return np.broadcast_to(table, (threads, values))
+
+
+def _size(subject: Subject, part: Part) -> Finding:
+    layout = _layout(part)
+    threads, values = size(layout[0]), size(layout[1])
+    wanted = expected_size(subject, part)
+    if (threads, values) == wanted:
+        return "counted", threads * values, None
+    statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
+    return "counted", threads * values, Counterexample({"threads": threads, "values": values}, statement)
+
+
+def expected_size(subject: Subject, part: Part) -> tuple[int, int]:
+    """(logical threads, values per thread) that the operand must have.
+
+    With the book: its values per lane. Without it: as many as deal every element of the tile out once.
+    """
+    threads = size(subject.thr) if subject.thr is not None else subject.lanes
+    if part.formulas:
+        return threads, part.formulas[0].table.values
+    return threads, max(1, part.extent[0] * part.extent[1] // max(1, threads))
+
+
+def _expects(part: Part) -> str:
+    return "the ISA" if part.formulas else "its tile"
+
+
+def _in_bounds(subject: Subject, part: Part) -> Finding:
+    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    table = evaluate(layout)
+    outside = np.argwhere((table < 0) | (table >= elements))
+    if not len(outside):
+        return "exhaustive", table.size, None
+    thread, value = (int(c) for c in outside[0])
+    got = int(table[thread, value])
+    statement = f"T{thread} V{value} holds element {got} = {part.show(got)}, the tile has 0..{elements - 1}"
+    return (
+        "exhaustive",
+        table.size,
+        Counterexample(
+            {"thread": thread, "value": value},
+            statement,
+            f"{spelled(layout, thread, value)} = {got}",
+            damage=(f"{len(outside)} of {table.size} points fall outside",),
+            replay=_replay(part),
+            unique=len(outside) == 1,
+            reproduced=walk(layout, thread, value) == got,
+        ),
+    )
+
+
+def _owns(subject: Subject, part: Part) -> Finding:
+    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    table, copies = evaluate(layout), subject.multiplicity(part)
+    inside = table[(table >= 0) & (table < elements)]
+    counts = np.bincount(inside, minlength=elements)
+    if (counts == copies).all() and inside.size == table.size:
+        return "exhaustive", table.size, None
+    crowded = np.argwhere((table >= 0) & (table < elements) & (counts[np.clip(table, 0, elements - 1)] > copies))
+    damage = _missing(part, counts, copies)
+    if len(crowded):
+        return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
+    first = int(np.argmax(counts < copies))
+    statement = f"{part.show(first)} has {_owners(int(counts[first]))}, {copies} wanted"
+    return (
+        "exhaustive",
+        table.size,
+        Counterexample({"element": first}, statement, damage=damage, replay=_replay(part)),
+    )
+
+
+def _owners(count: int) -> str:
+    return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
+
+
+def _missing(part: Part, counts: Table, copies: int) -> tuple[str, ...]:
+    """Which elements are held too rarely."""
+    few = np.flatnonzero(counts < copies)
+    if not len(few):
+        return ()
+    lacking = "no owner" if copies == 1 else f"fewer than {copies} owners"
+    points = [(int(e) % part.extent[0], int(e) // part.extent[0]) for e in few]
+    return (f"{len(few)} of {counts.size} elements have {lacking}: {describe(points, part.extent, part.axes)}",)
+
+
+def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]) -> Counterexample:
+    """The smallest two points that own one element."""
+    layout = _layout(part)
+    thread, value = (int(c) for c in crowded[0])
+    element = int(table[thread, value])
+    others = np.argwhere(table == element)
+    other, slot = (int(c) for c in others[1])
+    extra = int(table.size - len(np.unique(table))) if copies == 1 else len(crowded)
+    return Counterexample(
+        {"thread": thread, "value": value, "other thread": other, "other value": slot},
+        f"T{thread} V{value} and T{other} V{slot} both own {part.show(element)}",
+        f"{spelled(layout, thread, value)} = {element} = {spelled(layout, other, slot)}",
+        extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
+        damage=damage,
+        replay=_replay(part),
+        unique=extra == 1,
+        reproduced=walk(layout, thread, value) == element == walk(layout, other, slot),
+    )
+
+
+def _equals(subject: Subject, part: Part) -> Finding:
+    table = evaluate(_layout(part))
+    wanted = expected_size(subject, part)
+    if table.shape != wanted:
+        statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
+        wrong = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
+        return "exhaustive", table.size, wrong
+    points = 0
+    for formula in part.formulas:
+        for replica in range(size(subject.rep) if subject.rep is not None else 0):
+            points += table.size
+            wrong = _compare(subject, part, formula, replica, table)
+            if wrong is not None:
+                return "exhaustive", table.size * len(part.formulas) * size(_rep(subject)), wrong
+    return "exhaustive", points, None
+
+
+def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table: Table) -> Counterexample | None:
+    """The smallest point at which one replica of the layout leaves the formula."""
+    thr, rep = _thr(subject), _rep(subject)
+    lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
+    x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
+    outside = (x < 0) | (x >= part.extent[0])
+    wrong = np.argwhere((table != x + part.extent[0] * y) | outside)
+    if not len(wrong):
+        return None
+    thread, value = (int(c) for c in wrong[0])
+    got, lane = int(table[thread, value]), lane_of(thr, thread) + lane_of(rep, replica)
+    row, col = formula.locate(lane, value)
+    right = f"({part.axes[0]}={row}, {part.axes[1]}={col})"
+    where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
+    return Counterexample(
+        {"thread": thread, "lane": lane, "value": value},
+        f"{where} V{value}: layout {part.show(got)}, ISA {right}",
+        f"{spelled(_layout(part), thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
+        f"{row + part.extent[0] * col}",
+        extent="unique" if len(wrong) == 1 else "smallest",
+        damage=(f"{len(wrong)} of {table.size} points disagree",),
+        isa=formula.table.text(),
+        repair=repair.find(subject, part),
+        replay=_replay(part),
+        unique=len(wrong) == 1,
+        reproduced=walk(_layout(part), thread, value) == got != row + part.extent[0] * col,
+    )
+
+
+def _right_inverse(subject: Subject, part: Part) -> Finding:
+    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    try:
+        inverse = right_inverse(layout)
+    except LayoutError as error:
+        return "exhaustive", elements, Counterexample({}, f"it has no right inverse: {error}")
+    reached = size(inverse)
+    if reached < elements:
+        statement = f"its right inverse {inverse} reaches {reached} of {elements} elements"
+        return "exhaustive", elements, Counterexample({"reached": reached}, statement, replay=_replay(part))
+    flat = np.arange(elements)
+    back = layout(inverse(flat))
+    wrong = np.flatnonzero(back != flat)
+    if not len(wrong):
+        return "exhaustive", elements, None
+    first = int(wrong[0])
+    statement = f"L(R({first})) = {int(back[first])} with R = {inverse}"
+    return "exhaustive", elements, Counterexample({"element": first}, statement, replay=_replay(part))
+
+
+def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
+    """A random exact product through the atom's maps on the book's hardware, compared with numpy's.
+
+    A and B are dealt out to (lane, value) by the atom's maps, the instruction reads and writes by the book's
+    formulas, and C is gathered by the atom's map: nothing but the maps touches the matrices.
+    """
+    started = time.perf_counter()
+    m, n, k = subject.atom.shape
+    rng = np.random.default_rng(seed)
+    maps = {part.name: by_lane(subject, part) for part in subject.parts}
+    for trial in range(trials):
+        a, b = rng.integers(-8, 8, (m, k)), rng.integers(-8, 8, (n, k))
+        bad = _through_fragments(subject, maps, a, b) != a @ b.T
+        if bad.any():
+            row, col = (int(c) for c in np.argwhere(bad)[0])
+            statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
+            damage = (f"{int(np.count_nonzero(bad))} of {m * n} elements are wrong",)
+            wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
+            return Evidence(Witness.BOOK, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
+    seconds = time.perf_counter() - started
+    return Evidence(Witness.BOOK, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
+
+
+def by_lane(subject: Subject, part: Part) -> Table:
+    """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica."""
+    table = evaluate(_layout(part))
+    lanes = _thr(subject)(np.arange(table.shape[0])[:, None]) + _rep(subject)(np.arange(subject.rep_size))
+    spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
+    spread[lanes] = table[:, None, :]
+    return spread
+
+
+def _through_fragments(subject: Subject, maps: dict[str, Table], a: Table, b: Table) -> Table:
+    """C as the atom's C map reads it from what the instruction computes on fragments dealt out by A's and B's.
+
+    An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
+    """
+    instruction = subject.instructions[0]
+    which = np.array([int(instruction.product(lane)) for lane in range(subject.lanes)])[:, None]
+    products = int(which.max()) + 1
+    inputs = []
+    for part, matrix in zip(subject.parts[:2], (a, b), strict=True):
+        x, y = _located(part, maps[part.name].shape)
+        seen = np.zeros((products, *part.extent), dtype=np.int64)
+        seen[np.broadcast_to(which, x.shape), x, y] = matrix.T.ravel()[maps[part.name]]
+        inputs.append(seen)
+    computed = inputs[0] @ inputs[1].transpose(0, 2, 1)
+    accumulator, table = subject.parts[2], maps["C"]
+    x, y = _located(accumulator, table.shape)
+    out = np.full((products, *accumulator.extent), WRONG)
+    rows = accumulator.extent[0]
+    out[np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[which, x, y]
+    return np.where((out == out[:1]).all(axis=0), out[0], WRONG)
+
+
+def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
+    x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
+    return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
+
+
+def _replay(part: Part) -> str:
+    return f'python -m verify.layout "{part.text}" --onto {part.extent[0]}x{part.extent[1]}'
+
+
+def _layout(part: Part) -> Layout:
+    if part.layout is None:
+        raise TypeError(f"{part.text} is not well formed: {part.fault}")
+    return part.layout
+
+
+def _thr(subject: Subject) -> Layout:
+    if subject.thr is None:
+        raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
+    return subject.thr
+
+
+def _rep(subject: Subject) -> Layout:
+    if subject.rep is None:
+        raise TypeError(f"{subject.atom.thr} has no complement in {subject.lanes} lanes: {subject.thr_fault}")
+    return subject.rep
+
+
+CHECKS: dict[Kind, Callable[[Subject, Part], Finding]] = {
+    Kind.SIZE: _size,
+    Kind.IN_BOUNDS: _in_bounds,
+    Kind.OWNS: _owns,
+    Kind.EQUALS: _equals,
+    Kind.RIGHT_INVERSE: _right_inverse,
+}

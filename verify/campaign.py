@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutation campaign: which witness refutes how many wrong atoms."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TextIO
+
+from layouts.atoms import Atom
+from verify.judgement import Court
+from verify.mutants import Mutant, distinct, joint_mutants, mutants, same_function
+from verify.subject import prepare
+from verify.verdict import Evidence, Kind, Status, Verdict, Witness
+
+INTRINSIC = (Kind.IN_BOUNDS, Kind.OWNS)
+JUDGES = ("book", "z3", "recording", "intrinsic")
+
+
+@dataclass(slots=True)
+class Score:
+    """Mutants by judge. `equivalent` ones are the same function as their origin, at every point.
+
+    `asked` counts the mutants a judge could speak on: a recording speaks only for instructions that a GPU ran.
+    """
+
+    layouts: int = 0
+    mutants: int = 0
+    equivalent: int = 0
+    asked: Counter[str] = field(default_factory=Counter)
+    refuted: Counter[str] = field(default_factory=Counter)
+    joint: int = 0
+    joint_asked: int = 0
+    joint_related: int = 0
+    joint_refuted: int = 0
+    survivors: list[str] = field(default_factory=list)
+
+    @property
+    def complete(self) -> bool:
+        """Whether book, z3 and recording refuted all they could speak on, and joint mutants fared as they must."""
+        singles = all(self.refuted[judge] == self.asked[judge] for judge in JUDGES[:3])
+        return singles and self.joint_related == self.joint_asked and self.joint_refuted == self.joint
+
+    def lines(self) -> list[str]:
+        """The score in words, the verdict last."""
+        told = [
+            f"{self.mutants + self.equivalent} mutants of {self.layouts} distinct operand layouts, "
+            f"{self.equivalent} of them the same function",
+        ]
+        for judge in JUDGES:
+            asked, refuted = self.asked[judge], self.refuted[judge]
+            share = 100 * refuted / asked if asked else 0.0
+            told.append(f"  refuted by {judge:<10} {refuted:>5} of {asked:<5} {share:6.1f} %")
+        told.append(
+            f"{self.joint} joint mutants: the relation holds for {self.joint_related} of {self.joint_asked}, "
+            f"the book refutes {self.joint_refuted} of {self.joint}"
+        )
+        return [*told, "every mutant is refuted" if self.complete else "SOME MUTANT SURVIVES"]
+
+    def as_dict(self) -> dict[str, object]:
+        """The score as plain data, `"schema": 1`."""
+        return {
+            "schema": 1,
+            "layouts": self.layouts,
+            "mutants": self.mutants,
+            "equivalent": self.equivalent,
+            "asked": {judge: self.asked[judge] for judge in JUDGES},
+            "refuted": {judge: self.refuted[judge] for judge in JUDGES},
+            "joint": {
+                "mutants": self.joint,
+                "asked": self.joint_asked,
+                "relation_holds": self.joint_related,
+                "refuted_by_book": self.joint_refuted,
+            },
+            "survivors": self.survivors,
+            "complete": self.complete,
+        }
+
+
+def campaign(atoms: Sequence[Atom], progress: TextIO | None = None) -> Score:
+    """Mutate every distinct operand layout of some atoms and let each judge speak."""
+    score, court = Score(), Court()
+    origins = distinct(atoms)
+    score.layouts = len(origins)
+    for position, (atom, operand) in enumerate(origins):
+        if progress is not None:
+            print(f"\r{position + 1}/{len(origins)} {atom.name} {operand:<40}", end="", file=progress, flush=True)
+        for mutant in mutants(atom, operand):
+            _single(score, court, atom, operand, mutant)
+    for name in dict.fromkeys(atom.name for atom, _ in origins):
+        for mutant in joint_mutants(next(atom for atom, _ in origins if atom.name == name)):
+            _joint(score, court, mutant)
+    if progress is not None:
+        print("\r" + " " * 79 + "\r", end="", file=progress, flush=True)
+    return score
+
+
+def _single(score: Score, court: Court, origin: Atom, operand: str, mutant: Mutant) -> None:
+    parts = [next(p for p in prepare(a).parts if p.name == operand) for a in (origin, mutant.atom)]
+    if same_function(parts[0], parts[1]):
+        score.equivalent += 1
+        return
+    score.mutants += 1
+    verdicts = court.judge(mutant.atom)
+    mine = [v for v in verdicts if v.claim.part == operand]
+    answers = {
+        "book": _said(mine, Kind.EQUALS, Witness.BOOK),
+        "z3": _said(mine, Kind.EQUALS, Witness.PROOF),
+        "recording": _said(verdicts, Kind.RELATION, Witness.SILICON),
+        "intrinsic": [e for kind in INTRINSIC for e in _said(mine, kind, Witness.BOOK)],
+    }
+    for judge, said in answers.items():
+        if said:
+            refuted = any(e.status is Status.REFUTED for e in said)
+            score.asked[judge] += 1
+            score.refuted[judge] += refuted
+            if not refuted and judge != "intrinsic":
+                score.survivors.append(f"SURVIVES {judge}: {mutant.origin} {operand} {mutant.what}")
+
+
+def _joint(score: Score, court: Court, mutant: Mutant) -> None:
+    verdicts = court.judge(mutant.atom)
+    score.joint += 1
+    related = _said(verdicts, Kind.RELATION, Witness.SILICON)
+    if related:
+        score.joint_asked += 1
+        score.joint_related += all(e.status is Status.AGREES for e in related)
+    changed = [v for v in verdicts if v.claim.part in mutant.parts]
+    refuted = any(e.status is Status.REFUTED for e in _said(changed, Kind.EQUALS, Witness.BOOK))
+    score.joint_refuted += refuted
+    if not refuted:
+        score.survivors.append(f"SURVIVES book: {mutant.origin} {mutant.what}")
+
+
+def _said(verdicts: Sequence[Verdict], kind: Kind, witness: Witness) -> list[Evidence]:
+    """What a witness said on a kind of claim, silence left out."""
+    return [
+        e
+        for v in verdicts
+        if v.claim.kind is kind
+        for e in v.evidence
+        if e.witness is witness and e.status is not Status.UNCHECKED
+    ]

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands share: options, exit codes, selection of names, output, and errors in one line."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import fnmatch
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from verify.report import Report
+
+OURS = ("layouts", "isa_tables", "proofs", "gpu_checks")
+EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
+VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected"""
+
+
+class Exit(IntEnum):
+    """Exit codes, the same for every command."""
+
+    STANDS = 0
+    REFUTED = 1
+    USAGE = 2
+    CONTRADICTION = 3
+    UNKNOWN = 4
+    NOTHING = 5
+
+
+class UsageError(Exception):
+    """Something the user asked for that cannot be done; its text is the one line that is printed."""
+
+
+def shadowed(root: Path) -> str:
+    """Which of our packages another file hides, in one line; empty when none is.
+
+    `verify`, `layouts` and `proofs` are common names: a file of that name in the working folder would be imported
+    instead of ours.
+    """
+    for name in OURS:
+        spec = importlib.util.find_spec(name)
+        origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
+        if origin is None or root not in origin.parents:
+            return f"lanecheck: `{name}` is {origin or 'missing'}, not Lanecheck's own: rename it or run elsewhere"
+    return ""
+
+
+def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
+    """Run a command's body; every failure becomes one line on stderr and an exit code."""
+    hidden = shadowed(Path(__file__).resolve().parents[1])
+    if hidden:
+        return complain(hidden, Exit.USAGE)
+    try:
+        return int(body(argv))
+    except UsageError as error:
+        return complain(f"lanecheck: {error}", Exit.USAGE)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return Exit.USAGE
+    except KeyboardInterrupt:
+        return complain("lanecheck: interrupted", Exit.CONTRADICTION)
+    except Exception as error:
+        if os.environ.get("LANECHECK_TRACEBACK"):
+            raise
+        what = f"{type(error).__name__}: {error}".splitlines()[0]
+        return complain(
+            f"lanecheck: internal error, nothing was judged: {what} (LANECHECK_TRACEBACK=1 shows where)",
+            Exit.CONTRADICTION,
+        )
+
+
+def complain(line: str, code: Exit) -> Exit:
+    """Print one line on stderr and hand the exit code on."""
+    print(line, file=sys.stderr)
+    return code
+
+
+def parser(prog: str, description: str, formats: Sequence[str] = ("text", "json", "junit")) -> argparse.ArgumentParser:
+    """A parser with the options that every command has."""
+    made = argparse.ArgumentParser(prog=prog, description=description, epilog=EPILOG)
+    made.add_argument("--format", choices=formats, default="text", help="how to report")
+    made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")
+    loud = made.add_mutually_exclusive_group()
+    loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
+    loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
+    return made
+
+
+def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:
+    """The names that the patterns mean, in the order of `names`.
+
+    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob. One that means nothing is a
+    :class:`UsageError` with the nearest names.
+
+    >>> select(["SM80_8x8x4"], ["SM80_8x8x4_F64", "SM80_8x8x40"], "atom")
+    ['SM80_8x8x4_F64']
+    """
+    known = list(names)
+    wanted: set[str] = set()
+    for pattern in patterns:
+        found = {pattern} & set(known) or {name for name in known if means(pattern, name)}
+        if not found:
+            raise UsageError(f"no {what} is named {pattern!r}{nearest(pattern, known)}")
+        wanted |= found
+    return [name for name in known if name in wanted]
+
+
+def means(pattern: str, name: str) -> bool:
+    """Whether a pattern means a name: as a glob, or as a prefix that ends where a word of the name does."""
+    if any(c in pattern for c in "*?["):
+        return fnmatch.fnmatchcase(name, pattern)
+    if not pattern or not name.startswith(pattern):
+        return False
+    return pattern[-1] in "_<" or name[len(pattern) : len(pattern) + 1] in ("", "_", "<")
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """The nearest known names as a clause; empty when nothing is near."""
+    lowered = {name.lower(): name for name in known}
+    close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
+    return f"; nearest: {', '.join(close)}" if close else "; --list shows all"
+
+
+def report(judged: Report, options: argparse.Namespace) -> None:
+    """Write a report in the format that the options ask for."""
+    from verify.report import as_json, as_junit, as_text
+
+    if options.format == "json":
+        text = as_json.render(judged, options.verbose)
+    elif options.format == "junit":
+        text = as_junit.render(judged)
+    else:
+        text = as_text.render(judged, options.quiet, options.verbose)
+    write(text, options.output)
+
+
+def write(text: str, output: str | None) -> None:
+    """Write a report to a file, or to stdout, in colour only where a terminal reads it and rich is installed."""
+    if output:
+        try:
+            Path(output).write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {output}: {error.strerror}") from error
+    elif sys.stdout.isatty() and not os.environ.get("NO_COLOR") and importlib.util.find_spec("rich"):
+        _in_colour(text)
+    else:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+
+
+def _in_colour(text: str) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    styles = {"STANDS": "green", "PROVED": "green", "AGREES": "green", "REFUTED": "bold red"}
+    styles |= {"UNKNOWN": "yellow", "UNCHECKED": "dim", "VACUOUS": "bold magenta", "CONTRADICTION": "bold magenta"}
+    shown = Text(text, no_wrap=True, overflow="ignore")
+    for word, style in styles.items():
+        shown.highlight_regex(rf"\b{word}\b", style)
+    Console(soft_wrap=True).print(shown, end="")

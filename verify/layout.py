@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.layout LAYOUT --onto MxN`: judge one layout as a map onto a tile."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from layouts import Layout
+    from verify.report import Report
+
+DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y), and
+does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the layout that the arguments name; returns the exit code."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = cli.parser("python -m verify.layout", DESCRIPTION)
+    parser.add_argument("layout", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"')
+    parser.add_argument("--onto", required=True, metavar="MxN", help="the tile, such as 16x8, or its size")
+    options = parser.parse_args(argv)
+    report = judge(options.layout, _extent(options.onto))
+    cli.report(report, options)
+    return report.exit()
+
+
+def _extent(text: str) -> tuple[int, int]:
+    """The tile's two extents; a size alone is a tile of one column."""
+    found = re.fullmatch(r"(\d{1,9})(?:x(\d{1,9}))?", text)
+    extent = (int(found[1]), int(found[2] or 1)) if found else (0, 0)
+    if 0 in extent:
+        raise cli.UsageError(f"--onto {text!r}: two positive extents such as 16x8, or one size, are wanted")
+    if extent[0] * extent[1] > 1 << 24:
+        raise cli.UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
+    return extent
+
+
+def judge(text: str, extent: tuple[int, int]) -> Report:
+    """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
+    from layouts import LayoutParseError, ProfileError, parse_layout, size
+    from layouts.atoms import Atom
+    from verify.judgement import Court, well_formed
+    from verify.report import Case, Report
+    from verify.subject import Part, Subject
+    from verify.verdict import Claim, Kind, Witness, join
+
+    layout, fault = None, ""
+    try:
+        layout = as_thread_value(parse_layout(text))
+    except LayoutParseError as error:
+        raise cli.UsageError(str(error)) from error
+    except ProfileError as error:
+        fault = str(error)
+    threads = size(layout[0]) if layout is not None else 1
+    if layout is not None and size(layout) > 1 << 24:
+        raise cli.UsageError(f"{text!r}: the layout has more than 2^24 points, too many to enumerate")
+    part = Part("C", text, layout, fault, extent, ())
+    atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
+    thr = parse_layout(atom.thr)
+    subject = Subject(atom, thr, "", parse_layout("1:0"), threads, (part,), (), "", "")
+    court = Court(frozenset({Witness.BOOK, Witness.PROOF}), recordings={})
+    parsed = Claim(text, "", Kind.WELL_FORMED, "is a layout with congruent profiles")
+    verdicts = [join(parsed, [well_formed(part)])]
+    for kind, claim in (
+        (Kind.IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
+        (Kind.OWNS, f"owns each element of {extent[0]}x{extent[1]} once"),
+    ):
+        if layout is not None:
+            said = Claim(text, "", kind, claim)
+            verdicts.append(join(said, court.operand(said, subject, part)))
+    return Report((Case(text, tuple(verdicts)),))
+
+
+def as_thread_value(layout: Layout) -> Layout:
+    """A layout of rank 2 as it is; any other as (index, 1 value)."""
+    if isinstance(layout.shape, tuple) and len(layout.shape) == 2:
+        return layout
+    return type(layout)((layout.shape, 1), (layout.stride, 0))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

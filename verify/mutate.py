@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.mutate`: the campaign that shows the witnesses refuting wrong atoms."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from verify.campaign import Score
+
+DESCRIPTION = """Mutate every distinct operand layout of the registry (each stride doubled, halved, incremented, each pair
+swapped, each mode dropped) and count how many mutants each witness refutes; then relabel an axis in both operands that
+hold it, which every product survives and only the book refutes."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the campaign; returns 0 when every mutant that is another function was refuted."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = cli.parser("python -m verify.mutate", DESCRIPTION, formats=("text", "json"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
+    options = parser.parse_args(argv)
+    from layouts.atoms import registry
+    from verify.campaign import campaign
+
+    pool = registry()
+    names = cli.select(options.names, pool, "atom") if options.names else list(pool)
+    shown = sys.stderr if sys.stderr.isatty() and not options.quiet else None
+    score = campaign([pool[name] for name in names], shown)
+    if not score.mutants:
+        raise cli.UsageError(f"nothing to mutate: the book holds none of {', '.join(names)}")
+    as_json = options.format == "json"
+    text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options.quiet, options.verbose)
+    cli.write(text, options.output)
+    return cli.Exit.STANDS if score.complete else cli.Exit.REFUTED
+
+
+def _text(score: Score, quiet: bool, verbose: bool) -> str:
+    """The last line when quiet; every survivor when verbose, else the first twenty."""
+    survivors = score.survivors if verbose else score.survivors[:20]
+    lines = score.lines()[-1:] if quiet else [*survivors, *score.lines()]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second witness: z3, over symbolic lane and value, from the layout's shape and stride alone.
+
+`proofs` does not call `Layout.__call__`; the book's formulas reach it as callables over terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import proofs
+from layouts import Layout, LayoutError, right_inverse
+from verify.arithmetic import spelled, walk
+from verify.book import expected_size
+from verify.subject import Part, Subject
+from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
+
+STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
+
+
+def testify(kind: Kind, subject: Subject, part: Part, budget: int) -> Evidence:
+    """What the solver says of a claim about one operand."""
+    if part.layout is None or subject.thr is None or subject.rep is None:
+        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason="not well formed")
+    if kind is Kind.EQUALS:
+        return _equals(subject, part, part.layout, budget)
+    fragment = _fragment(subject, part, part.layout, 0)
+    if kind is Kind.IN_BOUNDS:
+        return _evidence(proofs.prove_in_bounds(fragment, budget), part, part.layout)
+    if kind is Kind.OWNS:
+        return _evidence(proofs.prove_owns(fragment, budget), part, part.layout)
+    if kind is Kind.RIGHT_INVERSE:
+        try:
+            inverse = right_inverse(part.layout)
+        except LayoutError as error:
+            return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
+        return _evidence(proofs.prove_right_inverse(fragment, inverse, budget), part, part.layout)
+    return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason="the solver has no part in this claim")
+
+
+def tiling(subject: Subject, budget: int) -> Evidence:
+    """The tiling law for the atom's extents: any count of atoms and tiles, any bijective atom of that shape."""
+    return _outcome(proofs.prove_tiling(subject.atom.shape, budget), None)
+
+
+def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:
+    if subject.thr is None or subject.rep is None:
+        raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
+    locate = part.formulas[formula].locate if part.formulas else None
+    copies = subject.multiplicity(part)
+    return proofs.Fragment(layout, part.extent, subject.thr, subject.rep, locate, copies)
+
+
+def _equals(subject: Subject, part: Part, layout: Layout, budget: int) -> Evidence:
+    """Equality with every formula of the operand; a layout of another size is refuted by counting."""
+    threads, values = proofs.domain(layout)
+    wanted = expected_size(subject, part)
+    if (threads, values) != wanted:
+        statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
+        wrong = Counterexample({"threads": threads, "values": values}, statement)
+        return Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)
+    heard = []
+    for position in range(len(part.formulas)):
+        outcome = proofs.prove_equals(_fragment(subject, part, layout, position), budget)
+        heard.append(_evidence(outcome, part, layout))
+        if heard[-1].status is not Status.PROVED:
+            return heard[-1]
+    return heard[0]
+
+
+def _evidence(outcome: proofs.Outcome, part: Part, layout: Layout) -> Evidence:
+    model = outcome.model
+    if outcome.status != "sat" or model is None:
+        return _outcome(outcome, None)
+    arithmetic = ""
+    if "thread" in model and "value" in model:
+        thread, value = model["thread"], model["value"]
+        arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
+    damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
+    wrong = Counterexample(dict(model), _told(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
+    return _outcome(outcome, wrong)
+
+
+def _told(model: Mapping[str, int], part: Part) -> str:
+    """A model in words: which (thread, value), and what stands there by the layout and by the formula."""
+    if not {"thread", "value", "element"} <= set(model):
+        return ", ".join(f"{name} = {number}" for name, number in model.items())
+    where = f"T{model['thread']} V{model['value']}"
+    if {"x", "y"} <= set(model):
+        right = f"({part.axes[0]}={model['x']}, {part.axes[1]}={model['y']})"
+        return f"{where}: layout {part.show(model['element'])}, formula {right}"
+    return f"{where}: element {model['element']} = {part.show(model['element'])}"
+
+
+def _outcome(outcome: proofs.Outcome, wrong: Counterexample | None) -> Evidence:
+    return Evidence(
+        Witness.PROOF,
+        STATUS[outcome.status],
+        outcome.method,
+        engine=outcome.engine,
+        reason=outcome.reason,
+        seconds=outcome.seconds,
+        artifact=outcome.smt,
+        counterexample=wrong,
+    )

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sets of tile elements in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+SHOWN = 6
+
+
+def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: tuple[str, str]) -> str:
+    """A set of (x, y) as ranges where it is a rectangle, else its first few members.
+
+    >>> describe([(n, k) for n in range(8) for k in range(20, 32)], (8, 32), ("n", "k"))
+    'k = 20..31, every n'
+    >>> describe([(0, 0), (1, 1)], (8, 32), ("n", "k"))
+    '(n=0, k=0), (n=1, k=1)'
+    """
+    xs, ys = sorted({x for x, _ in points}), sorted({y for _, y in points})
+    if len(xs) * len(ys) == len(set(points)):
+        spans = [_span(xs, extent[0], axes[0]), _span(ys, extent[1], axes[1])]
+        return ", ".join(sorted(spans, key=lambda span: span.startswith("every")))
+    shown = ", ".join(f"({axes[0]}={x}, {axes[1]}={y})" for x, y in sorted(points)[:SHOWN])
+    return shown + (f" and {len(points) - SHOWN} more" if len(points) > SHOWN else "")
+
+
+def _span(values: list[int], extent: int, axis: str) -> str:
+    if values == list(range(extent)):
+        return f"every {axis}"
+    if len(values) > 1 and values == list(range(values[0], values[-1] + 1)):
+        return f"{axis} = {values[0]}..{values[-1]}"
+    listed = ", ".join(map(str, values[:SHOWN]))
+    return f"{axis} = {listed}" + (f" and {len(values) - SHOWN} more" if len(values) > SHOWN else "")

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts for programs: stable and diffable, `"schema": 1`, without times unless asked for."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from verify.report import Case, Report
+from verify.verdict import Counterexample, Evidence, Status, Verdict
+
+SCHEMA = 1
+
+
+def render(report: Report, verbose: bool = False) -> str:
+    """The report as one JSON document; `verbose` adds the seconds of each piece of evidence."""
+    counts = report.counts()
+    document = {
+        "schema": SCHEMA,
+        "exit": int(report.exit()),
+        "claims": {status.value: counts[status] for status in Status},
+        "subjects": [_case(case, verbose) for case in report.cases],
+    }
+    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+
+
+def _case(case: Case, verbose: bool) -> dict[str, Any]:
+    return {
+        "name": case.name,
+        "status": case.status,
+        "known_defect": case.known_defect or None,
+        "layouts": dict(case.layouts),
+        "verdicts": [_verdict(verdict, verbose) for verdict in case.verdicts],
+    }
+
+
+def _verdict(verdict: Verdict, verbose: bool) -> dict[str, Any]:
+    return {
+        "part": verdict.claim.part,
+        "kind": verdict.claim.kind.label,
+        "claim": verdict.claim.text,
+        "status": verdict.status.value,
+        "contradiction": verdict.contradiction,
+        "reason": verdict.reason or None,
+        "evidence": [_evidence(e, verbose) for e in verdict.evidence],
+        "counterexample": _counterexample(verdict.counterexample),
+    }
+
+
+def _evidence(evidence: Evidence, verbose: bool) -> dict[str, Any]:
+    told = {
+        "witness": evidence.witness.value,
+        "status": evidence.status.value,
+        "method": evidence.method,
+        "points": evidence.points,
+        "engine": evidence.engine,
+        "shared": evidence.shared or None,
+        "reason": evidence.reason or None,
+        "counterexample": _counterexample(evidence.counterexample),
+    }
+    return told | ({"seconds": round(evidence.seconds, 6)} if verbose else {})
+
+
+def _counterexample(wrong: Counterexample | None) -> dict[str, Any] | None:
+    if wrong is None:
+        return None
+    return {
+        "inputs": dict(wrong.inputs),
+        "statement": wrong.statement,
+        "arithmetic": wrong.arithmetic or None,
+        "extent": wrong.extent or None,
+        "damage": list(wrong.damage),
+        "repair": wrong.repair or None,
+        "replay": wrong.replay or None,
+        "unique": wrong.unique,
+        "reproduced": wrong.reproduced,
+    }

@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts for people.
+
+A refutation is told in one order: what was claimed, the smallest witness with its arithmetic, the extent of the
+damage, what the ISA says, a repair if a small one exists, the line that replays it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from verify.report import Case, Report, tally
+from verify.verdict import Evidence, Status, Verdict, Witness
+
+NAME_WIDTH = 44
+
+
+def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
+    """The whole report; `quiet` leaves the last line only, `verbose` shows every claim with its evidence."""
+    lines: list[str] = []
+    if not quiet:
+        for case in report.cases:
+            lines += _case(case, verbose)
+        lines += [f"SURPRISE {name} stands, but a defect of it is known" for name in report.surprises]
+    return "\n".join([*lines, summary(report)]) + "\n"
+
+
+def summary(report: Report) -> str:
+    """The last line: subjects by status, claims by status, why claims went unchecked, the exit code."""
+    by_status = Counter(c.status for c in report.cases)
+    subjects = ", ".join(f"{count} {status.lower()}" for status, count in by_status.items())
+    what = "subject" if len(report.cases) == 1 else "subjects"
+    line = f"{len(report.cases)} {what}: {subjects or 'none'}; claims: {tally(report.counts())}"
+    silent = Counter(e.witness.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
+    if silent:
+        line += f" ({', '.join(f'{w} silent on {n}' for w, n in sorted(silent.items()))})"
+    unmet = report.unmet()
+    if unmet:
+        line += f"; required but missing: {unmet[0][0]}: {unmet[0][1].reason}"
+    return f"{line}; exit {int(report.exit())}"
+
+
+def _case(case: Case, verbose: bool) -> Iterator[str]:
+    told = [v for v in case.verdicts if v.contradiction or v.status in (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)]
+    if not told or verbose:
+        yield _headline(case)
+    for verdict in case.verdicts:
+        if verdict in told:
+            yield from _story(case, verdict, verbose)
+        elif verbose:
+            yield from _plain(verdict)
+    if told and case.known_defect:
+        yield f"  known defect: {case.known_defect}"
+
+
+def _headline(case: Case) -> str:
+    counts = Counter(v.status for v in case.verdicts)
+    line = f"{case.status:<9}{case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES))}"
+    if counts[Status.UNCHECKED]:
+        line += f", {counts[Status.UNCHECKED]} unchecked"
+    heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
+    if heard:
+        line += f"   silicon: {'; '.join(heard)}"
+    elif counts[Status.UNCHECKED]:
+        reasons = dict.fromkeys(v.reason for v in case.verdicts if v.status is Status.UNCHECKED)
+        line += f"   {next(iter(reasons))}"
+    return line
+
+
+def _plain(verdict: Verdict) -> Iterator[str]:
+    yield f"  {verdict.status:<9} {verdict.claim.part or '-'}  {verdict.claim.text}"
+    yield from (f"      {_heard(evidence)}" for evidence in verdict.evidence)
+
+
+def _story(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
+    status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
+    teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
+    where = f"{case.name}  {verdict.claim.part}".rstrip()
+    yield f"{status:<9}{where}  {verdict.claim.text}" + (f"      {_how(teller)}" if teller else "")
+    text = dict(case.layouts).get(verdict.claim.part)
+    if text:
+        yield f"  {verdict.claim.part} = {text}"
+    if verdict.counterexample is not None:
+        yield from _counterexample(verdict)
+    elif verdict.reason:
+        yield f"  {verdict.reason}"
+    others = [e for e in verdict.evidence if e is not teller]
+    if verdict.contradiction or verbose:
+        yield from (f"  {_heard(evidence)}" for evidence in verdict.evidence)
+    elif others:
+        yield f"  also {'; '.join(_brief(e) for e in others)}"
+
+
+def _counterexample(verdict: Verdict) -> Iterator[str]:
+    wrong = verdict.counterexample
+    if wrong is None:
+        return
+    parts = [wrong.statement, wrong.arithmetic, wrong.extent]
+    yield "  " + "      ".join(p for p in parts if p)
+    if not wrong.reproduced:
+        yield "  plain arithmetic does not reproduce this: the fault is in Lanecheck, not in the layout"
+    yield from (f"  {line}" for line in wrong.damage)
+    if wrong.isa:
+        yield from (f"  {'ISA' if i == 0 else '':<8} {line}" for i, line in enumerate(wrong.isa.splitlines()))
+    if wrong.repair:
+        yield f"  repair   {wrong.repair}"
+    if wrong.replay:
+        yield f"  replay   {wrong.replay}"
+
+
+def _how(evidence: Evidence) -> str:
+    points = f", {evidence.points} points" if evidence.points > 1 else ""
+    return f"{evidence.method}{points}"
+
+
+def _brief(evidence: Evidence) -> str:
+    if evidence.status is Status.UNCHECKED:
+        return f"{evidence.witness} UNCHECKED ({evidence.reason})"
+    wrong = evidence.counterexample
+    return f"{evidence.witness} {evidence.status} ({evidence.method})" + (f": {wrong.statement}" if wrong else "")
+
+
+def _heard(evidence: Evidence) -> str:
+    line = f"{evidence.witness:<8} {evidence.status:<9} {_how(evidence)}"
+    if evidence.engine:
+        line += f", {evidence.engine}"
+    if evidence.seconds:
+        line += f", {evidence.seconds * 1e3:.1f} ms"
+    if evidence.shared:
+        line += f", shared with {evidence.shared}"
+    if evidence.reason:
+        line += f": {evidence.reason}"
+    if evidence.counterexample is not None:
+        line += f": {evidence.counterexample.statement}"
+    return line

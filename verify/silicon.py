@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The third witness: what a GPU did with the instruction, against the atom's three maps taken together.
+
+Running an instruction fixes how the rows, columns and k-slices of A, B and D meet, and no more: one permutation of m
+in A and D, of n in B and D, or of k in A and B computes the same products. So an atom is judged, not an operand.
+Labels are walked digit by digit in plain integers (`verify.arithmetic`), never through `Layout.__call__`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import gpu_checks
+
+from verify.arithmetic import lane_of, walk
+from verify.subject import AXES, Subject
+from verify.verdict import Counterexample, Evidence, Status, Witness
+
+Labels = Mapping[str, list[list[tuple[int, int, int]]]]  # operand -> [lane][value] -> (replica, x, y)
+RECORDED = {"A": "A", "B": "B", "C": "D"}
+CLASS = {"m": 0, "n": 1, "k": 2}
+PRODUCT = 3
+HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
+
+
+@dataclass(frozen=True, slots=True)
+class Agrees:
+    """The labels meet as recorded; `pairs` counts the (label, class) pairs that were matched."""
+
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One axis of which no relabelling explains the recording; the first place where it shows."""
+
+    axis: str
+    operands: tuple[str, str]
+    lane: int
+    value: int
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Unchecked:
+    """Why the recording cannot speak."""
+
+    why: str
+
+
+def labels(subject: Subject) -> Labels | str:
+    """What the atom says that every (lane, value) holds, or why it says nothing.
+
+    Lane `thr(t) + rep(q)` is logical thread t of replica q.
+    """
+    if subject.thr is None or subject.rep is None:
+        return subject.thr_fault or "the threads are not well formed"
+    replicas = range(subject.rep_size)
+    owner = {
+        lane_of(subject.thr, t) + lane_of(subject.rep, q): (t, q) for q in replicas for t in range(subject.threads)
+    }
+    if sorted(owner) != list(range(subject.lanes)):
+        return f"threads {subject.atom.thr} do not cover the {subject.lanes} lanes once"
+    table = {}
+    for part in subject.parts:
+        if part.layout is None:
+            return f"{part.name} is not well formed"
+        values = part.values
+        width = part.extent[0]
+        table[part.name] = [
+            [(q, element % width, element // width) for element in (walk(part.layout, t, v) for v in range(values))]
+            for t, q in (owner[lane] for lane in range(subject.lanes))
+        ]
+    return table
+
+
+def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Agrees | Conflict | Unchecked:
+    """Whether some relabelling of m, n and k turns the atom's labels into the recorded classes.
+
+    First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
+    operands that hold the axis, must be one bijection.
+    """
+    for part in subject.parts:
+        observed = recording.operands.get(RECORDED[part.name])
+        if observed is None:
+            return Unchecked(f"the recording has no operand {RECORDED[part.name]}")
+        if len(claimed[part.name][0]) != len(observed[0]):
+            statement = f"{len(claimed[part.name][0])} values a lane claimed, {len(observed[0])} in the instruction"
+            return Conflict(part.axes[0], (part.name, part.name), 0, 0, statement)
+        for lane, row in enumerate(claimed[part.name]):
+            for value, (_, x, y) in enumerate(row):
+                if not (0 <= x < part.extent[0] and 0 <= y < part.extent[1]):
+                    statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
+                    axis = part.axes[0] if not 0 <= x < part.extent[0] else part.axes[1]
+                    return Conflict(axis, (part.name, part.name), lane, value, statement)
+    pairs = 0
+    for axis, operands in HOLDERS.items():
+        found = _match(axis, operands, claimed, recording)
+        if isinstance(found, Conflict):
+            return found
+        pairs += found
+    return Agrees(pairs)
+
+
+def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
+    """One bijection between labels and classes over both operands, or the first pair that breaks it."""
+    forward: dict[tuple[int, int], tuple[int, int]] = {}
+    backward: dict[tuple[int, int], tuple[int, int]] = {}
+    pairs = 0
+    for operand in operands:
+        seen = recording.operands[RECORDED[operand]].tolist()
+        coordinate = AXES[operand].index(axis)
+        for lane, row in enumerate(claimed[operand]):
+            for value, label in enumerate(row):
+                claim = (label[0], label[1 + coordinate])
+                cell = seen[lane][value]
+                observed = (cell[PRODUCT], cell[CLASS[axis]])
+                if forward.setdefault(claim, observed) != observed or backward.setdefault(observed, claim) != claim:
+                    return Conflict(axis, operands, lane, value, _clash(operand, axis, claim, lane, value))
+                pairs += 1
+    return pairs
+
+
+def _clash(operand: str, axis: str, claim: tuple[int, int], lane: int, value: int) -> str:
+    return (
+        f"{operand} lane {lane} value {value} is claimed to hold {axis}={claim[1]}; the hardware pairs it with other "
+        f"elements than the rest of {axis}={claim[1]}"
+    )
+
+
+def relation(subject: Subject, recordings: Mapping[str, tuple[gpu_checks.Recording, ...]]) -> list[Evidence]:
+    """One piece of evidence for each instruction of the atom and each GPU that recorded it."""
+    claimed = labels(subject)
+    if isinstance(claimed, str):
+        return [_unchecked(claimed)]
+    heard = []
+    for instruction in subject.instructions:
+        found = recordings.get(instruction.signature.mnemonic, ())
+        if not found:
+            heard.append(_unchecked(f"no recording of {instruction.signature.mnemonic}"))
+        heard += [_one(subject, claimed, recording) for recording in found]
+    return heard or [_unchecked("the atom issues no recorded instruction")]
+
+
+def _one(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Evidence:
+    started = time.perf_counter()
+    found = judge(subject, claimed, recording)
+    seconds = time.perf_counter() - started
+    method = f"recording of {recording.gpu}, {recording.sm}, driver {recording.driver}"
+    if recording.emulated:
+        method += ", known emulated"
+    if isinstance(found, Unchecked):
+        return _unchecked(found.why)
+    if isinstance(found, Agrees):
+        return Evidence(Witness.SILICON, Status.AGREES, method, found.pairs, "gpu_checks", seconds=seconds)
+    wrong = Counterexample(
+        {"lane": found.lane, "value": found.value},
+        found.statement,
+        extent=f"{found.axis} of {' and '.join(dict.fromkeys(found.operands))}: no relabelling explains both",
+    )
+    return Evidence(Witness.SILICON, Status.REFUTED, method, 0, "gpu_checks", seconds=seconds, counterexample=wrong)
+
+
+def _unchecked(why: str) -> Evidence:
+    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The values that flow through a judgement: claims, evidence, counterexamples, verdicts.
+
+A :class:`Claim` is one statement about one subject. Each witness turns it into :class:`Evidence`; `join` makes a
+:class:`Verdict` of them. Nothing here evaluates a layout.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from enum import Enum, StrEnum
+
+
+class Status(StrEnum):
+    """What is known about a claim. Only PROVED and AGREES are a yes."""
+
+    PROVED = "PROVED"  # complete over the stated domain
+    AGREES = "AGREES"  # sampled or observed
+    REFUTED = "REFUTED"  # with a witness, evaluated again in plain Python
+    UNKNOWN = "UNKNOWN"  # the solver gave up
+    UNCHECKED = "UNCHECKED"  # no witness here could speak, and why
+    VACUOUS = "VACUOUS"  # the assumptions cannot be met: an error
+
+    @property
+    def stands(self) -> bool:
+        """Whether this status is a yes."""
+        return self in (Status.PROVED, Status.AGREES)
+
+
+class Witness(StrEnum):
+    """Who testifies: the ISA's formula, the solver, or recorded and probed hardware."""
+
+    BOOK = "book"
+    PROOF = "proof"
+    SILICON = "silicon"
+
+
+class Kind(Enum):
+    """The kinds of claim, in the order in which they are told. `per_operand` says what a claim is about."""
+
+    WELL_FORMED = ("well formed", True)
+    SIZE = ("size", True)
+    IN_BOUNDS = ("in bounds", True)
+    OWNS = ("owns", True)
+    EQUALS = ("equals", True)
+    RIGHT_INVERSE = ("right inverse", True)
+    SIGNATURE = ("signature", False)
+    PRODUCT = ("product", False)
+    TILING = ("tiling", False)
+    RELATION = ("relation", False)
+    EQUALS_ABSOLUTE = ("equals absolute", False)
+
+    def __init__(self, label: str, per_operand: bool) -> None:
+        self.label = label
+        self.per_operand = per_operand
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its kind and its wording."""
+
+    subject: str
+    part: str
+    kind: Kind
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counterexample:
+    """Why a claim is false, told from the smallest witness outwards.
+
+    `reproduced` says that plain integer arithmetic, without the code under test, gave the same values.
+    """
+
+    inputs: Mapping[str, int]
+    statement: str
+    arithmetic: str = ""
+    extent: str = ""
+    damage: tuple[str, ...] = ()
+    isa: str = ""
+    repair: str = ""
+    replay: str = ""
+    unique: bool = False
+    reproduced: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What one witness says of one claim, how it knows, and over how many points."""
+
+    witness: Witness
+    status: Status
+    method: str
+    points: int = 0
+    engine: str = ""
+    reason: str = ""
+    seconds: float = field(default=0.0, compare=False)
+    shared: str = ""
+    artifact: str = field(default="", compare=False, repr=False)
+    counterexample: Counterexample | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A claim with all that was heard on it."""
+
+    claim: Claim
+    status: Status
+    evidence: tuple[Evidence, ...]
+    counterexample: Counterexample | None = None
+    reason: str = ""
+
+    @property
+    def contradiction(self) -> bool:
+        """Whether two witnesses disagree, or plain arithmetic does not reproduce a counterexample."""
+        said = {e.status for e in self.evidence}
+        disagree = Status.REFUTED in said and any(status.stands for status in said)
+        return disagree or any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
+
+
+def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
+    """Join the witnesses' evidence: refuted by any, else vacuous, else unknown, else proved, else agrees.
+
+    A claim that nobody could speak on is UNCHECKED with every reason given; it never counts as a yes.
+
+    >>> claim = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+    >>> book = Evidence(Witness.BOOK, Status.PROVED, "exhaustive")
+    >>> join(claim, [book, Evidence(Witness.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
+    'UNKNOWN'
+    """
+    heard = tuple(evidence)
+    spoke = [e for e in heard if e.status is not Status.UNCHECKED]
+    if not spoke:
+        why = "; ".join(dict.fromkeys(e.reason for e in heard if e.reason)) or "no witness was asked"
+        return Verdict(claim, Status.UNCHECKED, heard, reason=why)
+    statuses = {e.status for e in spoke}
+    for status in (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.PROVED, Status.AGREES):
+        if status in statuses:
+            first = next(e for e in spoke if e.status is status)
+            return Verdict(claim, status, heard, first.counterexample, first.reason)
+    raise AssertionError(f"no status in {statuses}")
