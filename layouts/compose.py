@@ -6,7 +6,7 @@ digits of x have the radices M_i and the last one is unbounded. Then A(x + y) = 
 carries out of no digit below the last. So a mode N:r of B becomes N:A(r) as long as r, added N - 1 times to itself,
 carries nowhere; at the first carry, after n steps, n must divide N, and the mode goes on as N/n : n*r. All modes
 together must not carry either: for every i < k the sum of (n_j - 1) * digit_i(r_j) over all resulting modes n_j of
-stride r_j must stay below M_i. This no-carry condition is sufficient for all strides D, and necessary for generic ones.
+stride r_j must stay below M_i. This no-carry condition suffices for all strides D, and is necessary for generic ones.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TypeAlias
 
 from layouts.coalesce import merge
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, leaves, unwrap
+from layouts.int_tuple import IntTuple, leaves, nest, unwrap
 from layouts.layout import Layout, make_layout, trusted
 
 Tiler: TypeAlias = "Layout | int | tuple[Tiler, ...] | None"
@@ -48,10 +48,13 @@ def composition(a: Layout, b: Tiler) -> Layout:
             raise LayoutError(f"a tiler of {len(b)} modes for {a}, which has {len(a)}")
         return make_layout(*map(composition, a, b))
     shapes, strides = leaves(a.shape) or (1,), leaves(a.stride) or (0,)
-    # Indices beyond A's domain extend its last mode, so an extent of 1 in that place still has a stride that counts.
+    # Indices beyond A's domain extend its last mode: its stride counts even where its extent is 1.
     radices, weights = merge((*shapes[:-1], max(2, shapes[-1])), strides)
     carry = _Carry(a, b, radices[:-1], weights)
-    return trusted(*carry.compose(b.shape, b.stride))
+    if isinstance(b.shape, int) and isinstance(b.stride, int):
+        return trusted(*carry.mode(b.shape, b.stride))
+    modes = [carry.mode(n, r) for n, r in zip(leaves(b.shape), leaves(b.stride), strict=True)]
+    return trusted(nest((s for s, _ in modes), b.shape), nest((d for _, d in modes), b.shape))
 
 
 def admissible(a: Layout, b: Tiler) -> bool:
@@ -82,17 +85,8 @@ class _Carry:
         self.radices, self.weights = radices, weights
         self.used = [0] * len(radices)
 
-    def compose(self, shape: IntTuple, stride: IntTuple) -> tuple[IntTuple, IntTuple]:
-        """A o (shape:stride), with each int of the shape refined into one or more modes."""
-        if not isinstance(shape, tuple):
-            return self.mode(shape, stride)  # type: ignore[arg-type]
-        if not shape:
-            return (), ()
-        parts = [self.compose(s, d) for s, d in zip(shape, stride, strict=True)]  # type: ignore[arg-type]
-        shapes, strides = zip(*parts, strict=True)
-        return shapes, strides
-
     def mode(self, extent: int, step: int) -> tuple[IntTuple, IntTuple]:
+        """A o (extent:step), as one mode or, where adding carries, several."""
         if step == 0:
             return extent, 0
         if extent == 1:
@@ -108,8 +102,8 @@ class _Carry:
             digits, value = self.digits(step)
             n = rest
             for i, digit in enumerate(digits):
-                if digit * n > self.radices[i] and digit:
-                    n = -(-self.radices[i] // digit)
+                if digit:
+                    n = min(n, -(-self.radices[i] // digit))
             if rest % n:
                 raise _NotAdmissible(
                     f"{self}: the mode {rest}:{step} of B carries out of a mode of A after {n} steps, "

@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import prod
-from typing import Protocol, TypeAlias, TypeVar
+from typing import Protocol, TypeAlias
 
 from layouts.errors import LayoutError, ProfileError
 
 IntTuple: TypeAlias = "int | tuple[IntTuple, ...]"
 MAX_DEPTH = 64
-
-T = TypeVar("T")
 
 
 class HasShape(Protocol):
@@ -130,7 +128,7 @@ def compatible(a: Shaped, b: Shaped) -> bool:
     return x == product(y)
 
 
-def unflatten(flat: tuple[T, ...], profile: IntTuple) -> T | tuple[object, ...]:
+def unflatten(flat: tuple[IntTuple, ...], profile: IntTuple) -> IntTuple:
     """The items of ``flat`` in the nesting of ``profile``.
 
     >>> unflatten((1, 2, 3), ((0, 0), 0))
@@ -141,11 +139,12 @@ def unflatten(flat: tuple[T, ...], profile: IntTuple) -> T | tuple[object, ...]:
     need = len(leaves(profile))
     if need != len(flat):
         raise ProfileError(f"cannot nest {len(flat)} items {flat} like {profile}, which has {need} integers")
-    return _nest(iter(flat), profile)
+    return nest(iter(flat), profile)
 
 
-def _nest(items: Iterator[T], profile: IntTuple) -> T | tuple[object, ...]:
-    return tuple(_nest(items, p) for p in profile) if isinstance(profile, tuple) else next(items)
+def nest(items: Iterator[IntTuple], profile: IntTuple) -> IntTuple:
+    """One item for each integer of ``profile``, in its nesting."""
+    return tuple([nest(items, p) for p in profile]) if isinstance(profile, tuple) else next(items)
 
 
 def check_int_tuple(t: object, what: str, level: int = 0) -> None:

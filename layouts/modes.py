@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 from layouts.errors import LayoutError
 from layouts.int_tuple import IntTuple, leaves, wrap
-from layouts.int_tuple import unflatten as nest
+from layouts.int_tuple import unflatten as nest_like
 from layouts.layout import Layout, trusted
 from layouts.order import compact_order
 
@@ -34,11 +34,7 @@ def unflatten(layout: Layout, profile: IntTuple) -> Layout:
 
     Raises ProfileError when the layout is not flat or the profile has another number of integers.
     """
-    return Layout(_nested(layout.shape, profile), _nested(layout.stride, profile))
-
-
-def _nested(flat: IntTuple, profile: IntTuple) -> IntTuple:
-    return nest(wrap(flat), profile)  # type: ignore[return-value]
+    return Layout(nest_like(wrap(layout.shape), profile), nest_like(wrap(layout.stride), profile))
 
 
 def group(layout: Layout, begin: int, end: int) -> Layout:
@@ -140,8 +136,7 @@ def make_layout_like(layout: Layout) -> Layout:
     Raises LayoutError when two modes have the same stride: then their order is not given.
     """
     extents = tuple(1 if d == 0 else s for s, d in zip(leaves(layout.shape), leaves(layout.stride), strict=True))
-    shape = _nested(extents, layout.shape) if isinstance(layout.shape, tuple) else extents[0]
-    return trusted(layout.shape, compact_order(shape, layout.stride))
+    return trusted(layout.shape, compact_order(nest_like(extents, layout.shape), layout.stride))
 
 
 def _map(change: Callable[..., Modes], *layouts: Layout) -> Layout:
