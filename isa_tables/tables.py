@@ -157,7 +157,7 @@ def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, pa
 def _check_entry(entry: Entry, variant: Variant) -> None:
     """The numbers of one operand must agree with each other."""
     file, lanes, rows, cols = variant.table.file, variant.table.lanes, *entry.extent
-    if entry.provenance not in schema.PROVENANCES:
+    if entry.provenance.split(":")[0] not in schema.PROVENANCES:
         reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"
         raise TableError(file, f"{entry.key}.provenance", reason)
     if entry.values % entry.regs:
