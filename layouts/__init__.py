@@ -22,7 +22,8 @@ from layouts.coalesce import same_function as same_function
 from layouts.complement import complement as complement
 from layouts.compose import Tiler as Tiler
 from layouts.compose import admissible as admissible
-from layouts.compose import composition as composition
+from layouts.composed import ComposedLayout as ComposedLayout
+from layouts.composed import composition as composition
 from layouts.coords import crd2crd as crd2crd
 from layouts.coords import crd2idx as crd2idx
 from layouts.coords import idx2crd as idx2crd
@@ -49,6 +50,9 @@ from layouts.layout import make_layout as make_layout
 from layouts.layout import parse_layout as parse_layout
 from layouts.layout import slice as slice
 from layouts.layout import slice_and_offset as slice_and_offset
+from layouts.linear import F2Matrix as F2Matrix
+from layouts.linear import f2_layout as f2_layout
+from layouts.linear import f2_matrix as f2_matrix
 from layouts.modes import append as append
 from layouts.modes import flatten as flatten
 from layouts.modes import group as group
@@ -62,5 +66,7 @@ from layouts.modes import unflatten as unflatten
 from layouts.order import compact_col_major as compact_col_major
 from layouts.order import compact_order as compact_order
 from layouts.order import compact_row_major as compact_row_major
+from layouts.swizzle import Swizzle as Swizzle
+from layouts.swizzle import make_swizzle as make_swizzle
 from layouts.text import format_int_tuple as format_int_tuple
 from layouts.text import parse_int_tuple as parse_int_tuple
