@@ -6,12 +6,16 @@ Layouts are evaluated with `Layout.__call__` over whole domains at once. A refut
 
 from __future__ import annotations
 
+import shlex
 import time
 from collections.abc import Callable
+from pathlib import Path
 
 import numpy as np
 
+import layouts.atoms
 from layouts import Layout, LayoutError, right_inverse, size
+from layouts.atoms import Atom
 from verify import repair
 from verify.arithmetic import lane_of, spelled, walk
 from verify.region import describe
@@ -148,15 +152,16 @@ def _equals(subject: Subject, part: Part) -> Finding:
     wanted = expected_size(subject, part)
     if table.shape != wanted:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
-        wrong = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
-        return "exhaustive", table.size, wrong
-    points = 0
-    for formula in part.formulas:
-        for replica in range(size(subject.rep) if subject.rep is not None else 0):
-            points += table.size
-            wrong = _compare(subject, part, formula, replica, table)
-            if wrong is not None:
-                return "exhaustive", table.size * len(part.formulas) * size(_rep(subject)), wrong
+        sizes = Counterexample(
+            {"threads": table.shape[0]}, statement, repair=repair.find(subject, part), replay=replay(subject.atom)
+        )
+        return "exhaustive", table.size, sizes
+    cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
+    points = table.size * len(cases)
+    for formula, replica in cases:
+        wrong = _compare(subject, part, formula, replica, table)
+        if wrong is not None:
+            return "exhaustive", points, wrong
     return "exhaustive", points, None
 
 
@@ -183,7 +188,7 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
         damage=(f"{len(wrong)} of {table.size} points disagree",),
         isa=formula.table.text(),
         repair=repair.find(subject, part),
-        replay=_replay(part),
+        replay=replay(subject.atom),
         unique=len(wrong) == 1,
         reproduced=walk(_layout(part), thread, value) == got != row + part.extent[0] * col,
     )
@@ -267,6 +272,13 @@ def _through_fragments(subject: Subject, maps: dict[str, Table], a: Table, b: Ta
 def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
     x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
     return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
+
+
+def replay(atom: Atom) -> str:
+    """The command that judges an atom again."""
+    shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
+    source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
+    return f"python -m verify.atom {source}{shlex.quote(atom.name)}"
 
 
 def _replay(part: Part) -> str:

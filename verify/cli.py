@@ -95,8 +95,8 @@ def parser(prog: str, description: str, formats: Sequence[str] = ("text", "json"
 def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:
     """The names that the patterns mean, in the order of `names`.
 
-    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob. One that means nothing is a
-    :class:`UsageError` with the nearest names.
+    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob.
+    One that means nothing is a :class:`UsageError` with the nearest names.
 
     >>> select(["SM80_8x8x4"], ["SM80_8x8x4_F64", "SM80_8x8x40"], "atom")
     ['SM80_8x8x4_F64']

@@ -46,7 +46,7 @@ class Court:
             return self._whole(claim.kind, subject, before)
         if claim.kind is Kind.WELL_FORMED:
             return [well_formed(part)] if Witness.BOOK in self.witnesses else []
-        missing = missing_premise(claim.kind, subject, part)
+        missing = missing_premise(claim.kind, subject, part) or follows_from(claim, before)
         if missing:
             return [Evidence(witness, Status.UNCHECKED, "", reason=missing) for witness in self._cpu()]
         return self.operand(claim, subject, part)
@@ -142,6 +142,14 @@ def missing_premise(kind: Kind, subject: Subject, part: Part) -> str:
     if subject.thr is None or subject.rep is None:
         return f"threads {subject.atom.thr}: {subject.thr_fault}"
     return ""
+
+
+def follows_from(claim: Claim, before: list[Verdict]) -> str:
+    """Why a claim is not heard: it follows from a refuted one. Without an owner for each element no inverse exists."""
+    if claim.kind is not Kind.RIGHT_INVERSE:
+        return ""
+    owns = next(v for v in before if v.claim.part == claim.part and v.claim.kind is Kind.OWNS)
+    return "it fails with 'owns', from which it follows" if owns.status is Status.REFUTED else ""
 
 
 def unproved(verdicts: list[Verdict], kind: Kind) -> str:

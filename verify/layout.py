@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from layouts import Layout
     from verify.report import Report
 
-DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y), and
-does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index."""
+DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
+and does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

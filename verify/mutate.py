@@ -13,9 +13,9 @@ from verify import cli
 if TYPE_CHECKING:
     from verify.campaign import Score
 
-DESCRIPTION = """Mutate every distinct operand layout of the registry (each stride doubled, halved, incremented, each pair
-swapped, each mode dropped) and count how many mutants each witness refutes; then relabel an axis in both operands that
-hold it, which every product survives and only the book refutes."""
+DESCRIPTION = """Mutate every distinct operand layout of the registry (each stride doubled, halved, incremented, each
+pair swapped, each mode dropped) and count how many mutants each witness refutes; then relabel an axis in both
+operands that hold it, which every product survives and only the book refutes."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:

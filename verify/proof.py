@@ -26,16 +26,15 @@ def testify(kind: Kind, subject: Subject, part: Part, budget: int) -> Evidence:
         return _equals(subject, part, part.layout, budget)
     fragment = _fragment(subject, part, part.layout, 0)
     if kind is Kind.IN_BOUNDS:
-        return _evidence(proofs.prove_in_bounds(fragment, budget), part, part.layout)
-    if kind is Kind.OWNS:
-        return _evidence(proofs.prove_owns(fragment, budget), part, part.layout)
-    if kind is Kind.RIGHT_INVERSE:
+        outcome = proofs.prove_in_bounds(fragment, budget)
+    elif kind is Kind.OWNS:
+        outcome = proofs.prove_owns(fragment, budget)
+    else:
         try:
-            inverse = right_inverse(part.layout)
+            outcome = proofs.prove_right_inverse(fragment, right_inverse(part.layout), budget)
         except LayoutError as error:
             return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
-        return _evidence(proofs.prove_right_inverse(fragment, inverse, budget), part, part.layout)
-    return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason="the solver has no part in this claim")
+    return _evidence(outcome, part, part.layout)
 
 
 def tiling(subject: Subject, budget: int) -> Evidence:

@@ -135,14 +135,11 @@ def prepare(atom: Atom) -> Subject:
     parts = []
     for name, text in atom.operands.items():
         layout, fault = _parse(text)
-        if layout is not None and len(_tuple(layout.shape)) != 2:
-            layout, fault = None, f"{text} has rank {len(_tuple(layout.shape))}, a (thread, value) layout has 2"
+        if layout is not None and len(layout) != 2:
+            fault = f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
+            layout = None
         parts.append(Part(name, text, layout, fault, extents[name], _formulas(name, instructions)))
     return Subject(atom, thr, thr_fault, rep, lanes, tuple(parts), instructions, no_book, not_in_isa)
-
-
-def _tuple(shape: object) -> tuple[object, ...]:
-    return shape if isinstance(shape, tuple) else (shape,)
 
 
 def _parse(text: str) -> tuple[Layout | None, str]:
