@@ -12,27 +12,41 @@ from layouts.layout import Layout
 def right_inverse(layout: Layout) -> Layout:
     """The layout R that finds an index for each of the first values: L(R(k)) = k for all 0 <= k < size(R).
 
-    It follows the modes of L of stride 1, s, s*t, ... as far as they go. When the strides of L are not negative
-    and L takes each value once, apart from its stride-0 modes, R is maximal: size(R) is no value of L. Where
-    modes overlap, a longer inverse may exist.
+    R chains modes s:1, t:s, u:s*t, ... of the coalesced L, the longest such chain. When the strides of L are not
+    negative and L takes each value once, apart from its stride-0 modes, R is maximal: size(R) is no value of L.
+    Where modes overlap, an inverse that uses parts of modes may be longer.
 
     >>> print(right_inverse(Layout.parse("(4,(2,2)):(2,(1,16))")))
     (2,4):(4,1)
     """
-    modes: dict[int, tuple[int, int]] = {}
-    before = 1
-    for s, d in zip(*merge(leaves(layout.shape), leaves(layout.stride)), strict=True):
-        if d not in modes or modes[d][0] < s:
-            modes[d] = (s, before)
-        before *= s
+    chains = _longest_chains(*merge(leaves(layout.shape), leaves(layout.stride)))
     shapes: list[int] = []
     strides: list[int] = []
     reach = 1
-    while mode := modes.get(reach):
-        shapes.append(mode[0])
-        strides.append(mode[1])
-        reach *= mode[0]
+    while reach in chains:
+        _, s, before = chains[reach]
+        shapes.append(s)
+        strides.append(before)
+        reach *= s
     return from_modes(*merge(tuple(shapes), tuple(strides)))
+
+
+def _longest_chains(shapes: list[int], strides: list[int]) -> dict[int, tuple[int, int, int]]:
+    """By stride d: where the longest chain d, s*d, s*t*d, ... of modes ends, and its first mode's s and weight."""
+    modes: list[tuple[int, int, int]] = []
+    before = 1
+    for s, d in zip(shapes, strides, strict=True):
+        if d > 0:
+            modes.append((-d, before, s))
+        before *= s
+    modes.sort()
+    chains: dict[int, tuple[int, int, int]] = {}
+    for negative, before, s in modes:
+        d = -negative
+        end = chains[s * d][0] if s * d in chains else s * d
+        if d not in chains or chains[d][0] < end:
+            chains[d] = (end, s, before)
+    return chains
 
 
 def left_inverse(layout: Layout) -> Layout:
