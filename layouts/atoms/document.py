@@ -59,18 +59,17 @@ def parse(raw: bytes, file: str) -> dict[str, object]:
     return tables
 
 
-def deeper(tables: dict[str, object], limit: int) -> bool:
-    """Whether tables and arrays stand more than `limit` levels inside each other."""
-    level: list[object] = [tables]
+def deeper(document: dict[str, object], limit: int) -> bool:
+    """Whether tables and arrays, the document not counted, stand more than `limit` levels inside each other."""
+    level: list[object] = [document]
     for _ in range(limit + 1):
-        level = [item for node in level for item in items(node)]
+        level = [inner for outer in level for inner in containers(outer)]
         if not level:
             return False
     return True
 
 
-def items(node: object) -> list[object]:
-    """What a table or an array holds; nothing for a plain value."""
-    if isinstance(node, dict):
-        return list(node.values())
-    return node if isinstance(node, list) else []
+def containers(outer: object) -> list[object]:
+    """The tables and arrays directly inside a table or an array."""
+    items = outer.values() if isinstance(outer, dict) else outer if isinstance(outer, list) else ()
+    return [item for item in items if isinstance(item, (dict, list))]
