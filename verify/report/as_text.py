@@ -29,7 +29,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 def summary(report: Report) -> str:
     """The last line: subjects by status, claims by status, why claims went unchecked, the exit code."""
     by_status = Counter(c.status for c in report.cases)
-    subjects = ", ".join(f"{count} {status.lower()}" for status, count in by_status.items())
+    subjects = ", ".join(f"{count} {_verb(status, count)}" for status, count in by_status.items())
     what = "subject" if len(report.cases) == 1 else "subjects"
     line = f"{len(report.cases)} {what}: {subjects or 'none'}; claims: {tally(report.counts())}"
     silent = Counter(e.witness.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
@@ -39,6 +39,10 @@ def summary(report: Report) -> str:
     if unmet:
         line += f"; required but missing: {unmet[0][0]}: {unmet[0][1].reason}"
     return f"{line}; exit {int(report.exit())}"
+
+
+def _verb(status: str, count: int) -> str:
+    return "stand" if status == "STANDS" and count != 1 else status.lower()
 
 
 def _case(case: Case, verbose: bool) -> Iterator[str]:

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Paired, interleaved timing: a and b take turns, so that a slow spell of the machine falls on both."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """Seconds of the thing measured and of its baseline (medians), and the ratio that is aimed at."""
+
+    name: str
+    baseline: str
+    seconds: float
+    against: float
+    target: float
+
+    @property
+    def ratio(self) -> float:
+        return self.seconds / self.against
+
+    @property
+    def reached(self) -> bool:
+        return self.ratio <= self.target
+
+    def __str__(self) -> str:
+        return (
+            f"{self.name:<44} {self.seconds * 1e3:10.3f} ms   {self.baseline:<40} {self.against * 1e3:10.3f} ms   "
+            f"ratio {self.ratio:6.2f} (at most {self.target:g}: {'reached' if self.reached else 'MISSED'})"
+        )
+
+
+def paired(
+    name: str, run: Callable[[], object], baseline: str, base: Callable[[], object], target: float, rounds: int = 9
+) -> Figure:
+    """Run both in turns and compare their medians; one round of each is thrown away first."""
+    times: tuple[list[float], list[float]] = ([], [])
+    for turn in range(rounds + 1):
+        for side, body in enumerate((run, base)):
+            started = time.perf_counter()
+            body()
+            if turn:
+                times[side].append(time.perf_counter() - started)
+    return Figure(name, baseline, statistics.median(times[0]), statistics.median(times[1]), target)
