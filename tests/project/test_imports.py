@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who may import whom, read from the sources by other means than import-linter; and that its contracts bite."""
+
+import ast
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
+OUTSIDE = {"numpy": set(PACKAGES), "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}, "pytest": {"verify"}}
+OUTSIDE |= {"rich": {"verify"}}
+OURS = {
+    "layouts": set(),
+    "isa_tables": set(),
+    "proofs": {"layouts"},
+    "gpu_checks": {"isa_tables"},
+    "verify": {"layouts", "isa_tables", "proofs", "gpu_checks"},
+}
+
+
+def modules() -> list[Path]:
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def imported(path: Path) -> Iterator[str]:
+    """Every module that a file imports anywhere, also inside functions."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, f"{path}: a relative import"
+            assert node.module is not None
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    for name in imported(path):
+        top = name.split(".")[0]
+        if top in PACKAGES:
+            assert top == package or top in OURS[package], name
+            if package == "gpu_checks" and top == "isa_tables":
+                assert name.startswith("isa_tables.signature."), name
+        elif top not in sys.stdlib_module_names:
+            assert package in OUTSIDE.get(top, set()), name
+            if top == "cupy":
+                assert path.name == "device.py", name
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    program = f"""
+import sys
+import {", ".join(name for name in PACKAGES if name != "proofs")}, layouts.atoms, verify.__main__, verify.pytest_plugin
+print(*sorted({{"z3", "cvc5", "cupy", "rich"}} & set(sys.modules)))
+"""
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+PLANTED = [
+    ("layouts/layout.py", "import z3", "layouts knows no ISA and no solver"),
+    ("layouts/atoms/reading.py", "import isa_tables", "layouts knows no ISA and no solver"),
+    ("isa_tables/signature.py", "from layouts import Layout", "isa_tables stands alone"),
+    ("proofs/claims.py", "import isa_tables", "proofs sees layouts only"),
+    ("gpu_checks/probe.py", "from layouts import Layout", "gpu_checks shares nothing"),
+    ("gpu_checks/probe.py", "from isa_tables import instruction", "gpu_checks reads signatures"),
+    ("gpu_checks/probe.py", "from isa_tables.formula import parse", "gpu_checks reads signatures"),
+    ("gpu_checks/probe.py", "import cupy", "cupy is imported in gpu_checks.device alone"),
+    ("verify/book.py", "import z3", "verify reaches solvers through proofs only"),
+]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("module", "line", "contract"), PLANTED, ids=[f"{m}:{line}" for m, line, _ in PLANTED])
+def test_a_contract_bites(tmp_path: Path, module: str, line: str, contract: str) -> None:
+    pytest.importorskip("importlinter", reason="import-linter is in the lint group only")
+    for package in PACKAGES:
+        shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "*.jsonl"))
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
+    planted = tmp_path / module
+    planted.write_text(f"{planted.read_text()}\n{line}\n")
+    linter = "import sys; sys.path.insert(0, ''); from importlinter.cli import lint_imports; sys.exit(lint_imports())"
+    done = subprocess.run([sys.executable, "-c", linter], cwd=tmp_path, capture_output=True, text=True, check=False)
+    broken = [text for text in done.stdout.split("\n") if text.endswith("BROKEN")]
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert [text for text in broken if text.startswith(contract)], done.stdout
