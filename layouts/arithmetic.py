@@ -79,8 +79,9 @@ def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
 def evenly_divides(a: Shaped, b: IntTuple) -> bool:
     """Whether tiles of shape ``b`` cut shape ``a`` without a rest.
 
-    An int b: size(a) = b * size(ceil_div(a, b)), so the b leftmost elements form whole leading modes and a
-    divisor of the next. A tuple: mode by mode, modes of ``a`` beyond it count as divided.
+    An int b: size(a) = b * size(ceil_div(a, b)). Then b divides size(a); the reverse holds where the first b
+    elements are whole leading modes and a divisor of the next. A tuple: mode by mode, modes of ``a`` beyond it
+    count as divided.
 
     >>> evenly_divides((8, 6), 16), evenly_divides((8, 6), (4, 3)), evenly_divides((15, 14), 6)
     (True, True, False)
