@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias, overload
+from typing import Any, TypeAlias, TypeVar, overload
 
 import numpy as np
 
@@ -22,6 +22,8 @@ Inner: TypeAlias = "Layout | ComposedLayout"
 
 MAX_POINTS = 2**24
 BLOCK = 2**18
+
+L = TypeVar("L", bound="Layout | ComposedLayout")
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +157,14 @@ def _moved_left(a: Layout, swizzle: Swizzle, inner: Layout, both: Layout) -> Inn
 
 def _composed(a: Outer, offset: int, b: Inner) -> Inner:
     return b if isinstance(a, Swizzle) and a.bits == 0 and offset == 0 else ComposedLayout(a, offset, b)
+
+
+def on_layout(change: Callable[[Layout], Layout], layout: L) -> L:
+    """A layout changed; in a composed layout S o offset o B, the change of B."""
+    if isinstance(layout, Layout):
+        return change(layout)  # type: ignore[return-value]
+    changed = on_layout(change, layout.layout_b)
+    return ComposedLayout(layout.layout_a, layout.offset, changed)  # type: ignore[return-value]
 
 
 def index_blocks(stop: int) -> Iterator[IndexArray]:
