@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = {"verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
 META = "lanecheck-0.1.0.dist-info"
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]
+pytestmark = pytest.mark.slow
 
 
 def run(*command: str | Path, cwd: Path, site: Path | None = None) -> str:
