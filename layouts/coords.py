@@ -48,9 +48,7 @@ def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 
 def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     if not shapes:
-        if np.any(index):
-            raise LayoutError(f"index {index} outside the empty shape (), which has the index 0 alone")
-        return index
+        return index * 0
     total: Any = 0
     for s, d in zip(shapes[:-1], strides, strict=False):
         total = total + index % s * d
@@ -166,6 +164,8 @@ def _digits(index: Any, shape: IntTuple, last: bool = True) -> tuple[Any, Any]:
     """The coordinate of an index and what is left of it for the modes to the right."""
     if not isinstance(shape, tuple):
         return (index, index * 0) if last else (index % shape, index // shape)
+    if last and not shape and np.any(index):
+        raise LayoutError("the empty shape () has the index 0 alone")
     modes = []
     for i, s in enumerate(shape):
         mode, index = _digits(index, s, last and i == len(shape) - 1)

@@ -42,7 +42,7 @@ def value_at(layout: Layout, index: int) -> int:
     for s, d in pairs[:-1]:
         index, digit = divmod(index, s)
         total += digit * d
-    return total + index * pairs[-1][1]
+    return total + (index * pairs[-1][1] if pairs else 0)
 
 
 def flat_coordinates(shape: IntTuple) -> Iterator[tuple[int, ...]]:
