@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Repeat a block. Source: CUTLASS, include/cute/layout.hpp (logical_product and its kin, tile_to_shape).
 
-The product of a block A and a layout T puts copy number j of the block where T(j) says: with A* the complement of A
-in size(A) * cosize(T), copy j is A moved by A*(T(j)). The copies are disjoint when A and T take each value once.
+The product of a block A and a layout T moves copy j of the block to A*(T(j)), where A* lists, in order, distances at
+which the copies of A are disjoint: the gaps between its modes first, then what lies beyond it. That is the complement
+of A, except that gaps which the modes below do not fill evenly are left open, as in a block with padding.
 
 In by-mode products a tiler is a layout; an int n for n:1; a tuple of tilers, mode by mode, where modes of A beyond
 it stay single; or None, a single copy. Of a composed layout S o offset o B the block B is repeated, and S applied to
@@ -11,12 +12,13 @@ all: with a period of S that divides the distances, that repeats the swizzled bl
 
 from __future__ import annotations
 
+from layouts.coalesce import coalesce
 from layouts.complement import complement
 from layouts.compose import Tiler, composition
 from layouts.composed import L, on_layout
 from layouts.divide import by_mode, unpack_both, unpack_second, unzip
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, compatible, size, wrap
+from layouts.int_tuple import IntTuple, compatible, leaves, size, wrap
 from layouts.layout import Layout, cosize, make_layout
 from layouts.modes import UNIT, append, make_ordered_layout
 from layouts.text import format_int_tuple
@@ -25,15 +27,16 @@ from layouts.text import format_int_tuple
 def logical_product(block: L, tiler: Tiler) -> L:
     """The layout of rank 2 (block, copies), or with a tuple of tilers mode by mode.
 
-    R(i, j) = A(i) + A*(T(j)) for a layout T. None leaves its mode as it is.
+    R(i, j) = A(i) + A*(T(j)) for a layout T, and R takes each value once if A and T do. None leaves its mode as
+    it is.
 
     >>> print(logical_product(Layout.parse("(2,2):(4,1)"), Layout(6)))
     ((2,2),(2,3)):((4,1),(2,8))
     >>> print(logical_product(Layout(4, 2), 2))
     (4,2):(2,1)
 
-    Raises LayoutError when the block has no complement, when that is not admissible for T, and when a tuple has
-    more modes than the block.
+    Raises LayoutError when modes of the block overlap or have negative strides, when A* is not admissible for
+    T, and when a tuple has more modes than the block.
     """
     return on_layout(lambda plain: by_mode(_logical, plain, tiler), block)
 
@@ -80,7 +83,7 @@ def blocked_product(block: L, tiler: Layout) -> L:
     >>> print(blocked_product(Layout((2, 5), (5, 1)), Layout((3, 4))))
     ((2,3),(5,4)):((5,10),(1,30))
 
-    Raises LayoutError when the block has no complement, or when that is not admissible for the tiler.
+    Raises LayoutError where logical_product does.
     """
     return on_layout(lambda plain: _zip(*_ranked_product(plain, tiler)), block)
 
@@ -94,7 +97,7 @@ def raked_product(block: L, tiler: Layout) -> L:
     >>> print(raked_product(Layout((2, 5), (5, 1)), Layout((3, 4))))
     ((3,2),(4,5)):((10,5),(30,1))
 
-    Raises LayoutError when the block has no complement, or when that is not admissible for the tiler.
+    Raises LayoutError where logical_product does.
     """
     return on_layout(lambda plain: _zip(*reversed(_ranked_product(plain, tiler))), block)
 
@@ -132,7 +135,12 @@ def _tile_to_shape(block: Layout, shape: IntTuple, order: IntTuple | None) -> La
 
 
 def _copies(block: Layout, tiler: Layout) -> Layout:
-    return composition(complement(block, size(block) * cosize(tiler)), tiler)
+    """A* o T. A complement in one index has the gaps alone, whether or not they are filled evenly."""
+    gaps = complement(block, 1)
+    modes = zip(leaves(block.shape), leaves(block.stride), strict=True)
+    reach = max((s * d for s, d in modes if s > 1), default=0) or 1
+    beyond = Layout(-(-size(block) * cosize(tiler) // reach), reach)
+    return composition(coalesce(make_layout(gaps, beyond)), tiler)
 
 
 def _logical(block: Layout, tiler: Layout) -> Layout:
