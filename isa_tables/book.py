@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from isa_tables import render, tables
+from isa_tables import tables
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
 from isa_tables.parsing import FormulaError, parse
@@ -85,10 +85,14 @@ class Operand:
 
     def text(self) -> str:
         """The formulas as lines of text, conditions beside their values, in the table's own spelling."""
+        from isa_tables import render
+
         return render.text(self.let, self.row, self.col, self.values)
 
     def latex(self) -> str:
         """The formulas in LaTeX, with the same names, brackets and literals."""
+        from isa_tables import render
+
         return render.latex(self.let, self.row, self.col)
 
 
@@ -138,8 +142,7 @@ def _operand(name: str, variant: tables.Variant, fragment: Fragment) -> Operand:
         let[key] = _parse(file, f"{entry.key}.let.{key}", text, names, param)
         names[key] = let[key].signed
     row, col = (
-        _parse(file, f"{entry.key}.{key}", text, names, param)
-        for key, text in (("row", entry.row), ("col", entry.col))
+        _parse(file, f"{entry.key}.{key}", text, names, param) for key, text in (("row", entry.row), ("col", entry.col))
     )
     return Operand(
         name,
@@ -171,7 +174,7 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
             raise IsaError(f"{name} = {value} is outside 0..{end - 1}")
     if not arrays:
         return {name: value for name, (value, _) in names.items()}, None
-    import numpy  # noqa: PLC0415  only arrays need it
+    import numpy
 
     wide = []
     for name, (value, end) in names.items():
@@ -187,6 +190,6 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
 def _shaped(value: Any, shape: tuple[int, ...] | None) -> Any:
     if shape is None:
         return value
-    import numpy  # noqa: PLC0415  only arrays need it
+    import numpy
 
     return numpy.zeros(shape, dtype=numpy.int64) + value

@@ -124,7 +124,7 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
         return then if condition else otherwise
     if hasattr(condition, "__where__"):
         return condition.__where__(then, otherwise)
-    import numpy  # noqa: PLC0415  only arrays need it
+    import numpy
 
     return numpy.where(condition, then, otherwise)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a mnemonic says, whatever the order in which it says it.
 
-    >>> said("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == said(
-    ...     "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32")
-    True
+>>> said("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == said(
+...     "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32")
+True
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Said:
     @property
     def shape(self) -> str | None:
         """The shape qualifier, "m16n8k16", if there is one."""
-        return next((token for token in self.ordered if _SHAPE.fullmatch(token)), None)
+        return next(filter(is_shape, self.ordered), None)
 
     @property
     def qualifiers(self) -> frozenset[str]:
@@ -55,5 +55,10 @@ def said(mnemonic: str) -> Said:
     return Said(head, ordered, tuple(sorted(token for token in tokens if not _has_place(token))))
 
 
+def is_shape(token: str) -> bool:
+    """Whether a word is a shape, such as m16n8k16."""
+    return _SHAPE.fullmatch(token) is not None
+
+
 def _has_place(token: str) -> bool:
-    return token in _LAYOUTS or token in WIDTH or _SHAPE.fullmatch(token) is not None
+    return token in _LAYOUTS or token in WIDTH or is_shape(token)

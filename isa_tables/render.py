@@ -34,31 +34,30 @@ _LATEX: Mapping[str, str] = {
 
 def text(let: Mapping[str, Formula], row: Formula, col: Formula, values: int) -> str:
     """The formulas as the ISA sets them: one line per piece, its condition to the right."""
-    used = " ".join(formula.text for formula in (*let.values(), row, col))
-    named = ", ".join(
-        f"{name} = {formula.text}" for name, formula in let.items() if re.search(rf"\b{name}\b", used)
-    )
-    lines = [*_lines("row", row), *_lines("col", col)]
-    lines.append(f"i = 0..{values - 1}" + (f", {named}" if named else ""))
-    return "\n".join(lines)
+    ranges = [f"i = 0..{values - 1}", *(f"{name} = {f.text}" for name, f in _used(let, row, col).items())]
+    return "\n".join([*_lines("row", row), *_lines("col", col), ", ".join(ranges)])
+
+
+def _used(let: Mapping[str, Formula], row: Formula, col: Formula) -> dict[str, Formula]:
+    texts = " ".join(formula.text for formula in (*let.values(), row, col))
+    return {name: formula for name, formula in let.items() if re.search(rf"\b{name}\b", texts)}
 
 
 def _lines(name: str, formula: Formula) -> list[str]:
     if len(formula.pieces) == 1:
         return [f"{name} = {formula.text}"]
     width = max(len(value) for value, _ in formula.pieces)
-    starts = [f"{name} = ", *[" " * (len(name) + 3)] * len(formula.pieces)]
-    return [
-        f"{start}{value:{width}}   {f'if {condition}' if condition else 'otherwise'}"
-        for start, (value, condition) in zip(starts, formula.pieces, strict=False)
+    lines = [
+        f"{value:{width}}   {f'if {condition}' if condition else 'otherwise'}" for value, condition in formula.pieces
     ]
+    indent = " " * len(f"{name} = ")
+    return [f"{name} = {lines[0]}", *(indent + line for line in lines[1:])]
 
 
 def latex(let: Mapping[str, Formula], row: Formula, col: Formula) -> str:
     """The formulas as a LaTeX `aligned` block."""
-    used = " ".join(formula.text for formula in (*let.values(), row, col))
-    named = {name: formula for name, formula in let.items() if re.search(rf"\b{name}\b", used)}
-    lines = [f"{_tokens(name)} &= {_cases(f)}" for name, f in {**named, "row": row, "col": col}.items()]
+    named = {**_used(let, row, col), "row": row, "col": col}
+    lines = [f"{_tokens(name)} &= {_cases(formula)}" for name, formula in named.items()]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,6 +11,8 @@ from typing import Any
 from isa_tables.errors import TableError
 
 OPERANDS = ("D", "A", "B", "C")  # in the order of the assembly text
+
+TARGET = re.compile(r"sm_(\d+)([af+])")  # sm_80+, sm_120a, sm_120f
 
 # PTX element types and the bits that carry information
 WIDTH: Mapping[str, int] = {
@@ -55,6 +58,10 @@ def _is_row(value: Any) -> bool:
 
 TEXT = Kind("a text", _is_text)
 TEXTS = Kind("a list of texts", _list_of(_is_text))
+TARGETS = Kind(
+    'a list such as ["sm_80+"] or ["sm_120a", "sm_120f"]',
+    _list_of(lambda item: _is_text(item) and TARGET.fullmatch(item) is not None),
+)
 COUNT = Kind("a whole number above 0", lambda value: _is_int(value) and value > 0)
 OFFSET = Kind("a whole number from 0 up", lambda value: _is_int(value) and value >= 0)
 PAIR = Kind("two whole numbers above 0", lambda v: _list_of(COUNT.holds)(v) and len(v) == len(("row", "col")))
@@ -66,14 +73,12 @@ CHOICES = Kind("a table of lists of words or numbers", _table_of(lambda v: _list
 CONDITIONS = Kind(
     "a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _list_of(_is_word)(v))
 )
-TYPES = Kind(
-    "a list of [D, A, B, C], each a type or a list of types", lambda v: _list_of(_is_row)(v) and v != []
-)
+TYPES = Kind("a list of [D, A, B, C], each a type or a list of types", lambda v: _list_of(_is_row)(v) and v != [])
 
 FORM: Mapping[str, Kind] = {
     "mnemonic": TEXT,
     "types": TYPES,
-    "targets": TEXTS,
+    "targets": TARGETS,
     "ptx": TEXT,
     "param": CHOICES,
     "spelling": NAMED_TEXTS,

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What an instruction takes and returns: registers, types, packing, targets. No formula is read here.
 
-    >>> s = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
-    >>> s.shape, s.operands["A"].regs, s.operands["A"].reg_type, s.targets
-    ((16, 8, 16), 4, 'b32', ('sm_80+',))
+>>> s = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+>>> s.shape, s.operands["A"].regs, s.operands["A"].reg_type, s.targets
+((16, 8, 16), 4, 'b32', ('sm_80+',))
 """
 
 from __future__ import annotations
@@ -16,6 +16,20 @@ from pathlib import Path
 from isa_tables import schema, tables
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
+
+__all__ = [
+    "Fragment",
+    "IsaError",
+    "NotInIsa",
+    "Signature",
+    "TableError",
+    "UnknownInstruction",
+    "find",
+    "mnemonics",
+    "runs_on",
+    "signature",
+    "signature_of",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +104,7 @@ def signature_of(variant: tables.Variant) -> Signature:
 
 def _fragment(entry: tables.Entry) -> Fragment:
     reg_type = entry.type if entry.type in ("f32", "f64", "s32") else "b32"
-    return Fragment(
-        entry.type, entry.bits, entry.values, entry.regs, reg_type, entry.extent, entry.copies, entry.shift
-    )
+    return Fragment(entry.type, entry.bits, entry.values, entry.regs, reg_type, entry.extent, entry.copies, entry.shift)
 
 
 def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
@@ -114,16 +126,17 @@ def find(mnemonic: str, folder: Path = tables.SHIPPED) -> tables.Variant:
 
 
 def _not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
-    from difflib import get_close_matches  # noqa: PLC0415  only an error needs it
+    from difflib import get_close_matches
 
+    asked = f"{mnemonic[:200]!r}"
     every = mnemonics(folder=folder)
     families = {said(known).family for known in every}
     same = [known for known in every if said(known).family == key.family]
-    near = ", ".join(get_close_matches(mnemonic[:200], same or every, n=3, cutoff=0.3)) or "none is near"
+    near = ", ".join(get_close_matches(asked, same or every, n=3, cutoff=0.3)) or "none is near"
     if key.family in families:
-        return NotInIsa(f"{mnemonic!r}: the ISA has no such {key.family} instruction; nearest: {near}")
+        return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
     held = ", ".join(sorted(families))
-    return UnknownInstruction(f"{mnemonic!r}: {key.family} is not in the tables ({held}); nearest: {near}")
+    return UnknownInstruction(f"{asked}: {key.family} is not in the tables ({held}); nearest: {near}")
 
 
 def runs_on(signature: Signature, architecture: str) -> bool:
@@ -132,19 +145,20 @@ def runs_on(signature: Signature, architecture: str) -> bool:
     "sm_80+" holds for every architecture from 80 up, "sm_120a" for that one alone, "sm_120f" for the a and
     f variants of its family (120 and later, of the same ten).
     """
-    number, suffix = _architecture(architecture)
-    for target in signature.targets:
-        floor, kind = _architecture(target)
-        same_family = number // 10 == floor // 10 and suffix in ("a", "f")
-        if (kind == "+" or (kind == "f" and same_family)) and number >= floor:
-            return True
-        if (number, suffix) == (floor, kind):
-            return True
-    return False
-
-
-def _architecture(text: str) -> tuple[int, str]:
-    match = re.fullmatch(r"sm_(\d+)([af+]?)", text)
+    match = re.fullmatch(r"sm_(\d+)([af]?)", architecture)
     if match is None:
-        raise IsaError(f"{text!r} is not an architecture: sm_90, sm_90a, sm_120f, ...")
-    return int(match[1]), match[2]
+        raise IsaError(f"{architecture!r} is not an architecture: sm_90, sm_90a, sm_120f, ...")
+    number, suffix = int(match[1]), match[2]
+    return any(_covers(target, number, suffix) for target in signature.targets)
+
+
+def _covers(target: str, number: int, suffix: str) -> bool:
+    match = schema.TARGET.fullmatch(target)
+    if match is None:
+        raise IsaError(f"{target!r} is not a target")
+    floor, kind = int(match[1]), match[2]
+    if kind == "+":
+        return number >= floor
+    if kind == "f":
+        return number >= floor and number // 10 == floor // 10 and suffix != ""
+    return (number, suffix) == (floor, kind)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reading the table files: one TOML file per instruction shape and element group, formulas left as text.
 
-A file is named after what it holds, `<instruction>[_<shape>][_<element group>].toml`, so that a look-up
-reads only the files that can answer it.
+A file is named after what it holds, `<instruction>[_<shape>][_<element group>].toml`: a look-up reads only
+the files that can answer it. A file with several shapes leaves the shape out of its name.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Any
 
 from isa_tables import schema
 from isa_tables.errors import TableError
-from isa_tables.mnemonic import Said, said
+from isa_tables.mnemonic import Said, is_shape, said
 
 SHIPPED = Path(__file__).parent / "ptx"
 MAX_BYTES = 1 << 20
@@ -226,7 +226,8 @@ def _check_name(file: str, key: Said, mnemonic: str) -> None:
 def may_hold(path: Path, key: Said) -> bool:
     """Whether a file's name lets it hold such an instruction."""
     head, *rest = path.stem.split("_")
-    return head == key.head and (key.shape is None or key.shape in rest[:1])
+    shape = next(filter(is_shape, rest[:1]), None)
+    return head == key.head and shape in (None, key.shape)
 
 
 def files(folder: Path) -> list[Path]:

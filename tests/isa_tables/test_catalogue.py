@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which instructions the tables hold, with which registers, for which targets; and how one is asked for."""
+
+from __future__ import annotations
+
+import pickle
+import re
+import subprocess
+import sys
+from itertools import product
+
+import pytest
+
+from isa_tables import IsaError, NotInIsa, UnknownInstruction, instruction, mnemonics, runs_on
+from isa_tables.signature import signature
+
+# The syntax of PTX ISA 9.7.14.5.14 with its notes, and of 9.7.1.23 and 24: mnemonic, target, first PTX version.
+ISA = """
+mma.sync.aligned.m8n8k4.{row,col}.{row,col}.{f16.f16.f16.f16,f32.f16.f16.f32,f32.f16.f16.f16}     sm_70+ 6.4
+mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64{,.rn,.rz,.rm,.rp}                                 sm_80+ 7.0
+mma.sync.aligned.{m16n8k4,m16n8k8,m16n8k16}.row.col.f64.f64.f64.f64{,.rn,.rz,.rm,.rp}             sm_90+ 7.8
+mma.sync.aligned.m16n8k8.row.col.{f16.f16.f16.f16,f32.f16.f16.f32}                                sm_75+ 6.5
+mma.sync.aligned.m16n8k16.row.col.{f16.f16.f16.f16,f32.f16.f16.f32}                               sm_80+ 7.0
+mma.sync.aligned.{m16n8k8,m16n8k16}.row.col.f32.bf16.bf16.f32                                     sm_80+ 7.0
+mma.sync.aligned.{m16n8k4,m16n8k8}.row.col.f32.tf32.tf32.f32                                      sm_80+ 7.0
+mma.sync.aligned.m8n8k16.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32                             sm_75+ 6.5
+mma.sync.aligned.{m16n8k16,m16n8k32}.row.col{,.satfinite}.s32.{u8,s8}.{u8,s8}.s32                 sm_80+ 7.0
+mma.sync.aligned.m8n8k32.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32                             sm_75+ 6.5
+mma.sync.aligned.{m16n8k32,m16n8k64}.row.col{,.satfinite}.s32.{u4,s4}.{u4,s4}.s32                 sm_80+ 7.0
+mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc                                          sm_75+ 7.0
+mma.sync.aligned.{m16n8k128,m16n8k256}.row.col.s32.b1.b1.s32.xor.popc                             sm_80+ 7.0
+mma.sync.aligned.{m8n8k128,m16n8k128,m16n8k256}.row.col.s32.b1.b1.s32.and.popc                    sm_80+ 7.1
+mma.sync.aligned.m16n8k32.row.col.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32                                 sm_89+ 8.4
+mma.sync.aligned.m16n8k32.row.col.f16.{e4m3,e5m2}.{e4m3,e5m2}.f16                                 sm_89+ 8.7
+mma.sync.aligned.m16n8k16.row.col.f32.{e4m3,e5m2}.{e4m3,e5m2}.f32                                 sm_89+ 8.7
+mma.sync.aligned.m16n8k16.row.col.f16.{e4m3,e5m2}.{e4m3,e5m2}.f16                                 sm_89+ 8.7
+mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.{e4m3,e5m2,e3m2,e2m3,e2m1}.{e4m3,e5m2,e3m2,e2m3,e2m1}.f32 \
+    sm_120a,sm_120f 8.7
+mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f16.{e4m3,e5m2,e3m2,e2m3,e2m1}.{e4m3,e5m2,e3m2,e2m3,e2m1}.f16 \
+    sm_120a,sm_120f 8.7
+dp4a.{u32,s32}.{u32,s32}                                                                          sm_61+ 5.0
+dp2a.{lo,hi}.{u32,s32}.{u32,s32}                                                                  sm_61+ 5.0
+"""
+
+# "A vector expression containing N registers": N for A, B, C per shape and multiplicand type, as each section
+# says; C for 32-bit (or f64) accumulators, which take twice the registers of f16.
+REGISTERS = {
+    "m8n8k4 f16": (2, 2, 8), "m8n8k4 f64": (1, 1, 2), "m8n8k16 u8 s8": (1, 1, 2), "m8n8k32 u4 s4": (1, 1, 2),
+    "m8n8k128 b1": (1, 1, 2), "m16n8k4 tf32 f64": (2, 1, 4), "m16n8k8 f16 bf16": (2, 1, 4),
+    "m16n8k8 tf32 f64": (4, 2, 4), "m16n8k16 f16 bf16": (4, 2, 4), "m16n8k16 f64": (8, 4, 4),
+    "m16n8k16 u8 s8 e4m3 e5m2": (2, 1, 4), "m16n8k32 u4 s4": (2, 1, 4),
+    "m16n8k32 u8 s8 e4m3 e5m2 e3m2 e2m3 e2m1": (4, 2, 4), "m16n8k64 u4 s4": (4, 2, 4), "m16n8k128 b1": (2, 1, 4),
+    "m16n8k256 b1": (4, 2, 4),
+}  # fmt: skip
+COUNTS = {(head, t): counts for key, counts in REGISTERS.items() for head, *ts in [key.split()] for t in ts}
+
+F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def isa_mnemonics() -> dict[str, tuple[tuple[str, ...], str]]:
+    found = {}
+    for line in ISA.replace("\\\n", " ").strip().splitlines():
+        pattern, targets, ptx = line.split()
+        parts = [part.split(",") for part in re.split(r"[{}]", pattern)]
+        for words in product(*parts):
+            found["".join(words)] = (tuple(targets.split(",")), ptx)
+    return found
+
+
+def test_the_tables_hold_the_mnemonics_of_the_isa_and_no_other() -> None:
+    assert set(mnemonics()) == set(isa_mnemonics())
+    assert list(mnemonics()) == sorted(mnemonics())
+    assert len(mnemonics()) == 172
+
+
+def test_each_family_is_listed_apart() -> None:
+    sizes = {name: len(mnemonics(name)) for name in ("mma.sync", "mma.sync.kind::f8f6f4", "dp4a", "dp2a", "wgmma")}
+    assert sizes == {"mma.sync": 110, "mma.sync.kind::f8f6f4": 50, "dp4a": 4, "dp2a": 8, "wgmma": 0}
+
+
+@pytest.mark.parametrize("mnemonic", sorted(isa_mnemonics()))
+def test_targets_and_versions_are_those_of_the_isa_notes(mnemonic: str) -> None:
+    found = signature(mnemonic)
+    assert (found.targets, found.ptx) == isa_mnemonics()[mnemonic]
+    assert found.mnemonic == mnemonic
+
+
+@pytest.mark.parametrize("mnemonic", [name for name in mnemonics() if name.startswith("mma")])
+def test_registers_are_those_of_the_fragment_tables(mnemonic: str) -> None:
+    found = signature(mnemonic).operands
+    shape = next(word for word in mnemonic.split(".") if re.fullmatch(r"m\d+n\d+k\d+", word))
+    a, b, c = COUNTS[shape, found["A"].type]
+    assert list(found) == ["D", "A", "B", "C"]
+    assert (found["A"].regs, found["B"].regs) == (a, b)
+    for name in "CD":
+        half = found[name].type == "f16"
+        assert found[name].regs == (c // 2 if half else c)
+        assert found[name].reg_type == ("b32" if half else found[name].type)
+    for name in "AB":
+        assert found[name].reg_type == ("f64" if found[name].type == "f64" else "b32")
+
+
+@pytest.mark.parametrize("mnemonic", mnemonics())
+def test_elements_fill_their_registers_and_tiles(mnemonic: str) -> None:
+    found = signature(mnemonic)
+    for fragment in found.operands.values():
+        rows, cols = fragment.extent
+        assert found.lanes * fragment.values == rows * cols * fragment.copies
+        used = fragment.per_register * fragment.bits
+        room = 64 if fragment.type == "f64" else 32
+        half = mnemonic.startswith("dp2a") and fragment is found.operands["B"]
+        assert used == (room // 2 if half else room)
+    assert {fragment.copies for fragment in found.operands.values()} == {found.products}
+
+
+def test_formulas_number_57() -> None:
+    """Three operands for each of 17 shapes and groups, and two variants of each for m8n8k4 .f16."""
+    formulas = set()
+    for name in mnemonics():
+        mma = instruction(name)
+        for operand in mma.operands.values():
+            group = (operand.file, operand.name.replace("D", "C"), operand.row.text, operand.col.text)
+            formulas |= {group} if name.startswith("mma") else set()
+    assert len(formulas) == 57
+
+
+def test_signature_of_the_readme() -> None:
+    found = signature(F16)
+    a = found.operands["A"]
+    assert (found.family, found.shape, found.lanes, found.products) == ("mma.sync", (16, 8, 16), 32, 1)
+    assert (a.type, a.bits, a.values, a.regs, a.per_register, a.reg_type) == ("f16", 16, 8, 4, 2, "b32")
+    assert found.qualifiers == frozenset()
+
+
+def test_containers_and_halves() -> None:
+    kind = signature("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
+    assert [(kind.operands[x].bits, kind.operands[x].shift) for x in "AB"] == [(8, 2), (8, 0)]
+    assert kind.qualifiers == {"kind::f8f6f4"}
+    low, high = signature("dp2a.lo.s32.u32"), signature("dp2a.hi.s32.u32")
+    assert [(s.operands["B"].shift, s.operands["B"].per_register) for s in (low, high)] == [(0, 2), (16, 2)]
+    assert (low.operands["A"].type, low.operands["B"].type, low.operands["D"].type) == ("s16", "u8", "s32")
+    assert signature("dp4a.u32.u32").operands["D"].type == "u32"
+
+
+@pytest.mark.parametrize(
+    ("asked", "same"),
+    [
+        ("m16n8k32.row.col.s32.s8.u8.s32.satfinite", "m16n8k32.row.col.satfinite.s32.s8.u8.s32"),
+        ("satfinite.m16n8k32.row.col.s32.s8.u8.s32", "m16n8k32.row.col.satfinite.s32.s8.u8.s32"),
+        ("kind::f8f6f4.m16n8k32.row.col.f32.e2m1.e3m2.f32", "m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32"),
+        ("m8n8k128.row.col.s32.b1.b1.s32.popc.and", "m8n8k128.row.col.s32.b1.b1.s32.and.popc"),
+        ("m16n8k8.row.col.rz.f64.f64.f64.f64", "m16n8k8.row.col.f64.f64.f64.f64.rz"),
+    ],
+)
+def test_a_mnemonic_is_looked_up_by_what_it_says(asked: str, same: str) -> None:
+    found = instruction(f"mma.sync.aligned.{asked}").signature
+    assert found.mnemonic == f"mma.sync.aligned.{same}"
+    assert found == signature(f"mma.sync.aligned.{same}")
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "near"),
+    [
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.bf16.f32", F16),
+        ("mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f32", F16),
+        ("mma.sync.aligned.m16n8k16.col.row.f32.f16.f16.f32", F16),
+        ("mma.sync.m16n8k16.row.col.f32.f16.f16.f32", F16),
+        ("mma.sync.aligned.m16n8k16.row.col.satfinite.f32.f16.f16.f32", F16),
+        ("mma.sync.aligned.row.col.m16n8k16.f32.f16.f16.f32", F16),
+        ("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 ", F16),
+        ("mma.sync.aligned..m16n8k16.row.col.f32.f16.f16.f32", F16),
+        ("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f32", "m8n8k4"),
+        ("mma.sync.aligned.m8n8k16.row.col.satfinite.satfinite.s32.s8.s8.s32", "m8n8k16"),
+        ("mma.sync.aligned.m16n8k16.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32", "kind::f8f6f4"),
+        ("mma.sync.aligned.m16n8k32.row.col.f32.e3m2.e2m3.f32", "m16n8k32"),
+        ("dp2a.s32.s32", "dp2a.hi.s32.s32"),
+        ("dp2a.lo.hi.s32.s32", "dp2a.hi.s32.s32"),
+        ("dp4a.s8.s8", "dp4a.s32.s32"),
+    ],
+)
+def test_what_a_known_family_lacks_is_not_in_the_isa(mnemonic: str, near: str) -> None:
+    for look_up in (instruction, signature):
+        with pytest.raises(NotInIsa, match=re.escape(repr(mnemonic))) as error:
+            look_up(mnemonic)
+        assert near in str(error.value).split("nearest: ")[1]
+
+
+@pytest.mark.parametrize(
+    "mnemonic",
+    [
+        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
+        "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+        "mma",
+        "",
+        "." * 5000,
+    ],
+)
+def test_a_family_outside_the_tables_is_unknown(mnemonic: str) -> None:
+    with pytest.raises(UnknownInstruction, match="not in the tables") as error:
+        instruction(mnemonic)
+    assert "mma.sync" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "runs", "not_on"),
+    [
+        (F16, "sm_80 sm_86 sm_90 sm_90a sm_120 sm_120a sm_121f", "sm_70 sm_75"),
+        ("dp4a.s32.s32", "sm_61 sm_75 sm_100a", "sm_60"),
+        (
+            "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32",
+            "sm_120a sm_120f sm_121a sm_121f",
+            "sm_89 sm_90a sm_100a sm_110a sm_120 sm_121 sm_130a",
+        ),
+    ],
+)
+def test_where_an_instruction_exists(mnemonic: str, runs: str, not_on: str) -> None:
+    found = signature(mnemonic)
+    assert [name for name in runs.split() if not runs_on(found, name)] == []
+    assert [name for name in not_on.split() if runs_on(found, name)] == []
+
+
+@pytest.mark.parametrize("name", ["90", "sm90", "sm_", "sm_90b", "compute_90", "", "sm_90 "])
+def test_a_target_that_is_none(name: str) -> None:
+    with pytest.raises(IsaError, match="not an architecture"):
+        runs_on(signature(F16), name)
+
+
+def test_signatures_can_be_hashed_and_sent_to_another_process() -> None:
+    found = signature(F16)
+    assert {found: 1}[pickle.loads(pickle.dumps(found))] == 1
+
+
+@pytest.mark.parametrize(
+    ("statement", "absent"),
+    [
+        ("import isa_tables", ["isa_tables.tables", "tomllib", "numpy"]),
+        (
+            f"import isa_tables.signature as s; s.signature({F16!r})",
+            ["isa_tables.formula", "isa_tables.parsing", "numpy"],
+        ),
+        (f"import isa_tables; isa_tables.instruction({F16!r}).operands['A'].locate(3, 1)", ["numpy", "difflib"]),
+    ],
+)
+def test_nothing_is_imported_that_is_not_needed(statement: str, absent: list[str]) -> None:
+    code = f"{statement}\nimport sys\nprint([name for name in {absent!r} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
