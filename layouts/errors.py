@@ -13,7 +13,7 @@ class ProfileError(LayoutError):
 
 
 class LayoutParseError(LayoutError):
-    """A text is not a layout.
+    """A text is no layout, or no integer tuple.
 
     The message restates the text and points at the column (1-based) where reading stopped.
     """
@@ -22,7 +22,7 @@ class LayoutParseError(LayoutError):
         self.text = text
         self.column = column
         self.problem = problem
-        super().__init__(f"{_excerpt(text, column)!r} is not a layout: {problem} at column {column}")
+        super().__init__(f"cannot read {_excerpt(text, column)!r}: {problem} at column {column}")
 
     def __reduce__(self) -> tuple[type, tuple[str, int, str]]:
         """Pickle by the three arguments, so that the error crosses process borders."""

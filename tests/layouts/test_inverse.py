@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
+from hypothesis import strategies as hyp
 
 from layouts import Layout, LayoutError, coalesce, left_inverse, right_inverse, size
 from tests.layouts import strategies as st
@@ -37,6 +38,17 @@ def test_a_right_inverse_is_maximal_where_only_stride_0_repeats(layout):
 @given(st.nested_strides(gap=1, zeros=True))
 def test_a_right_inverse_of_a_compact_layout_reaches_all_its_values(layout):
     assert size(right_inverse(layout)) == len(set(st.table(layout).tolist()))
+
+
+@given(hyp.lists(hyp.tuples(hyp.integers(2, 4), hyp.sampled_from([0, 1, 1, 2, 3, 4, 6, 8, 12])), max_size=5))
+def test_a_right_inverse_is_the_longest_chain_of_modes_where_strides_tie(modes):
+    flat = coalesce(Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes)))
+    pairs = list(zip(st.flat(flat.shape), st.flat(flat.stride), strict=True))
+
+    def longest(reach):
+        return max((longest(reach * s) for s, d in pairs if d == reach and s > 1), default=reach)
+
+    assert size(right_inverse(flat)) == longest(1)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +111,8 @@ def test_left_inverses(layout, result):
         ("(2,2):(2,5)", "stride 2 does not divide the stride 5"),
         ("(4,2):(1,0)", "mode 2:0 needs a stride of at least 1"),
         ("4:-1", "mode 4:-1 needs a stride of at least 1"),
+        ("(2,2):(1,1)", "modes 2:1 and 2:1 overlap"),
+        ("(4,2):(3,10)", "modes 4:3 and 2:10 overlap"),
     ],
 )
 def test_left_inverse_refusals_name_the_numbers(layout, reason):
