@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A law as data: what it says, what it assumes, which earlier laws its proof uses, and what must break it.
+
+A law's proof may use nothing but its own hypotheses, instances of laws that stand before it, and cuts, each of which
+is an obligation of its own. So the graph of the laws has no cycle, and no unproved fact enters it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any
+
+from proofs.errors import ProblemError
+from proofs.laws.formula import Node, conjunction, expand, parse, substitute, text, walk
+
+Macros = Mapping[str, tuple[tuple[str, ...], Node]]
+FOLDER = Path(__file__).with_name("catalogue")
+ORDER = ("base", "evaluation", "composition", "distribution", "complement", "inverse", "tiling", "swizzle", "open")
+KEYS = {
+    "statement", "formula", "source", "positive", "natural", "integer", "bits", "functions", "let", "hyps", "goal",
+    "hints", "cuts", "mutants", "induction", "why_open", "arguments",
+}  # fmt: skip
+
+
+class LawError(ProblemError):
+    """A law is malformed: its file, its name and what is wrong."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """A law made false on purpose: other hypotheses or another goal."""
+
+    why: str
+    hyps: tuple[Node, ...]
+    goal: tuple[Node, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """An instance of an earlier law."""
+
+    law: str
+    instance: str
+    formula: Node
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """One law; every formula is expanded, so macros do not occur in it."""
+
+    name: str
+    group: str
+    statement: str
+    formula: str
+    source: str
+    positive: tuple[str, ...]
+    natural: tuple[str, ...]
+    integer: tuple[str, ...]
+    bits: int | None
+    functions: Mapping[str, int]
+    hyps: tuple[Node, ...]
+    goal: tuple[Node, ...]
+    hints: tuple[Hint, ...]
+    cuts: tuple[Node, ...]
+    mutants: tuple[Mutant, ...]
+    induction: str
+    why_open: str
+    let: tuple[str, ...]
+    arguments: tuple[str, ...]
+
+    @property
+    def variables(self) -> tuple[str, ...]:
+        """The law's variables in the order in which an instance gives them: extents first, unless it says otherwise."""
+        return self.arguments or self.positive + self.natural + self.integer
+
+    @property
+    def domain(self) -> tuple[tuple[str, Node], ...]:
+        """What the kinds of the variables say: extents are at least 1, naturals at least 0."""
+        positive = tuple((x, (">=", x, 1)) for x in self.positive)
+        return positive + tuple((x, (">=", x, 0)) for x in self.natural)
+
+    @property
+    def divisors(self) -> frozenset[str]:
+        """The variables that the law divides by: without them being positive it has no meaning."""
+        nodes = (n for f in (*self.hyps, *self.goal) for n in walk(f))
+        return frozenset(
+            v for n in nodes if isinstance(n, tuple) and n[0] in ("//", "%") for v in walk(n[2]) if isinstance(v, str)
+        )
+
+    def implication(self) -> Node:
+        """The law as one formula, free in its variables."""
+        assumed = (*(f for _, f in self.domain), *self.hyps)
+        goal = conjunction(self.goal)
+        return ("implies", conjunction(assumed), goal) if assumed else goal
+
+
+def catalogue(folder: Path = FOLDER) -> Mapping[str, Law]:
+    """Every law, each after the laws that its proof uses.
+
+    Raises LawError for a key that is unknown or missing, a formula that does not parse or names what is not
+    declared, a divisor that is not a product of extents, and a hint that is no instance of an earlier law.
+    """
+    laws: dict[str, Law] = {}
+    for file in _files(folder):
+        for name, entry in tomllib.loads(file.read_text(encoding="utf-8")).items():
+            if name in laws:
+                raise LawError(f"{file.name}: {name} stands twice")
+            try:
+                laws[name] = _law(name, file.stem, entry, laws)
+            except (ProblemError, TypeError, ValueError) as error:
+                raise LawError(f"{file.name}: {name}: {error}") from error
+    return laws
+
+
+def _files(folder: Path) -> Iterator[Path]:
+    files = {path.stem: path for path in folder.glob("*.toml")}
+    yield from (files.pop(stem) for stem in ORDER if stem in files)
+    yield from (files[stem] for stem in sorted(files))
+
+
+def _law(name: str, group: str, entry: Mapping[str, Any], earlier: Mapping[str, Law]) -> Law:
+    if unknown := sorted(set(entry) - KEYS):
+        raise LawError(f"unknown key {unknown[0]!r}")
+    if missing := sorted({"statement", "source"} - set(entry)):
+        raise LawError(f"no {missing[0]!r}")
+    macros = _macros(entry.get("let", []))
+
+    def formulas(key: str, where: Mapping[str, Any] = entry) -> tuple[Node, ...]:
+        return tuple(expand(parse(line), macros) for line in where.get(key, []))
+
+    functions = {word.split("/")[0]: int(word.split("/")[1]) for word in entry.get("functions", "").split()}
+    hyps, goal = formulas("hyps"), formulas("goal")
+    mutants = tuple(
+        Mutant(m["why"], formulas("hyps", m) if "hyps" in m else hyps, formulas("goal", m) if "goal" in m else goal)
+        for m in entry.get("mutants", [])
+    )
+    law = Law(
+        name, group, entry["statement"], entry.get("formula", ""), entry["source"],
+        *(tuple(entry.get(kind, "").split()) for kind in ("positive", "natural", "integer")),
+        entry.get("bits"), functions, hyps, goal,
+        tuple(_hint(line, macros, earlier, functions) for line in entry.get("hints", [])),
+        formulas("cuts"), mutants, entry.get("induction", ""), entry.get("why_open", ""), tuple(entry.get("let", [])),
+        tuple(entry.get("arguments", "").split()),
+    )  # fmt: skip
+    _check(law)
+    return law
+
+
+def _macros(lines: list[str]) -> Macros:
+    macros: dict[str, tuple[tuple[str, ...], Node]] = {}
+    for line in lines:
+        head, _, body = line.partition(" = ")
+        name, _, rest = head.partition("(")
+        parameters = tuple(p.strip() for p in rest.rstrip(") ").split(","))
+        macros[name.strip()] = (parameters, expand(parse(body), macros))
+    return macros
+
+
+def _hint(line: str, macros: Macros, earlier: Mapping[str, Law], functions: Mapping[str, int]) -> Hint:
+    node = parse(line)
+    if not isinstance(node, tuple) or node[0] != "call":
+        raise LawError(f"the hint {line!r} is not an instance of a law")
+    lemma = earlier.get(str(node[1]))
+    if lemma is None or lemma.why_open:
+        raise LawError(f"the hint {line!r} names no earlier law: hints are instances of earlier, proved laws only")
+    arguments = [expand(x, macros) for x in node[2:]]
+    if len(arguments) != len(lemma.variables):
+        raise LawError(f"the hint {line!r}: {lemma.name} has the variables {', '.join(lemma.variables)}")
+    if not set(lemma.functions) <= set(functions):
+        raise LawError(f"the hint {line!r}: {lemma.name} speaks of a function that is not declared here")
+    return Hint(lemma.name, line, substitute(lemma.implication(), dict(zip(lemma.variables, arguments, strict=True))))
+
+
+def _check(law: Law) -> None:
+    if law.why_open:
+        return
+    if not law.goal or not law.mutants:
+        raise LawError("a law needs a goal and a mutant that breaks it")
+    known = set(law.variables)
+    everything = [*law.hyps, *law.goal, *law.cuts, *(h.formula for h in law.hints)]
+    everything += [f for m in law.mutants for f in (*m.hyps, *m.goal)]
+    for node in (n for f in everything for n in walk(f)):
+        if isinstance(node, str) and node not in known:
+            raise LawError(f"the variable {node!r} is not declared")
+        if isinstance(node, tuple) and node[0] == "call" and law.functions.get(str(node[1])) != len(node) - 2:
+            raise LawError(f"the function {node[1]!r} of {len(node) - 2} arguments is not declared")
+    for formula in (*law.hyps, *law.goal):
+        _check_divisors(formula, law)
+
+
+def _check_divisors(formula: Node, law: Law) -> None:
+    """SMT-LIB and Python divide alike only by what is positive."""
+    for node in walk(formula):
+        if isinstance(node, tuple) and node[0] in ("//", "%") and law.bits is None:
+            factors = [n for n in walk(node[2]) if not isinstance(n, tuple)]
+            products = all(n[0] == "*" for n in walk(node[2]) if isinstance(n, tuple))
+            positive = all((isinstance(n, int) and n > 0) or n in law.positive for n in factors)
+            if not (products and positive):
+                raise LawError(f"the divisor {text(node[2])} is not a product of extents")
+
+
+def ancestors(law: Law, laws: Mapping[str, Law]) -> frozenset[str]:
+    """The names of every law that the proof of ``law`` rests on."""
+    direct = frozenset(h.law for h in law.hints)
+    return reduce(frozenset.union, (ancestors(laws[name], laws) for name in direct), direct)

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The SMT-LIB problems that a law stands for: its obligations, its non-vacuity, and its mutants.
+
+A problem is satisfiable just when what it was made from is false (or, for non-vacuity, when it can be met at all). The
+text is the same for every solver.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from proofs.laws.formula import Node, conjunction, evaluate, smt, text, walk
+from proofs.laws.law import Law, Mutant
+
+NEAR = 12
+"""Models of mutants are looked for with every variable within this distance of 0 first: small ones read well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Obligation:
+    """Assumptions, each with the name it goes by in an unsat core, and a goal."""
+
+    law: Law
+    name: str
+    assumptions: tuple[tuple[str, str, Node], ...]
+    goal: Node
+
+    def smt(self) -> str:
+        """The problem whose unsatisfiability proves the obligation, without the command to solve it."""
+        lines = [f"; {self.name}", *_head(self.law)]
+        for label, comment, node in self.assumptions:
+            lines += [f"; {comment}", f"(assert (! {smt(node, self.law.bits)} :named {label}))"]
+        return "\n".join([*lines, f"; not: {text(self.goal)}", f"(assert (not {smt(self.goal, self.law.bits)}))", ""])
+
+
+def obligations(law: Law) -> tuple[Obligation, ...]:
+    """The cuts, each resting on the ones before it, and then the law itself."""
+    known = [(f"kind.{x}", text(node), node) for x, node in law.domain]
+    known += [(f"hyp.{i}", text(node), node) for i, node in enumerate(law.hyps)]
+    known += [(f"hint.{i}", hint.instance, hint.formula) for i, hint in enumerate(law.hints)]
+    found = []
+    for i, cut in enumerate(law.cuts):
+        found.append(Obligation(law, f"{law.name}.cut{i}", tuple(known), cut))
+        known.append((f"cut.{i}", f"cut {i}: {text(cut)}", cut))
+    return (*found, Obligation(law, law.name, tuple(known), conjunction(law.goal)))
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """Formulas to satisfy: a mutant's counterexample, or a model of a law's hypotheses."""
+
+    law: Law
+    why: str
+    formulas: tuple[Node, ...]
+
+    def smt(self, extra: Sequence[Node] = ()) -> str:
+        """The problem, with every application of a function named, so that a model can be read back."""
+        bits = self.law.bits
+        lines = list(_head(self.law))
+        lines += [f"(assert {smt(node, bits)})" for node in (*self.formulas, *extra)]
+        for i, application in enumerate(self.applications()):
+            lines.append(f"(define-fun app.{i} () Int {smt(application, bits)})")
+            lines += [f"(define-fun app.{i}.{j} () Int {smt(x, bits)})" for j, x in enumerate(application[2:])]
+        return "\n".join([*lines, ""])
+
+    def applications(self) -> list[tuple[str | Node, ...]]:
+        """The applications of uninterpreted functions, each once."""
+        found = (n for f in self.formulas for n in walk(f))
+        return list(dict.fromkeys(n for n in found if isinstance(n, tuple) and n[0] == "call"))
+
+    def names(self) -> tuple[str, ...]:
+        """What to ask a model for."""
+        named = [f"app.{i}{j}" for i, a in enumerate(self.applications()) for j in ("", *_places(len(a) - 2))]
+        return (*self.law.variables, *named)
+
+    def holds(self, model: Mapping[str, int]) -> bool:
+        """Whether plain Python finds every formula true in the model, functions read as tables."""
+        tables: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in self.law.functions}
+        for i, application in enumerate(self.applications()):
+            arguments = tuple(model[f"app.{i}{j}"] for j in _places(len(application) - 2))
+            tables[str(application[1])][arguments] = model[f"app.{i}"]
+        functions = {name: (lambda *x, table=table: table[x]) for name, table in tables.items()}
+        return all(bool(evaluate(node, model, functions, self.law.bits)) for node in self.formulas)
+
+    def shown(self, model: Mapping[str, int]) -> str:
+        """The model in one line: the variables, then the functions' values."""
+        parts = [f"{x}={model[x]}" for x in self.law.variables]
+        for i, application in enumerate(self.applications()):
+            arguments = ",".join(str(model[f"app.{i}{j}"]) for j in _places(len(application) - 2))
+            parts.append(f"{application[1]}({arguments})={model[f'app.{i}']}")
+        return ", ".join(dict.fromkeys(parts))
+
+
+def _places(count: int) -> tuple[str, ...]:
+    return tuple(f".{j}" for j in range(count))
+
+
+def witness(law: Law) -> Query:
+    """The law's hypotheses alone: they must be satisfiable, or the law says nothing."""
+    return Query(law, "hypotheses", (*(node for _, node in law.domain), *law.hyps, conjunction(law.goal)))
+
+
+def interesting(law: Law, level: int) -> list[Node]:
+    """What a model should have beyond the hypotheses, the more the lower the level: no extents of 1, nothing 0."""
+    wishes: list[Node] = [("<=", x, 64) for x in law.positive]
+    if level < 3:
+        wishes += [(">=", x, 2) for x in law.positive]
+    if level < 2:
+        wishes += [("!=", x, 0) for x in (*law.natural, *law.integer)]
+    if level < 1 and len(law.positive) > 1:
+        wishes.append(("!=", *law.positive))
+    return wishes
+
+
+def mutants(law: Law) -> Iterator[Query]:
+    """What must be satisfiable: the law without each of its hypotheses, and its declared mutants.
+
+    Kinds of variables are dropped too, but for those it divides by: dividing by 0 has no meaning.
+    """
+    domain, goal = law.domain, conjunction(law.goal)
+    for x, _ in domain:
+        if x not in law.divisors:
+            rest = tuple(node for y, node in domain if y != x)
+            yield Query(law, f"{x} of any sign", (*rest, *law.hyps, ("not", goal)))
+    for i, hyp in enumerate(law.hyps):
+        rest = (*(node for _, node in domain), *law.hyps[:i], *law.hyps[i + 1 :])
+        yield Query(law, f"without {text(hyp)}", (*rest, ("not", goal)))
+    yield from (_declared(law, mutant) for mutant in law.mutants)
+
+
+def _declared(law: Law, mutant: Mutant) -> Query:
+    domain = tuple(node for _, node in law.domain)
+    return Query(law, mutant.why, (*domain, *mutant.hyps, ("not", conjunction(mutant.goal))))
+
+
+def near(law: Law, distance: int) -> list[Node]:
+    """Every variable within a distance of 0."""
+    if law.bits is not None:
+        return [("<=", x, distance) for x in law.variables]
+    return [node for x in law.variables for node in ((">=", x, -distance), ("<=", x, distance))]
+
+
+def _head(law: Law) -> Iterator[str]:
+    sort = "Int" if law.bits is None else f"(_ BitVec {law.bits})"
+    yield "(set-logic ALL)"
+    for name, arity in law.functions.items():
+        yield f"(declare-fun {name} ({' '.join([sort] * arity)}) {sort})"
+    yield from (f"(declare-const {x} {sort})" for x in law.variables)

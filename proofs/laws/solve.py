@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Two solvers on the same text: z3 through its SMT-LIB reader, cvc5 through its own. Budgets are deterministic."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.util import find_spec
+from typing import Literal
+
+from proofs.engine import Session
+from proofs.laws.formula import Node
+from proofs.laws.problem import NEAR, Query, interesting, near
+
+Status = Literal["unsat", "sat", "unknown"]
+Z3_BUDGET = 8_000_000
+CVC5_BUDGET = 400_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a solver said of a problem; ``spent`` counts its own resource units, ``core`` names assumptions it used."""
+
+    engine: str
+    status: Status
+    spent: int
+    seconds: float
+    reason: str = ""
+    core: tuple[str, ...] = ()
+
+
+def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
+    """z3's answer."""
+    started = time.perf_counter()
+    options = f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n" if seed else ""
+    session = Session(options + problem, budget)
+    answer = session.check()
+    return Answer("z3", answer.status, session.spent, time.perf_counter() - started, answer.reason)
+
+
+def has_cvc5() -> bool:
+    """Whether the second solver is installed."""
+    return find_spec("cvc5") is not None
+
+
+def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> Answer:
+    """cvc5's answer; with ``core`` the assumptions that it needed. Raises ImportError where cvc5 is missing."""
+    import cvc5 as engine
+
+    started = time.perf_counter()
+    manager = engine.TermManager()
+    solver = engine.Solver(manager)
+    solver.setOption("rlimit", str(budget))
+    solver.setOption("seed", str(seed))
+    if core:
+        solver.setOption("produce-unsat-cores", "true")
+    parser = engine.InputParser(solver)
+    parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, problem, "law")
+    symbols = parser.getSymbolManager()
+    while not (command := parser.nextCommand()).isNull():
+        command.invoke(solver, symbols)
+    result = solver.checkSat()
+    status: Status = "unsat" if result.isUnsat() else "sat" if result.isSat() else "unknown"
+    names = {term: str(name) for term, name in symbols.getNamedTerms().items()} if core and status == "unsat" else {}
+    used = tuple(sorted(names[term] for term in solver.getUnsatCore() if term in names)) if names else ()
+    spent = int(solver.getStatistics().get(True)["resource::resourceUnitsUsed"]["value"])
+    reason = "" if status != "unknown" else str(result.getUnknownExplanation())
+    return Answer("cvc5", status, spent, time.perf_counter() - started, reason, used)
+
+
+def version(engine: str) -> str:
+    """An engine's name and version."""
+    if engine == "z3":
+        from proofs.engine import engine as described
+
+        return described()
+    import cvc5 as second
+
+    return f"cvc5 {second.__version__}"
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """A satisfying assignment, confirmed in plain Python, and how it reads; or why there is none."""
+
+    status: Status
+    query: Query
+    values: dict[str, int]
+    reason: str = ""
+
+    @property
+    def confirmed(self) -> bool:
+        """Whether plain Python finds the query true in the model."""
+        return self.status == "sat" and self.query.holds(self.values)
+
+    def shown(self) -> str:
+        """The model in one line."""
+        return self.query.shown(self.values) if self.values else self.reason
+
+
+def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), budget: int = Z3_BUDGET) -> Model:
+    """A model of a query: with the first wishes that can be met, or none of them."""
+    reason = ""
+    status: Status = "unsat"
+    for wish in (*wishes, ()):
+        session = Session(query.smt(wish), budget)
+        answer = session.check()
+        if answer.status == "sat":
+            return Model("sat", query, session.values(query.names()))
+        if answer.status == "unknown":
+            status, reason = "unknown", answer.reason
+        elif not wish:
+            status, reason = "unsat", ""
+    return Model(status, query, {}, reason or "no model: the formulas contradict each other")
+
+
+def counterexample(query: Query) -> Model:
+    """A model of a mutant, with small numbers if there is one."""
+    return satisfy(query, [near(query.law, 3), near(query.law, NEAR)])
+
+
+def example(query: Query) -> Model:
+    """A model of a law's hypotheses, as far from trivial as there is one."""
+    return satisfy(query, [interesting(query.law, level) for level in range(4)])
