@@ -77,7 +77,7 @@ def parse(text: str, names: Mapping[str, bool], constants: Mapping[str, int] | N
     try:
         root = ast.parse(source, mode="eval").body
     except SyntaxError as error:
-        column = min(max(error.offset or 1, 1), len(text) + 1)
+        column = min(error.offset or len(text) + 1, len(text) + 1)  # Python gives 0 at the text's end
         raise FormulaError(f"not a formula ({error.msg})", text, column) from None
     except (ValueError, MemoryError, RecursionError) as error:
         raise FormulaError(f"not a formula ({type(error).__name__})", text, 1) from None
@@ -91,7 +91,7 @@ def _check_text(text: str) -> None:
         raise FormulaError(f"longer than {MAX_BYTES} bytes", text[:40] + "...", 1)
     depth = 0
     for column, char in enumerate(text, 1):
-        if not (char.isascii() and char.isprintable()):
+        if not (char.isascii() and char.isprintable()) or char in "#\\":
             raise FormulaError(f"the character {char!r} has no place in a formula", text, column)
         depth += (char == "(") - (char == ")")
         if depth > MAX_DEPTH:

@@ -93,13 +93,14 @@ def _read(file: str, text: str) -> Table:
         data = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise TableError(file, "", f"not TOML: {error}") from None
-    if "form" not in data:  # a file with one form writes it at the top
+    listed = "form" in data
+    if not listed:  # a file with one form may write it at the top
         data["form"] = [{key: data.pop(key) for key in schema.FORM if key in data}]
     schema.check(data, schema.FILE, file, "", ("schema", "isa", "section", "lanes", "A", "B", "C"))
     if data["schema"] != 1:
         raise TableError(file, "schema", f"only schema 1 is known, not {data['schema']}")
     for number, form in enumerate(data["form"]):
-        path = f"form[{number}]" if len(data["form"]) > 1 else ""
+        path = f"form[{number}]" if listed else ""
         schema.check(form, schema.FORM, file, path, ("mnemonic", "types", "targets"))
     for name in "ABC":
         _check_operand(data[name], file, name)
@@ -157,9 +158,7 @@ def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, pa
 def _check_entry(entry: Entry, variant: Variant) -> None:
     """The numbers of one operand must agree with each other."""
     file, lanes, rows, cols = variant.table.file, variant.table.lanes, *entry.extent
-    if entry.provenance.split(":")[0] not in schema.PROVENANCES:
-        reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"
-        raise TableError(file, f"{entry.key}.provenance", reason)
+    _check_provenance(entry, file)
     if entry.values % entry.regs:
         reason = f"{entry.values} values do not divide into {entry.regs} registers"
         raise TableError(file, f"{entry.key}.regs", reason)
@@ -171,6 +170,19 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
     if lanes * entry.values != rows * cols * entry.copies:
         reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)
+
+
+def _check_provenance(entry: Entry, file: str) -> None:
+    kind, _, source = entry.provenance.partition(":")
+    if kind not in schema.PROVENANCES:
+        reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"
+        raise TableError(file, f"{entry.key}.provenance", reason)
+    if kind == "derived" and not source.strip():
+        raise TableError(file, f"{entry.key}.provenance", 'say from what: "derived: ..."')
+    if kind == "corrected" and entry.erratum is None:
+        raise TableError(file, f"{entry.key}.erratum", "this key is missing: what is wrong in the ISA")
+    if kind == "corrected" and not entry.printed:
+        raise TableError(file, f"{entry.key}.printed", "this key is missing: what the ISA prints")
 
 
 @lru_cache(maxsize=256)

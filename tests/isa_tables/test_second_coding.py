@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from pathlib import Path
 
+import numpy
 import pytest
 
 import isa_tables
@@ -88,9 +89,10 @@ def expected(mnemonic: str, operand: str) -> dict[tuple[int, int], Place]:
 
 
 def actual(mma: Instruction, operand: str) -> dict[tuple[int, int], Place]:
-    found = mma.operands[operand]
-    lanes = range(mma.signature.lanes)
-    return {(lane, i): found.locate(lane, i) for lane in lanes for i in range(found.values)}
+    lanes, values = numpy.arange(mma.signature.lanes)[:, None], numpy.arange(mma.operands[operand].values)
+    rows, cols = mma.operands[operand].locate(lanes, values)
+    places = numpy.stack([rows, cols], axis=-1).tolist()
+    return {(lane, i): (row, col) for lane, line in enumerate(places) for i, (row, col) in enumerate(line)}
 
 
 def wrong_operands(mnemonic: str, mma: Instruction) -> list[str]:
@@ -99,12 +101,8 @@ def wrong_operands(mnemonic: str, mma: Instruction) -> list[str]:
 
 def is_bijection(mma: Instruction) -> bool:
     """Each product's elements are held once each, all of them, and nothing else."""
-    for operand in mma.operands.values():
-        held = Counter(
-            (mma.product(lane), *operand.locate(lane, i))
-            for lane in range(mma.signature.lanes)
-            for i in range(operand.values)
-        )
+    for name, operand in mma.operands.items():
+        held = Counter((mma.product(lane), *place) for (lane, _), place in actual(mma, name).items())
         rows, cols = operand.extent
         tile = {(q, r, c) for q in range(mma.signature.products) for r in range(rows) for c in range(cols)}
         if held != Counter(tile):

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table files: every way to write one badly is told with file and key, and a new one needs no code."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import isa_tables
+from isa_tables import NotInIsa, TableError, UnknownInstruction, instruction, mnemonics
+from isa_tables.signature import signature
+
+PTX = Path(isa_tables.__file__).parent / "ptx"
+NAME = "mma_m16n8k16_16b.toml"
+TEXT = (PTX / NAME).read_text()
+F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+# change of the m16n8k16 16-bit file -> key of the error, words of the error
+BAD = [
+    ("schema  = 1", "schema = 2", "schema", "only schema 1 is known, not 2"),
+    ("schema  = 1", 'schema = "1"', "schema", "must be a whole number above 0, not '1'"),
+    ("schema  = 1", "", "schema", "this key is missing"),
+    ('section = "9.7.14.5.8"', "", "section", "this key is missing"),
+    ('section = "9.7.14.5.8"', "section = 9.7", "section", "must be a text, not 9.7"),
+    ("lanes   = 32", "lanes = true", "lanes", "must be a whole number above 0, not True"),
+    ("lanes   = 32", "lanes = 0", "lanes", "must be a whole number above 0, not 0"),
+    ("lanes   = 32", "lanes = 16", "C.values", "16 lanes x 4 values is not 1 x 16x8 elements"),
+    ("lanes   = 32", "lanes = 32\nwarps = 1", "warps", "unknown key (known here: schema, isa,"),
+    ("lanes   = 32", 'lanes = 32\nproduct = "%laneid // i"', "product", "unknown name 'i'"),
+    ("lanes   = 32", "lanes = 32\nlanes = 32", "", "not TOML"),
+    ("mnemonic = ", "mnemonics = ", "mnemonics", "unknown key"),
+    ('mnemonic = "mma.sync.aligned.m16n8k16', 'mnemonic = "mma.sync.aligned.m16n8k8', "mnemonic", "must be named"),
+    (".{D}.{A}.{B}.{C}", ".{D}.{A}.{B}.{E}", "mnemonic", "unknown placeholder {E} (known here: D, A, B, C)"),
+    ('["f32", "bf16", "bf16", "f32"]', '["f32", "f16", "f16", "f32"]', "mnemonic", "is described twice"),
+    ('["f32", "bf16", "bf16", "f32"]', '["f32", "bf16", "bf16"]', "types", "must be a list of [D, A, B, C]"),
+    ('["f32", "bf16", "bf16", "f32"]', '["f32", "b16", "bf16", "f32"]', "types", "'b16' is not a PTX element type"),
+    ('targets  = ["sm_80+"]', "", "targets", "this key is missing"),
+    ('targets  = ["sm_80+"]', 'targets = ["sm_80"]', "targets", 'must be a list such as ["sm_80+"]'),
+    ('targets  = ["sm_80+"]', 'targets = "sm_80+"', "targets", "must be a list such as"),
+    ("[A]", "[E]", "E", "unknown key"),
+    ("values = 8", "values = 8.0", "A.values", "must be a whole number above 0, not 8.0"),
+    ("values = 8", "values = 7", "A.regs", "7 values do not divide into 4 registers"),
+    ("values = 8", "values = 4", "A.values", "32 lanes x 4 values is not 1 x 16x16 elements"),
+    ("values = 8\n", "", "A.values", "this key is missing"),
+    ("bits   = 16\nregs   = 4", "bits = 8\nregs = 4", "A.bits", "2 x f16 in 8 bits each overflow a 32-bit"),
+    ("bits   = 16\nregs   = 4", "bits = 16\nregs = 2", "A.bits", "4 x f16 in 16 bits each overflow a 32-bit"),
+    ("bits   = 16\nregs   = 4", "bits = 16\nregs = 4\nshift = 1", "A.bits", "overflow a 32-bit register"),
+    ("extent = [16, 16]", "extent = [16]", "A.extent", "must be two whole numbers above 0"),
+    ("extent = [16, 16]", "extent = [8, 32]", "D.extent", "(16, 8) does not fit the other operands"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "heard"\n\n[B]', "A.provenance", "must be one of ISA text,"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "corrected"\n\n[B]', "A.erratum", "this key is missing"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "derived"\n\n[B]', "A.provenance", "say from what"),
+    ('provenance = "ISA text"\n\n[B]', "\n[B]", "A.provenance", "this key is missing"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "ISA text"\nprinted = "x"\n[B]', "A.printed", "a table of row"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "ISA text"\nprinted.dol = "x"\n[B]', "A.printed", "row and col"),
+    ('col    = "groupID"', 'col = "group"', "B.col", "unknown name 'group'"),
+    ('col    = "groupID"', 'col = "groupID / 2"', "B.col", "write '//' at column 9"),
+    ('col    = "groupID"', 'let = { g = "%laneid >> n" }\ncol = "g"', "B.let.g", "unknown name 'n'"),
+    ('col    = "groupID"', 'let = { i = "2" }\ncol = "i"', "B.let.i", "not a new name"),
+    ('col    = "groupID"', 'let = { "2g" = "2" }\ncol = "i"', "B.let.2g", "not a new name"),
+    ('col    = "groupID"', 'let = { d = "i - 8" }\ncol = "d % 4"', "B.col", "contains a subtraction"),
+    ('when = { type = "f16" }', "when = 3", "C.case[1].when", "must be a table of words"),
+    ('when = { type = "f16" }', 'when = { sort = "f16" }', "C.case[1].when.sort", "unknown (known here: type)"),
+    ('when = { type = "f16" }', 'when = { type = ["f16", "f32"] }', "C.case", "both case[0] and case[1] apply to"),
+    ('when = { type = "f16" }\n', "", "C.case[1].when", "this key is missing"),
+    ("bits = 32\nregs = 4", "bits = 32", "C.regs", "this key is missing"),
+    ("bits = 32\nregs = 4", "bits = 32\nregs = 4\nrow_ = 1", "C.case[0].row_", "unknown key"),
+    ("[[C.case]]", "[C.case]", "", "not TOML"),
+    ("mnemonic = ", "form = []\nmnemonic = ", "mnemonic", "unknown key"),
+    ("mnemonic = ", "form = [1]\nmnemonic = ", "form", "must be a list of tables, not [1]"),
+    ("mnemonic = ", "[[form]]\nmnemonics = ", "form[0].mnemonics", "unknown key"),
+]
+
+
+def read_all(folder: Path) -> None:
+    for name in mnemonics(folder=folder):
+        instruction(name, folder=folder)
+
+
+@pytest.mark.parametrize(("old", "new", "key", "words"), BAD)
+def test_a_bad_table_is_told_with_file_and_key(tmp_path: Path, old: str, new: str, key: str, words: str) -> None:
+    assert old in TEXT, "the change must change something"
+    (tmp_path / NAME).write_text(TEXT.replace(old, new, 1))
+    with pytest.raises(TableError) as error:
+        read_all(tmp_path)
+    assert str(error.value).startswith(str(tmp_path / NAME))
+    assert (error.value.key, words in error.value.reason or words in str(error.value)) == (key, True), error.value
+
+
+def test_a_bad_formula_is_shown_with_its_column(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(TEXT.replace('row    = "groupID if i < 2 ', 'row    = "groupID if i && 2 '))
+    with pytest.raises(TableError) as error:
+        read_all(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path / NAME}: C.row: '&&' is not in the language: write 'and' at column 14\n"
+        "  groupID if i && 2 else groupID + 8\n"
+        "               ^"
+    )
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda path: path.write_bytes(b"\xff\xfe"), "cannot be read"),
+        (lambda path: path.mkdir(), "cannot be read"),
+        (lambda path: path.write_text("a = 1\n" * 200_000), "larger than 1048576 bytes"),
+        (lambda path: path.write_text("a = " + "[" * 5000), "not TOML"),
+        (lambda path: path.symlink_to("nowhere"), "cannot be read"),
+    ],
+    ids=["not UTF-8", "a folder", "too large", "too deep", "a dangling link"],
+)
+def test_an_unreadable_table(tmp_path: Path, spoil: Callable[[Path], object], words: str) -> None:
+    spoil(tmp_path / NAME)
+    with pytest.raises(TableError, match=words) as error:
+        instruction(F16, folder=tmp_path)
+    assert str(tmp_path / NAME) in str(error.value)
+
+
+def test_the_same_instruction_in_two_files(tmp_path: Path) -> None:
+    for name in (NAME, "mma_m16n8k16_other.toml"):
+        (tmp_path / name).write_text(TEXT)
+    with pytest.raises(TableError, match=r"is also in .*16b\.toml"):
+        instruction(F16, folder=tmp_path)
+
+
+@given(st.binary(max_size=200) | st.text(max_size=200).map(str.encode))
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_a_table_or_a_table_error(tmp_path: Path, data: bytes) -> None:
+    (tmp_path / NAME).write_bytes(data)
+    with pytest.raises((TableError, NotInIsa, UnknownInstruction)):
+        instruction(F16, folder=tmp_path)
+
+
+def test_a_changed_file_is_read_again(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(TEXT)
+    before = instruction(F16, folder=tmp_path).operands["B"].locate(4, 0)
+    (tmp_path / NAME).write_text(TEXT.replace('col    = "groupID"', 'col    = "7 - groupID"'))
+    assert (before, instruction(F16, folder=tmp_path).operands["B"].locate(4, 0)) == ((0, 1), (0, 6))
+
+
+NEW = """
+schema  = 1
+isa     = "9.9"
+section = "9.7.14.5.99"
+lanes   = 32
+
+mnemonic = "mma.sync.aligned.m16n{N}k8.row.col{sat}.{D}.{A}.{B}.{C}"
+types    = [["f32", "f16", "f16", "f32"]]
+targets  = ["sm_140a"]
+param    = { N = [8, 16], sat = ["", ".satfinite"] }
+
+[A]
+values = 4
+bits   = 16
+regs   = 2
+extent = [16, 8]
+let    = { groupID = "%laneid >> 2", threadID_in_group = "%laneid % 4" }
+row    = "groupID if i < 2 else groupID + 8"
+col    = "threadID_in_group * 2 + (i & 0x1)"
+provenance = "derived: for this test"
+
+[B]
+bits   = 16
+let    = { inner = "%laneid % (32 // N) * (N // 4) + i" }
+row    = "inner % 8"
+col    = "%laneid // (32 // N)"
+provenance = "derived: for this test"
+case   = [
+    { when = { N = 8 }, values = 2, regs = 1, extent = [8, 8] },
+    { when = { N = 16 }, values = 4, regs = 2, extent = [8, 16] },
+]
+
+[C]
+bits   = 32
+row    = "%laneid >> 1"
+col    = "(%laneid & 0x1) * (N // 2) + i"
+provenance = "derived: for this test"
+case   = [
+    { when = { N = [8] }, values = 4, regs = 4, extent = [16, 8] },
+    { when = { N = [16] }, values = 8, regs = 8, extent = [16, 16] },
+]
+"""
+
+
+def test_a_new_instruction_needs_a_file_and_no_code(tmp_path: Path) -> None:
+    """A family of two shapes in one file, whose parameter is a number in the formulas."""
+    (tmp_path / "mma_new.toml").write_text(NEW)
+    assert mnemonics("mma.sync", folder=tmp_path) == (
+        "mma.sync.aligned.m16n16k8.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n16k8.row.col.satfinite.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32",
+        "mma.sync.aligned.m16n8k8.row.col.satfinite.f32.f16.f16.f32",
+    )
+    wide = instruction("mma.sync.aligned.m16n16k8.row.col.f32.f16.f16.f32.satfinite", folder=tmp_path)
+    assert (wide.signature.shape, wide.signature.ptx, wide.isa) == ((16, 16, 8), "9.9", "9.9")
+    assert wide.operands["D"].locate(5, 3) == (2, 11)
+    assert wide.operands["B"].locate(3, 2) == (6, 1)
+    for name in mnemonics(folder=tmp_path):
+        for operand in instruction(name, folder=tmp_path).operands.values():
+            held = {operand.locate(lane, i) for lane in range(32) for i in range(operand.values)}
+            assert len(held) == 32 * operand.values
+    with pytest.raises(NotInIsa, match=r"nearest: .*m16n8k8"):
+        signature("mma.sync.aligned.m16n12k8.row.col.f32.f16.f16.f32", folder=tmp_path)
+    with pytest.raises(UnknownInstruction):
+        signature("dp4a.s32.s32", folder=tmp_path)
+
+
+def test_a_file_with_one_form_may_write_it_at_the_top(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(TEXT.replace("mnemonic = ", "[[form]]\nmnemonic = "))
+    assert "[[form]]" not in TEXT
+    assert signature(F16, folder=tmp_path) == signature(F16)
+
+
+def test_without_a_first_ptx_version_the_cited_one_stands(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_text(TEXT.replace('ptx      = "7.0"\n', ""))
+    assert signature(F16, folder=tmp_path).ptx == "9.0"
+
+
+def test_shipped_files_are_found_whatever_the_working_directory(tmp_path: Path) -> None:
+    before = Path.cwd()
+    os.chdir(tmp_path)
+    try:
+        assert len(mnemonics()) == 172
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.parametrize("path", sorted(PTX.glob("*.toml")), ids=lambda path: path.stem)
+def test_shipped_files_cite_their_section(path: Path) -> None:
+    text = path.read_text()
+    assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
+    assert re.search(r'^section = "9\.7\.(14\.5\.\d+|1\.2[34])"$', text, re.M)
+    assert re.search(r'^isa     = "9\.0"$', text, re.M)
