@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The witness of silicon: probes that run an instruction and record what each lane held.
+
+`device()` says which GPU there is. `relation(signature)` records which elements of A, B and D meet;
+`multiply(signature, maps)` multiplies random matrices through claimed maps; `recordings()` is what earlier
+runs saw. Where there is no answer the result is `Unavailable` with its reason, never a pass.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, cast
+
+from gpu_checks.device import device
+from gpu_checks.store import RecordingError, Recordings, recordings
+from gpu_checks.values import Anchor, Controls, DeviceInfo, Recording, Unavailable
+
+if TYPE_CHECKING:
+    from gpu_checks.product import Maps
+    from gpu_checks.worker import Job, Worker
+    from isa_tables.signature import Signature
+
+__all__ = [
+    "Anchor",
+    "Controls",
+    "DeviceInfo",
+    "Recording",
+    "RecordingError",
+    "Recordings",
+    "Unavailable",
+    "device",
+    "multiply",
+    "recordings",
+    "relation",
+]
+
+
+def relation(
+    signature: Signature, trials: int = 64, seed: int = 0, worker: Worker | None = None
+) -> Recording | Unavailable:
+    """Probe an instruction with every one-hot pair, its C passthrough, controls and anchors.
+
+    A worker takes about two seconds to start; pass one to ask for several instructions:
+
+        with Worker() as worker:
+            found = [relation(s, worker=worker) for s in signatures]
+    """
+    from gpu_checks.worker import Relate
+
+    return cast("Recording | Unavailable", _ask(Relate(signature, trials, seed), worker))
+
+
+def multiply(
+    signature: Signature, maps: Maps, trials: int = 64, seed: int = 0, worker: Worker | None = None
+) -> int | Unavailable:
+    """How many D elements of random exact products through the maps differ from A @ B + C.
+
+    `maps["A"][lane][value]` is the (row, col) that the element holds, as the ISA names it: A (m, k),
+    B (k, n), C (m, n). A third number names the product, for an instruction that makes several; D uses C's
+    map unless it has its own. ValueError for a map of the wrong shape or outside the tile.
+    """
+    from gpu_checks.worker import Multiply
+
+    return cast("int | Unavailable", _ask(Multiply(signature, maps, trials, seed), worker))
+
+
+def _ask(job: Job, worker: Worker | None) -> object:
+    from gpu_checks.worker import Worker
+
+    if worker is not None:
+        return next(iter(worker.run([job])))[1]
+    with Worker() as own:
+        return next(iter(own.run([job])))[1]

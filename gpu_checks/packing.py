@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small exact integers as the elements of an instruction, in the bits of its registers.
+
+A fragment travels as words: uint32 [..., lane, word], an f64 register being two of them, low word first.
+Element i of a lane lies in register i // per_register, in the bits (i % per_register) * bits + shift and up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from isa_tables.signature import Fragment, Signature
+
+Ints = npt.NDArray[np.int64]
+Words = npt.NDArray[np.uint32]
+
+POISON = 0x7FFF7FFF  # NaN as f32, f64 or a pair of f16, and 2147450879 as s32: no product here gives it
+
+
+@dataclass(frozen=True, slots=True)
+class Number:
+    """An element type: how integers are written in it, and which of them to draw at random.
+
+    The drawn range keeps every product, partial sum and accumulator exact, whatever the order of the sum.
+    """
+
+    bits: int  # of the element itself, its container may be wider
+    low: int
+    high: int
+    exponent: int = 0  # bits of exponent of a floating-point type; 0 for an integer
+    accumulates: tuple[int, int] = (0, 0)  # range of C where the type can be one
+
+    @property
+    def mantissa(self) -> int:
+        """Stored bits of the significand."""
+        return self.bits - self.exponent - 1
+
+
+NUMBERS: Mapping[str, Number] = MappingProxyType(
+    {
+        "f16": Number(16, -8, 8, 5, (-500, 500)),
+        "bf16": Number(16, -8, 8, 8),
+        "tf32": Number(32, -8, 8, 8),
+        "f32": Number(32, -8, 8, 8, (-5000, 5000)),
+        "f64": Number(64, -1000, 1000, 11, (-(10**6), 10**6)),
+        "e4m3": Number(8, -3, 3, 4),
+        "e5m2": Number(8, -3, 3, 5),
+        "e3m2": Number(6, -3, 3, 3),
+        "e2m3": Number(6, -3, 3, 2),
+        "e2m1": Number(4, -3, 3, 2),
+        "s32": Number(32, 0, 0, 0, (-(2**20), 2**20)),
+        "u32": Number(32, 0, 0, 0, (0, 2**20)),
+        "s16": Number(16, -(2**15), 2**15 - 1),
+        "u16": Number(16, 0, 2**16 - 1),
+        "s8": Number(8, -128, 127),
+        "u8": Number(8, 0, 255),
+        "s4": Number(4, -8, 7),
+        "u4": Number(4, 0, 15),
+        "b1": Number(1, 0, 1),
+    }
+)
+
+
+def words_per_register(fragment: Fragment) -> int:
+    """How many 32-bit words one register of the operand is."""
+    return 2 if fragment.reg_type == "f64" else 1
+
+
+def words_per_lane(fragment: Fragment) -> int:
+    """How many 32-bit words one lane holds of the operand."""
+    return fragment.regs * words_per_register(fragment)
+
+
+def encode(type_: str, numbers: Ints) -> npt.NDArray[np.uint64]:
+    """The bits of each integer as an element of the type; the integers must be exact in it.
+
+    >>> [hex(encode(t, np.array(1))) for t in ("f16", "bf16", "f64", "e4m3", "e2m1", "s4")]
+    ['0x3c00', '0x3f80', '0x3ff0000000000000', '0x38', '0x2', '0x1']
+    """
+    number, values = NUMBERS[type_], np.asarray(numbers, np.int64)
+    if not number.exponent:
+        return np.asarray(values & (2**number.bits - 1)).astype(np.uint64)
+    size = np.abs(values)
+    exponent = np.frexp(size.astype(np.float64))[1] - 1  # size = 2**exponent * (1 + fraction)
+    bias = 2 ** (number.exponent - 1) - 1
+    shift = np.maximum(exponent, 0)
+    fraction = ((size - (np.int64(1) << shift)) << number.mantissa) >> shift
+    magnitude = ((exponent.astype(np.int64) + bias) << number.mantissa) + fraction
+    magnitude = np.where(size == 0, 0, magnitude)
+    sign = (values < 0).astype(np.uint64) << np.uint64(number.bits - 1)
+    return magnitude.astype(np.uint64) | sign
+
+
+def pack(fragment: Fragment, numbers: Ints) -> Words:
+    """Integers [..., lane, i] as the words [..., lane, word] that hold them."""
+    per, width = fragment.per_register, words_per_register(fragment)
+    bits = encode(fragment.type, numbers).reshape(*numbers.shape[:-1], fragment.regs, per)
+    place = np.arange(per, dtype=np.uint64) * np.uint64(fragment.bits) + np.uint64(fragment.shift)
+    registers = np.bitwise_or.reduce(bits << place, axis=-1)
+    halves = registers[..., None] >> (np.arange(width, dtype=np.uint64) * np.uint64(32))
+    words: Words = (halves & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    return words.reshape(*numbers.shape[:-1], fragment.regs * width)
+
+
+def unpack(fragment: Fragment, words: Words) -> npt.NDArray[np.float64]:
+    """The numbers [..., lane, i] in the words of an accumulator: f16, f32, f64 or s32."""
+    kinds = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32, "u32": np.uint32}
+    flat = np.ascontiguousarray(words).view(np.dtype(kinds[fragment.type]).newbyteorder("<"))
+    return flat.reshape(*words.shape[:-1], fragment.values).astype(np.float64)
+
+
+def one(fragment: Fragment) -> int:
+    """The bits of the number one in the operand's type, at the element's place for i = 0."""
+    return int(encode(fragment.type, np.array(1, np.int64))) << fragment.shift
+
+
+def interaction(signature: Signature) -> int:
+    """What one matched pair of ones adds to its D beyond what each adds alone.
+
+    The second difference D(a,b) - D(a,0) - D(0,b) + D(0,0) is 1 where D sums products. For .xor D sums
+    a xor b = a + b - 2ab, so that each one also shows alone, and the second difference is -2.
+    """
+    return -2 if "xor" in signature.qualifiers else 1

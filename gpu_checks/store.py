@@ -1,0 +1,249 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings as files: JSON Lines, one file per GPU and instruction family.
+
+    {"schema": 1, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premise": ...}
+    {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, ...]}
+    {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "anchors": {...}, ...}
+
+A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of
+its JSON. A column whose entries are all equal is written as that one number. Lines after the first may stand
+in any order and are read only when their mnemonic is asked for.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_checks.values import Anchor, Controls, Labels, Recording
+
+SCHEMA = 1
+SHIPPED = Path(__file__).parent / "recordings"
+
+_HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc", "premise"), str)
+_LINE: Mapping[str, type] = {
+    **dict.fromkeys(("mnemonic", "A", "B", "D", "passthrough", "hash", "sass", "kernel_hash", "date"), str),
+    "anchors": dict,
+    "controls": dict,
+    "pairs": int,
+    "exceptions": list,
+    "emulated": bool,
+}
+_OPTIONAL = frozenset({"controls", "emulated"})
+_START = re.compile(r'\{"(mnemonic|table)": ?"([^"\\]+)"')
+_KEEP = 16  # characters of a table's id
+
+
+class RecordingError(ValueError):
+    """A recording that cannot be read; the message names the file and the line."""
+
+
+def recordings(*extra: Path | str) -> Recordings:
+    """The shipped recordings and those in other files or folders, by mnemonic; read when looked up.
+
+    Raises RecordingError for a file that is no recording, at once; for a bad line when it is needed.
+    """
+    sources: list[Path] = []
+    for place in (SHIPPED, *map(Path, extra)):
+        if not place.exists():
+            raise RecordingError(f"{place}: no such file or folder")
+        sources += sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
+    return Recordings(tuple(map(_File, sources)))
+
+
+@dataclass(frozen=True)
+class Recordings(Mapping[str, tuple[Recording, ...]]):
+    """Mnemonic -> its recordings, one per file that has it."""
+
+    files: tuple[_File, ...]
+
+    def __getitem__(self, mnemonic: str) -> tuple[Recording, ...]:
+        found = tuple(file.recording(mnemonic) for file in self.files if mnemonic in file.index["mnemonic"])
+        if not found:
+            raise KeyError(mnemonic)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({name for file in self.files for name in file.index["mnemonic"]}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+@dataclass(frozen=True)
+class _File:
+    """One file, its lines found by key, parsed and checked one at a time."""
+
+    source: Path
+    cache: dict[str, Labels] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        try:
+            return self.source.read_text("utf-8").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise RecordingError(f"{self.source}: cannot be read: {error}") from error
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        head = self.parse(1) if self.lines else {}
+        if head.get("schema") != SCHEMA:
+            raise self.bad(1, f"schema is {head.get('schema')!r}, not {SCHEMA}")
+        self.check(1, head, {"schema": int, **_HEADER})
+        return head
+
+    @cached_property
+    def index(self) -> dict[str, dict[str, int]]:
+        """For tables and mnemonics: name -> line number."""
+        found: dict[str, dict[str, int]] = {"mnemonic": {}, "table": {}}
+        if self.header:
+            for number, text in enumerate(self.lines[1:], 2):
+                start = _START.match(text)
+                if start is None:
+                    raise self.bad(number, "starts with neither a mnemonic nor a table")
+                if start[2] in found[start[1]]:
+                    raise self.bad(number, f"{start[1]} {start[2]} stands twice")
+                found[start[1]][start[2]] = number
+        return found
+
+    def bad(self, number: int, what: str) -> RecordingError:
+        return RecordingError(f"{self.source}:{number}: {what}")
+
+    def parse(self, number: int) -> dict[str, Any]:
+        try:
+            value = json.loads(self.lines[number - 1])
+        except (json.JSONDecodeError, RecursionError) as error:
+            raise self.bad(number, f"not JSON: {error}") from error
+        if not isinstance(value, dict):
+            raise self.bad(number, "not a JSON object")
+        return value
+
+    def check(self, number: int, line: Mapping[str, Any], want: Mapping[str, type]) -> None:
+        for key, kind in want.items():
+            if key not in line:
+                raise self.bad(number, f"{key} is missing")
+            empty = line[key] is None and key in _OPTIONAL
+            if not empty and type(line[key]) is not kind:
+                raise self.bad(number, f"{key} is {line[key]!r}, not {kind.__name__}")
+        for key in line.keys() - want.keys():
+            raise self.bad(number, f"unknown key {key}")
+
+    def table(self, number: int, name: object) -> Labels:
+        """The labels that a line refers to."""
+        if not isinstance(name, str) or name not in self.index["table"]:
+            raise self.bad(number, f"table {name!r} is not in the file")
+        if name not in self.cache:
+            self.cache[name] = self._read_table(self.index["table"][name])
+        return self.cache[name]
+
+    def _read_table(self, number: int) -> Labels:
+        line = self.parse(number)
+        self.check(number, line, {"table": str, "shape": list, "columns": list})
+        shape, columns = line["shape"], line["columns"]
+        if not (len(shape) == 2 and all(type(x) is int and 0 < x <= 4096 for x in shape)):
+            raise self.bad(number, f"shape is {shape!r}, not lanes and values")
+        size = shape[0] * shape[1]
+        for place, column in enumerate(columns):
+            entries = column if isinstance(column, list) else [column]
+            if len(entries) not in (1, size) or isinstance(column, list) != (len(entries) == size > 1):
+                raise self.bad(number, f"column {place} has {len(entries)} entries, not {size}")
+            if not all(type(x) is int and -1 <= x < 2**20 for x in entries):
+                raise self.bad(number, f"column {place} holds something other than small numbers")
+        if line["table"] != _name(body := {"shape": shape, "columns": columns}):
+            raise self.bad(number, f"table {line['table']} has the content of {_name(body)}")
+        full = [np.broadcast_to(np.asarray(column, np.int64), size) for column in columns]
+        labels = np.stack(full, axis=-1).reshape(*shape, len(columns))
+        labels.setflags(write=False)
+        return labels
+
+    def recording(self, mnemonic: str) -> Recording:
+        """Read one mnemonic's line and its tables."""
+        number = self.index["mnemonic"][mnemonic]
+        line = self.parse(number)
+        self.check(number, line, _LINE)
+        operands = {name: self.labels(number, line[name], 4) for name in "ABD"}
+        head = self.header
+        return Recording(
+            mnemonic=mnemonic,
+            operands=operands,
+            passthrough=self.labels(number, line["passthrough"], 1)[..., 0],
+            anchors=tuple(self._anchors(number, line["anchors"])),
+            controls=self._controls(number, line["controls"]),
+            exceptions=tuple(map(str, line["exceptions"])),
+            **{key: head[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")},
+            **{key: line[key] for key in ("pairs", "hash", "sass", "emulated", "kernel_hash", "date")},
+            file=str(self.source),
+        )
+
+    def labels(self, number: int, name: object, width: int) -> Labels:
+        labels = self.table(number, name)
+        if labels.shape[-1] != width:
+            raise self.bad(number, f"table {name} has {labels.shape[-1]} columns, not {width}")
+        return labels
+
+    def _anchors(self, number: int, given: Mapping[str, Any]) -> Iterator[Anchor]:
+        for operand, pair in given.items():
+            if operand not in "ABD" or not (isinstance(pair, list) and len(pair) == 2):
+                raise self.bad(number, f"anchors: {operand}: {pair!r} is not a name and a table")
+            yield Anchor(str(pair[0]), operand, self.header["premise"], self.labels(number, pair[1], 2))
+
+    def _controls(self, number: int, given: Mapping[str, Any] | None) -> Controls | None:
+        if given is None:
+            return None
+        keys = ("trials", "product", "relabelled", "rotated")
+        self.check(number, given, dict.fromkeys(keys, int))
+        return Controls(**given)
+
+
+def write(folder: Path, family: str, found: Sequence[Recording]) -> Path:
+    """Write the recordings of one GPU and family as one file, in the order of their mnemonics."""
+    first = found[0]
+    facts = {key: getattr(first, key) for key in ("gpu", "sm", "driver", "cuda", "nvrtc")}
+    premise = next((a.premise for r in found for a in r.anchors), "")
+    tables: dict[str, str] = {}
+    body = [_line(recording, tables) for recording in sorted(found, key=lambda r: r.mnemonic)]
+    head = json.dumps({"schema": SCHEMA, "family": family, **facts, "premise": premise})
+    name = re.sub(r"[^a-z0-9]+", "_", f"{first.gpu} {family}".lower())
+    path = folder / f"{name}.jsonl"
+    folder.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join([head, *sorted(tables.values()), *body]) + "\n", "utf-8")
+    return path
+
+
+def _line(recording: Recording, tables: dict[str, str]) -> str:
+    controls = recording.controls
+    line = {
+        "mnemonic": recording.mnemonic,
+        **{name: _keep(recording.operands[name], tables) for name in "ABD"},
+        "passthrough": _keep(recording.passthrough[..., None], tables),
+        "anchors": {a.operand: [a.name, _keep(a.labels, tables)] for a in recording.anchors},
+        "controls": controls
+        and {key: getattr(controls, key) for key in ("trials", "product", "relabelled", "rotated")},
+        "pairs": recording.pairs,
+        "exceptions": list(recording.exceptions),
+        **{key: getattr(recording, key) for key in ("hash", "sass", "emulated", "kernel_hash", "date")},
+    }
+    return json.dumps(line)
+
+
+def _keep(labels: Labels, tables: dict[str, str]) -> str:
+    """Put an array among the tables, unless it is there; its id."""
+    flat = labels.reshape(-1, labels.shape[-1])
+    columns = [c[0] if len(set(c)) == 1 else c for c in flat.T.tolist()]
+    body = {"shape": list(labels.shape[:2]), "columns": columns}
+    name = _name(body)
+    tables[name] = json.dumps({"table": name, **body}, separators=(",", ":")).replace('":', '": ', 1)
+    return name
+
+
+def _name(body: Mapping[str, Any]) -> str:
+    text = json.dumps(body, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_KEEP]

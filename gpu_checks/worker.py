@@ -1,0 +1,273 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process that runs many probes, and the side that watches it.
+
+A trap or an illegal access spoils the CUDA context of the whole process, and a hung kernel never returns.
+So probes run in a child: when it reports a fault, dies or stays silent too long, the probe it was at is
+marked with the reason and a new child goes on behind it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import queue
+import subprocess
+import sys
+import tempfile
+import threading
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import IO, Any, Protocol, Self
+
+from gpu_checks.machine import Machine
+from gpu_checks.product import Maps, multiply_on
+from gpu_checks.record import Moves, observe_moves, record, require
+from gpu_checks.values import DeviceFault, DeviceInfo, Recording, Refused, Unavailable
+from isa_tables.signature import Signature
+
+FACTORY = "gpu_checks.device:machine"
+
+
+class Bench:
+    """The machine of one process, with what all its probes share."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        self._moves: Moves | None = None
+
+    @property
+    def moves(self) -> Moves:
+        """What ldmatrix and stmatrix were seen to do, looked at once."""
+        if self._moves is None:
+            self._moves = observe_moves(self.machine)
+        return self._moves
+
+
+class Job(Protocol):
+    """One probe, sent to the child and run there."""
+
+    @property
+    def signature(self) -> Signature:
+        """The instruction it will need."""
+        ...
+
+    def on(self, bench: Bench) -> Any:
+        """Do it; Refused or DeviceFault where it cannot be done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Relate:
+    """Record the relation of an instruction."""
+
+    signature: Signature
+    trials: int = 64
+    seed: int = 0
+
+    def on(self, bench: Bench) -> Recording:
+        """The recording."""
+        return record(bench.machine, self.signature, bench.moves, self.trials, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class Multiply:
+    """Multiply random matrices through given maps."""
+
+    signature: Signature
+    maps: Maps
+    trials: int = 64
+    seed: int = 0
+
+    def on(self, bench: Bench) -> int:
+        """The number of wrong D elements."""
+        require(bench.machine, self.signature)
+        return multiply_on(bench.machine, self.signature, self.maps, self.trials, self.seed)
+
+
+class WorkerError(RuntimeError):
+    """A probe raised what no probe may raise: a defect here, not of the GPU."""
+
+
+class Worker:
+    """Runs probes in a child process, for as long as the `with` block lasts.
+
+    `timeout` is how long one probe may take in seconds, its compilation included; `start` how long the child
+    may take to find the GPU.
+    """
+
+    def __init__(self, factory: str = FACTORY, timeout: float = 60.0, start: float = 120.0) -> None:
+        self.device: DeviceInfo | Unavailable | None = None  # known once the first probe was asked for
+        self._factory, self._timeout, self._start = factory, timeout, start
+        self._child: _Child | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the child process."""
+        if self._child is not None:
+            self._child.stop()
+            self._child = None
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
+        """Yield (index, result) for every job in order; Unavailable for one that could not be probed.
+
+        ValueError as the probe raised it; WorkerError for any other error that the probes do not foresee.
+        """
+        done = 0
+        while done < len(jobs):
+            child = self._child or self._launch()
+            if isinstance(child, Unavailable):
+                yield from ((index, child) for index in range(done, len(jobs)))
+                return
+            child.send(list(jobs[done:]))
+            for index in range(done, len(jobs)):
+                kind, result = child.receive(self._timeout)
+                if kind == "bug":
+                    self.close()
+                    raise result
+                if kind == "lost":
+                    self.close()
+                done = index + 1
+                yield index, result
+                if kind == "lost":
+                    break
+
+    def _launch(self) -> _Child | Unavailable:
+        child = _Child(self._factory)
+        kind, result = child.receive(self._start)
+        if kind == "bug":
+            child.stop()
+            raise result
+        self.device = result
+        if isinstance(result, Unavailable):
+            child.stop()
+            return result
+        self._child = child
+        return child
+
+
+class _Child:
+    """The watched process: jobs go to its input, answers come from its output, both pickled."""
+
+    def __init__(self, factory: str) -> None:
+        self._complaints = tempfile.TemporaryFile()
+        path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", "from gpu_checks.worker import main; main()", factory],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._complaints,
+            env={**os.environ, "PYTHONPATH": path},
+        )
+        self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def _listen(self) -> None:
+        assert self._process.stdout is not None  # it was opened as a pipe
+        try:
+            while True:
+                self._answers.put(pickle.load(self._process.stdout))
+        except Exception:  # the end of the output, or half an answer of a process that died
+            self._answers.put(None)
+
+    def send(self, jobs: Sequence[Job]) -> None:
+        """Hand over a list of jobs; a child that is gone is noticed by `receive`."""
+        assert self._process.stdin is not None
+        try:
+            pickle.dump(jobs, self._process.stdin)
+            self._process.stdin.flush()
+        except OSError:
+            pass
+
+    def receive(self, timeout: float) -> tuple[str, Any]:
+        """The next answer; "lost" with the reason when there will be no more."""
+        try:
+            answer = self._answers.get(timeout=timeout)
+        except queue.Empty:
+            return "lost", Unavailable(f"no answer within {timeout:g} s; the probe process was ended")
+        if answer is None:
+            return "lost", Unavailable(self._obituary())
+        return answer
+
+    def _obituary(self) -> str:
+        code = self._process.wait()
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").splitlines()
+        last = f": {lines[-1].strip()}" if lines else ""
+        how = f"signal {-code}" if code < 0 else f"exit code {code}"
+        return f"the probe process ended with {how}{last}"
+
+    def stop(self) -> None:
+        """End the process and wait for it."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._complaints):
+            if stream is not None:
+                _close(stream)
+
+
+def _close(stream: IO[bytes]) -> None:
+    try:
+        stream.close()
+    except OSError:  # unsent bytes for a process that is gone
+        pass
+
+
+def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
+    """The child's side: announce the machine, then answer lists of jobs until the input ends."""
+
+    def answer(kind: str, result: object) -> None:
+        pickle.dump((kind, result), sink)
+        sink.flush()
+
+    try:
+        module, _, name = factory.partition(":")
+        machine = getattr(importlib.import_module(module), name)()
+    except Exception:
+        answer("bug", WorkerError(traceback.format_exc()))
+        return
+    if isinstance(machine, Unavailable):
+        answer("ready", machine)
+        return
+    answer("ready", machine.info)
+    bench = Bench(machine)
+    while True:
+        try:
+            jobs: list[Job] = pickle.load(source)
+        except EOFError:
+            return
+        machine.prepare([job.signature for job in jobs])
+        for job in jobs:
+            kind, result = _attempt(job, bench)
+            answer(kind, result)
+            if kind != "done":
+                return
+
+
+def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
+    try:
+        return "done", job.on(bench)
+    except Refused as refused:
+        return "done", Unavailable(str(refused))
+    except DeviceFault as fault:
+        return "lost", Unavailable(str(fault))
+    except ValueError as error:
+        return "bug", error
+    except Exception:
+        return "bug", WorkerError(traceback.format_exc())
+
+
+def main() -> None:
+    """Serve on standard input and output; whatever else prints goes to standard error."""
+    sink = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    serve(sys.argv[1], sys.stdin.buffer, sink)
