@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from layouts.atoms import Atom
     from verify.judgement import Court
     from verify.report import Report
-    from verify.verdict import Verdict
+    from verify.verdict import Verdict, Witness
 
 DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
 what a GPU was seen to do (silicon). NAME is an exact name, a prefix that ends at `_`, `<` or the end
@@ -36,8 +37,8 @@ def _main(argv: Sequence[str] | None) -> int:
     if not (options.names or options.all or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --atoms FILE, or --list to see them")
     names = _chosen(options, pool)
-    court = _court(options)
-    report = _judge([pool[name] for name in names], court, options)
+    with ExitStack() as clean_up:
+        report = _judge([pool[name] for name in names], _court(options, clean_up), options)
     cli.report(report, options)
     return report.exit()
 
@@ -87,10 +88,7 @@ def _chosen(options: argparse.Namespace, pool: Mapping[str, Atom]) -> list[str]:
     return cli.select(options.names, pool, "atom") if options.names else list(pool)
 
 
-def _court(options: argparse.Namespace) -> Court:
-    import gpu_checks
-
-    from verify.judgement import Court
+def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
     from verify.verdict import Witness
 
     try:
@@ -100,14 +98,32 @@ def _court(options: argparse.Namespace) -> Court:
     missing = [word for word in options.require if Witness(word) not in witnesses]
     if missing:
         raise cli.UsageError(f"--require {missing[0]} contradicts --witness {options.witness}")
+    if options.live and (options.recordings or Witness.SILICON not in witnesses):
+        raise cli.UsageError("--live hears this machine's GPU: it needs the silicon witness and no --recordings")
+    return witnesses
+
+
+def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
+    import gpu_checks
+    import proofs
+    from verify.judgement import Court
+    from verify.silicon import Recorded
+
+    witnesses = _witnesses(options)
     if options.rlimit is not None and options.rlimit <= 0:
         raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive")
+    budget = options.rlimit or proofs.BUDGET
+    if options.live:
+        from gpu_checks.worker import Worker
+        from verify.live import Live
+
+        live = Live(clean_up.enter_context(Worker()))
+        return Court(witnesses, budget, live, live.product)
     try:
-        extra = (Path(options.recordings),) if options.recordings else ()
-        recordings = gpu_checks.recordings(*extra)
+        recordings = gpu_checks.recordings(*([options.recordings] if options.recordings else []))
     except gpu_checks.RecordingError as error:
         raise cli.UsageError(str(error)) from error
-    return Court(witnesses, options.rlimit or 20_000_000, recordings)
+    return Court(witnesses, budget, Recorded(recordings))
 
 
 def _judge(atoms: Sequence[Atom], court: Court, options: argparse.Namespace) -> Report:

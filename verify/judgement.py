@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 import gpu_checks
-
+import proofs
 from layouts.atoms import Atom
 from verify import book, proof, silicon
 from verify.claims import claims
@@ -27,8 +27,9 @@ class Court:
     """
 
     witnesses: frozenset[Witness] = frozenset(Witness)
-    budget: int = 20_000_000
-    recordings: Mapping[str, tuple[gpu_checks.Recording, ...]] = field(default_factory=gpu_checks.recordings)
+    budget: int = proofs.BUDGET
+    lookup: silicon.Lookup = field(default_factory=lambda: silicon.Recorded(gpu_checks.recordings()))
+    multiply: Callable[[Subject], list[Evidence]] | None = None  # products on this machine's GPU
     given: dict[tuple[object, ...], tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
 
     def judge(self, atom: Atom) -> list[Verdict]:
@@ -75,10 +76,8 @@ class Court:
             return self._silicon(kind, subject) if Witness.SILICON in self.witnesses else []
         if kind is Kind.TILING:
             return self._tiling(subject, before) if Witness.PROOF in self.witnesses else []
-        if Witness.BOOK not in self.witnesses:
-            return []
         if kind is Kind.SIGNATURE:
-            return [fits(subject)]
+            return [fits(subject)] if Witness.BOOK in self.witnesses else []
         return self._product(subject, before)
 
     def _silicon(self, kind: Kind, subject: Subject) -> Iterable[Evidence]:
@@ -91,7 +90,7 @@ class Court:
         return self._once(
             (Witness.SILICON, kind, maps, subject.atom.thr, mnemonics),
             subject.atom.name,
-            lambda: tuple(ask(subject, self.recordings)),
+            lambda: tuple(ask(subject, self.lookup)),
         )
 
     def _tiling(self, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
@@ -105,11 +104,16 @@ class Court:
 
     def _product(self, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
         premise = unproved(before, Kind.SIZE) or unproved(before, Kind.IN_BOUNDS)
-        if premise or not subject.instructions:
-            why = f"its premise does not stand: {premise}" if premise else subject.no_book or subject.not_in_isa
-            return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)]
+        why = f"its premise does not stand: {premise}" if premise else subject.no_book or subject.not_in_isa
+        if why:
+            return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)] if Witness.BOOK in self.witnesses else []
         maps = tuple((part.text, part.extent, tuple(f.key for f in part.formulas)) for part in subject.parts)
-        return self._once((Kind.PRODUCT, maps, subject.atom.thr), subject.atom.name, lambda: (book.product(subject),))
+        key, heard = (Kind.PRODUCT, maps, subject.atom.thr), list[Evidence]()
+        if Witness.BOOK in self.witnesses:
+            heard += self._once(key, subject.atom.name, lambda: (book.product(subject),))
+        if self.multiply is not None:
+            heard += self.multiply(subject)
+        return heard
 
     def _once(
         self, key: tuple[object, ...], subject: str, testify: Callable[[], tuple[Evidence, ...]]

@@ -9,13 +9,14 @@ Labels are walked digit by digit in plain integers (`verify.arithmetic`), never 
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Protocol
 
 import gpu_checks
-
+from isa_tables.signature import Signature
 from verify.arithmetic import lane_of, walk
-from verify.subject import AXES, Subject
+from verify.subject import AXES, Part, Subject, codomain
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
 Labels = Mapping[str, list[list[tuple[int, int, int]]]]  # operand -> [lane][value] -> (replica, x, y)
@@ -130,38 +131,119 @@ def _clash(operand: str, axis: str, claim: tuple[int, int], lane: int, value: in
     )
 
 
-def relation(subject: Subject, recordings: Mapping[str, tuple[gpu_checks.Recording, ...]]) -> list[Evidence]:
+class Lookup(Protocol):
+    """Where recordings of an instruction come from; a sentence when there is none."""
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
+        """All recordings of an instruction, or why there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Recordings made earlier, ours and a user's."""
+
+    recordings: Mapping[str, tuple[gpu_checks.Recording, ...]]
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
+        """The recordings of exactly this instruction: a twin's does not count."""
+        found = self.recordings.get(signature.mnemonic, ())
+        return found or f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})"
+
+
+def relation(subject: Subject, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each instruction of the atom and each GPU that recorded it."""
+    return _each(subject, lookup, _related)
+
+
+def absolute(subject: Subject, lookup: Lookup) -> list[Evidence]:
+    """The atom's labels against those of the anchors, one piece of evidence for each recording."""
+    return _each(subject, lookup, _anchored)
+
+
+def _each(
+    subject: Subject,
+    lookup: Lookup,
+    testify: Callable[[Subject, Labels, gpu_checks.Recording], tuple[Status, str, int, Counterexample | None]],
+) -> list[Evidence]:
     claimed = labels(subject)
     if isinstance(claimed, str):
-        return [_unchecked(claimed)]
+        return [unchecked(claimed)]
     heard = []
     for instruction in subject.instructions:
-        found = recordings.get(instruction.signature.mnemonic, ())
-        if not found:
-            heard.append(_unchecked(f"no recording of {instruction.signature.mnemonic}"))
-        heard += [_one(subject, claimed, recording) for recording in found]
-    return heard or [_unchecked("the atom issues no recorded instruction")]
+        found = lookup(instruction.signature)
+        if isinstance(found, str):
+            heard.append(unchecked(found))
+            continue
+        for recording in found:
+            started = time.perf_counter()
+            status, said, points, wrong = testify(subject, claimed, recording)
+            seconds = time.perf_counter() - started
+            if status is Status.UNCHECKED:
+                heard.append(unchecked(said))
+            else:
+                evidence = Evidence(Witness.SILICON, status, source(recording), points, "gpu_checks", said, seconds)
+                heard.append(replace(evidence, counterexample=wrong))
+    return heard
 
 
-def _one(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Evidence:
-    started = time.perf_counter()
+def source(recording: gpu_checks.Recording) -> str:
+    """A recording by its GPU and driver, and whether the instruction is known to be emulated there."""
+    kind = "recording of" if recording.file else "live on"
+    emulated = ", known emulated" if recording.emulated else ""
+    return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}"
+
+
+def _related(
+    subject: Subject, claimed: Labels, recording: gpu_checks.Recording
+) -> tuple[Status, str, int, Counterexample | None]:
+    if not recording.sound:
+        why = "; ".join(recording.exceptions) or "its controls do not hold"
+        return Status.UNCHECKED, f"the {source(recording)} is not sound: {why}", 0, None
     found = judge(subject, claimed, recording)
-    seconds = time.perf_counter() - started
-    method = f"recording of {recording.gpu}, {recording.sm}, driver {recording.driver}"
-    if recording.emulated:
-        method += ", known emulated"
     if isinstance(found, Unchecked):
-        return _unchecked(found.why)
+        return Status.UNCHECKED, found.why, 0, None
     if isinstance(found, Agrees):
-        return Evidence(Witness.SILICON, Status.AGREES, method, found.pairs, "gpu_checks", seconds=seconds)
+        return Status.AGREES, "", found.pairs, None
+    operands = " and ".join(dict.fromkeys(found.operands))
     wrong = Counterexample(
         {"lane": found.lane, "value": found.value},
         found.statement,
-        extent=f"{found.axis} of {' and '.join(dict.fromkeys(found.operands))}: no relabelling explains both",
+        extent=f"{found.axis} of {operands}: no relabelling explains both",
     )
-    return Evidence(Witness.SILICON, Status.REFUTED, method, 0, "gpu_checks", seconds=seconds, counterexample=wrong)
+    return Status.REFUTED, "", 0, wrong
 
 
-def _unchecked(why: str) -> Evidence:
+def _anchored(
+    subject: Subject, claimed: Labels, recording: gpu_checks.Recording
+) -> tuple[Status, str, int, Counterexample | None]:
+    """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
+    if not recording.anchors:
+        return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
+    points, parts = 0, {RECORDED[part.name]: part for part in subject.parts}
+    for anchor in recording.anchors:
+        part = parts[anchor.operand]
+        for lane, row in enumerate(anchor.labels.tolist()):
+            for value, pair in enumerate(row):
+                seen, said = codomain(part.name, *pair), claimed[part.name][lane][value][1:]
+                points += sum(label >= 0 for label in seen)
+                if any(s not in (-1, c) for s, c in zip(seen, said, strict=True)):
+                    wrong = _misplaced(part, anchor.name, (lane, value), said, seen)
+                    return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
+    names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in recording.anchors)
+    return Status.AGREES, f"by {names}; premise: {recording.anchors[0].premise}", points, None
+
+
+def _misplaced(
+    part: Part, anchor: str, at: tuple[int, int], said: Sequence[int], seen: Sequence[int]
+) -> Counterexample:
+    axes, (lane, value) = part.axes, at
+    claimed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, said, strict=True))
+    found = ", ".join(f"{axis}={label}" for axis, label in zip(axes, seen, strict=True) if label >= 0)
+    statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {anchor} says ({found})"
+    return Counterexample({"lane": lane, "value": value}, statement, extent="smallest")
+
+
+def unchecked(why: str) -> Evidence:
+    """The silicon's silence, with its reason."""
     return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)

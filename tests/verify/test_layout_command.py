@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.layout LAYOUT --onto MxN`."""
+
+import pytest
+
+from verify import layout
+
+
+@pytest.mark.parametrize(
+    ("text", "onto", "code"),
+    [
+        ("((4,8),(2,2)):((32,1),(16,8))", "16x8", 0),
+        ("((4,8),8):((64,1),8)", "8x32", 0),
+        ("((4,8),8):((32,1),8)", "8x32", 1),
+        ("(3,5):(5,1)", "15", 0),
+        ("(3,5):(1,3)", "4x4", 1),
+        ("12:1", "12", 0),
+        ("(2,3,2):(6,1,3)", "12", 0),
+        ("(2,3,2):(6,1,4)", "12", 1),
+        ("1:0", "1", 0),
+        ("(4,8):((1,2),4)", "32", 1),
+    ],
+)
+def test_verdicts(text: str, onto: str, code: int) -> None:
+    assert layout.main([text, "--onto", onto]) == code
+
+
+def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
+    layout.main(["((4,8),8):((32,1),8)", "--onto", "8x32"])
+    told = capsys.readouterr().out
+    assert "T0 V4 and T1 V0 both own (m=0, n=4)" in told
+    assert "0*32 + 0*1 + 4*8 = 32 = 1*32 + 0*1 + 0*8" in told
+    assert "96 of 256 elements have no owner: n = 20..31, every m" in told
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["((4,8),8):((32,1)", "--onto", "8x32"], "column"),
+        (["4:1", "--onto", "0x4"], "two positive extents"),
+        (["4:1", "--onto", "4by1"], "two positive extents"),
+        (["4:1", "--onto", "99999x99999"], "too many"),
+        (["99999999:1", "--onto", "4"], "too many"),
+    ],
+)
+def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert layout.main(arguments) == 2
+    told = capsys.readouterr().err
+    assert len(told.splitlines()) == 1 and words in told

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A bug planted in the library's own evaluation must end in a contradiction, never in a clean pass."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from layouts import Layout
+from layouts.atoms import registry
+from verify import atom
+from verify.judgement import Court
+from verify.verdict import Kind, Status, Witness
+
+NAME = "SM80_16x8x16_F32F16F16F32_TN"
+TRUE_CALL = Layout.__call__
+
+
+def swapped_digits(self: Layout, *coord: Any) -> Any:
+    """Evaluation with the two digits of a four-valued value index exchanged: a bijection, and wrong."""
+    if len(coord) == 2 and self.shape == ((4, 8), (2, 2)):
+        value = np.asarray(coord[1])
+        coord = (coord[0], value % 2 * 2 + value // 2)
+    return TRUE_CALL(self, *coord)
+
+
+def test_a_bug_in_evaluation_contradicts_the_solver(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+    assert atom.main([NAME]) == 3
+    told = capsys.readouterr().out
+    assert "CONTRADICTION" in told
+    assert "plain arithmetic does not reproduce this" in told
+
+
+def test_each_witness_says_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+    verdicts = Court().judge(registry()[NAME])
+    equals = next(v for v in verdicts if v.claim.kind is Kind.EQUALS and v.claim.part == "C")
+    said = {e.witness: e.status for e in equals.evidence}
+    assert said == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.PROVED}
+    assert equals.contradiction
+    relation = next(v for v in verdicts if v.claim.kind is Kind.RELATION)
+    assert relation.status is Status.AGREES
+
+
+def test_the_book_alone_notices_that_its_witness_does_not_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+    assert atom.main([NAME, "--witness", "book"]) == 3
+
+
+def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The planted bug turns C's swapped twin into the right map: the book is fooled, the solver is not."""
+    wrong = registry()[NAME]
+    operands = dict(wrong.operands) | {"C": "((4,8),(2,2)):((32,1),(8,16))"}
+    fooled = type(wrong)(**{f: getattr(wrong, f) for f in wrong.__slots__} | {"operands": operands})
+    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+    verdicts = Court().judge(fooled)
+    equals = next(v for v in verdicts if v.claim.kind is Kind.EQUALS and v.claim.part == "C")
+    said = {e.witness: e.status for e in equals.evidence}
+    assert said == {Witness.BOOK: Status.PROVED, Witness.PROOF: Status.REFUTED}
+    assert equals.contradiction

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GPU of this machine as the third witness, in place of recordings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import gpu_checks
+from gpu_checks.worker import Worker
+from isa_tables.signature import Signature
+from verify.silicon import labels, unchecked
+from verify.subject import Subject
+from verify.verdict import Counterexample, Evidence, Status, Witness
+
+TRIALS = 64
+
+
+@dataclass(slots=True)
+class Live:
+    """Probes through one worker process; what an instruction showed is kept for the run."""
+
+    worker: Worker
+    seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
+        """What this GPU shows of an instruction, or why it shows nothing."""
+        if signature.mnemonic not in self.seen:
+            self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
+        found = self.seen[signature.mnemonic]
+        return found.reason if isinstance(found, gpu_checks.Unavailable) else (found,)
+
+    def product(self, subject: Subject) -> list[Evidence]:
+        """Random exact products through the atom's three maps, on this GPU."""
+        claimed = labels(subject)
+        if isinstance(claimed, str):
+            return [unchecked(claimed)]
+        heard = []
+        for instruction in subject.instructions:
+            maps = {name: _map(name, rows) for name, rows in claimed.items()}
+            wrong = gpu_checks.multiply(instruction.signature, maps, TRIALS, worker=self.worker)
+            heard.append(unchecked(wrong.reason) if isinstance(wrong, gpu_checks.Unavailable) else _product(wrong))
+        return heard
+
+
+def _map(name: str, rows: list[list[tuple[int, int, int]]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+    """[lane][value] -> (row, col, product) in the ISA's order: B's pair is (k, n)."""
+    table = np.array(rows, dtype=np.int64)
+    order = (2, 1, 0) if name == "B" else (1, 2, 0)
+    return np.ascontiguousarray(table[..., order])
+
+
+def _product(wrong: int) -> Evidence:
+    if not wrong:
+        return Evidence(Witness.SILICON, Status.AGREES, "live, random integers", TRIALS, "gpu_checks")
+    found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU")
+    return Evidence(Witness.SILICON, Status.REFUTED, "live, random integers", TRIALS, counterexample=found)
