@@ -91,7 +91,8 @@ def encode(type_: str, numbers: Ints) -> npt.NDArray[np.uint64]:
     exponent = np.frexp(size.astype(np.float64))[1] - 1  # size = 2**exponent * (1 + fraction)
     bias = 2 ** (number.exponent - 1) - 1
     shift = np.maximum(exponent, 0)
-    fraction = ((size - (np.int64(1) << shift)) << number.mantissa) >> shift
+    rest = size - (np.int64(1) << shift)
+    fraction = (rest << np.maximum(number.mantissa - shift, 0)) >> np.maximum(shift - number.mantissa, 0)
     magnitude = ((exponent.astype(np.int64) + bias) << number.mantissa) + fraction
     magnitude = np.where(size == 0, 0, magnitude)
     sign = (values < 0).astype(np.uint64) << np.uint64(number.bits - 1)

@@ -34,7 +34,7 @@ def require(machine: Machine, signature: Signature) -> None:
     info = machine.info
     if not runs_on(signature, info.sm):
         needed = " or ".join(signature.targets)
-        raise Refused(f"{signature.mnemonic} needs {needed}; {info.gpu} is {info.sm}")
+        raise Refused(f"needs {needed}; {info.gpu} is {info.sm}")
 
 
 def record(machine: Machine, signature: Signature, moves: Moves, trials: int, seed: int) -> Recording:

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Probe instructions on the GPU at hand: `python -m gpu_checks.probe MNEMONIC… | --all`."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import fnmatchcase
+from itertools import groupby
+from pathlib import Path
+
+from gpu_checks.classes import digest, rebuild
+from gpu_checks.store import RecordingError, recordings, write
+from gpu_checks.values import DeviceInfo, Recording, Unavailable
+from gpu_checks.worker import Relate, Worker
+from isa_tables.signature import Signature, mnemonics, signature
+
+OK, CONTRADICTED, USAGE, EMPTY = 0, 1, 2, 5
+EPILOG = """\
+Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
+row, a column or a k; then C is passed through, random products are multiplied through the labels found
+(also renamed, which must pass, and rotated, which must fail), and ldmatrix and stmatrix anchor the labels.
+
+exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls,
+or something stayed UNCHECKED under --require; 2 usage, an unknown mnemonic, a malformed recording;
+5 nothing selected
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        if options.check is not None:
+            return _check(options.check)
+        chosen = _select(options.mnemonic, options.all, options.family)
+    except (RecordingError, LookupError, ValueError) as error:
+        print(f"probe: {error}", file=sys.stderr)
+        return USAGE
+    if not chosen:
+        print("probe: nothing selected (see --list)", file=sys.stderr)
+        return EMPTY
+    if options.list:
+        print("\n".join(s.mnemonic for s in chosen))
+        return OK
+    return _probe(chosen, options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m gpu_checks.probe",
+        description="Record what matrix instructions do with the elements of their operands on this GPU.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
+    parser.add_argument("--all", action="store_true", help="every instruction of the tables")
+    parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
+    parser.add_argument("--list", action="store_true", help="print what is selected and stop")
+    parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write the recordings there, as JSON Lines")
+    parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
+    parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
+    parser.add_argument("--require", action="store_true", help="exit 1 if anything stays UNCHECKED")
+    parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
+    parser.add_argument(
+        "--check", nargs="*", type=Path, metavar="PATH", help="read recordings (the shipped ones too) and stop"
+    )
+    return parser
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{number} is not positive")
+    return number
+
+
+def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signature]:
+    """The signatures asked for, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
+    known = mnemonics()
+    found = set(known) if every or (family and not names) else set()
+    for name in names:
+        if any(sign in name for sign in "*?["):
+            found |= {one for one in known if fnmatchcase(one, name)}
+        else:
+            found.add(signature(name).mnemonic)
+    chosen = [signature(name) for name in sorted(found)]
+    return [s for s in chosen if family in (None, s.family)]
+
+
+def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
+    started = time.monotonic()
+    results: dict[str, Recording | Unavailable] = {}
+    with Worker(timeout=options.timeout) as worker:
+        jobs = [Relate(s, options.trials, options.seed) for s in chosen]
+        for index, result in worker.run(jobs):
+            results[chosen[index].mnemonic] = result
+            if not options.quiet:
+                _progress(index + 1, chosen)
+        info = worker.device
+    seconds = time.monotonic() - started
+    if not options.quiet:
+        print("\n".join(_lines(results)))
+    found = [result for result in results.values() if isinstance(result, Recording)]
+    if options.output:
+        _save(options.output, chosen, found)
+    print(_summary(results, info, seconds))
+    missing = len(found) < len(results)
+    return CONTRADICTED if any(not r.sound for r in found) or (missing and options.require) else OK
+
+
+def _progress(count: int, chosen: Sequence[Signature]) -> None:
+    if sys.stderr.isatty():
+        end = "\n" if count == len(chosen) else ""
+        print(f"\r\x1b[K{count}/{len(chosen)}  {chosen[count - 1].mnemonic}", end=end, file=sys.stderr, flush=True)
+
+
+def _lines(results: Mapping[str, Recording | Unavailable]) -> Iterable[str]:
+    for mnemonic, result in results.items():
+        if isinstance(result, Recording):
+            how = f"{result.sass or 'SASS not seen'}{'  emulated' if result.emulated else ''}"
+            word = "RECORDED   " if result.sound else "CONTRADICTS"
+            yield f"{word}  {mnemonic}  {result.pairs} pairs  {how}"
+            yield from (f"             {note}" for note in _objections(result))
+    silent = {m: r.reason for m, r in results.items() if isinstance(r, Unavailable)}
+    for reason, group in groupby(sorted(silent, key=lambda m: (silent[m], m)), key=silent.__getitem__):
+        names = list(group)
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"UNCHECKED    {names[0]}{more}: {reason}"
+
+
+def _objections(recording: Recording) -> Iterable[str]:
+    yield from recording.exceptions
+    controls = recording.controls
+    if controls is None:
+        yield "the labels are not complete: nothing could be multiplied through them"
+    elif not controls.hold:
+        yield (
+            f"controls: {controls.product} wrong elements through the labels (want 0), {controls.relabelled} "
+            f"when renamed (want 0), {controls.rotated} when rotated (want some)"
+        )
+
+
+def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Recording]) -> None:
+    family = {s.mnemonic: s.family for s in chosen}
+    for name in sorted({family[r.mnemonic] for r in found}):
+        path = write(folder, name, [r for r in found if family[r.mnemonic] == name])
+        print(f"wrote {path}", file=sys.stderr)
+
+
+def _summary(
+    results: Mapping[str, Recording | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
+) -> str:
+    found = [result for result in results.values() if isinstance(result, Recording)]
+    emulated = sum(result.emulated is True for result in found)
+    broken = sum(not result.sound for result in found)
+    pairs = sum(result.pairs for result in found)
+    text = f"{len(found)} recorded, {pairs} pairs ({emulated} emulated, {broken} contradict their controls), "
+    text += f"{len(results) - len(found)} unchecked, {seconds:.1f} s"
+    if isinstance(info, DeviceInfo):
+        text += f"   {info.gpu}, {info.sm}, driver {info.driver or 'unknown'}, CUDA {info.cuda}, NVRTC {info.nvrtc}"
+    return text
+
+
+def _check(paths: Sequence[Path]) -> int:
+    """Read every recording: the schema, and that the labels rebuild the table whose hash was taken."""
+    library = recordings(*paths)
+    count = lost = 0
+    for mnemonic in library:
+        for recording in library[mnemonic]:
+            count += 1
+            if digest(rebuild(recording.operands)) != recording.hash:
+                lost += 1
+                print(f"{recording.file}: {mnemonic}: the labels do not rebuild the table that was observed")
+    print(f"{count} recordings of {len(library)} instructions read, {lost} do not rebuild their table")
+    return CONTRADICTED if lost else OK
+
+
+if __name__ == "__main__":
+    sys.exit(main())
