@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims about layouts as SMT problems, over symbolic lane and value, with counterexamples that are confirmed.
+
+A layout is read from its shape and stride; ``Layout.__call__`` is never used. The first proof loads the solver.
+
+>>> from layouts import Layout
+>>> import proofs
+>>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
+>>> lanes, one = Layout.parse("32:1"), Layout.parse("1:0")
+>>> f = proofs.Fragment(C, (16, 8), lanes, one, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
+>>> proofs.prove_owns(f).status, proofs.prove_equals(f).status
+('unsat', 'unsat')
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from proofs.certificate import Certificate, certificate, f2_rank, mixed_radix
+from proofs.errors import EngineError, ProblemError, ProofError, TermError, TermOverflow
+from proofs.fragment import Fragment
+from proofs.modes import domain
+from proofs.outcome import BUDGET, Outcome
+from proofs.recheck import Second, recheck
+from proofs.term import Condition, Term
+
+if TYPE_CHECKING:
+    from proofs.claims import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
+    from proofs.functions import prove_same_function
+    from proofs.ownership import prove_bijective, prove_onto, prove_owns
+    from proofs.tiling import prove_tiling
+
+__all__ = [
+    "BUDGET",
+    "Certificate",
+    "Condition",
+    "EngineError",
+    "Fragment",
+    "Outcome",
+    "ProblemError",
+    "ProofError",
+    "Second",
+    "Term",
+    "TermError",
+    "TermOverflow",
+    "certificate",
+    "domain",
+    "f2_rank",
+    "mixed_radix",
+    "prove_bijective",
+    "prove_equals",
+    "prove_in_bounds",
+    "prove_onto",
+    "prove_owns",
+    "prove_product",
+    "prove_right_inverse",
+    "prove_same_function",
+    "prove_tiling",
+    "recheck",
+]
+
+_HOME = {
+    **dict.fromkeys(("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.claims"),
+    **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.ownership"),
+    "prove_same_function": "proofs.functions",
+    "prove_tiling": "proofs.tiling",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Load what solves when it is asked for: whoever poses problems or reads certificates needs no solver."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
