@@ -27,7 +27,7 @@ class Operand:
     let: Mapping[str, Formula]
     row: Formula
     col: Formula
-    provenance: str  # ISA text, corrected or derived
+    provenance: str  # "ISA text", "corrected" or "derived: from what"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None
     file: str
@@ -132,7 +132,7 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED) -> Instruction:
 
 
 def _operand(name: str, variant: tables.Variant, fragment: Fragment) -> Operand:
-    entry, file = variant.entry(name), variant.table.file
+    entry, file = tables.entry(variant, name), variant.table.file
     param = {key: word for key, word in variant.param.items() if isinstance(word, int)}
     names = {_LANE: False, _VALUE: False}
     let: dict[str, Formula] = {}

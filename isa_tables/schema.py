@@ -1,5 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of a table file: which keys it may have and what each must hold."""
+"""The schema of a table file: which keys it may have and what each must hold.
+
+A file has `schema`, `isa` and `section` (what it cites), `lanes`, and optionally `product` (which of several
+products a lane works for), `let` (names for all its formulas) and `errata`.
+
+Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {D} {A} {B} {C} for the
+types and {name} for each `param` (a list of words, or of numbers that formulas may use); `types`, rows of
+[D, A, B, C] where a list means each of its members; `targets`; `ptx`, the first version that has it (absent:
+`isa`); `spelling`, where the mnemonic names a type otherwise.
+
+Its operands are [A], [B] and [C], which describes D too: `values` elements per lane in `regs` registers, each
+in `bits` bits, the first one `shift` bits up; `extent` of the tile and how many `copies` of each element the
+lanes hold; the formulas `row` and `col`, their `let`; `provenance` ("ISA text", "corrected" with `erratum` and
+`printed`, or "derived: from what"). `[[A.case]]` adds or replaces keys `when` the operand's own `type` or a
+parameter has a given value, or one of a list. An operand may have at most one case that applies.
+"""
 
 from __future__ import annotations
 
@@ -51,9 +66,17 @@ def _is_word(value: Any) -> bool:
     return _is_int(value) or _is_text(value)
 
 
+def _is_choice(value: Any) -> bool:
+    return isinstance(value, list) and value != [] and all(map(_is_word, value))
+
+
 def _is_row(value: Any) -> bool:
-    types = _list_of(lambda item: _is_text(item) or _list_of(_is_text)(item))
+    types = _list_of(lambda item: _is_text(item) or (item != [] and _list_of(_is_text)(item)))
     return types(value) and len(value) == len(OPERANDS)
+
+
+def _are_params(value: Any) -> bool:
+    return _table_of(_is_choice)(value) and not value.keys() & {*OPERANDS, "type"}
 
 
 TEXT = Kind("a text", _is_text)
@@ -68,12 +91,10 @@ PAIR = Kind("two whole numbers above 0", lambda v: _list_of(COUNT.holds)(v) and 
 NAMED_TEXTS = Kind("a table of texts", _table_of(_is_text))
 MAPS = Kind("a table of row and col texts", lambda v: NAMED_TEXTS.holds(v) and v.keys() <= {"row", "col"})
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
-TABLES = Kind("a list of tables", _list_of(TABLE.holds))
-CHOICES = Kind("a table of lists of words or numbers", _table_of(lambda v: _list_of(_is_word)(v) and v != []))
-CONDITIONS = Kind(
-    "a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _list_of(_is_word)(v))
-)
-TYPES = Kind("a list of [D, A, B, C], each a type or a list of types", lambda v: _list_of(_is_row)(v) and v != [])
+TABLES = Kind("a list of tables", lambda v: v != [] and _list_of(TABLE.holds)(v))
+CHOICES = Kind("a table of lists of words or numbers, none named D, A, B, C or type", _are_params)
+CONDITIONS = Kind("a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _is_choice(v)))
+TYPES = Kind("a list of [D, A, B, C], each a type or a list of types", lambda v: v != [] and _list_of(_is_row)(v))
 
 FORM: Mapping[str, Kind] = {
     "mnemonic": TEXT,

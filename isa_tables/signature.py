@@ -82,7 +82,7 @@ def signature(mnemonic: str, folder: Path = tables.SHIPPED) -> Signature:
 
 def signature_of(variant: tables.Variant) -> Signature:
     """The signature of a variant found in a table."""
-    operands = {name: _fragment(variant.entry(name)) for name in schema.OPERANDS}
+    operands = {name: _fragment(tables.entry(variant, name)) for name in schema.OPERANDS}
     (m, k), (_, n) = operands["A"].extent, operands["B"].extent
     key = said(variant.mnemonic)
     for name, extent in zip(schema.OPERANDS, ((m, n), (m, k), (k, n), (m, n)), strict=True):

@@ -71,10 +71,6 @@ class Variant:
     targets: tuple[str, ...]
     ptx: str
 
-    def entry(self, operand: str) -> Entry:
-        """The operand's table for this variant; D is described where C is, with its own type."""
-        return _entry(self, operand)
-
 
 def read(path: Path) -> Table:
     """The table in a file. Raises TableError when it is not TOML or breaks the schema."""
@@ -124,7 +120,8 @@ def _check_operand(operand: Mapping[str, Any], file: str, name: str) -> None:
         schema.check(case, kinds, file, f"{name}.case[{number}]", ("when",))
 
 
-def _entry(variant: Variant, operand: str) -> Entry:
+def entry(variant: Variant, operand: str) -> Entry:
+    """The operand's keys for this variant, checked; D is described where C is, with its own type."""
     file, name = variant.table.file, "C" if operand == "D" else operand
     said_of = {**variant.param, "type": variant.types[operand]}
     keys = {key: value for key, value in variant.table.operands[name].items() if key != "case"}
@@ -141,9 +138,9 @@ def _entry(variant: Variant, operand: str) -> Entry:
     rows, cols = keys.pop("extent")
     defaults = {"copies": 1, "shift": 0, "printed": {}, "erratum": None}
     let = {**variant.table.let, **keys.pop("let", {})}
-    entry = Entry(name, variant.types[operand], extent=(rows, cols), let=let, **{**defaults, **keys})
-    _check_entry(entry, variant)
-    return entry
+    found = Entry(name, variant.types[operand], extent=(rows, cols), let=let, **{**defaults, **keys})
+    _check_entry(found, variant)
+    return found
 
 
 def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, path: str) -> bool:
