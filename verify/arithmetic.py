@@ -8,6 +8,7 @@ numpy, so that a bug in the library's evaluation cannot confirm itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from math import prod
 
 from layouts import Layout
 
@@ -38,12 +39,18 @@ def terms(shape: object, stride: object, index: int) -> list[tuple[int, int]]:
     return digits
 
 
-def thread_value_terms(layout: Layout, thread: int, value: int) -> list[tuple[int, int]]:
-    """The digits of (thread, value) in a thread-value layout, the thread's first."""
+def halves(layout: Layout) -> list[tuple[object, object]]:
+    """The (shape, stride) of the thread mode and of the value mode."""
     shape, stride = layout.shape, layout.stride
     if not (isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == 2):
         raise TypeError(f"{layout} is not a (thread, value) layout")
-    return terms(shape[0], stride[0], thread) + terms(shape[1], stride[1], value)
+    return list(zip(shape, stride, strict=True))
+
+
+def thread_value_terms(layout: Layout, thread: int, value: int) -> list[tuple[int, int]]:
+    """The digits of (thread, value) in a thread-value layout, the thread's first."""
+    of_thread, of_value = halves(layout)
+    return terms(*of_thread, thread) + terms(*of_value, value)
 
 
 def walk(layout: Layout, thread: int, value: int) -> int:
@@ -53,6 +60,17 @@ def walk(layout: Layout, thread: int, value: int) -> int:
     32
     """
     return sum(digit * stride for digit, stride in thread_value_terms(layout, thread, value))
+
+
+def walks(layout: Layout) -> list[list[int]]:
+    """:func:`walk` at every (thread, value), as rows of threads: a thread's digits and a value's do not mix.
+
+    >>> walks(Layout.parse("(2,3):(10,1)"))
+    [[0, 1, 2], [10, 11, 12]]
+    """
+    threads, values = (range(prod(extent for extent, _ in modes(*half))) for half in halves(layout))
+    columns = [walk(layout, 0, v) for v in values]
+    return [[row + column for column in columns] for row in (walk(layout, t, 0) for t in threads)]
 
 
 def lane_of(thr: Layout, thread: int) -> int:

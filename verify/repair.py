@@ -8,11 +8,12 @@ mode: the search is linear in the number of modes, and quadratic for swaps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from math import prod
 
 import numpy as np
 
 from layouts import Layout, coalesce
-from verify.arithmetic import modes
+from verify.arithmetic import halves, modes
 from verify.subject import Part, Subject
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -38,23 +39,15 @@ def wanted_table(subject: Subject, part: Part) -> Table | None:
     formula = part.formulas[0]
     if subject.thr is None or subject.rep is None:
         return None
-    threads = subject.lanes // int(np.prod([s for s, _ in modes(subject.rep.shape, subject.rep.stride)]))
-    lanes = subject.thr(np.arange(threads)[:, None])
+    lanes = subject.thr(np.arange(subject.threads)[:, None])
     x, y = formula.locate(lanes, np.arange(formula.table.values)[None, :])
-    return np.broadcast_to(x + part.extent[0] * y, (threads, formula.table.values))
+    return np.broadcast_to(x + part.extent[0] * y, (subject.threads, formula.table.values))
 
 
 def _table(layout: Layout) -> Table:
-    threads, values = (int(np.prod([s for s, _ in modes(*mode)])) for mode in _halves(layout))
+    threads, values = (prod(extent for extent, _ in modes(*half)) for half in halves(layout))
     table: Table = layout(np.arange(threads)[:, None], np.arange(values)[None, :])
     return table
-
-
-def _halves(layout: Layout) -> list[tuple[object, object]]:
-    shape, stride = layout.shape, layout.stride
-    if not (isinstance(shape, tuple) and isinstance(stride, tuple)):
-        raise TypeError(f"{layout} is not a (thread, value) layout")
-    return list(zip(shape, stride, strict=True))
 
 
 def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
@@ -72,7 +65,7 @@ def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
 
 def _units(layout: Layout) -> Iterator[tuple[int, int] | None]:
     """The (thread, value) at which exactly one digit is one, for each mode; None for a mode of extent one."""
-    for half, mode in enumerate(_halves(layout)):
+    for half, mode in enumerate(halves(layout)):
         index = 1
         for extent, _ in modes(*mode):
             yield None if extent == 1 else ((index, 0) if half == 0 else (0, index))

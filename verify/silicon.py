@@ -15,7 +15,7 @@ from typing import Protocol
 
 import gpu_checks
 from isa_tables.signature import Signature
-from verify.arithmetic import lane_of, walk
+from verify.arithmetic import lane_of, walks
 from verify.subject import AXES, Part, Subject, codomain
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -68,10 +68,10 @@ def labels(subject: Subject) -> Labels | str:
     for part in subject.parts:
         if part.layout is None:
             return f"{part.name} is not well formed"
-        values = part.values
         width = part.extent[0]
+        elements = walks(part.layout)
         table[part.name] = [
-            [(q, element % width, element // width) for element in (walk(part.layout, t, v) for v in range(values))]
+            [(q, element % width, element // width) for element in elements[t]]
             for t, q in (owner[lane] for lane in range(subject.lanes))
         ]
     return table
