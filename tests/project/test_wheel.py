@@ -63,7 +63,7 @@ def test_the_wheel_holds_every_module_and_every_data_file(wheel: Path) -> None:
         path.relative_to(ROOT).as_posix()
         for package in PACKAGES
         for path in (ROOT / package).rglob("*")
-        if path.is_file() and path.suffix not in (".pyc", ".pyo")
+        if path.is_file() and not any(p == "__pycache__" or p.startswith(".") for p in path.relative_to(ROOT).parts)
     }
     assert {name for name in names(wheel) if not name.startswith(META)} == ours
     assert {f"{package}/py.typed" for package in PACKAGES} <= ours
