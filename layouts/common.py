@@ -53,7 +53,7 @@ def max_alignment(layout: Layout | ComposedLayout) -> int:
 
     With C = right_inverse(L), the contiguous part, and W the other modes of L: n is the greatest common divisor of
     size(C) and the strides of W. So L takes the values k*n, ..., k*n + n-1 equally often, for every k. Of a
-    composed layout S o offset o B with a swizzle S: the gcd of 2^base, the offset and B's; else 1.
+    composed layout S o offset o B with a swizzle S: the gcd of 2^base (if S has bits), the offset and B's; else 1.
 
     >>> max_alignment(Layout((8, 4), (1, 20))), max_alignment(Layout(8, 2))
     (4, 1)
@@ -61,7 +61,8 @@ def max_alignment(layout: Layout | ComposedLayout) -> int:
     if isinstance(layout, ComposedLayout):
         if not isinstance(layout.layout_a, Swizzle):
             return 1
-        return gcd(1 << layout.layout_a.base, layout.offset, max_alignment(layout.layout_b))
+        unmoved = 1 << layout.layout_a.base if layout.layout_a.bits else 0
+        return gcd(unmoved, layout.offset, max_alignment(layout.layout_b))
     modes = list(zip(*merge(leaves(layout.shape), leaves(layout.stride)), strict=True))
     contiguous = 1
     while mode := next((m for m in modes if m[1] == contiguous), None):

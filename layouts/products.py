@@ -12,7 +12,6 @@ all: with a period of S that divides the distances, that repeats the swizzled bl
 
 from __future__ import annotations
 
-from layouts.coalesce import coalesce
 from layouts.complement import complement
 from layouts.compose import Tiler, composition
 from layouts.composed import L, on_layout
@@ -139,8 +138,7 @@ def _copies(block: Layout, tiler: Layout) -> Layout:
     gaps = complement(block, 1)
     modes = zip(leaves(block.shape), leaves(block.stride), strict=True)
     reach = max((s * d for s, d in modes if s > 1), default=0) or 1
-    beyond = Layout(-(-size(block) * cosize(tiler) // reach), reach)
-    return composition(coalesce(make_layout(gaps, beyond)), tiler)
+    return composition(make_layout(gaps, Layout(cosize(tiler), reach)), tiler)
 
 
 def _logical(block: Layout, tiler: Layout) -> Layout:
@@ -153,9 +151,10 @@ def _block_and_copies(block: Layout, tiler: Layout | None) -> tuple[Layout, Layo
 
 def _ranked_product(block: Layout, tiler: Layout) -> tuple[Layout, Layout]:
     rank = max(len(block), len(tiler))
-    block, tiler = append(block, up_to_rank=rank), append(tiler, up_to_rank=rank)
+    # As tuples: composition may split an unnested tiler into several modes, but keeps the rank of a tuple.
+    block, tiler = (append(make_layout(*x), up_to_rank=rank) for x in (block, tiler))
     return block, _copies(block, tiler)
 
 
 def _zip(first: Layout, second: Layout) -> Layout:
-    return make_layout(*map(make_layout, first, second))
+    return make_layout(*(make_layout(*pair) for pair in zip(first, second, strict=True)))

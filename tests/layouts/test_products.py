@@ -255,4 +255,6 @@ def test_shapes_of_the_six_products(product, text):
 
 
 def test_a_padded_block_repeats_after_its_padding():
+    # CuTe counts the copies from the sizes alone and returns ((2,2),2):((2,6),2) here, which collides.
+    assert str(logical_product(Layout((2, 2), (2, 6)), Layout(2, 2))) == "((2,2),2):((2,6),12)"
     assert str(logical_product(Layout((8, 8), (1, 9)), 2)) == "((8,8),2):((1,9),72)"
