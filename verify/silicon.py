@@ -44,13 +44,6 @@ class Conflict:
     statement: str
 
 
-@dataclass(frozen=True, slots=True)
-class Unchecked:
-    """Why the recording cannot speak."""
-
-    why: str
-
-
 def labels(subject: Subject) -> Labels | str:
     """What the atom says that every (lane, value) holds, or why it says nothing.
 
@@ -69,33 +62,23 @@ def labels(subject: Subject) -> Labels | str:
         if part.layout is None:
             return f"{part.name} is not well formed"
         width = part.extent[0]
-        elements = walks(part.layout)
+        elements = dict(enumerate(walks(part.layout)))
         table[part.name] = [
-            [(q, element % width, element // width) for element in elements[t]]
+            [(q, element % width, element // width) for element in elements.get(t, [])]
             for t, q in (owner[lane] for lane in range(subject.lanes))
         ]
     return table
 
 
-def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Agrees | Conflict | Unchecked:
+def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Agrees | Conflict:
     """Whether some relabelling of m, n and k turns the atom's labels into the recorded classes.
 
     First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
     operands that hold the axis, must be one bijection.
     """
-    for part in subject.parts:
-        observed = recording.operands.get(RECORDED[part.name])
-        if observed is None:
-            return Unchecked(f"the recording has no operand {RECORDED[part.name]}")
-        if len(claimed[part.name][0]) != len(observed[0]):
-            statement = f"{len(claimed[part.name][0])} values a lane claimed, {len(observed[0])} in the instruction"
-            return Conflict(part.axes[0], (part.name, part.name), 0, 0, statement)
-        for lane, row in enumerate(claimed[part.name]):
-            for value, (_, x, y) in enumerate(row):
-                if not (0 <= x < part.extent[0] and 0 <= y < part.extent[1]):
-                    statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
-                    axis = part.axes[0] if not 0 <= x < part.extent[0] else part.axes[1]
-                    return Conflict(axis, (part.name, part.name), lane, value, statement)
+    misfit = _misfit(subject, claimed, recording)
+    if misfit is not None:
+        return misfit
     pairs = 0
     for axis, operands in HOLDERS.items():
         found = _match(axis, operands, claimed, recording)
@@ -103,6 +86,23 @@ def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) ->
             return found
         pairs += found
     return Agrees(pairs)
+
+
+def _misfit(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
+    """The first claimed label outside its tile, or the first lane that holds another number of values."""
+    for part in subject.parts:
+        values = recording.operands[RECORDED[part.name]].shape[1]
+        operands = (part.name, part.name)
+        for lane, row in enumerate(claimed[part.name]):
+            if len(row) != values:
+                statement = f"{part.name} has {len(row)} values in lane {lane}, the instruction {values}"
+                return Conflict(part.axes[0], operands, lane, 0, statement)
+            for value, (_, x, y) in enumerate(row):
+                if not (0 <= x < part.extent[0] and 0 <= y < part.extent[1]):
+                    axis = part.axes[0] if not 0 <= x < part.extent[0] else part.axes[1]
+                    statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
+                    return Conflict(axis, operands, lane, value, statement)
+    return None
 
 
 def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
@@ -201,8 +201,6 @@ def _related(
         why = "; ".join(recording.exceptions) or "its controls do not hold"
         return Status.UNCHECKED, f"the {source(recording)} is not sound: {why}", 0, None
     found = judge(subject, claimed, recording)
-    if isinstance(found, Unchecked):
-        return Status.UNCHECKED, found.why, 0, None
     if isinstance(found, Agrees):
         return Status.AGREES, "", found.pairs, None
     operands = " and ".join(dict.fromkeys(found.operands))
@@ -220,6 +218,9 @@ def _anchored(
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
     if not recording.anchors:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
+    misfit = _misfit(subject, claimed, recording)
+    if misfit is not None:
+        return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
     points, parts = 0, {RECORDED[part.name]: part for part in subject.parts}
     for anchor in recording.anchors:
         part = parts[anchor.operand]
