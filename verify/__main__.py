@@ -11,6 +11,7 @@ from verify.cli import Exit, complain
 
 COMMANDS = {
     "atom": "judge atoms by the book, the proof and the silicon",
+    "laws": "prove the laws of the layout algebra for all extents and ranks",
     "layout": "judge one layout: bounds and ownership of a tile",
     "mutate": "show that wrong atoms are refuted: the mutation campaign",
 }

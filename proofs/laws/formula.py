@@ -56,30 +56,34 @@ def parse(text: str) -> Node:
 
 
 def _node(tree: ast.expr, text: str) -> Node:
-    def down(part: ast.expr) -> Node:
-        return _node(part, text)
-
     if isinstance(tree, ast.Name):
         return tree.id
     if isinstance(tree, ast.Constant) and type(tree.value) is int:
         return tree.value
+    compound = _compound(tree, lambda part: _node(part, text))
+    if compound is None:
+        raise FormulaError(f"{text!r}: {ast.unparse(tree)!r} at column {tree.col_offset + 1} is not of the language")
+    return compound
+
+
+def _compound(tree: ast.expr, down: Callable[[ast.expr], Node]) -> Node | None:
+    found: Node | None = None
     if isinstance(tree, ast.BinOp) and type(tree.op) in _BINARY:
-        return (_BINARY[type(tree.op)], down(tree.left), down(tree.right))
-    if isinstance(tree, ast.UnaryOp) and type(tree.op) in _BINARY:
-        return (_BINARY[type(tree.op)], down(tree.operand))
-    if isinstance(tree, ast.BoolOp):
-        return (_BINARY[type(tree.op)], *map(down, tree.values))
-    if isinstance(tree, ast.IfExp):
-        return ("if", down(tree.test), down(tree.body), down(tree.orelse))
-    if isinstance(tree, ast.Compare) and all(type(op) in _BINARY for op in tree.ops):
+        found = (_BINARY[type(tree.op)], down(tree.left), down(tree.right))
+    elif isinstance(tree, ast.UnaryOp) and type(tree.op) in _BINARY:
+        found = (_BINARY[type(tree.op)], down(tree.operand))
+    elif isinstance(tree, ast.BoolOp):
+        found = (_BINARY[type(tree.op)], *map(down, tree.values))
+    elif isinstance(tree, ast.IfExp):
+        found = ("if", down(tree.test), down(tree.body), down(tree.orelse))
+    elif isinstance(tree, ast.Compare) and all(type(op) in _BINARY for op in tree.ops):
         sides = [down(tree.left), *map(down, tree.comparators)]
         parts = [(_BINARY[type(op)], *pair) for op, pair in zip(tree.ops, pairwise(sides), strict=True)]
-        return parts[0] if len(parts) == 1 else ("and", *parts)
-    if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
-        if tree.func.id == "implies" and len(tree.args) == 2:
-            return ("implies", *map(down, tree.args))
-        return ("call", tree.func.id, *map(down, tree.args))
-    raise FormulaError(f"{text!r}: {ast.unparse(tree)!r} at column {tree.col_offset + 1} is not of the language")
+        found = parts[0] if len(parts) == 1 else ("and", *parts)
+    elif isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and not tree.keywords:
+        head = ("implies",) if tree.func.id == "implies" else ("call", tree.func.id)
+        found = (*head, *map(down, tree.args))
+    return found
 
 
 def substitute(node: Node, by: Mapping[str, Node]) -> Node:

@@ -71,6 +71,7 @@ class Law:
     why_open: str
     let: tuple[str, ...]
     arguments: tuple[str, ...]
+    written: Mapping[str, tuple[str, ...]]
 
     @property
     def variables(self) -> tuple[str, ...]:
@@ -132,20 +133,38 @@ def _law(name: str, group: str, entry: Mapping[str, Any], earlier: Mapping[str, 
     def formulas(key: str, where: Mapping[str, Any] = entry) -> tuple[Node, ...]:
         return tuple(expand(parse(line), macros) for line in where.get(key, []))
 
+    def words(key: str) -> tuple[str, ...]:
+        return tuple(entry.get(key, "").split())
+
     functions = {word.split("/")[0]: int(word.split("/")[1]) for word in entry.get("functions", "").split()}
     hyps, goal = formulas("hyps"), formulas("goal")
     mutants = tuple(
         Mutant(m["why"], formulas("hyps", m) if "hyps" in m else hyps, formulas("goal", m) if "goal" in m else goal)
         for m in entry.get("mutants", [])
     )
+    hints = tuple(_hint(line, macros, earlier, functions) for line in entry.get("hints", []))
     law = Law(
-        name, group, entry["statement"], entry.get("formula", ""), entry["source"],
-        *(tuple(entry.get(kind, "").split()) for kind in ("positive", "natural", "integer")),
-        entry.get("bits"), functions, hyps, goal,
-        tuple(_hint(line, macros, earlier, functions) for line in entry.get("hints", [])),
-        formulas("cuts"), mutants, entry.get("induction", ""), entry.get("why_open", ""), tuple(entry.get("let", [])),
-        tuple(entry.get("arguments", "").split()),
-    )  # fmt: skip
+        name=name,
+        group=group,
+        statement=entry["statement"],
+        formula=entry.get("formula", ""),
+        source=entry["source"],
+        positive=words("positive"),
+        natural=words("natural"),
+        integer=words("integer"),
+        arguments=words("arguments"),
+        bits=entry.get("bits"),
+        functions=functions,
+        hyps=hyps,
+        goal=goal,
+        hints=hints,
+        cuts=formulas("cuts"),
+        mutants=mutants,
+        induction=entry.get("induction", ""),
+        why_open=entry.get("why_open", ""),
+        let=tuple(entry.get("let", [])),
+        written={key: tuple(entry.get(key, [])) for key in ("hyps", "goal", "cuts")},
+    )
     _check(law)
     return law
 

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from proofs.laws.formula import Node, conjunction, evaluate, smt, text, walk
 from proofs.laws.law import Law, Mutant
 
-NEAR = 12
-"""Models of mutants are looked for with every variable within this distance of 0 first: small ones read well."""
+NEAR = (3, 6, 12, 40)
+"""Models of mutants are looked for with every variable within these distances of 0 first: small ones read well."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,8 +101,15 @@ def witness(law: Law) -> Query:
     return Query(law, "hypotheses", (*(node for _, node in law.domain), *law.hyps, conjunction(law.goal)))
 
 
+def denial(law: Law) -> Query:
+    """The law's hypotheses without its goal: satisfiable just when the law is false."""
+    return Query(law, "the law itself", (*(node for _, node in law.domain), *law.hyps, ("not", conjunction(law.goal))))
+
+
 def interesting(law: Law, level: int) -> list[Node]:
     """What a model should have beyond the hypotheses, the more the lower the level: no extents of 1, nothing 0."""
+    if law.bits is not None:
+        return [("<=", x, 1 << 16 if x in law.integer[:1] else 8) for x in law.integer] if level < 3 else []
     wishes: list[Node] = [("<=", x, 64) for x in law.positive]
     if level < 3:
         wishes += [(">=", x, 2) for x in law.positive]

@@ -11,11 +11,13 @@ from typing import Literal
 
 from proofs.engine import Session
 from proofs.laws.formula import Node
-from proofs.laws.problem import NEAR, Query, interesting, near
+from proofs.laws.law import Law
+from proofs.laws.problem import NEAR, Query, denial, interesting, near
 
 Status = Literal["unsat", "sat", "unknown"]
 Z3_BUDGET = 8_000_000
 CVC5_BUDGET = 400_000
+WISH_BUDGET = 600_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +35,7 @@ class Answer:
 def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
     """z3's answer."""
     started = time.perf_counter()
-    options = f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n" if seed else ""
-    session = Session(options + problem, budget)
+    session = Session(_seeded(problem, seed), budget)
     answer = session.check()
     return Answer("z3", answer.status, session.spent, time.perf_counter() - started, answer.reason)
 
@@ -99,27 +100,36 @@ class Model:
         return self.query.shown(self.values) if self.values else self.reason
 
 
-def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), budget: int = Z3_BUDGET) -> Model:
-    """A model of a query: with the first wishes that can be met, or none of them."""
+def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = ()) -> Model:
+    """A model of a query: with the first wishes that can be met, or none of them; several seeds before giving up."""
+    tries = [(wish, seed, WISH_BUDGET) for seed in range(4) for wish in (*wishes, ())]
     reason = ""
-    status: Status = "unsat"
-    for wish in (*wishes, ()):
-        session = Session(query.smt(wish), budget)
+    for wish, seed, budget in (*tries, ((), 4, Z3_BUDGET)):
+        session = Session(_seeded(query.smt(wish), seed), budget)
         answer = session.check()
         if answer.status == "sat":
             return Model("sat", query, session.values(query.names()))
-        if answer.status == "unknown":
-            status, reason = "unknown", answer.reason
-        elif not wish:
-            status, reason = "unsat", ""
-    return Model(status, query, {}, reason or "no model: the formulas contradict each other")
+        if answer.status == "unsat" and not wish:
+            return Model("unsat", query, {}, "no model: the formulas contradict each other")
+        reason = answer.reason or reason
+    return Model("unknown", query, {}, reason)
+
+
+def refute(law: Law) -> Model:
+    """A counterexample to a law itself, which a proved law does not have."""
+    return counterexample(denial(law))
 
 
 def counterexample(query: Query) -> Model:
     """A model of a mutant, with small numbers if there is one."""
-    return satisfy(query, [near(query.law, 3), near(query.law, NEAR)])
+    return satisfy(query, [near(query.law, distance) for distance in NEAR])
 
 
 def example(query: Query) -> Model:
     """A model of a law's hypotheses, as far from trivial as there is one."""
     return satisfy(query, [interesting(query.law, level) for level in range(4)])
+
+
+def _seeded(problem: str, seed: int) -> str:
+    options = f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n" if seed else ""
+    return options + problem

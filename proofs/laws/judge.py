@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Judge laws: every obligation by every solver and seed, the hypotheses met, every mutant broken.
+
+`judge` works on one law; `judge_all` spreads many over processes. Nothing here decides what counts as a pass: the
+answers are returned as they came.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from proofs.laws import solve
+from proofs.laws.law import Law, ancestors, catalogue
+from proofs.laws.problem import mutants, obligations, witness
+from proofs.laws.solve import Answer, Model
+
+
+@dataclass(frozen=True, slots=True)
+class Tried:
+    """One obligation with every answer that was given on it."""
+
+    name: str
+    answers: tuple[Answer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """All that was found out about one law. ``example`` is None for an open law: nothing was tried."""
+
+    law: Law
+    tried: tuple[Tried, ...]
+    example: Model | None
+    mutants: tuple[Model, ...]
+    rests_on: tuple[str, ...]
+
+    def status(self, engine: str) -> str:
+        """Unsat: it closed every obligation under every seed; sat: one has a model; "": it was not asked."""
+        said = {a.status for t in self.tried for a in t.answers if a.engine == engine}
+        return next((s for s in ("sat", "unknown", "unsat") if s in said), "")
+
+    def seconds(self, engine: str) -> float:
+        """The engine's time over all obligations and seeds."""
+        return sum(a.seconds for t in self.tried for a in t.answers if a.engine == engine)
+
+
+def judge(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), seeds: int = 1) -> Judgement:
+    """Prove a law, show a model of its hypotheses, and break each of its mutants."""
+    if law.why_open:
+        return Judgement(law, (), None, (), tuple(rests_on))
+    tried = []
+    for obligation in obligations(law):
+        problem = obligation.smt()
+        ask = {"z3": solve.z3, "cvc5": solve.cvc5}
+        tried.append(Tried(obligation.name, tuple(ask[e](problem, seed) for e in engines for seed in range(seeds))))
+    broken = tuple(solve.counterexample(query) for query in mutants(law))
+    return Judgement(law, tuple(tried), solve.example(witness(law)), broken, tuple(rests_on))
+
+
+def judge_all(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[Judgement]:
+    """Judge laws by name, in order; ``jobs`` processes, as many as there are cores when 0, none when 1."""
+    one = partial(_judge_named, engines=tuple(engines), seeds=seeds)
+    jobs = min(jobs or os.cpu_count() or 1, len(names) or 1)
+    if jobs == 1:
+        yield from map(one, names)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+        yield from pool.map(one, names)
+
+
+def _judge_named(name: str, engines: tuple[str, ...], seeds: int) -> Judgement:
+    laws = shipped()
+    return judge(laws[name], [n for n in laws if n in ancestors(laws[name], laws)], engines, seeds)
+
+
+@lru_cache(maxsize=1)
+def shipped() -> Mapping[str, Law]:
+    """The shipped catalogue, read once a process."""
+    return catalogue()

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations as they are published, errors included: what the refuted claims are about.
+
+Layouts are pairs of flat tuples. Written from the descriptions in CUTLASS's documentation, never used for results.
+"""
+
+from __future__ import annotations
+
+from math import prod
+
+Flat = tuple[tuple[int, ...], tuple[int, ...]]
+
+
+def value(a: Flat, x: int) -> int:
+    """The layout at an index, the last mode unbounded.
+
+    >>> value(((6, 2), (1, 7)), 7)
+    8
+    """
+    total = 0
+    for s, d in zip(a[0][:-1], a[1][:-1], strict=True):
+        total, x = total + x % s * d, x // s
+    return total + x * a[1][-1]
+
+
+def cosize(a: Flat) -> int:
+    """One more than the largest value."""
+    return 1 + sum((s - 1) * d for s, d in zip(*a, strict=True))
+
+
+def spell(a: Flat) -> str:
+    """The layout in CuTe's notation."""
+    parts = [str(side[0]) if len(side) == 1 else f"({','.join(map(str, side))})" for side in a]
+    return ":".join(parts)
+
+
+def composed(a: Flat, n: int, r: int) -> Flat | None:
+    """A o (n:r) for an admissible mode (Shah 2024, 2.12: r and each extent it meets divide one another), else None."""
+    shapes: list[int] = []
+    strides: list[int] = []
+    for s, d in zip(a[0][:-1], a[1][:-1], strict=True):
+        if n == 1:
+            break
+        if r % s == 0:
+            r //= s
+        elif s % r:
+            return None
+        elif (n - 1) * r < s:
+            shapes, strides, n = [*shapes, n], [*strides, r * d], 1
+        elif n % (s // r):
+            return None
+        else:
+            shapes, strides, n, r = [*shapes, s // r], [*strides, r * d], n // (s // r), 1
+    if n > 1 or not shapes:
+        shapes, strides = [*shapes, n], [*strides, r * a[1][-1]]
+    return tuple(shapes), tuple(strides)
+
+
+def composed_by_mode(a: Flat, b: Flat) -> list[Flat] | None:
+    """(A o B_0, A o B_1, ...), or None when some mode alone is not admissible."""
+    results = [composed(a, n, r) for n, r in zip(*b, strict=True)]
+    whole = [result for result in results if result is not None]
+    return whole if len(whole) == len(results) else None
+
+
+def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
+    """A o (n:r) as CuTe computes it; None where its assertion refuses.
+
+    ``guard``: "divides" asks that the stride and each extent divide one another; "weak" lets a smaller stride pass too,
+    and asks that what is split off divides what is left.
+    """
+    shapes: list[int] = []
+    strides: list[int] = []
+    for s, d in zip(a[0][:-1], a[1][:-1], strict=True):
+        if s % r and r % s and not (guard == "weak" and r < s):
+            return None
+        step = min(max(1, -(-s // r)), n)
+        if guard == "weak" and n % step:
+            return None
+        if step != 1:
+            shapes, strides = [*shapes, step], [*strides, r * d]
+        n, r = n // step, -(-r // s)
+    if n != 1 or not shapes:
+        shapes, strides = [*shapes, n], [*strides, r * a[1][-1]]
+    return tuple(shapes), tuple(strides)
+
+
+def complement(a: Flat, target: int) -> Flat:
+    """The complement with gaps rounded down, as all implementations of CuTe have it."""
+    shapes: list[int] = []
+    strides: list[int] = []
+    reach = 1
+    for d, s in sorted(zip(a[1], a[0], strict=True)):
+        if s > 1 and d:
+            shapes, strides, reach = [*shapes, d // reach], [*strides, reach], s * d
+    return (*shapes, -(-target // reach)), (*strides, reach)
+
+
+def right_inverse(a: Flat) -> Flat:
+    """The chain of modes 1, s_0, s_0 s_1, ... in order of stride."""
+    before = [prod(a[0][:i]) for i in range(len(a[0]))]
+    shapes: list[int] = []
+    strides: list[int] = []
+    reach = 1
+    for d, s, p in sorted(zip(a[1], a[0], before, strict=True)):
+        if s > 1 and d == reach:
+            shapes, strides, reach = [*shapes, s], [*strides, p], s * d
+        elif s > 1:
+            break
+    return (tuple(shapes), tuple(strides)) if shapes else ((1,), (0,))

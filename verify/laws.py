@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.laws [NAME…]`: the laws of the layout algebra, proved for all extents and all ranks."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from verify.report import Report
+
+DESCRIPTION = """Prove the laws of the layout algebra over unbounded integers, with every law that a proof rests on;
+show that their hypotheses can be met and that each mutant breaks them. R1 to R9 are published claims that are false.
+NAME is an exact name, a prefix that ends at `_`, or a glob. With --module, hold another implementation to the laws
+instead: every path of its functions for layouts of small rank, all integers symbolic."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the laws that the arguments name; returns the exit code."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = _parser().parse_args(argv)
+    if options.infer:
+        return _infer(options)
+    if options.module or options.code:
+        report = _code(options)
+    else:
+        from verify import law_report
+
+        names = law_report.names(options.open)
+        chosen = cli.select(options.names, law_report.names(True), "law") if options.names else list(names)
+        if options.list or options.explain:
+            shown = (
+                law_report.explain(cli.select(options.explain, law_report.names(True), "law"))
+                if options.explain
+                else ""
+            )
+            cli.write(shown or law_report.listing(chosen), options.output)
+            return cli.Exit.STANDS
+        report = law_report.judge(chosen, _engines(options), options.seeds, options.jobs, bool(options.require))
+    cli.report(report, options)
+    return report.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.parser("python -m verify.laws", DESCRIPTION)
+    parser.add_argument("names", nargs="*", metavar="NAME", help="laws, or R1 … R9; all of them when none is named")
+    parser.add_argument("--list", action="store_true", help="print the names and statements instead of judging")
+    parser.add_argument(
+        "--explain", action="append", metavar="NAME", help="print a law, its proof's steps and its mutants"
+    )
+    parser.add_argument(
+        "--open", action="store_true", help="tell the statements that nobody has proved too, as UNKNOWN"
+    )
+    parser.add_argument("--solver", choices=("z3", "cvc5", "both"), default="both", help="who proves (default: both)")
+    parser.add_argument("--seeds", type=_positive, default=1, metavar="N", help="prove with N random seeds each")
+    parser.add_argument("--jobs", type=_positive, default=None, metavar="N", help="processes (default: one per core)")
+    parser.add_argument("--require", action="append", default=[], choices=("recheck",), help="one solver is not enough")
+    parser.add_argument("--code", action="store_true", help="execute our own operations symbolically")
+    parser.add_argument(
+        "--module", metavar="NAME", help="execute this module's operations symbolically, such as pycute"
+    )
+    parser.add_argument("--path", metavar="DIR", help="where the module lies; it is imported, so it must be trusted")
+    parser.add_argument(
+        "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation"
+    )
+    parser.add_argument(
+        "--rank", type=_positive, default=3, metavar="N", help="with --code or --module: up to this rank"
+    )
+    parser.add_argument("--infer", metavar="OP", help="print when OP is right for --shape (and --by), all strides")
+    parser.add_argument("--shape", metavar="SHAPE", help="with --infer: the layout's shape, a letter for what may vary")
+    parser.add_argument("--by", metavar="LAYOUT", help="with --infer: the right-hand layout, letters allowed")
+    return parser
+
+
+def _positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{text} is not positive")
+    return value
+
+
+def _engines(options: argparse.Namespace) -> tuple[str, ...]:
+    """Who proves. A missing second solver is said in the report, not passed over."""
+    return ("z3", "cvc5") if options.solver == "both" else (options.solver,)
+
+
+def _code(options: argparse.Namespace) -> Report:
+    from verify import law_code
+
+    if options.path and not options.module:
+        raise cli.UsageError("--path says where a --module lies: name it")
+    return law_code.judge(options.module, options.path, options.only, options.rank)
+
+
+def _infer(options: argparse.Namespace) -> int:
+    from verify import law_code
+
+    if not options.shape:
+        raise cli.UsageError("--infer needs --shape, such as (4,8) or (M,8)")
+    cli.write(law_code.infer(options.infer, options.shape, options.by), options.output)
+    return cli.Exit.STANDS
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
