@@ -13,8 +13,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, leaves, product
+from layouts.errors import LayoutError, ProfileError
+from layouts.int_tuple import IntTuple, check_int_tuple, check_shape, congruent, leaves, product, wrap
+from layouts.text import format_int_tuple
 
 IndexArray: TypeAlias = "npt.NDArray[np.int64]"
 Index: TypeAlias = "int | npt.NDArray[np.integer[Any]]"
@@ -41,8 +42,7 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 
 def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
     if isinstance(coord, tuple):
-        shapes, strides = _modes(coord, shape, stride)
-        return sum(map(_offset, coord, shapes, strides))
+        return sum(map(_offset, coord, _modes(coord, shape), wrap(stride)))
     return 0 if coord is None else _split(natural(coord), leaves(shape), leaves(stride))
 
 
@@ -56,14 +56,10 @@ def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any
     return total + index * strides[-1]
 
 
-def _modes(
-    coord: tuple[Slicer, ...], shape: IntTuple, stride: IntTuple
-) -> tuple[tuple[IntTuple, ...], tuple[IntTuple, ...]]:
+def _modes(coord: tuple[Slicer, ...], shape: IntTuple) -> tuple[IntTuple, ...]:
     if not isinstance(shape, tuple) or len(shape) != len(coord):
-        raise LayoutError(f"coordinate of {len(coord)} modes for the shape {shape}")
-    if not isinstance(stride, tuple) or len(stride) != len(shape):
-        raise LayoutError(f"stride {stride} does not have the profile of the shape {shape}")
-    return shape, stride
+        raise LayoutError(f"coordinate of {len(coord)} modes for the shape {format_int_tuple(shape)}")
+    return shape
 
 
 def has_array(coord: object) -> bool:
@@ -97,8 +93,7 @@ def natural(index: Any) -> Any:
 def _reach(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
     """An upper bound of the absolute value of every intermediate result of ``_offset``."""
     if isinstance(coord, tuple):
-        shapes, strides = _modes(coord, shape, stride)
-        return sum(map(_reach, coord, shapes, strides))
+        return sum(map(_reach, coord, _modes(coord, shape), wrap(stride)))
     if coord is None:
         return 0
     index = natural(coord)
@@ -108,6 +103,14 @@ def _reach(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
         total += (s - 1) * abs(d)
         rest *= s
     return total + max(top, top // rest * abs((leaves(stride) or (0,))[-1]))
+
+
+def check_strided(shape: IntTuple, stride: IntTuple) -> None:
+    """Refuse a shape and a stride that make no layout."""
+    check_shape(shape)
+    check_int_tuple(stride, "stride")
+    if not congruent(shape, stride):
+        raise ProfileError(f"shape {format_int_tuple(shape)} and stride {format_int_tuple(stride)} differ in profile")
 
 
 def crd2idx(coord: Coord, shape: Any, stride: IntTuple | None = None) -> Any:
@@ -122,7 +125,11 @@ def crd2idx(coord: Coord, shape: Any, stride: IntTuple | None = None) -> Any:
     """
     if not isinstance(shape, (int, tuple)):
         return offset(coord, shape.shape, shape.stride)
-    return offset(coord, shape, _prefix_products(shape, 1)[0] if stride is None else stride)
+    if stride is None:
+        check_shape(shape)
+        return offset(coord, shape, _prefix_products(shape, 1)[0])
+    check_strided(shape, stride)
+    return offset(coord, shape, stride)
 
 
 def _prefix_products(shape: IntTuple, start: int) -> tuple[IntTuple, int]:
@@ -146,11 +153,13 @@ def idx2crd(index: Coord, shape: IntTuple, stride: IntTuple | None = None) -> An
 
     Raises LayoutError for a negative index, and, with strides, when the digits do not give the index back.
     """
+    if stride is None:
+        check_shape(shape)
+    else:
+        check_strided(shape, stride)
     if isinstance(index, tuple):
-        if not isinstance(shape, tuple) or len(shape) != len(index):
-            raise LayoutError(f"index of {len(index)} modes for the shape {shape}")
-        strides = (None,) * len(shape) if stride is None else _modes(index, shape, stride)[1]
-        return tuple(map(idx2crd, index, shape, strides))
+        shapes = _modes(index, shape)
+        return tuple(map(idx2crd, index, shapes, (None,) * len(shapes) if stride is None else wrap(stride)))
     value = natural(index)
     if stride is None:
         return _digits(value, shape)[0]
@@ -174,15 +183,14 @@ def _digits(index: Any, shape: IntTuple, last: bool = True) -> tuple[Any, Any]:
 
 
 def _strided_digits(index: Any, shape: IntTuple, stride: IntTuple) -> Any:
-    if isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == len(stride):
-        return tuple(_strided_digits(index, s, d) for s, d in zip(shape, stride, strict=True))
-    if isinstance(shape, tuple) or isinstance(stride, tuple):
-        raise LayoutError(f"stride {stride} does not have the profile of the shape {shape}")
+    if isinstance(shape, tuple):
+        return tuple(_strided_digits(index, s, d) for s, d in zip(shape, wrap(stride), strict=True))
     if shape == 1:
         return index * 0
-    if stride <= 0:
-        raise LayoutError(f"idx2crd needs positive strides, got {stride} for the extent {shape}")
-    return index // stride % shape
+    step = product(stride)
+    if step <= 0:
+        raise LayoutError(f"idx2crd needs positive strides, got {step} for the extent {shape}")
+    return index // step % shape
 
 
 def crd2crd(coord: Coord, source: IntTuple, target: IntTuple) -> Any:

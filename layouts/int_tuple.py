@@ -147,6 +147,13 @@ def nest(items: Iterator[IntTuple], profile: IntTuple) -> IntTuple:
     return tuple([nest(items, p) for p in profile]) if isinstance(profile, tuple) else next(items)
 
 
+def check_shape(t: IntTuple) -> None:
+    """Refuse what is no shape: no integer tuple, or an extent below 1."""
+    check_int_tuple(t, "shape")
+    if min(leaves(t), default=1) < 1:
+        raise LayoutError(f"extents must be at least 1, got the shape {t}")
+
+
 def check_int_tuple(t: object, what: str, level: int = 0) -> None:
     """Refuse what is not an integer tuple: other types, booleans, more than 64 levels."""
     if type(t) is int:

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, overload
 
-from layouts.coords import Coord, Slicer, has_none, offset
-from layouts.errors import LayoutError, ProfileError
-from layouts.int_tuple import IntTuple, check_int_tuple, congruent, leaves, product, rank, wrap
+from layouts.coords import Coord, Slicer, check_strided, has_none, offset
+from layouts.errors import LayoutError
+from layouts.int_tuple import IntTuple, check_shape, leaves, rank, wrap
 from layouts.order import compact_col_major
 from layouts.text import format_int_tuple, parse_shape_stride
 
@@ -33,17 +33,11 @@ class Layout:
     stride: IntTuple
 
     def __init__(self, shape: IntTuple, stride: IntTuple | None = None) -> None:
-        check_int_tuple(shape, "shape")
-        if product(shape) < 1 or min(leaves(shape), default=1) < 1:
-            raise LayoutError(f"extents must be at least 1, got shape {format_int_tuple(shape)}")
         if stride is None:
+            check_shape(shape)
             stride = compact_col_major(shape)
         else:
-            check_int_tuple(stride, "stride")
-            if not congruent(shape, stride):
-                raise ProfileError(
-                    f"shape {format_int_tuple(shape)} and stride {format_int_tuple(stride)} differ in profile"
-                )
+            check_strided(shape, stride)
         _set_shape(self, shape)
         _set_stride(self, stride)
 

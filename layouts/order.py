@@ -48,7 +48,7 @@ def compact_order(shape: IntTuple, order: IntTuple) -> IntTuple:
     starts: dict[int, int] = {}
     start = 1
     for rank, extent in sorted(zip(leaves(order), _parts(shape, order), strict=True)):
-        if extent > 1 and rank in starts and starts[rank] != start:
+        if starts.get(rank, start) != start:
             raise LayoutError(f"two modes of the shape {shape} have the order {rank}: strides would collide")
         starts.setdefault(rank, start)
         start *= extent

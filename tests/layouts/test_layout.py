@@ -145,6 +145,25 @@ def test_array_results_beyond_64_bits_are_refused_and_ints_are_exact():
     assert Layout(2, 2**70)(1) == 2**70
 
 
+@given(
+    hyp.lists(hyp.tuples(hyp.integers(1, 3), hyp.integers(55, 63), hyp.booleans()), min_size=1, max_size=4),
+    hyp.booleans(),
+)
+def test_arrays_never_wrap(modes, by_mode):
+    """Refused exactly where the offsets, added up without their signs, would not fit 64 bits."""
+    layout = Layout(tuple(s for s, _, _ in modes), tuple((-1) ** minus * 2**bits for _, bits, minus in modes))
+    reach = sum((s - 1) * 2**bits for s, bits, _ in modes)
+    coord = np.ix_(*(np.arange(s) for s, _, _ in modes)) if by_mode else (np.arange(size(layout)),)
+    if reach > 2**63 - 1:
+        with pytest.raises(LayoutError, match="do not fit 64 bits"):
+            layout(*coord)
+        return
+    wanted = [
+        sum(c * d for c, d in zip(digits, layout.stride, strict=True)) for digits in st.flat_coordinates(layout.shape)
+    ]
+    assert np.ravel(layout(*coord), order="F").tolist() == wanted
+
+
 def test_the_empty_layout_has_one_index():
     empty = Layout((), ())
     assert (size(empty), cosize(empty), empty(0), empty(()), len(empty)) == (1, 1, 0, 0, 0)
@@ -159,8 +178,8 @@ def test_the_empty_layout_has_one_index():
         ((4, 8), 1, ProfileError, "differ in profile"),
         (4, (1,), ProfileError, "differ in profile"),
         (((4, 8), (32, 2)), ((512, 1), ((16, 8),)), ProfileError, "differ in profile"),
-        ((4, 0), (1, 4), LayoutError, "at least 1, got shape"),
-        (-4, 1, LayoutError, "at least 1, got shape -4"),
+        ((4, 0), (1, 4), LayoutError, "at least 1, got the shape"),
+        (-4, 1, LayoutError, "at least 1, got the shape -4"),
         ((-4, -2), (1, 4), LayoutError, "at least 1"),
         (True, 1, LayoutError, "got bool True"),
         ((4, False), (1, 0), LayoutError, "got bool False"),
@@ -356,18 +375,24 @@ def test_idx2crd_on_arrays_and_tuples():
 
 
 @pytest.mark.parametrize(
-    ("call", "problem"),
+    ("function", "arguments", "problem"),
     [
-        (lambda: idx2crd(5, (4, 8), (1, 8)), "give the index 5 back"),
-        (lambda: idx2crd(5, (4, 8), (0, 1)), "positive strides, got 0"),
-        (lambda: idx2crd(5, (4, 8), (1, (4,))), "does not have the profile"),
-        (lambda: idx2crd((5, 1, 1), (4, 8)), "3 modes"),
-        (lambda: idx2crd(-1, (4, 8)), "negative"),
-        (lambda: idx2crd(1, ()), "the index 0 alone"),
-        (lambda: crd2crd(3, 4, 8), "differ in size"),
-        (lambda: crd2crd((3, 1), (4, 2), (8,)), "ranks differ"),
+        (idx2crd, (5, (4, 8), (1, 8)), "give the index 5 back"),
+        (idx2crd, (5, (4, 8), (0, 1)), "positive strides, got 0"),
+        (idx2crd, (5, (4, 8), (1, (4,))), "differ in profile"),
+        (idx2crd, (5, (4, 0)), "at least 1"),
+        (crd2idx, (9, (4, 8), (1,)), "differ in profile"),
+        (crd2idx, ((1, 2), (4, 8), 5), "differ in profile"),
+        (crd2idx, ((1, 2), 32), "2 modes for the shape 32"),
+        (crd2idx, (3, (0, 4)), "at least 1"),
+        (crd2idx, (3, (4, "8")), "got str"),
+        (idx2crd, ((5, 1, 1), (4, 8)), "3 modes"),
+        (idx2crd, (-1, (4, 8)), "negative"),
+        (idx2crd, (1, ()), "the index 0 alone"),
+        (crd2crd, (3, 4, 8), "differ in size"),
+        (crd2crd, ((3, 1), (4, 2), (8,)), "ranks differ"),
     ],
 )
-def test_what_has_no_coordinate_is_refused(call, problem):
+def test_what_has_no_coordinate_is_refused(function, arguments, problem):
     with pytest.raises(LayoutError, match=problem):
-        call()
+        function(*arguments)
