@@ -46,7 +46,6 @@ def classes(signature: Signature, table: Table) -> Classes:
     counts = {name: signature.lanes * signature.operands[name].values for name in "ABD"}
     a, b = np.nonzero(table < counts["D"])
     d = table[a, b].astype(np.int64)
-    notes = _odd_pairs(signature, table, counts["D"])
     product = _components(counts, a, b, d)
     labels = {name: np.full((size, 4), -1, np.int64) for name, size in counts.items()}
     for name in "ABD":
@@ -54,18 +53,19 @@ def classes(signature: Signature, table: Table) -> Classes:
     labels["A"][:, ROW] = _number(_sets(a, d, counts["A"], counts["D"]), product["A"])
     labels["B"][:, COLUMN] = _number(_sets(b, d, counts["B"], counts["D"]), product["B"])
     labels["A"][:, CONTRACTED] = _number(_sets(a, b, counts["A"], counts["B"]), product["A"])
+    torn: list[str] = []
     for axis, source, slots, target, reached in (
         (ROW, "A", a, "D", d),
         (COLUMN, "B", b, "D", d),
         (CONTRACTED, "A", a, "B", b),
     ):
-        labels[target][:, axis], torn = _inherit(labels[source][slots, axis], reached, counts[target])
-        axis_name = ("row", "column", "k")[axis]
-        notes += [f"{_slot(signature, target, int(s))} has more than one {axis_name} class" for s in torn]
-    notes += _silent(signature, product) + _extents(signature, labels)
+        labels[target][:, axis], several = _inherit(labels[source][slots, axis], reached, counts[target])
+        name = ("row", "column", "k")[axis]
+        torn += [f"{_slot(signature, target, int(s))} has more than one {name} class" for s in several]
     different = int(np.count_nonzero(rebuild(labels) != table))
-    if different:
-        notes.append(f"{different} of {table.size} pairs are not what the classes say")
+    lost = [f"{different} of {table.size} pairs are not what the classes say"] if different else []
+    odd, silent = _odd_pairs(signature, table, counts["D"]), _silent(signature, product)
+    notes = [*odd, *lost, *silent, *_extents(signature, labels), *torn]
     shaped = {name: flat.reshape(signature.lanes, -1, 4) for name, flat in labels.items()}
     return Classes(shaped, _shorten(notes))
 

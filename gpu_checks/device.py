@@ -53,8 +53,8 @@ def _look() -> DeviceInfo:
     capability = 10 * properties["major"] + properties["minor"]
     nvrtc = _nvrtc(name, capability)
     suffix = "a" if capability >= 90 else ""  # the architecture-specific instructions too
-    toolkit = runtime.runtimeGetVersion()
-    cuda = f"{toolkit // 1000}.{toolkit % 1000 // 10}"
+    offered = runtime.driverGetVersion()  # CuPy's own runtime is linked in and says nothing about the machine
+    cuda = f"{offered // 1000}.{offered % 1000 // 10}"
     return DeviceInfo(name, f"sm_{capability}{suffix}", _driver(), cuda, nvrtc)
 
 

@@ -37,7 +37,7 @@ class DeviceInfo:
     gpu: str
     sm: str  # the architecture compiled for: "sm_90a"
     driver: str  # version of the driver, empty where it could not be read
-    cuda: str
+    cuda: str  # CUDA version of the driver
     nvrtc: str
 
 

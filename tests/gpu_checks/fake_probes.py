@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines and jobs for the watched worker, importable by its child process."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import sys
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
+from isa_tables.signature import Signature, mnemonics, signature
+from tests.gpu_checks.simulated import INFO, Simulated, random_deal
+
+ANY = signature("dp4a.s32.s32")
+
+
+@dataclass
+class Idle:
+    """A machine that runs nothing."""
+
+    info: DeviceInfo = INFO
+
+    def prepare(self, signatures: list[Signature]) -> None:
+        print("a library that prints to standard output")
+
+
+def idle() -> Idle:
+    return Idle()
+
+
+def none() -> Unavailable:
+    return Unavailable("no GPU in this test")
+
+
+def broken() -> Idle:
+    raise OSError("libcuda is a text file")
+
+
+def simulated() -> Simulated:
+    """Small instructions with elements dealt at random."""
+    random = np.random.default_rng(5)
+    small = [signature(name) for name in mnemonics() if name.startswith(("dp", "mma.sync.aligned.m8n8k4"))]
+    return Simulated({s.mnemonic: random_deal(s, random) for s in small})
+
+
+class Lying(Simulated):
+    """Its products are not those of its relation: D arrives one lane further on."""
+
+    def run(self, signature, a, b, c):
+        return np.roll(super().run(signature, a, b, c), 1, axis=1)
+
+
+def lying() -> Lying:
+    return Lying(simulated().deals)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Gives back a number and the process that computed it."""
+
+    number: int
+    signature: Signature = ANY
+
+    def on(self, bench: object) -> tuple[int, int]:
+        return self.number, os.getpid()
+
+
+@dataclass(frozen=True)
+class Misbehave:
+    """Does what a bad instruction or a bad probe can do."""
+
+    how: str
+    signature: Signature = ANY
+
+    def on(self, bench: object) -> int:
+        if self.how == "exit":
+            print("last words", file=sys.stderr)
+            os._exit(7)
+        if self.how == "crash":
+            ctypes.string_at(0)
+        if self.how == "hang":
+            time.sleep(600)
+        if self.how == "fault":
+            raise DeviceFault("an illegal instruction was encountered")
+        if self.how == "refuse":
+            raise Refused("the assembler has never heard of it")
+        if self.how == "value":
+            raise ValueError("the map is upside down")
+        return 1 // 0

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A whole probe on simulated instructions: what is recorded, and what the controls catch."""
+
+from __future__ import annotations
+
+import hashlib
+
+import numpy as np
+import pytest
+
+from gpu_checks.classes import rebuild
+from gpu_checks.kernels import module
+from gpu_checks.record import maps_of, observe_moves, passthrough, record
+from gpu_checks.values import Refused
+from isa_tables.signature import signature
+from tests.gpu_checks.simulated import INFO, Simulated, random_deal
+
+NAMES = [
+    "dp4a.u32.u32",
+    "dp2a.lo.s32.u32",
+    "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64",
+    "mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f16",
+    "mma.sync.aligned.m8n8k4.col.col.f16.f16.f16.f16",
+    "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32",
+    "mma.sync.aligned.m16n8k8.row.col.f32.bf16.bf16.f32",
+    "mma.sync.aligned.m16n8k16.row.col.f16.e4m3.e5m2.f16",
+    "mma.sync.aligned.m8n8k32.row.col.s32.s4.u4.s32",
+    "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc",
+    "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.xor.popc",
+]
+
+
+def simulated(name, seed=0, kind=Simulated):
+    s = signature(name)
+    return s, kind({s.mnemonic: random_deal(s, np.random.default_rng(seed))})
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_instruction_dealt_at_random_is_recorded_and_its_controls_hold(name):
+    s, machine = simulated(name)
+    found = record(machine, s, observe_moves(machine), trials=4, seed=1)
+    assert found.sound and found.exceptions == ()
+    assert found.controls is not None and found.controls.trials == 4
+    assert (rebuild(found.operands) == machine.table(s)).all()
+    assert found.pairs == machine.table(s).size
+    assert (found.mnemonic, found.gpu, found.sm) == (s.mnemonic, INFO.gpu, INFO.sm)
+    assert found.kernel_hash == hashlib.sha256(module([s]).encode()).hexdigest()
+    assert found.emulated is False and found.sass == "HMMA.TEST"
+
+
+@pytest.mark.parametrize("name", NAMES[2:5])
+def test_passthrough_says_in_which_d_slot_each_c_arrives(name):
+    s, machine = simulated(name, 3)
+    deal = machine.deals[s.mnemonic]
+    home = {tuple(label): slot for slot, label in enumerate(deal["D"].reshape(-1, 3).tolist())}
+    want = [home[tuple(label)] for label in deal["C"].reshape(-1, 3).tolist()]
+    assert passthrough(machine, s).reshape(-1).tolist() == want
+
+
+class Turned(Simulated):
+    """The products arrive one lane further on than the relation says."""
+
+    def run(self, signature, a, b, c):
+        return np.roll(super().run(signature, a, b, c), 1, axis=1)
+
+
+class Deaf(Simulated):
+    """One lane's D is never written."""
+
+    def run(self, signature, a, b, c):
+        words = super().run(signature, a, b, c)
+        words[:, 13] = 0x7FFF7FFF
+        return words
+
+
+class Constant(Simulated):
+    """D is C, whatever A and B are."""
+
+    def run(self, signature, a, b, c):
+        return super().run(signature, np.zeros_like(a), b, c)
+
+
+@pytest.mark.parametrize("kind", [Turned, Deaf, Constant])
+def test_products_that_contradict_the_relation_fail_the_controls(kind):
+    s, machine = simulated("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", kind=kind)
+    found = record(machine, s, observe_moves(machine), trials=4, seed=0)
+    assert not found.sound
+    if kind is Turned:  # a rotation of C and D alike is a relabelling of C: the products disagree all the same
+        assert found.controls is not None and found.controls.product > 0
+    if kind is Deaf:
+        assert any("do not arrive" in note for note in found.exceptions) and found.controls is None
+
+
+def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
+    s, machine = simulated("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
+
+    def spoil(table):
+        table[4, :] = 0xFFFF
+        return table
+
+    machine.spoil = spoil
+    found = record(machine, s, observe_moves(machine), trials=2, seed=0)
+    assert "A lane 4 value 0 takes part in no product" in found.exceptions
+    assert found.controls is None and not found.sound
+
+
+def test_what_the_gpu_does_not_have_is_refused_before_anything_runs():
+    s, machine = simulated("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
+    with pytest.raises(Refused, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
+        record(machine, s, {}, trials=1, seed=0)
+    assert machine.runs == []
+
+
+def test_incomplete_labels_are_no_maps():
+    s, machine = simulated("dp4a.s32.s32")
+    found = record(machine, s, {}, trials=1, seed=0)
+    assert maps_of(found.operands, found.passthrough) is not None
+    assert maps_of(found.operands, np.full((1, 1), -1)) is None

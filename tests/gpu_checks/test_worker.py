@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The watched worker: one bad probe is marked with its reason, the others are answered."""
+
+from __future__ import annotations
+
+import pytest
+
+from gpu_checks.values import Unavailable
+from gpu_checks.worker import Worker, WorkerError
+from tests.gpu_checks.fake_probes import Answer, Misbehave
+
+IDLE = "tests.gpu_checks.fake_probes:idle"
+
+
+def outcomes(jobs, **options):
+    with Worker(IDLE, **options) as worker:
+        return list(worker.run(jobs))
+
+
+def test_answers_come_in_order_from_one_process_that_is_not_ours():
+    import os
+
+    with Worker(IDLE) as worker:
+        first = list(worker.run([Answer(n) for n in range(5)]))
+        second = list(worker.run([Answer(9)]))
+    assert [(index, number) for index, (number, _) in first] == [(n, n) for n in range(5)]
+    processes = {pid for _, (_, pid) in first + second}
+    assert len(processes) == 1 and os.getpid() not in processes
+
+
+@pytest.mark.parametrize(
+    ("how", "reason"),
+    [
+        ("exit", "the probe process ended with exit code 7: last words"),
+        ("crash", "the probe process ended with signal 11: a library that prints to standard output"),
+        ("fault", "an illegal instruction was encountered"),
+    ],
+)
+def test_a_probe_that_breaks_its_process_is_marked_and_a_new_process_goes_on_behind_it(how, reason):
+    found = dict(outcomes([Answer(0), Misbehave(how), Answer(2), Misbehave(how), Answer(4)]))
+    assert list(found) == [0, 1, 2, 3, 4]
+    assert found[1] == found[3] == Unavailable(reason)
+    assert [found[n][0] for n in (0, 2, 4)] == [0, 2, 4]
+    assert len({found[n][1] for n in (0, 2, 4)}) == 3
+
+
+def test_a_probe_that_hangs_is_ended_after_its_time():
+    found = dict(outcomes([Answer(0), Misbehave("hang"), Answer(2)], timeout=3))
+    assert found[1] == Unavailable("no answer within 3 s; the probe process was ended")
+    assert found[2][0] == 2
+
+
+def test_a_refusal_leaves_the_process_as_it_is():
+    found = dict(outcomes([Answer(0), Misbehave("refuse"), Answer(2)]))
+    assert found[1] == Unavailable("the assembler has never heard of it")
+    assert found[0][1] == found[2][1]
+
+
+def test_a_bad_argument_is_raised_where_it_was_asked():
+    with pytest.raises(ValueError, match="the map is upside down"):
+        outcomes([Misbehave("value")])
+
+
+def test_a_defect_of_a_probe_is_raised_with_its_place_and_never_taken_for_a_missing_gpu():
+    with pytest.raises(WorkerError, match="ZeroDivisionError"):
+        outcomes([Answer(0), Misbehave("divide")])
+
+
+def test_without_a_machine_every_probe_is_unavailable_for_its_reason():
+    with Worker("tests.gpu_checks.fake_probes:none") as worker:
+        found = list(worker.run([Answer(0), Answer(1)]))
+        assert worker.device == Unavailable("no GPU in this test")
+    assert found == [(n, Unavailable("no GPU in this test")) for n in (0, 1)]
+
+
+def test_a_machine_that_cannot_be_made_is_a_defect():
+    with Worker("tests.gpu_checks.fake_probes:broken") as worker, pytest.raises(WorkerError, match="text file"):
+        list(worker.run([Answer(0)]))
+
+
+def test_a_process_that_never_starts_is_reported():
+    with Worker("tests.gpu_checks.fake_probes:idle", start=0.0) as worker:
+        found = list(worker.run([Answer(0)]))
+    assert found == [(0, Unavailable("no answer within 0 s; the probe process was ended"))]
+
+
+def test_no_process_outlives_the_worker():
+    import os
+
+    with Worker(IDLE) as worker:
+        ((_, (_, process)),) = worker.run([Answer(0)])
+        os.kill(process, 0)
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
