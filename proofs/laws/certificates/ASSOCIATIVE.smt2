@@ -1,0 +1,30 @@
+; ASSOCIATIVE: (A o B) o C = A o (B o C) at k, as long as C(k) lies in the domain of B (and B's image in A's)
+; Cecka 2026, 3.3.1
+(set-logic ALL)
+(push 1)
+; ASSOCIATIVE
+(declare-fun a (Int) Int)
+(declare-fun c (Int) Int)
+(declare-fun R0 (Int) Int)
+(declare-fun R1 (Int) Int)
+(declare-const N0 Int)
+(declare-const N1 Int)
+(declare-const r0 Int)
+(declare-const r1 Int)
+(declare-const k Int)
+; N0 >= 1
+(assert (! (>= N0 1) :named kind.N0))
+; c(k) >= 0
+(assert (! (>= (c k) 0) :named hyp.0))
+; c(k) < N0 * N1
+(assert (! (< (c k) (* N0 N1)) :named hyp.1))
+; implies(0 <= c(k) % N0 and c(k) % N0 < N0 and 0 <= c(k) // N0 and c(k) // N0 < N1, R0(c(k) % N0) + R1(c(k) // N0) == a(c(k) % N0 * r0 + c(k) // N0 * r1))
+(assert (! (=> (and (<= 0 (mod (c k) N0)) (< (mod (c k) N0) N0) (<= 0 (div (c k) N0)) (< (div (c k) N0) N1)) (= (+ (R0 (mod (c k) N0)) (R1 (div (c k) N0))) (a (+ (* (mod (c k) N0) r0) (* (div (c k) N0) r1))))) :named hyp.2))
+; DIVDEF(N0, c(k))
+(assert (! (=> (>= N0 1) (and (= (c k) (+ (mod (c k) N0) (* N0 (div (c k) N0)))) (<= 0 (mod (c k) N0)) (< (mod (c k) N0) N0))) :named hint.0))
+; LTD(N0, N1, c(k))
+(assert (! (=> (and (>= N0 1) (< (c k) (* N0 N1))) (< (div (c k) N0) N1)) :named hint.1))
+; not: R0(c(k) % N0) + R1(c(k) // N0) == a(c(k) % N0 * r0 + c(k) // N0 * r1)
+(assert (not (= (+ (R0 (mod (c k) N0)) (R1 (div (c k) N0))) (a (+ (* (mod (c k) N0) r0) (* (div (c k) N0) r1))))))
+(check-sat)
+(pop 1)

@@ -1,0 +1,20 @@
+; DIVIDE_ANY: logical_divide by any B whose (B, B*) is onto the indices of A: A's values appear under (i, j) as A(B(i) + B*(j))
+; Cecka 2026, 3.5
+(set-logic ALL)
+(push 1)
+; DIVIDE_ANY
+(declare-fun A (Int) Int)
+(declare-fun B (Int) Int)
+(declare-fun S (Int) Int)
+(declare-fun left (Int) Int)
+(declare-fun right (Int) Int)
+(declare-fun R (Int Int) Int)
+(declare-const y Int)
+; R(left(y), right(y)) == A(B(left(y)) + S(right(y)))
+(assert (! (= (R (left y) (right y)) (A (+ (B (left y)) (S (right y))))) :named hyp.0))
+; B(left(y)) + S(right(y)) == y
+(assert (! (= (+ (B (left y)) (S (right y))) y) :named hyp.1))
+; not: R(left(y), right(y)) == A(y)
+(assert (not (= (R (left y) (right y)) (A y))))
+(check-sat)
+(pop 1)

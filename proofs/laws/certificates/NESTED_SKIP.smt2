@@ -1,0 +1,25 @@
+; NESTED_SKIP: nested modes distribute, step a: r = M*r', x < r, and the rest distributes
+; derived here; contains the tractable layouts of Carlisle, Shah, Stern, VanKoughnett 2026
+(set-logic ALL)
+(push 1)
+; NESTED_SKIP
+(declare-fun f (Int) Int)
+(declare-const M Int)
+(declare-const d Int)
+(declare-const r2 Int)
+(declare-const x Int)
+(declare-const j Int)
+; M >= 1
+(assert (! (>= M 1) :named kind.M))
+; f(x // M + r2 * j) == f(x // M) + f(r2 * j)
+(assert (! (= (f (+ (div x M) (* r2 j))) (+ (f (div x M)) (f (* r2 j)))) :named hyp.0))
+; DIVDEF(M, x)
+(assert (! (=> (>= M 1) (and (= x (+ (mod x M) (* M (div x M)))) (<= 0 (mod x M)) (< (mod x M) M))) :named hint.0))
+; DM(M, x + (M*r2)*j, x % M, x // M + r2*j)
+(assert (! (=> (and (>= M 1) (>= (mod x M) 0) (< (mod x M) M) (= (+ x (* (* M r2) j)) (+ (mod x M) (* M (+ (div x M) (* r2 j)))))) (and (= (mod (+ x (* (* M r2) j)) M) (mod x M)) (= (div (+ x (* (* M r2) j)) M) (+ (div x M) (* r2 j))))) :named hint.1))
+; DM(M, (M*r2)*j, 0, r2*j)
+(assert (! (=> (and (>= M 1) (>= 0 0) (< 0 M) (= (* (* M r2) j) (+ 0 (* M (* r2 j))))) (and (= (mod (* (* M r2) j) M) 0) (= (div (* (* M r2) j) M) (* r2 j)))) :named hint.2))
+; not: (x + M * r2 * j) % M * d + f((x + M * r2 * j) // M) == x % M * d + f(x // M) + (M * r2 * j % M * d + f(M * r2 * j // M))
+(assert (not (= (+ (* (mod (+ x (* (* M r2) j)) M) d) (f (div (+ x (* (* M r2) j)) M))) (+ (+ (* (mod x M) d) (f (div x M))) (+ (* (mod (* (* M r2) j) M) d) (f (div (* (* M r2) j) M)))))))
+(check-sat)
+(pop 1)
