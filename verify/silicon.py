@@ -203,12 +203,9 @@ def _related(
     found = judge(subject, claimed, recording)
     if isinstance(found, Agrees):
         return Status.AGREES, "", found.pairs, None
-    operands = " and ".join(dict.fromkeys(found.operands))
-    wrong = Counterexample(
-        {"lane": found.lane, "value": found.value},
-        found.statement,
-        extent=f"{found.axis} of {operands}: no relabelling explains both",
-    )
+    first, second = found.operands
+    extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
+    wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
     return Status.REFUTED, "", 0, wrong
 
 

@@ -86,5 +86,8 @@ class Report:
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
-    """Counts in words, the five that matter always, the exceptional one only when it happened."""
-    return ", ".join(f"{counts[s]} {s.value.lower()}" for s in order if counts[s] or s is not Status.VACUOUS)
+    """Counts in words; VACUOUS, which is an error, only when it happened."""
+    words = {Status.AGREES: "agree"}
+    return ", ".join(
+        f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s is not Status.VACUOUS
+    )

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The witnesses held against brute force, and so against each other, on random small layouts."""
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gpu_checks import Controls, Recording
+from layouts.atoms import registry
+from verify.layout import judge as judge_layout
+from verify.silicon import Agrees, Labels, judge, labels
+from verify.subject import prepare
+from verify.verdict import Kind, Status, Witness
+
+Modes = list[tuple[int, int]]
+MODES = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 12)), min_size=1, max_size=3)
+
+
+def text(thread: Modes, value: Modes) -> str:
+    def half(which: int) -> str:
+        return ",".join("(" + ",".join(str(mode[which]) for mode in modes) + ")" for modes in (thread, value))
+
+    return f"({half(0)}):({half(1)})"
+
+
+def values(modes: Modes) -> list[int]:
+    """Every value of a list of modes, the first mode fastest."""
+    return [sum(digits) for digits in product(*[[c * d for c in range(s)] for s, d in reversed(modes)])]
+
+
+@given(MODES, MODES, st.tuples(st.integers(1, 6), st.integers(1, 6)))
+def test_book_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: tuple[int, int]) -> None:
+    held = Counter(t + v for t in values(thread) for v in values(value))
+    size = extent[0] * extent[1]
+    truth = {Kind.IN_BOUNDS: max(held) < size, Kind.OWNS: held == Counter(range(size))}
+    report = judge_layout(text(thread, value), extent)
+    for verdict in report.verdicts():
+        if verdict.claim.kind in truth:
+            said = {e.witness: e.status for e in verdict.evidence}
+            wanted = Status.PROVED if truth[verdict.claim.kind] else Status.REFUTED
+            assert said == {Witness.BOOK: wanted, Witness.PROOF: wanted}
+            assert not verdict.contradiction
+
+
+ATOM = registry()["SM80_8x8x4_F64F64F64F64_TN"]
+
+
+def table(claimed: Labels) -> dict[tuple[int, int], list[int]]:
+    """Which D slots a one-hot pair of A and B reaches, by the labels: D[m, n] += A[m, k] * B[n, k]."""
+    slots = {name: [label[1:] for lane in rows for label in lane] for name, rows in claimed.items()}
+    where: dict[tuple[int, int], list[int]] = {}
+    for d, (m, n) in enumerate(slots["C"]):
+        where.setdefault((m, n), []).append(d)
+    return {
+        (a, b): where.get((m, n), [])
+        for (a, (m, k)), (b, (n, other)) in product(enumerate(slots["A"]), enumerate(slots["B"]))
+        if k == other
+    }
+
+
+def recording(hardware: Labels, numbering: dict[str, list[int]]) -> Recording:
+    """What a GPU with these labels would show, its classes numbered at will."""
+    operands = {}
+    for name, (first, second) in {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}.items():
+        rows = np.full((32, len(hardware[name][0]), 4), -1, dtype=np.int64)
+        rows[..., 3] = 0
+        for lane, row in enumerate(hardware[name]):
+            for value, (_, x, y) in enumerate(row):
+                rows[lane, value, "mnk".index(first)] = numbering[first][x]
+                rows[lane, value, "mnk".index(second)] = numbering[second][y]
+        operands["D" if name == "C" else name] = rows
+    facts = dict.fromkeys(("hash", "gpu", "sm", "driver", "cuda", "nvrtc", "sass", "kernel_hash", "date"), "")
+    return Recording(
+        mnemonic="simulated",
+        operands=operands,
+        passthrough=np.arange(64).reshape(32, 2),
+        anchors=(),
+        controls=Controls(1, 0, 0, 1),
+        pairs=1024,
+        exceptions=(),
+        emulated=False,
+        **facts,
+    )
+
+
+def relabelled(claimed: Labels, maps: dict[str, list[int]]) -> Labels:
+    axes = {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}
+    return {
+        name: [[(q, maps[axes[name][0]][x], maps[axes[name][1]][y]) for q, x, y in row] for row in rows]
+        for name, rows in claimed.items()
+    }
+
+
+PERMUTATIONS = st.fixed_dictionaries(
+    {"m": st.permutations(range(8)), "n": st.permutations(range(8)), "k": st.permutations(range(4))}
+)
+
+
+@given(PERMUTATIONS, PERMUTATIONS, st.lists(st.tuples(st.sampled_from("ABC"), *[st.integers(0, 31)] * 2), max_size=2))
+def test_the_silicon_agrees_exactly_when_the_tables_do(
+    numbering: dict[str, list[int]], joint: dict[str, list[int]], swaps: list[tuple[str, int, int]]
+) -> None:
+    """A joint relabelling must pass; after swapping elements of one operand it passes only if no product changed."""
+    subject = prepare(ATOM)
+    hardware = labels(subject)
+    assert not isinstance(hardware, str)
+    claimed = relabelled(hardware, joint)
+    for name, one, other in swaps:
+        rows = claimed[name]
+        rows[one][0], rows[other][0] = rows[other][0], rows[one][0]
+    found = judge(subject, claimed, recording(hardware, numbering))
+    assert isinstance(found, Agrees) == (table(claimed) == table(hardware))
+
+
+def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
+    subject = prepare(replace(ATOM, operands=dict(ATOM.operands) | {"A": "((4,8),1):((8,2),0)"}))
+    claimed = labels(subject)
+    assert not isinstance(claimed, str)
+    hardware = labels(prepare(ATOM))
+    assert not isinstance(hardware, str)
+    identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
+    found = judge(subject, claimed, recording(hardware, identity))
+    assert not isinstance(found, Agrees) and "outside" in found.statement

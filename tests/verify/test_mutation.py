@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutation campaign: every wrong twin of a right atom is refuted, by each witness that can speak on it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from layouts import Layout
+from layouts.atoms import registry
+from verify import mutate
+from verify.campaign import campaign
+from verify.mutants import changes, distinct, joint_mutants
+
+
+def test_every_kind_of_change_is_made() -> None:
+    made = list(changes(Layout.parse("((4,8),2):((16,1),8)")))
+    assert len(made) == 3 * 3 + 3 + 3
+    assert str(dict(made)["strides 16 and 1 swapped (modes 0, 1)"]) == "((4,8),2):((1,16),8)"
+    assert str(dict(made)["stride 16 (mode 0) halved"]) == "((4,8),2):((8,1),8)"
+    assert str(dict(made)["mode 1 dropped"]) == "((4,1),2):((16,0),8)"
+
+
+def test_a_joint_mutant_is_the_permuted_layout() -> None:
+    """One permutation of m in A and C of m16n8k8 is what CUTLASS 3.0 to 3.2 shipped."""
+    atom = registry()["SM75_16x8x8_F32F16F16F32_TN"]
+    made = next(m for m in joint_mutants(atom) if m.what == "one permutation of m")
+    assert made.parts == ("A", "C")
+    assert made.atom.operands["A"] == made.atom.operands["C"] == "((4,8),(2,2)):((32,2),(16,1))"
+
+
+def test_known_defects_are_no_origins() -> None:
+    origins = {atom.name for atom, _ in distinct(registry().values())}
+    assert origins and not any(registry()[name].known_defect for name in origins)
+
+
+def test_the_whole_registry_is_refuted() -> None:
+    """Book, z3 and recording refute all mutants that are another function; intrinsic claims alone do not."""
+    score = campaign(list(registry().values()))
+    assert score.layouts == 40 and score.mutants > 600 and score.survivors == []
+    for judge in ("book", "z3", "recording"):
+        assert score.refuted[judge] == score.asked[judge] == score.mutants
+    assert 0.85 < score.refuted["intrinsic"] / score.asked["intrinsic"] < 1
+    assert score.joint > 40
+    assert score.joint_related == score.joint_asked == score.joint == score.joint_refuted
+    assert "\n".join(score.lines()) in (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+
+
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1 and document["complete"] and document["layouts"] == 3
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN", "-q"]) == 0
+    assert capsys.readouterr().out == "every mutant is refuted\n"
+    assert mutate.main(["UniversalFMA"]) == 2
+    assert mutate.main(["no_such_atom"]) == 2
+
+
+def test_a_surviving_mutant_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a book that finds every layout right, the campaign must fail and name who survived."""
+    monkeypatch.setattr("verify.book._compare", lambda *_: None)
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
+    told = capsys.readouterr().out
+    assert "SURVIVES book: SM80_8x8x4_F64F64F64F64_TN A" in told and told.endswith("SOME MUTANT SURVIVES\n")
