@@ -27,6 +27,7 @@ from proofs.term import Condition, Term
 
 if TYPE_CHECKING:
     from proofs.claims import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
+    from proofs.engine import Solver
     from proofs.functions import prove_same_function
     from proofs.ownership import prove_bijective, prove_onto, prove_owns
     from proofs.tiling import prove_tiling
@@ -41,6 +42,7 @@ __all__ = [
     "ProblemError",
     "ProofError",
     "Second",
+    "Solver",
     "Term",
     "TermError",
     "TermOverflow",
@@ -63,6 +65,7 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.claims"),
     **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.ownership"),
+    "Solver": "proofs.engine",
     "prove_same_function": "proofs.functions",
     "prove_tiling": "proofs.tiling",
 }

@@ -9,6 +9,7 @@ from typing import Any
 
 from layouts import Layout
 from proofs.decide import Claim, Point, Survey, decide
+from proofs.engine import Solver
 from proofs.errors import ProblemError
 from proofs.fragment import Fragment, Locate
 from proofs.modes import modes, size, value
@@ -17,13 +18,13 @@ from proofs.script import Script, conjunction
 from proofs.term import Condition, Term
 
 
-def prove_in_bounds(f: Fragment, budget: int = BUDGET) -> Outcome:
+def prove_in_bounds(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """For every thread and value: 0 <= L(thread, value) < elements of the tile. A point is a (thread, value)."""
     variables = {"thread": size(f.thread), "value": size(f.value)}
-    return decide(_InBounds(f"in bounds: {f.onto}", variables, (f.thread, f.value), f.elements), budget)
+    return decide(_InBounds(f"in bounds: {f.onto}", variables, (f.thread, f.value), f.elements), budget, solver)
 
 
-def prove_equals(f: Fragment, budget: int = BUDGET) -> Outcome:
+def prove_equals(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """For every thread t, value v, replica q: the formula at (thr(t) + rep(q), v) names element L(t, v) of the tile.
 
     A point is a (thread, value): it disagrees when any of its replicas does.
@@ -35,10 +36,10 @@ def prove_equals(f: Fragment, budget: int = BUDGET) -> Outcome:
     variables = {"thread": size(f.thread), "value": size(f.value), "replica": size(rep)}
     title = f"equals the formula: {f.onto}, thr {f.thr}, rep {f.rep}"
     claim = _Equals(title, variables, (f.thread, f.value, thr, rep), f.extent, f.locate)
-    return decide(claim, budget)
+    return decide(claim, budget, solver)
 
 
-def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET) -> Outcome:
+def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """For every element k of the tile: R(k) is in L's domain and L(R(k)) = k; R is defined on the elements only.
 
     A point is an element k. It proves L onto, with R as the certificate.
@@ -46,10 +47,12 @@ def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET) -> O
     flat = (*f.thread, *f.value)
     inv = modes(inverse)
     title = f"right inverse {inverse} of {f.onto}"
-    return decide(_RightInverse(title, {"k": max(f.elements, size(inv))}, (inv, flat), f.elements), budget)
+    return decide(_RightInverse(title, {"k": max(f.elements, size(inv))}, (inv, flat), f.elements), budget, solver)
 
 
-def prove_product(f: Fragment, product: Callable[[Any], Any], budget: int = BUDGET) -> Outcome:
+def prove_product(
+    f: Fragment, product: Callable[[Any], Any], budget: int = BUDGET, solver: Solver | None = None
+) -> Outcome:
     """For every thread t and replica q: product(thr(t) + rep(q)) = product(thr(0) + rep(q)).
 
     ``product`` says for which of an instruction's independent products a lane works: all logical threads of an
@@ -58,7 +61,7 @@ def prove_product(f: Fragment, product: Callable[[Any], Any], budget: int = BUDG
     thr, rep = f.lanes()
     title = f"one product: thr {f.thr}, rep {f.rep}"
     claim = _OneProduct(title, {"thread": size(thr), "replica": size(rep)}, (thr, rep), product)
-    return decide(claim, budget)
+    return decide(claim, budget, solver)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,17 +24,43 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
-class Session:
-    """One problem in one fresh solver; later checks are incremental.
+class OutOfBudget(Exception):
+    """The budget ended inside a command that is no check."""
 
-    ``budget`` bounds the whole session, in z3's deterministic resource units. Raises EngineError when z3 rejects
-    the text.
+
+class Solver:
+    """A solver to be used for many problems, one after the other: setting one up costs more than an easy problem.
+
+    Not to be shared between threads.
     """
 
-    def __init__(self, text: str, budget: int) -> None:
+    def __init__(self) -> None:
         self._context = z3.Context()
+
+    def run(self, text: str) -> str:
+        """The solver's output for a piece of SMT-LIB text. Raises EngineError, OutOfBudget."""
+        try:
+            return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text))
+        except z3.Z3Exception as error:
+            said = error.args[0]
+            message = said.decode() if isinstance(said, bytes) else str(said)
+            if "canceled" in message or "resource limit" in message:
+                raise OutOfBudget from error
+            raise EngineError(f"z3 rejected the problem: {message}\n{text}") from error
+
+
+class Session:
+    """One problem, in a fresh solver or in one that forgets what it had; later checks are incremental.
+
+    ``budget`` bounds the whole session, in z3's deterministic resource units; ``spent`` counts them. Raises
+    EngineError when z3 rejects the text, OutOfBudget when the budget ends elsewhere than in a check.
+    """
+
+    def __init__(self, text: str, budget: int, solver: Solver | None = None) -> None:
+        self._solver = solver or Solver()
         self._budget = budget
-        self._text = f"(set-option :rlimit {budget})\n{text}"
+        self._start = _spent(self._solver.run("(reset)(get-info :rlimit)"))
+        self._text = text
         self.spent = 0
 
     def check(self) -> Answer:
@@ -67,13 +93,17 @@ class Session:
         return {name: found[name] for name in names}
 
     def _check(self, before: str) -> Answer:
-        try:
-            text = self._run(f"{before}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
-        except _ResourcesError:
+        left = self._budget - self.spent
+        if left <= 0:
             return Answer("unknown", self._exhausted())
+        limited = f"(set-option :rlimit {left})\n{self._text}{before}"
+        self._text = ""
+        try:
+            text = self._run(f"{limited}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
+        except OutOfBudget as end:
+            return Answer("unknown", str(end))
+        self.spent = _spent(text) - self._start
         status = text.split(maxsplit=1)[0]
-        if spent := _SPENT.search(text):
-            self.spent = int(spent[1])
         if status == "sat":
             return Answer("sat")
         if status == "unsat":
@@ -86,19 +116,15 @@ class Session:
         return f"rlimit {self._budget} exhausted"
 
     def _run(self, text: str) -> str:
-        text, self._text = self._text + text, ""
         try:
-            return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text))
-        except z3.Z3Exception as error:
-            said = error.args[0]
-            message = said.decode() if isinstance(said, bytes) else str(said)
-            if "canceled" in message or "resource limit" in message:
-                raise _ResourcesError from error
-            raise EngineError(f"z3 rejected the problem: {message}\n{text}") from error
+            return self._solver.run(text)
+        except OutOfBudget as end:
+            raise OutOfBudget(self._exhausted()) from end
 
 
-class _ResourcesError(Exception):
-    """The budget ended inside a command."""
+def _spent(text: str) -> int:
+    """The resource units of the last report in ``text``."""
+    return int(_SPENT.findall(text)[-1])
 
 
 def engine() -> str:

@@ -64,10 +64,13 @@ class Fragment:
     def lanes(self) -> tuple[Modes, Modes]:
         """The modes of ``thr`` and ``rep``.
 
-        Raises ProblemError when ``thr`` numbers other threads than the layout does.
+        Raises ProblemError when ``thr`` numbers other threads than the layout does, or lanes below 0.
         """
         if size(modes(self.thr)) != size(self.thread):
             raise ProblemError(
                 f"thr {self.thr} numbers {size(modes(self.thr))} threads, {self.layout} has {size(self.thread)}"
             )
-        return modes(self.thr), modes(self.rep)
+        lanes = modes(self.thr), modes(self.rep)
+        if any(stride < 0 for flat in lanes for _, stride in flat):
+            raise ProblemError(f"thr {self.thr} with rep {self.rep} names lanes below 0")
+        return lanes

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 
 from layouts import Layout
 from proofs.decide import Claim, Point, decide
+from proofs.engine import Solver
 from proofs.modes import modes, size, value
 from proofs.outcome import BUDGET, Outcome
 from proofs.script import Script
 from proofs.term import Condition, Term
 
 
-def prove_same_function(a: Layout, b: Layout, budget: int = BUDGET) -> Outcome:
+def prove_same_function(a: Layout, b: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """For every index of either domain: it is in both, and A(index) = B(index). A point is an index.
 
     >>> prove_same_function(Layout.parse("(2,2,1):(1,2,9)"), Layout.parse("4:1")).status
@@ -22,7 +23,7 @@ def prove_same_function(a: Layout, b: Layout, budget: int = BUDGET) -> Outcome:
     """
     flat = modes(a), modes(b)
     title = f"same function: {a} and {b}"
-    return decide(_SameFunction(title, {"index": max(map(size, flat))}, flat), budget)
+    return decide(_SameFunction(title, {"index": max(map(size, flat))}, flat), budget, solver)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from math import prod
 from layouts import Layout
 from proofs.certificate import smallest_gap
 from proofs.decide import Claim, Point, Survey, decide
+from proofs.engine import Solver
 from proofs.errors import ProblemError
 from proofs.fragment import Fragment
 from proofs.modes import Modes, modes, size, value, values
@@ -19,7 +20,7 @@ from proofs.script import Script
 from proofs.term import Condition, Term
 
 
-def prove_owns(f: Fragment, budget: int = BUDGET) -> Outcome:
+def prove_owns(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Every element of the tile is held by exactly ``copies`` (thread, value), and nothing else is held.
 
     The smallest value of a layout is taken just where every digit of a non-zero stride is at one end, by as many
@@ -31,18 +32,20 @@ def prove_owns(f: Fragment, budget: int = BUDGET) -> Outcome:
     model is the smallest thread and value that hold one, with a second holder; else the smallest element unheld.
     """
     parts = {"thread": f.thread, "value": f.value}
-    return _owns(f"each element held {_times(f.copies)}: {f.onto}", parts, f.elements, f.copies, budget)
+    return _owns(f"each element held {_times(f.copies)}: {f.onto}", parts, f.elements, f.copies, budget, solver)
 
 
-def prove_bijective(layout: Layout, extents: tuple[int, ...], copies: int = 1, budget: int = BUDGET) -> Outcome:
+def prove_bijective(
+    layout: Layout, extents: tuple[int, ...], copies: int = 1, budget: int = BUDGET, solver: Solver | None = None
+) -> Outcome:
     """The same claim as prove_owns for any layout onto 0 .. product(extents) - 1; the model names an ``index``."""
     if min(*extents, copies, 1) < 1:
         raise ProblemError(f"extents {extents} and copies {copies} must be positive")
     title = f"each element held {_times(copies)}: {layout} onto {_by(extents)}"
-    return _owns(title, {"index": modes(layout)}, prod(extents), copies, budget)
+    return _owns(title, {"index": modes(layout)}, prod(extents), copies, budget, solver)
 
 
-def prove_onto(layout: Layout, extents: tuple[int, ...], budget: int = BUDGET) -> Outcome:
+def prove_onto(layout: Layout, extents: tuple[int, ...], budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """The values of ``layout`` are exactly 0 .. product(extents) - 1, each taken at least once.
 
     The preimage of an element is given: greedily, the largest stride first, as large a digit as fits. For strides
@@ -53,13 +56,15 @@ def prove_onto(layout: Layout, extents: tuple[int, ...], budget: int = BUDGET) -
         raise ProblemError(f"extents {extents} must be positive")
     flat, elements = modes(layout), prod(extents)
     variables = {"index": size(flat), "element": elements}
-    return decide(_Onto(f"onto: {layout} onto {_by(extents)}", variables, (flat,), elements), budget)
+    return decide(_Onto(f"onto: {layout} onto {_by(extents)}", variables, (flat,), elements), budget, solver)
 
 
-def _owns(title: str, parts: Mapping[str, Modes], elements: int, copies: int, budget: int) -> Outcome:
+def _owns(
+    title: str, parts: Mapping[str, Modes], elements: int, copies: int, budget: int, solver: Solver | None
+) -> Outcome:
     first = {name: size(flat) for name, flat in parts.items()}
     second = {f"{name}2": n for name, n in first.items()}
-    return decide(_Owns(title, first | second, tuple(parts.values()), elements, copies), budget)
+    return decide(_Owns(title, first | second, tuple(parts.values()), elements, copies), budget, solver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +78,7 @@ class _Owns(Claim):
         first = [at[name] for name in self._names()]
         second = [at[f"{name}2"] for name in self._names()]
         here, there = (
-            script.define(name, sum(map(script.image, self.layouts, point), script.term(0)))
+            script.define(name, script.total(map(script.image, self.layouts, point)))
             for name, point in (("element", first), ("element2", second))
         )
         counted = script.term(self._stride_0()) == self.copies

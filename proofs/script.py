@@ -22,7 +22,7 @@ class Script:
     (set-logic QF_BV)
     (declare-const t (_ BitVec 16))
     (assert (bvult t #x0008))
-    (assert (not (bvslt (bvadd (bvmul (bvand t #x0001) #x0004) (bvmul (bvlshr t #x0001) #x0001)) #x0008)))
+    (assert (not (bvslt (bvadd (bvmul (bvand t #x0001) #x0004) (bvlshr t #x0001)) #x0008)))
     """
 
     def __init__(self, width: int | None) -> None:
@@ -54,10 +54,15 @@ class Script:
 
     def image(self, flat: Modes, index: Term) -> Term:
         """The layout's value at ``index``: the sum of digit times stride, digits leftmost fastest."""
-        total = self.term(0)
-        for digit, (_, stride) in zip(self.digits(flat, index), flat, strict=True):
-            total = digit * stride if total.expr == self.term(0).expr else total + digit * stride
-        return total
+        parts = zip(self.digits(flat, index), flat, strict=True)
+        return self.total(digit if stride == 1 else digit * stride for digit, (_, stride) in parts)
+
+    def total(self, terms: Iterable[Term]) -> Term:
+        """The sum of any number of terms."""
+        first, *others = [*terms] or [self.term(0)]
+        for term in others:
+            first = first + term
+        return first
 
     def digits(self, flat: Modes, index: Term) -> list[Term]:
         """The mixed-radix digits of ``index``, the last one unbounded as the definition has it.
@@ -83,9 +88,7 @@ class Script:
             return known
         stem = f"{name}.{len(self._digits)}"
         digits = [self.variable(f"{stem}.{i}", s) for i, s in enumerate(sizes)]
-        total = self.term(0)
-        for i, digit in enumerate(digits):
-            total = total + digit * prod(sizes[:i])
+        total = self.total(digit * prod(sizes[:i]) for i, digit in enumerate(digits))
         self._lines.append(f"(assert (= {name} {render(total.expr)}))")
         self._digits[name, sizes] = digits
         return digits

@@ -18,6 +18,8 @@ from proofs.sexpr import Sexpr
 
 Number: TypeAlias = "Term | SupportsIndex"
 Truth: TypeAlias = "Condition | bool"
+LARGEST = 8192
+"""Bits in a number that is still written out: an absurd problem is refused, not choked on."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +45,8 @@ class Term:
         if self.lo > self.hi:
             raise TermError(f"empty interval [{self.lo}, {self.hi}]")
         if not (fits(self.lo, self.width) and fits(self.hi, self.width)):
-            raise TermOverflow(f"[{self.lo}, {self.hi}] does not fit {self.width} bits")
+            needed = 1 + max(self.lo.bit_length(), self.hi.bit_length())
+            raise TermOverflow(f"a value of {needed} bits does not fit {self.width or LARGEST}")
 
     def __bool__(self) -> bool:
         raise TermError("a symbolic value has no truth: write where(c, a, b) in place of if, and compare explicitly")
@@ -249,8 +252,8 @@ def constant(value: int, width: int | None) -> Term:
 
 
 def fits(value: int, width: int | None) -> bool:
-    """Whether ``value`` is a signed number of ``width`` bits."""
-    return width is None or value.bit_length() < width
+    """Whether ``value`` is a signed number of ``width`` bits; unbounded integers end at LARGEST bits."""
+    return value.bit_length() < (width or LARGEST)
 
 
 def _truth(value: bool) -> str:

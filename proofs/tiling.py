@@ -6,9 +6,10 @@ A TiledMMA lays AX x AY atoms over the warps and repeats that RX x RY times. The
 
     x = row(t, v) + X * (wx + AX * rx)        y = col(t, v) + Y * (wy + AY * ry)
 
-for an atom of extents X x Y. Here X and Y are numbers, everything else is symbolic: all tile counts at once, and for
-the atom a pair of uninterpreted functions with an inverse. Products of unknowns are met by three lemmas about
-w + A * r alone; the law then uses instances of the lemmas and linear arithmetic.
+for an atom of extents X x Y. Here X and Y are numbers, everything else is symbolic: all positive counts at once (that
+they are positive follows from there being a tile at all), and for the atom a pair of uninterpreted functions with an
+inverse. Products of unknowns are met by three lemmas about w + A * r alone; the law then uses instances of the lemmas
+and linear arithmetic.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 
-from proofs.engine import Answer, Session, engine
+from proofs.engine import Answer, Session, Solver, engine
 from proofs.errors import EngineError, ProblemError
 from proofs.outcome import BUDGET, Outcome
 
@@ -49,7 +50,6 @@ DEFINITIONS = """\
 (define-fun v3 () Int (value_of (mod x {X}) (mod y {Y})))
 """
 HYPOTHESES = {
-    "counts are positive": "(and (<= 1 AX) (<= 1 AY) (<= 1 RX) (<= 1 RY))",
     "atom in bounds": "(and (<= 0 (row t v)) (< (row t v) {X}) (<= 0 (col t v)) (< (col t v) {Y}))",
     "atom in bounds at t2": "(and (<= 0 (row t2 v2)) (< (row t2 v2) {X}) (<= 0 (col t2 v2)) (< (col t2 v2) {Y}))",
     "thread undone": "(= (thread_of (row t v) (col t v)) t)",
@@ -107,7 +107,7 @@ class TilingLaw:
         return text.replace("{X}", str(self.extents[0])).replace("{Y}", str(self.extents[1]))
 
 
-def prove_tiling(extents: tuple[int, ...], budget: int = BUDGET) -> Outcome:
+def prove_tiling(extents: tuple[int, ...], budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Tiles of any count of warps and repeats, of any bijective atom, own each element of an operand exactly once.
 
     Extents (M, N, K) state it of all three operands, the atom being M x N, M x K and N x K; two extents of one. Warps
@@ -119,22 +119,23 @@ def prove_tiling(extents: tuple[int, ...], budget: int = BUDGET) -> Outcome:
         raise ProblemError(f"an atom's extents are two or three positive numbers, not {extents}")
     first, *others = dict.fromkeys((a, b) for i, a in enumerate(extents) for b in extents[i + 1 :])
     law = TilingLaw(first, LEMMAS, HYPOTHESES)
-    return decide_laws([law, *(replace(law, extents=other, lemmas={}) for other in others)], budget)
+    return decide_laws([law, *(replace(law, extents=other, lemmas={}) for other in others)], budget, solver)
 
 
-def decide_laws(laws: list[TilingLaw], budget: int) -> Outcome:
+def decide_laws(laws: list[TilingLaw], budget: int, solver: Solver | None = None) -> Outcome:
     """Check that every law's hypotheses can be met, and that no lemma and no part of a law can fail."""
     start = perf_counter()
     problems = [text for law in laws for text in (*law.lemma_problems(), *law.law_problems())]
     spent, worst = 0, Answer("unsat")
+    solver = solver or Solver()
     for text in problems:
-        session = Session(text, budget)
+        session = Session(text, budget, solver)
         answer = session.check()
         spent += session.spent
         if answer.status == "sat":
             raise EngineError(f"the solver refutes a theorem:\n{text}")
         worst = answer if answer.status == "unknown" else worst
-    met = [_met(law, budget) for law in laws]
+    met = [_met(law, budget, solver) for law in laws]
     vacuous = Answer("unsat") in met
     doubt = next((answer for answer in met if answer.status == "unknown"), worst)
     return Outcome(
@@ -151,13 +152,13 @@ def decide_laws(laws: list[TilingLaw], budget: int) -> Outcome:
     )
 
 
-def _met(law: TilingLaw, budget: int) -> Answer:
+def _met(law: TilingLaw, budget: int, solver: Solver) -> Answer:
     """Whether the hypotheses have a model: one tile at the origin, or else any."""
-    session = Session(law.assumptions(), budget)
+    session = Session(law.assumptions(), budget, solver)
     at_origin = session.check_assuming(ORIGIN)
     if at_origin.status == "sat":
         return at_origin
-    return Session(law.assumptions(), budget).check()
+    return Session(law.assumptions(), budget, solver).check()
 
 
 def _constants(names: tuple[str, ...]) -> str:
