@@ -8,7 +8,6 @@ numpy, so that a bug in the library's evaluation cannot confirm itself.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from math import prod
 
 from layouts import Layout
 
@@ -68,9 +67,16 @@ def walks(layout: Layout) -> list[list[int]]:
     >>> walks(Layout.parse("(2,3):(10,1)"))
     [[0, 1, 2], [10, 11, 12]]
     """
-    threads, values = (range(prod(extent for extent, _ in modes(*half))) for half in halves(layout))
-    columns = [walk(layout, 0, v) for v in values]
-    return [[row + column for column in columns] for row in (walk(layout, t, 0) for t in threads)]
+    rows, columns = (_every(shape, stride) for shape, stride in halves(layout))
+    return [[row + column for column in columns] for row in rows]
+
+
+def _every(shape: object, stride: object) -> list[int]:
+    """The value of every index, the first mode's digit fastest."""
+    listed = [0]
+    for extent, step in modes(shape, stride):
+        listed = [before + digit * step for digit in range(extent) for before in listed]
+    return listed
 
 
 def lane_of(thr: Layout, thread: int) -> int:
