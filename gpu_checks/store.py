@@ -39,6 +39,7 @@ _LINE: Mapping[str, type] = {
 }
 _OPTIONAL = frozenset({"controls", "emulated"})
 _START = re.compile(r'\{"(mnemonic|table)": ?"([^"\\]+)"')
+LARGEST = 16 * 2**20  # bytes of a file; all dense mma.sync instructions take a quarter of a megabyte
 _KEEP = 16  # characters of a table's id
 
 
@@ -88,6 +89,8 @@ class _File:
     @cached_property
     def lines(self) -> list[str]:
         try:
+            if (size := self.source.stat().st_size) > LARGEST:
+                raise RecordingError(f"{self.source}: {size} bytes, more than {LARGEST}")
             return self.source.read_text("utf-8").splitlines()
         except (OSError, UnicodeDecodeError) as error:
             raise RecordingError(f"{self.source}: cannot be read: {error}") from error
@@ -170,11 +173,17 @@ class _File:
         line = self.parse(number)
         self.check(number, line, _LINE)
         operands = {name: self.labels(number, line[name], 4) for name in "ABD"}
+        slots = {name: labels.size // 4 for name, labels in operands.items()}
+        if line["pairs"] != slots["A"] * slots["B"]:
+            raise self.bad(number, f"pairs is {line['pairs']}, the labels make {slots['A'] * slots['B']}")
+        passthrough = self.labels(number, line["passthrough"], 1)[..., 0]
+        if (passthrough >= slots["D"]).any():
+            raise self.bad(number, f"passthrough names a D slot beyond {slots['D'] - 1}")
         head = self.header
         return Recording(
             mnemonic=mnemonic,
             operands=operands,
-            passthrough=self.labels(number, line["passthrough"], 1)[..., 0],
+            passthrough=passthrough,
             anchors=tuple(self._anchors(number, line["anchors"])),
             controls=self._controls(number, line["controls"]),
             exceptions=tuple(map(str, line["exceptions"])),

@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The reasons why there is no GPU, word for word, with a stand-in for CuPy."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType, SimpleNamespace
+
+import pytest
+
+import gpu_checks.device
+from gpu_checks import DeviceInfo, Unavailable
+from isa_tables.signature import signature
+
+device_module = sys.modules["gpu_checks.device"]
+F16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+BF16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
+
+
+class CudaError(RuntimeError):
+    pass
+
+
+class NvrtcError(RuntimeError):
+    pass
+
+
+class Nvrtc(SimpleNamespace):
+    """Refuses texts that hold `refused`, and cuts off the last byte as CuPy does."""
+
+    NVRTCError = NvrtcError
+    refused = "no such instruction"
+    texts: list
+
+    def getVersion(self):
+        return (13, 0)
+
+    def getSupportedArchs(self):
+        return [75, 80, 90, 120]
+
+    def createProgram(self, text, name, headers, names):
+        return text
+
+    def compileProgram(self, text, options):
+        self.texts.append((text, options))
+        if self.refused in text:
+            raise NvrtcError("NVRTC_ERROR_COMPILATION (6)")
+
+    def getCUBIN(self, text):
+        return b"cubin" * 3
+
+    def getProgramLog(self, text):
+        return "probe.cu(7): warning: dull\nptxas fatal error : Unknown modifier\n"
+
+    def destroyProgram(self, text):
+        pass
+
+
+@pytest.fixture
+def cupy(monkeypatch):
+    """A CuPy with one H200."""
+    fake, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
+    runtime = SimpleNamespace(
+        CUDARuntimeError=CudaError,
+        driverGetVersion=lambda: 13000,
+        getDeviceCount=lambda: 1,
+        getDeviceProperties=lambda number: {"name": b"NVIDIA H200", "major": 9, "minor": 0},
+    )
+    cuda.Device = lambda: SimpleNamespace(id=0)
+    cuda.runtime, cuda.nvrtc = runtime, Nvrtc(texts=[])
+    cuda.driver = SimpleNamespace(CUDADriverError=CudaError)
+    cuda.function = SimpleNamespace(Module=lambda: SimpleNamespace(load=lambda cubin: None))
+    fake.cuda = cuda
+    monkeypatch.setitem(sys.modules, "cupy", fake)
+    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
+    monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(device_module, "_driver", lambda: "580.1")
+    return cuda
+
+
+def test_without_cupy(monkeypatch):
+    monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: None)
+    want = "CuPy is not installed: pip install 'lanecheck[cuda13]' (or cuda12)"
+    assert gpu_checks.device() == Unavailable(want)
+
+
+def test_with_a_cupy_that_cannot_be_imported(monkeypatch):
+    monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    assert gpu_checks.device().reason.startswith("CuPy cannot be imported: import of cupy halted")
+
+
+def test_with_a_gpu(cupy):
+    assert gpu_checks.device() == DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0")
+
+
+def test_older_architectures_have_no_suffix(cupy):
+    cupy.runtime.getDeviceProperties = lambda number: {"name": b"NVIDIA A100", "major": 8, "minor": 0}
+    assert gpu_checks.device().sm == "sm_80"
+
+
+def test_without_a_driver(cupy):
+    cupy.runtime.driverGetVersion = lambda: 0
+    assert gpu_checks.device() == Unavailable("no NVIDIA driver is loaded")
+
+
+def test_without_a_device(cupy):
+    def none():
+        raise CudaError("cudaErrorNoDevice: no CUDA-capable device is detected")
+
+    cupy.runtime.getDeviceCount = none
+    want = "no CUDA device: cudaErrorNoDevice: no CUDA-capable device is detected"
+    assert gpu_checks.device() == Unavailable(want)
+
+
+def test_with_a_gpu_too_old_for_the_compiler(cupy):
+    cupy.runtime.getDeviceProperties = lambda number: {"name": b"Tesla V100", "major": 7, "minor": 0}
+    want = "Tesla V100 is sm_70; NVRTC 13.0 compiles for sm_75 to sm_120"
+    assert gpu_checks.device() == Unavailable(want)
+
+
+def test_without_nvrtc(cupy):
+    def missing(self=None):
+        raise RuntimeError("libnvrtc.so.13 not found")
+
+    cupy.nvrtc.getVersion = missing
+    assert gpu_checks.device() == Unavailable("NVRTC cannot be used: libnvrtc.so.13 not found")
+
+
+def test_the_machine_code_gets_its_last_byte_back(cupy):
+    assert device_module.compile_cubin("good", "sm_90a") == b"cubin" * 3 + b"\0"
+    assert cupy.nvrtc.texts == [("good", ("-arch=sm_90a", "-std=c++17"))]
+
+
+def test_a_refused_instruction_does_not_take_its_group_with_it(cupy):
+    gpu = device_module.machine()
+    gpu.prepare([F16, BF16])
+    cupy.nvrtc.refused = BF16.mnemonic
+    assert gpu.sass(F16) == ""
+    with pytest.raises(device_module.Refused) as refusal:
+        gpu.sass(BF16)
+    assert str(refusal.value) == "NVRTC refuses it for sm_90a: ptxas fatal error : Unknown modifier"
+    assert [text.count("asm volatile") for text, _ in cupy.nvrtc.texts] == [2, 1, 1]
+
+
+def test_one_group_is_compiled_ahead_and_none_twice(cupy, monkeypatch):
+    monkeypatch.setattr(device_module, "GROUP", 1)
+    gpu = device_module.machine()
+    third = signature("dp4a.s32.s32")
+    absent = signature("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32")
+    gpu.prepare([F16, absent, BF16, third])
+    gpu.sass(F16)
+    assert len(cupy.nvrtc.texts) == 2
+    gpu.sass(F16)
+    gpu.sass(BF16)
+    gpu.sass(third)
+    assert len(cupy.nvrtc.texts) == 3
+
+
+def test_a_cuda_error_is_a_fault(cupy):
+    def load(cubin):
+        raise CudaError("CUDA_ERROR_ILLEGAL_INSTRUCTION: an illegal instruction was encountered")
+
+    cupy.function.Module = lambda: SimpleNamespace(load=load)
+    with pytest.raises(device_module.DeviceFault, match="an illegal instruction was encountered"):
+        device_module.machine().sass(F16)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command: what it selects, what it prints, its exit codes; on simulated machines."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+
+import pytest
+
+from gpu_checks import probe
+from gpu_checks.worker import Worker
+from isa_tables.signature import mnemonics
+
+HERE = "tests.gpu_checks.fake_probes"
+F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
+FP4 = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
+
+
+@pytest.fixture
+def on(monkeypatch):
+    def choose(machine: str) -> None:
+        monkeypatch.setattr(probe, "Worker", partial(Worker, f"{HERE}:{machine}"))
+
+    return choose
+
+
+def test_sound_probes_are_recorded_and_written(on, capsys, tmp_path):
+    on("simulated")
+    assert probe.main(["dp4a*", F64, "--trials", "3", "-o", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    lines = out.splitlines()
+    assert len(lines) == 6
+    assert lines[0] == "RECORDED     dp4a.s32.s32  16 pairs  HMMA.TEST"
+    assert lines[4] == f"RECORDED     {F64}  1024 pairs  HMMA.TEST"
+    assert lines[5].startswith("5 recorded, 1088 pairs (0 emulated, 0 contradict their controls), 0 unchecked, ")
+    assert lines[5].endswith("Simulated, sm_90a, driver 0, CUDA 0.0, NVRTC 0.0")
+    assert err.splitlines() == [f"wrote {tmp_path}/simulated_{f}.jsonl" for f in ("dp4a", "mma_sync")]
+    head = json.loads((tmp_path / "simulated_mma_sync.jsonl").read_text().splitlines()[0])
+    assert head["family"] == "mma.sync" and head["gpu"] == "Simulated"
+    assert probe.main(["--check", str(tmp_path)]) == 0
+
+
+def test_a_machine_whose_products_contradict_its_relation_is_exit_1(on, capsys):
+    on("lying")
+    assert probe.main([F64, "--trials", "2"]) == 1
+    out = capsys.readouterr().out.splitlines()
+    assert out[0].startswith(f"CONTRADICTS  {F64}  1024 pairs")
+    assert "wrong elements through the labels (want 0)" in out[1]
+    assert "1 contradict their controls" in out[-1]
+
+
+def test_what_the_gpu_cannot_run_is_unchecked_and_exit_1_only_if_required(on, capsys):
+    on("simulated")
+    assert probe.main([FP4, "dp4a.s32.s32"]) == 0
+    out = capsys.readouterr().out
+    assert f"UNCHECKED    {FP4}: needs sm_120a or sm_120f; Simulated is sm_90a\n" in out
+    assert "1 recorded, 16 pairs" in out and "1 unchecked" in out
+    assert probe.main([FP4, "dp4a.s32.s32", "--require", "-q"]) == 1
+    assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_without_a_gpu_one_sentence_says_why(on, capsys):
+    on("none")
+    assert probe.main(["--all"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    known = mnemonics()
+    assert lines[0] == f"UNCHECKED    {known[0]} and {len(known) - 1} more: no GPU in this test"
+    assert lines[1].startswith(f"0 recorded, 0 pairs (0 emulated, 0 contradict their controls), {len(known)} unchecked")
+    assert len(lines) == 2
+
+
+def test_listing_selects_without_a_gpu(capsys):
+    assert probe.main(["--list", "--all"]) == 0
+    assert tuple(capsys.readouterr().out.split()) == mnemonics()
+    assert probe.main(["--list", "--family", "dp4a"]) == 0
+    assert tuple(capsys.readouterr().out.split()) == mnemonics("dp4a")
+    assert probe.main(["--list", "*.f64.f64.f64.f64.rz"]) == 0
+    assert all(name.endswith(".rz") for name in capsys.readouterr().out.split())
+
+
+def test_another_spelling_is_the_same_instruction(capsys):
+    assert probe.main(["--list", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32.satfinite"]) == 0
+    assert capsys.readouterr().out == "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f31"], 2, "nearest: mma.sync.aligned.m16n8k16"),
+        (["wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"], 2, "is not in the tables"),
+        ([], 5, "nothing selected"),
+        (["*nothing*"], 5, "nothing selected"),
+        (["--family", "mma.sp"], 5, "nothing selected"),
+        (["--check", "/does/not/exist"], 2, "/does/not/exist: no such file or folder"),
+    ],
+)
+def test_wrong_selections_have_their_exit_codes(arguments, code, said, capsys):
+    assert probe.main(arguments) == code
+    out, err = capsys.readouterr()
+    assert said in err and not out and len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("arguments", [["--trials", "0", "--all"], ["--nonsense"], ["--timeout", "x", "--all"]])
+def test_usage_errors_are_exit_2(arguments, capsys):
+    with pytest.raises(SystemExit) as stop:
+        probe.main(arguments)
+    assert stop.value.code == 2
+    assert "usage: python -m gpu_checks.probe" in capsys.readouterr().err
+
+
+def test_a_recording_whose_labels_are_not_its_table_is_found(on, tmp_path, capsys):
+    on("simulated")
+    probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
+    file = tmp_path / "simulated_mma_sync.jsonl"
+    lines = file.read_text().splitlines()
+    recording = json.loads(lines[-1])
+    lines[-1] = json.dumps(recording | {"hash": recording["hash"][::-1]})
+    file.write_text("\n".join(lines))
+    capsys.readouterr()
+    assert probe.main(["--check", str(tmp_path)]) == 1
+    assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out
