@@ -75,8 +75,13 @@ def test_points_at_the_column_of_an_error(text, column, problem):
     assert len(str(error.value)) < 200
 
 
-def test_a_deep_text_within_the_cap_is_read():
-    assert parse_int_tuple("(" * 64 + "5" + ")" * 64) != 5
+def test_texts_at_the_caps_are_read():
+    deep = parse_int_tuple("(" * 64 + "5" + ")" * 64)
+    assert Layout(deep).shape == deep
+    with pytest.raises(LayoutError, match="deeper than 64"):
+        Layout((deep,))
+    assert parse_int_tuple("9" * 64) == 10**64 - 1
+    assert parse_int_tuple("5" + " " * (64 * 1024 - 1)) == 5
 
 
 def test_incongruent_is_another_error_than_unreadable():
