@@ -11,7 +11,7 @@ from math import prod
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
-from proofs.engine import OutOfBudget, Session, Solver, engine
+from proofs.engine import Session, Solver, engine
 from proofs.errors import EngineError, TermOverflow, UnsupportedTerm
 from proofs.modes import Modes
 from proofs.outcome import BUDGET, Outcome
@@ -91,12 +91,7 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
         return Outcome("unknown", "none", None, None, None, "", 0, engine(), perf_counter() - start, reason)
     session = Session(posed.text, budget, solver)
     status, reason = session.check()
-    survey, how = None, posed.method
-    if status == "sat":
-        try:
-            survey, how = _refutation(claim, posed, session)
-        except OutOfBudget as end:
-            status, reason = "unknown", str(end)
+    survey, how = _refutation(claim, posed, session) if status == "sat" else (None, posed.method)
     bad = survey.bad if survey else None
     return Outcome(
         status=status,
@@ -147,21 +142,18 @@ def _minimised(claim: Claim, width: int | None, session: Session) -> tuple[Point
     """The lexicographically smallest model, one variable after the other by bisection; whether it got there."""
     names = tuple(claim.variables)
     model = session.values(names)
-    try:
-        for name, size in claim.variables.items():
-            variable = Term(name, 0, size - 1, width)
-            low = 0
-            while low < model[name]:
-                middle = (low + model[name]) // 2
-                status, _ = session.check_assuming(render((variable <= middle).expr))
-                if status == "unknown":
-                    return model, False
-                if status == "sat":
-                    model = session.values(names)
-                else:
-                    low = middle + 1
-                session.forget()
-            session.assume(render((variable <= low).expr))
-    except OutOfBudget:
-        return model, False
+    for name, size in claim.variables.items():
+        variable = Term(name, 0, size - 1, width)
+        low = 0
+        while low < model[name]:
+            middle = (low + model[name]) // 2
+            status, _ = session.check_assuming(render((variable <= middle).expr))
+            if status == "unknown":
+                return model, False
+            if status == "sat":
+                model = session.values(names)
+            else:
+                low = middle + 1
+            session.forget()
+        session.assume(render((variable <= low).expr))
     return model, True

@@ -24,10 +24,6 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
-class OutOfBudget(Exception):
-    """The budget ended inside a command that is no check."""
-
-
 class Solver:
     """A solver to be used for many problems, one after the other: setting one up costs more than an easy problem.
 
@@ -38,22 +34,25 @@ class Solver:
         self._context = z3.Context()
 
     def run(self, text: str) -> str:
-        """The solver's output for a piece of SMT-LIB text. Raises EngineError, OutOfBudget."""
+        """The solver's output for a piece of SMT-LIB text.
+
+        Raises EngineError when it rejects the text, _OutOfBudget when its limit ends a command that is no check.
+        """
         try:
             return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text))
         except z3.Z3Exception as error:
             said = error.args[0]
             message = said.decode() if isinstance(said, bytes) else str(said)
             if "canceled" in message or "resource limit" in message:
-                raise OutOfBudget from error
+                raise _OutOfBudget from error
             raise EngineError(f"z3 rejected the problem: {message}\n{text}") from error
 
 
 class Session:
     """One problem, in a fresh solver or in one that forgets what it had; later checks are incremental.
 
-    ``budget`` bounds the whole session, in z3's deterministic resource units; ``spent`` counts them. Raises
-    EngineError when z3 rejects the text, OutOfBudget when the budget ends elsewhere than in a check.
+    ``budget`` bounds all checks together, in z3's deterministic resource units; ``spent`` counts them. When it is
+    gone, every further check is unknown. Raises EngineError when z3 rejects the text.
     """
 
     def __init__(self, text: str, budget: int, solver: Solver | None = None) -> None:
@@ -73,7 +72,8 @@ class Session:
 
     def forget(self) -> None:
         """Drop the assertion of the last check_assuming."""
-        self._run("(pop)")
+        if self.spent < self._budget:  # else the assertion may never have been made
+            self._run("(pop)")
 
     def assume(self, assertion: str) -> None:
         """Assert for good."""
@@ -95,13 +95,13 @@ class Session:
     def _check(self, before: str) -> Answer:
         left = self._budget - self.spent
         if left <= 0:
-            return Answer("unknown", self._exhausted())
+            return self._exhausted()
         limited = f"(set-option :rlimit {left})\n{self._text}{before}"
         self._text = ""
         try:
-            text = self._run(f"{limited}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
-        except OutOfBudget as end:
-            return Answer("unknown", str(end))
+            text = self._solver.run(f"{limited}(check-sat)(get-info :reason-unknown)(get-info :rlimit)")
+        except _OutOfBudget:
+            return self._exhausted()
         self.spent = _spent(text) - self._start
         status = text.split(maxsplit=1)[0]
         if status == "sat":
@@ -110,16 +110,19 @@ class Session:
             return Answer("unsat")
         reason = text.partition('"')[2].partition('"')[0] or text.strip()
         cancelled = "cancel" in reason or "resource" in reason
-        return Answer("unknown", self._exhausted() if cancelled else f"z3: {reason}")
+        return self._exhausted() if cancelled else Answer("unknown", f"z3: {reason}")
 
-    def _exhausted(self) -> str:
-        return f"rlimit {self._budget} exhausted"
+    def _exhausted(self) -> Answer:
+        self.spent = max(self.spent, self._budget)
+        return Answer("unknown", f"rlimit {self._budget} exhausted")
 
     def _run(self, text: str) -> str:
-        try:
-            return self._solver.run(text)
-        except OutOfBudget as end:
-            raise OutOfBudget(self._exhausted()) from end
+        """Anything but a check: small work that no limit has to cut short."""
+        return self._solver.run(f"(set-option :rlimit 0){text}")
+
+
+class _OutOfBudget(Exception):
+    """The limit ended a command that is no check."""
 
 
 def _spent(text: str) -> int:

@@ -15,7 +15,7 @@ and linear arithmetic.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from time import perf_counter
 
 from proofs.engine import Answer, Session, Solver, engine
@@ -77,34 +77,35 @@ ORIGIN = f"(and (= 1 AX AY RX RY) (= 0 {' '.join(NAMES[4:])}))"
 
 
 @dataclass(frozen=True, slots=True)
-class TilingLaw:
-    """The law for one atom's extents, its parts open: a test takes a hypothesis away and sees it fail."""
+class Part:
+    """Assumptions, and goals that each follow from them; ``point`` meets the assumptions, if anything does."""
 
-    extents: tuple[int, int]
-    lemmas: Mapping[str, str]
-    hypotheses: Mapping[str, str]
+    assumptions: str
+    goals: Mapping[str, str]
+    point: str
 
-    def lemma_problems(self) -> list[str]:
-        """One problem per lemma, unsatisfiable when it holds."""
-        declared = _constants(LEMMA_NAMES)
-        return [f"; {name}\n{HEAD}{declared}(assert (not {lemma}))\n" for name, lemma in self.lemmas.items()]
+    def problems(self) -> list[str]:
+        """One text per goal, unsatisfiable when it follows."""
+        return [f"; {title}\n{self.assumptions}(assert (not {goal}))\n" for title, goal in self.goals.items()]
 
-    def assumptions(self) -> str:
-        """Everything the law may use: its hypotheses and the instances of the lemmas."""
-        lines = [HEAD + "".join(f"(declare-fun {f} (Int Int) Int)\n" for f in ("row", "col", "thread_of", "value_of"))]
-        lines += [_constants(NAMES) + DEFINITIONS]
-        lines += [f"; {name}\n(assert {text})\n" for name, text in self.hypotheses.items()]
-        lines += ["; instances of the lemmas\n", *(f"(assert {text})\n" for text in INSTANCES)]
-        return self._filled("".join(lines))
 
-    def law_problems(self) -> list[str]:
-        """One problem per part of the law, unsatisfiable when it holds."""
-        title = f"tiles of {self.extents[0]}x{self.extents[1]} atoms"
-        known = self.assumptions()
-        return [f"; {title}: {name}\n{known}(assert (not {self._filled(goal)}))\n" for name, goal in GOALS.items()]
+def lemmas(which: Mapping[str, str] = LEMMAS) -> Part:
+    """The lemmas about w + A * r, which assume nothing."""
+    return Part(HEAD + _constants(LEMMA_NAMES), which, "true")
 
-    def _filled(self, text: str) -> str:
-        return text.replace("{X}", str(self.extents[0])).replace("{Y}", str(self.extents[1]))
+
+def law(extents: tuple[int, int], hypotheses: Mapping[str, str] = HYPOTHESES) -> Part:
+    """The law for one operand's extents: its hypotheses and the instances of the lemmas, and what it claims."""
+
+    def filled(text: str) -> str:
+        return text.replace("{X}", str(extents[0])).replace("{Y}", str(extents[1]))
+
+    known = [HEAD, *(f"(declare-fun {f} (Int Int) Int)\n" for f in ("row", "col", "thread_of", "value_of"))]
+    known += [_constants(NAMES), DEFINITIONS]
+    known += [f"; {name}\n(assert {text})\n" for name, text in hypotheses.items()]
+    known += ["; instances of the lemmas\n", *(f"(assert {text})\n" for text in INSTANCES)]
+    tiles = f"tiles of {extents[0]}x{extents[1]} atoms"
+    return Part(filled("".join(known)), {f"{tiles}: {name}": filled(text) for name, text in GOALS.items()}, ORIGIN)
 
 
 def prove_tiling(extents: tuple[int, ...], budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -117,34 +118,35 @@ def prove_tiling(extents: tuple[int, ...], budget: int = BUDGET, solver: Solver 
     """
     if not 2 <= len(extents) <= 3 or min(extents) < 1:
         raise ProblemError(f"an atom's extents are two or three positive numbers, not {extents}")
-    first, *others = dict.fromkeys((a, b) for i, a in enumerate(extents) for b in extents[i + 1 :])
-    law = TilingLaw(first, LEMMAS, HYPOTHESES)
-    return decide_laws([law, *(replace(law, extents=other, lemmas={}) for other in others)], budget, solver)
+    pairs = dict.fromkeys((a, b) for i, a in enumerate(extents) for b in extents[i + 1 :])
+    return decide_parts([lemmas(), *map(law, pairs)], budget, solver)
 
 
-def decide_laws(laws: list[TilingLaw], budget: int, solver: Solver | None = None) -> Outcome:
-    """Check that every law's hypotheses can be met, and that no lemma and no part of a law can fail."""
+def decide_parts(parts: list[Part], budget: int, solver: Solver | None = None) -> Outcome:
+    """Check of every part that its assumptions can be met, and that no goal can fail under them."""
     start = perf_counter()
-    problems = [text for law in laws for text in (*law.lemma_problems(), *law.law_problems())]
-    spent, worst = 0, Answer("unsat")
     solver = solver or Solver()
-    for text in problems:
-        session = Session(text, budget, solver)
-        answer = session.check()
+    spent, heard = 0, [Answer("unsat")]
+    vacuous = False
+    for part in parts:
+        session = Session(part.assumptions, budget, solver)
+        met = _met(part, session)
+        vacuous = vacuous or met.status == "unsat"
+        for title, goal in part.goals.items():
+            heard.append(session.check_assuming(f"(not {goal})"))
+            session.forget()
+            if heard[-1].status == "sat":
+                raise EngineError(f"the solver refutes a theorem, {title}:\n{part.assumptions}(assert (not {goal}))")
+        heard += [met] if met.status == "unknown" else []
         spent += session.spent
-        if answer.status == "sat":
-            raise EngineError(f"the solver refutes a theorem:\n{text}")
-        worst = answer if answer.status == "unknown" else worst
-    met = [_met(law, budget, solver) for law in laws]
-    vacuous = Answer("unsat") in met
-    doubt = next((answer for answer in met if answer.status == "unknown"), worst)
+    doubt = next((answer for answer in heard if answer.status == "unknown"), heard[0])
     return Outcome(
         status="vacuous" if vacuous else doubt.status,
         method="integers, uninterpreted atom",
         model=None,
         bad=None,
         unique=None,
-        smt="(reset)\n".join(f"{text}(check-sat)\n" for text in problems),
+        smt="(reset)\n".join(f"{text}(check-sat)\n" for part in parts for text in part.problems()),
         rlimit=spent,
         engine=engine(),
         seconds=perf_counter() - start,
@@ -152,13 +154,11 @@ def decide_laws(laws: list[TilingLaw], budget: int, solver: Solver | None = None
     )
 
 
-def _met(law: TilingLaw, budget: int, solver: Solver) -> Answer:
-    """Whether the hypotheses have a model: one tile at the origin, or else any."""
-    session = Session(law.assumptions(), budget, solver)
-    at_origin = session.check_assuming(ORIGIN)
-    if at_origin.status == "sat":
-        return at_origin
-    return Session(law.assumptions(), budget, solver).check()
+def _met(part: Part, session: Session) -> Answer:
+    """Whether the assumptions have a model: the point given, or else any."""
+    at_point = session.check_assuming(part.point)
+    session.forget()
+    return at_point if at_point.status == "sat" else session.check()
 
 
 def _constants(names: tuple[str, ...]) -> str:
