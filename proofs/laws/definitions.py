@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the operations must do, decided on plain numbers from their definitions by enumeration: no layout code is used.
+
+A layout is a pair (shape, stride) of nested tuples, as an implementation returned it. Each function tells in one line
+what is wrong with a result, or nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import product as grid
+from math import prod
+
+Tree = object
+Pair = tuple[Tree, Tree]
+Flat = list[tuple[int, int]]
+
+
+def flat(pair: Pair) -> Flat:
+    """The modes (extent, stride) from left to right.
+
+    >>> flat((((2, 3), 4), ((1, 2), 6)))
+    [(2, 1), (3, 2), (4, 6)]
+    """
+    return list(zip(_leaves(pair[0]), _leaves(pair[1]), strict=True))
+
+
+def _leaves(tree: Tree) -> Iterator[int]:
+    if isinstance(tree, tuple):
+        for part in tree:
+            yield from _leaves(part)
+    else:
+        yield tree  # type: ignore[misc]  # the leaves are integers, or stand for them
+
+
+def size(modes: Flat) -> int:
+    """The number of coordinates."""
+    return prod(s for s, _ in modes)
+
+
+def at(modes: Flat, index: int) -> int:
+    """The layout at an index, the last mode unbounded."""
+    total = 0
+    for place, (s, d) in enumerate(modes):
+        last = place == len(modes) - 1
+        total += (index if last else index % s) * d
+        index //= s
+    return total
+
+
+def coalesce(a: Flat, result: Flat) -> str:
+    """Same size, same values."""
+    if size(a) != size(result):
+        return f"size {size(result)} for {size(a)}"
+    return next((f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in range(size(a)) if at(a, i) != at(result, i)), "")
+
+
+def composition(a: Flat, b: Flat, result: Flat) -> str:
+    """R(k) = A(B(k)) at every index of B, with as many of them."""
+    if size(b) != size(result):
+        return f"R has {size(result)} coordinates, B has {size(b)}: not compatible(B, R)"
+    for k in range(size(b)):
+        x = at(b, k)
+        if x >= 0 and at(result, k) != at(a, x):
+            return f"R({k}) = {at(result, k)}, A(B({k})) = A({x}) = {at(a, x)}"
+    return ""
+
+
+def complement(a: Flat, target: int, result: Flat) -> str:
+    """Ordered, disjoint from A, and together with A onto [0, target)."""
+    rest = [at(result, j) for j in range(size(result))]
+    if rest != sorted(set(rest)):
+        return f"R = {rest} does not grow"
+    values = {at(a, i) for i in range(size(a))}
+    sums = [x + y for x in values for y in rest]
+    if len(set(sums)) != len(sums):
+        return "A and R overlap: some A(i) + R(j) is taken twice"
+    missing = sorted(set(range(target)) - set(sums))
+    return f"{missing[0]} in [0, {target}) is no A(i) + R(j); cosize((A, R)) = {max(sums) + 1}" if missing else ""
+
+
+def right_inverse(a: Flat, result: Flat) -> str:
+    """L(R(k)) = k."""
+    for k in range(size(result)):
+        if at(a, at(result, k)) != k:
+            return f"L(R({k})) = L({at(result, k)}) = {at(a, at(result, k))}"
+    return ""
+
+
+def left_inverse(a: Flat, result: Flat) -> str:
+    """R(L(k)) = k, wherever L is injective."""
+    values = [at(a, k) for k in range(size(a))]
+    if len(set(values)) != len(values):
+        return ""
+    return next((f"R(L({k})) = R({v}) = {at(result, v)}" for k, v in enumerate(values) if at(result, v) != k), "")
+
+
+def representable(values: Sequence[int]) -> bool:
+    """Whether a sequence is the values of some layout, in order.
+
+    >>> representable([0, 1, 5, 6]), representable([0, 1, 5, 7])
+    (True, False)
+    """
+    if len(values) <= 1:
+        return not any(values)
+    step = next((n for n, v in enumerate(values) if v != n * values[1]), len(values))
+    if len(values) % step:
+        return False
+    blocks = values[::step]
+    whole = all(values[j * step + i] == blocks[j] + i * values[1] for j, i in grid(range(len(blocks)), range(step)))
+    return whole and (step == len(values) or representable(blocks))

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What has to be proved of one path: the operation's definition, with the instances of laws that close it.
+
+A goal speaks of the formulas that the path returned, under the conditions that led there. Its hints are instances of
+laws of the catalogue and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from proofs.laws.definitions import Flat
+from proofs.laws.formula import Node, conjunction, substitute
+from proofs.laws.judge import shipped
+from proofs.laws.symbolic import formula
+
+Modes = list[tuple[Node, Node]]
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """One statement about a path; ``names`` are the variables beyond the inputs."""
+
+    why: str
+    names: tuple[str, ...]
+    assumed: tuple[Node, ...]
+    goal: Node
+    hints: tuple[Node, ...] = ()
+
+
+def modes(flat: Flat) -> Modes:
+    """The modes as formulas."""
+    return [(formula(s), formula(d)) for s, d in flat]
+
+
+def instance(name: str, *arguments: Node) -> Node:
+    """A law at given terms."""
+    law = shipped()[name]
+    return substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
+
+
+def total(terms: Sequence[Node]) -> Node:
+    """Their sum."""
+    out: Node = 0
+    for term in terms:
+        out = term if out == 0 else ("+", out, term)
+    return out
+
+
+def times(factors: Sequence[Node]) -> Node:
+    """Their product."""
+    out: Node = 1
+    for factor in factors:
+        out = factor if out == 1 else out if factor == 1 else ("*", out, factor)
+    return out
+
+
+def at(layout: Modes, index: Node) -> Node:
+    """The layout at an index, the last mode unbounded."""
+    terms: list[Node] = []
+    for place, (s, d) in enumerate(layout):
+        last = place == len(layout) - 1
+        terms.append(("*", index if last else ("%", index, s), d))
+        index = ("//", index, s)
+    return total(terms)
+
+
+def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
+    """coalesce: the size stays, and the value at every index."""
+    whole = times([s for s, _ in a])
+    yield Goal("size", (), (), ("==", times([s for s, _ in result]), whole))
+    hints: list[Node] = []
+    for i in range(len(a)):
+        below = times([s for s, _ in a[:i]])
+        index: Node = "i" if i == 0 else ("//", "i", below)
+        for j in range(i + 1, len(a)):
+            left = times([s for s, _ in a[i:j]])
+            hints += [instance("NDIV", left, a[j][0], index), instance("MRAD", left, a[j][0], index)]
+        if i + 1 < len(a):
+            hints += [instance("DIVDEF", a[i][0], index), instance("LTD", a[i][0], times([s for s, _ in a[i + 1 :]]), index)]
+            hints.append(instance("NONNEG", a[i][0], index))
+    inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
+    yield Goal("value", ("i",), inside, ("==", at(result, "i"), at(a, "i")), tuple(hints))
+
+
+def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
+    """composition: mode j of the result has the size of mode j of B, and R(k) = A(B(k)) in digits of the result.
+
+    ``a`` is coalesced: extents of 2 or more, no two neighbours mergeable.
+    """
+    parts: list[tuple[str, Node, Node]] = []  # digit, its extent, what it adds to B's value
+    values: list[Node] = []
+    for j, ((n, r), split) in enumerate(zip(b, result, strict=True)):
+        yield Goal(f"size of mode {j}", (), (), ("==", times([s for s, _ in split]), n))
+        for place, (s, e) in enumerate(split):
+            if s == 1:
+                continue
+            digit = f"k.{j}.{place}"
+            parts.append((digit, s, times([r, *(x for x, _ in split[:place])])))
+            values.append(("*", digit, e))
+    inside = [c for digit, s, _ in parts for c in ((">=", digit, 0), ("<", digit, s))]
+    x = total([("*", digit, step) for digit, _, step in parts])
+    names = tuple(digit for digit, _, _ in parts)
+    hints = tuple(_no_carry([s for s, _ in a[:-1]], parts))
+    yield Goal("value", names, tuple(inside), ("==", total(values), at(a, x)), hints)
+
+
+def _no_carry(radices: Sequence[Node], parts: Sequence[tuple[str, Node, Node]]) -> Iterator[Node]:
+    """NOCARRY's arithmetic at each mode of A: no digit carries, so quotients and remainders add and scale."""
+    steps = [step for _, _, step in parts]
+    index = total([("*", digit, step) for (digit, _, _), step in zip(parts, steps, strict=True)])
+    for m in radices:
+        partial: Node = 0
+        for (digit, extent, _), step in zip(parts, steps, strict=True):
+            yield instance("DIVDEF", m, step)
+            yield instance("MONO", digit, ("-", extent, 1), ("%", step, m))
+            yield instance("DIGITS_SCALE", m, digit, step)
+            term: Node = ("*", digit, step)
+            if partial != 0:
+                yield instance("DIGITS_ADD", m, partial, term)
+            partial = total([partial, term]) if partial != 0 else term
+        steps = [("//", step, m) for step in steps]
+        reduced = total([("*", digit, step) for (digit, _, _), step in zip(parts, steps, strict=True)])
+        yield instance("DIVEQ", m, ("//", index, m), reduced)
+        index = reduced
+
+
+def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
+    """complement: (A, R), its modes in ascending order, never overlaps, and is compact until it reaches the target.
+
+    Ascending modes with n_i e_i <= e_{i+1} are injective (U), compact ones onto a range (COMPLEMENT_COVERS). ``order``
+    sorts the modes of A and then R; modes of extent 1 or stride 0 of A are left out of it.
+    """
+    both = [*a, *result]
+    chain = [both[i] for i in order]
+    apart: list[Node] = [("<=", 1, chain[0][1])] if chain else []
+    compact: list[Node] = [("==", chain[0][1], 1)] if chain else []
+    reached: list[Node] = [("<=", target, 1)]
+    for i, (n, e) in enumerate(chain):
+        reached.append(conjunction((*compact, (">=", ("*", n, e), target))))
+        if i + 1 < len(chain):
+            apart.append(("<=", ("*", n, e), chain[i + 1][1]))
+            compact.append(("==", ("*", n, e), chain[i + 1][1]))
+    divisions = [instance("DIVDEF", s[2], s[1]) for s in _divisions([*chain, (target, 0)])]
+    if apart:
+        yield Goal("disjoint and ordered", (), (), conjunction(tuple(apart)), tuple(divisions))
+    yield Goal("covering", (), (), ("or", *reached), tuple(divisions))
+
+
+def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
+    from proofs.laws.formula import walk
+
+    found = (n for mode in layout for side in mode for n in walk(side) if isinstance(n, tuple) and n[0] in ("//", "%"))
+    yield from dict.fromkeys((("//", n[1], n[2])) for n in found if isinstance(n, tuple))
+
+
+def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
+    """right_inverse: mode j of R, at P_j = n_0 ... n_{j-1}, finds a group of modes of L that steps by P_j: RIGHT_INVERSE."""
+    for j, (n, e) in enumerate(result):
+        if (n, e) == (1, 0):
+            continue
+        step = times([x for x, _ in result[:j]])
+        groups: list[Node] = []
+        for first in range(len(a)):
+            for last in range(first, len(a)):
+                inside = a[first : last + 1]
+                chain: list[Node] = [("==", times([s for s, _ in a[:first]]), e), ("==", times([s for s, _ in inside]), n)]
+                chain += [
+                    ("or", ("==", s, 1), ("==", d, times([step, *(x for x, _ in inside[:i])])))
+                    for i, (s, d) in enumerate(inside)
+                ]
+                groups.append(conjunction(tuple(chain)))
+        yield Goal(f"mode {j}", (), (), ("or", *groups, ("==", n, 1)))
+
+
+def left_inverted(a: Modes, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
+    """left_inverse: R(L(k)) = k in digits of L; ``order`` sorts the modes of L by stride, extents of 1 left out."""
+    names = [f"k.{i}" for i in range(len(a))]
+    inside = [c for x, (s, _) in zip(names, a, strict=True) for c in ((">=", x, 0), ("<", x, s))]
+    index = total([("*", x, times([s for s, _ in a[:i]])) for i, x in enumerate(names)])
+    value = total([("*", x, d) for x, (_, d) in zip(names, a, strict=True)])
+    hints: list[Node] = []
+    rest: list[Node] = [("*", names[i], a[i][1]) for i in order]
+    previous: Node = 1
+    whole = value
+    for place, i in enumerate(order):
+        stride = a[i][1]
+        ratio: Node = stride if previous == 1 else ("//", stride, previous)
+        hints += [instance("DIVDEF", previous, a[j][1]) for j in order[place:]] if previous != 1 else []
+        above = total([
+            names[j] if j == i else ("*", names[j], ("//", a[j][1], stride)) for j in order[place:]
+        ])
+        below: Node = 0 if place == 0 else names[order[place - 1]]
+        hints += [instance("DIVDEF", stride, a[j][1]) for j in order[place:]]
+        hints += [instance("DM", ratio, whole, below, above), instance("DIVEQ", ratio, whole, whole)]
+        whole = ("//", whole, ratio)
+        hints.append(("implies", ("==", whole, above), instance("DIVEQ", a[i][0], whole, above)))
+        previous = stride
+    del rest
+    yield Goal("value", tuple(names), tuple(inside), ("==", at(result, value), index), tuple(hints))

@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic execution of ordinary Python on integers: every path of a function, each with the condition that leads there.
+
+A :class:`SymInt` is an int to the code that runs, and a formula to us. Where the code asks for its truth, the path
+forks; a solver discards what no numbers can reach. A fork that the solver cannot decide is kept, so no path is lost.
+Whatever cannot be followed (the number itself, bits of it, its float) raises instead of guessing.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NoReturn
+
+from proofs.engine import Session
+from proofs.errors import ProofError
+from proofs.laws.formula import Node, evaluate, smt
+
+FEASIBLE_BUDGET = 250_000
+Values = Mapping[str, int]
+
+
+class Unfollowed(ProofError):
+    """The code did something with a symbolic integer that has no formula."""
+
+
+class _DeadEnd(Exception):
+    """No numbers lead here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The inputs: their names, what is assumed of them, and samples that satisfy it (to spare the solver)."""
+
+    names: tuple[str, ...]
+    assumed: tuple[Node, ...]
+    samples: tuple[Values, ...]
+
+    @classmethod
+    def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> Space:
+        """A space with random small samples, the same in every run."""
+        source = random.Random(7)
+        drawn = ({x: _draw(source, top) for x in names} for _ in range(count))
+        kept = tuple(at for at in drawn if all(evaluate(node, at, {}) for node in assumed))
+        return cls(tuple(names), tuple(assumed), kept)
+
+
+def _draw(source: random.Random, top: int) -> int:
+    return source.choice((1, 2, 3, 4, 6, 8, 12)) if source.random() < 0.6 else source.randint(0, top)
+
+
+@dataclass(slots=True)
+class Path:
+    """One way through the code: the decisions taken, the samples that go this way, what came out or was raised."""
+
+    space: Space
+    script: list[bool]
+    conditions: list[Node] = field(default_factory=list)
+    taken: list[bool] = field(default_factory=list)
+    forks: list[int] = field(default_factory=list)
+    samples: list[Values] = field(default_factory=list)
+    result: Any = None
+    error: Exception | None = None
+
+    def decide(self, condition: Node) -> bool:
+        """Which way to go; the other way is remembered when it may be open."""
+        if isinstance(condition, int):
+            return bool(condition)
+        if condition in self.conditions:
+            return True
+        if negated(condition) in self.conditions:
+            return False
+        yes = [at for at in self.samples if evaluate(condition, at, {})]
+        if len(self.taken) < len(self.script):
+            choice = self.script[len(self.taken)]
+        else:
+            choice = self._open(condition, yes)
+        self.samples = yes if choice else [at for at in self.samples if at not in yes]
+        self.conditions.append(condition if choice else negated(condition))
+        self.taken.append(choice)
+        return choice
+
+    def _open(self, condition: Node, yes: list[Values]) -> bool:
+        true = bool(yes) or self.feasible(condition)
+        false = len(yes) < len(self.samples) or self.feasible(negated(condition))
+        if not (true or false):
+            raise _DeadEnd
+        if true and false:
+            self.forks.append(len(self.taken))
+        return true
+
+    def feasible(self, condition: Node) -> bool:
+        """Whether numbers may satisfy the condition here; True when the solver does not know."""
+        formulas = (*self.space.assumed, *self.conditions, condition)
+        return Session(script(self.space.names, formulas), FEASIBLE_BUDGET).check().status != "unsat"
+
+
+def script(names: Sequence[str], formulas: Sequence[Node]) -> str:
+    """Formulas over integer variables as an SMT-LIB problem."""
+    declared = [f"(declare-const {x} Int)" for x in names]
+    return "\n".join(["(set-logic ALL)", *declared, *(f"(assert {smt(f)})" for f in formulas), ""])
+
+
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def negated(node: Node) -> Node:
+    """The opposite of a comparison."""
+    if not isinstance(node, tuple):
+        return int(not node)
+    return (_OPPOSITE[str(node[0])], *node[1:])
+
+
+def explore(
+    space: Space, run: Callable[[], Any], refused: tuple[type[Exception], ...], most: int = 400
+) -> tuple[list[Path], int]:
+    """Every path of ``run``, and how many were left unexplored for want of time.
+
+    ``refused`` are the exceptions by which the code turns inputs down; anything else that it raises is its bug, and is
+    kept with the path all the same.
+    """
+    todo: list[list[bool]] = [[]]
+    done: list[Path] = []
+    while todo and len(done) < most:
+        path = Path(space, todo.pop(), samples=list(space.samples))
+        _Engine.path = path
+        try:
+            path.result = run()
+        except _DeadEnd:
+            path.error = None
+            todo += _others(path)
+            continue
+        except Unfollowed:
+            raise
+        except Exception as error:
+            path.error = error
+        finally:
+            _Engine.path = None
+        todo += _others(path)
+        done.append(path)
+    return done, len(todo)
+
+
+def _others(path: Path) -> list[list[bool]]:
+    return [[*path.taken[:place], not path.taken[place]] for place in path.forks]
+
+
+class _Engine:
+    """The path that symbolic integers report their questions to."""
+
+    path: Path | None = None
+
+
+def formula(value: object) -> Node:
+    """What an integer stands for: its formula, or itself."""
+    if isinstance(value, SymInt):
+        return value.node
+    if isinstance(value, int):
+        return int(value)
+    raise Unfollowed(f"{value!r} is not an integer")
+
+
+def _folded(head: str, a: Node, b: Node) -> Node:
+    """The formula of an operation, with what is plain to see computed: it keeps problems small."""
+    if isinstance(a, int) and isinstance(b, int):
+        return int(evaluate((head, a, b), {}, {}))
+    if (head, b) in {("+", 0), ("-", 0), ("*", 1), ("//", 1)}:
+        return a
+    if (head, a) in {("+", 0), ("*", 1)}:
+        return b
+    if head == "*" and 0 in (a, b):
+        return 0
+    if (head, b) == ("%", 1) or (head == "-" and a == b):
+        return 0
+    if head in ("==", "<=", ">=") and a == b:
+        return 1
+    if head in ("!=", "<", ">") and a == b:
+        return 0
+    return (head, a, b)
+
+
+def _arithmetic(head: str, swapped: bool = False) -> Callable[[SymInt, object], Any]:
+    def operate(self: SymInt, other: object) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        a, b = formula(self), formula(other)
+        return SymInt(_folded(head, b, a) if swapped else _folded(head, a, b))
+
+    return operate
+
+
+def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], Any]:
+    def operate(self: SymInt, other: object) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        a, b = (formula(other), formula(self)) if swapped else (formula(self), formula(other))
+        if _ask(_folded("==", b, 0)):
+            raise ZeroDivisionError("division by zero")
+        if not _ask(_folded(">", b, 0)):  # Python rounds down, SMT-LIB does not, for negative divisors
+            a, b = _folded("-", 0, a), _folded("-", 0, b)
+            quotient = _folded("//", a, b)
+            return SymInt(quotient if head == "//" else _folded("-", 0, _folded("%", a, b)))
+        return SymInt(_folded(head, a, b))
+
+    return operate
+
+
+def _comparison(head: str) -> Callable[[SymInt, object], Any]:
+    def compare(self: SymInt, other: object) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        return _ask(_folded(head, formula(self), formula(other)))
+
+    return compare
+
+
+def _ask(condition: Node) -> bool:
+    if isinstance(condition, int):
+        return bool(condition)
+    if _Engine.path is None:
+        raise Unfollowed(f"a question outside of an execution: {condition}")
+    return _Engine.path.decide(condition)
+
+
+def _unfollowed(name: str) -> Callable[..., NoReturn]:
+    def refuse(self: object, *_: object) -> NoReturn:
+        raise Unfollowed(f"{name} of a symbolic integer")
+
+    return refuse
+
+
+class SymInt(int):
+    """An integer that stands for a formula."""
+
+    node: Node
+
+    def __new__(cls, node: Node) -> SymInt:
+        made = super().__new__(cls, 1)
+        made.node = node
+        return made
+
+    def __hash__(self) -> int:
+        """All alike, and like 1's: a dictionary then compares keys, and comparing forks."""
+        return hash(1)
+
+    def __bool__(self) -> bool:
+        return _ask(_folded("!=", self.node, 0))
+
+    def __repr__(self) -> str:
+        from proofs.laws.formula import text
+
+        return text(self.node)
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __neg__(self) -> SymInt:
+        return SymInt(_folded("-", 0, self.node))
+
+    def __pos__(self) -> SymInt:
+        return self
+
+    def __abs__(self) -> SymInt:
+        return self if self >= 0 else -self
+
+    def __divmod__(self, other: int) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: int) -> tuple[Any, Any]:
+        return other // self, other % self
+
+
+for _name, _head in {"add": "+", "sub": "-", "mul": "*"}.items():
+    setattr(SymInt, f"__{_name}__", _arithmetic(_head))
+    setattr(SymInt, f"__r{_name}__", _arithmetic(_head, swapped=True))
+for _name, _head in {"floordiv": "//", "mod": "%"}.items():
+    setattr(SymInt, f"__{_name}__", _division(_head))
+    setattr(SymInt, f"__r{_name}__", _division(_head, swapped=True))
+for _name, _head in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+    setattr(SymInt, f"__{_name}__", _comparison(_head))
+for _name in ("index", "int", "float", "truediv", "rtruediv", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor",
+              "lshift", "rlshift", "rshift", "rrshift", "invert", "round", "trunc", "ceil", "floor"):  # fmt: skip
+    setattr(SymInt, f"__{_name}__", _unfollowed(_name))
+for _name in ("bit_length", "bit_count", "to_bytes"):
+    setattr(SymInt, _name, _unfollowed(_name))
