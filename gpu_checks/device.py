@@ -177,10 +177,11 @@ class Gpu:
         cubin = compile_cubin(MATRIX_SOURCES[name], self.info.sm)
         with _faults():
             kernel = _load(cubin).get_function(name)
-            out = cupy.full((32, 4), 0xFFFFFFFF, np.uint32)
-            kernel((1,), (32,), (cupy.asarray(words), cupy.asarray(rows), out))
-            moved: Words = out.get()
-        return moved
+            given, moved = cupy.asarray(words), cupy.full((32, 4), 0xFFFFFFFF, np.uint32)
+            image, registers = (given, moved) if name == "ldmatrix" else (moved, given)
+            kernel((1,), (32,), (image, cupy.asarray(rows), registers))
+            out: Words = moved.get()
+        return out
 
     def sass(self, signature: Signature) -> str:
         """The matrix opcodes of the `run` kernel, empty where no disassembler is found."""

@@ -113,37 +113,27 @@ extern "C" __global__ void run_$index(const u32* a, const u32* b, const u32* c, 
 """)
 
 # Shared memory holds 32 rows of 16 bytes; lane r passes the address of row rows[r].
-MATRIX_SOURCES = {
-    "ldmatrix": _COMMON
-    + """\
-extern "C" __global__ void ldmatrix(const u32* image, const u32* rows, u32* registers) {
+_MOVE = Template("""\
+extern "C" __global__ void $name(u32* image, const u32* rows, u32* registers) {
   __shared__ __align__(16) u32 tile[128];
   const int lane = threadIdx.x;
   for (int w = 0; w < 4; ++w) tile[lane * 4 + w] = image[lane * 4 + w];
   __syncwarp();
   const u32 address = (u32)__cvta_generic_to_shared(tile) + rows[lane] * 16;
-  u32 r0, r1, r2, r3;
-  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
-      : "=r"(r0), "=r"(r1), "=r"(r2), "=r"(r3) : "r"(address) : "memory");
-  u32* out = registers + lane * 4;
-  out[0] = r0; out[1] = r1; out[2] = r2; out[3] = r3;
-}
-""",
-    "stmatrix": _COMMON
-    + """\
-extern "C" __global__ void stmatrix(const u32* registers, const u32* rows, u32* image) {
-  __shared__ __align__(16) u32 tile[128];
-  const int lane = threadIdx.x;
-  for (int w = 0; w < 4; ++w) tile[lane * 4 + w] = image[lane * 4 + w];
-  __syncwarp();
-  const u32 address = (u32)__cvta_generic_to_shared(tile) + rows[lane] * 16;
-  const u32* in = registers + lane * 4;
-  asm volatile("stmatrix.sync.aligned.m8n8.x4.shared.b16 [%0], {%1, %2, %3, %4};"
-      :: "r"(address), "r"(in[0]), "r"(in[1]), "r"(in[2]), "r"(in[3]) : "memory");
+  u32* r = registers + lane * 4;
+  asm volatile($instruction : "memory");
   __syncwarp();
   for (int w = 0; w < 4; ++w) image[lane * 4 + w] = tile[lane * 4 + w];
 }
-""",
+""")
+_MOVES = {
+    "ldmatrix": """"ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+      : "=r"(r[0]), "=r"(r[1]), "=r"(r[2]), "=r"(r[3]) : "r"(address)""",
+    "stmatrix": """"stmatrix.sync.aligned.m8n8.x4.shared.b16 [%4], {%0, %1, %2, %3};"
+      :: "r"(r[0]), "r"(r[1]), "r"(r[2]), "r"(r[3]), "r"(address)""",
+}
+MATRIX_SOURCES = {
+    name: _COMMON + _MOVE.substitute(name=name, instruction=instruction) for name, instruction in _MOVES.items()
 }
 
 

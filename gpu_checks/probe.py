@@ -12,12 +12,12 @@ from itertools import groupby
 from pathlib import Path
 
 from gpu_checks.classes import digest, rebuild
-from gpu_checks.store import RecordingError, recordings, write
+from gpu_checks.store import recordings, write
 from gpu_checks.values import DeviceInfo, Recording, Unavailable
-from gpu_checks.worker import Relate, Worker
+from gpu_checks.worker import Relate, Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
-OK, CONTRADICTED, USAGE, EMPTY = 0, 1, 2, 5
+OK, CONTRADICTED, USAGE, INTERNAL, EMPTY = 0, 1, 2, 3, 5
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
 row, a column or a k; then C is passed through, random products are multiplied through the labels found
@@ -25,7 +25,7 @@ row, a column or a k; then C is passed through, random products are multiplied t
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls,
 or something stayed UNCHECKED under --require; 2 usage, an unknown mnemonic, a malformed recording;
-5 nothing selected
+3 a defect of the probe itself; 5 nothing selected
 """
 
 
@@ -33,18 +33,27 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     options = _parser().parse_args(argv)
     try:
-        if options.check is not None:
-            return _check(options.check)
-        chosen = _select(options.mnemonic, options.all, options.family)
-    except (RecordingError, LookupError, ValueError) as error:
+        return _run(options)
+    except WorkerError as defect:
+        print(f"probe: internal error\n{defect}", file=sys.stderr)
+        return INTERNAL
+    except (ValueError, OSError) as error:  # an unknown mnemonic, a malformed recording, an unwritable folder
         print(f"probe: {error}", file=sys.stderr)
         return USAGE
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.check is not None:
+        return _check(options.check)
+    chosen = _select(options.mnemonic, options.all, options.family)
     if not chosen:
         print("probe: nothing selected (see --list)", file=sys.stderr)
         return EMPTY
     if options.list:
         print("\n".join(s.mnemonic for s in chosen))
         return OK
+    if options.output:
+        options.output.mkdir(parents=True, exist_ok=True)
     return _probe(chosen, options)
 
 

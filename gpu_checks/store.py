@@ -222,7 +222,6 @@ def write(folder: Path, family: str, found: Sequence[Recording]) -> Path:
     head = json.dumps({"schema": SCHEMA, "family": family, **facts, "premise": premise})
     name = re.sub(r"[^a-z0-9]+", "_", f"{first.gpu} {family}".lower())
     path = folder / f"{name}.jsonl"
-    folder.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([head, *sorted(tables.values()), *body]) + "\n", "utf-8")
     return path
 

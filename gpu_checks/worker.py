@@ -123,23 +123,26 @@ class Worker:
         ValueError as the probe raised it; WorkerError for any other error that the probes do not foresee.
         """
         done = 0
-        while done < len(jobs):
-            child = self._child or self._launch()
-            if isinstance(child, Unavailable):
-                yield from ((index, child) for index in range(done, len(jobs)))
-                return
-            child.send(list(jobs[done:]))
-            for index in range(done, len(jobs)):
-                kind, result = child.receive(self._timeout)
-                if kind == "bug":
-                    self.close()
-                    raise result
-                if kind == "lost":
-                    self.close()
-                done = index + 1
-                yield index, result
-                if kind == "lost":
-                    break
+        try:
+            while done < len(jobs):
+                child = self._child or self._launch()
+                if isinstance(child, Unavailable):
+                    yield from ((index, child) for index in range(done, len(jobs)))
+                    return
+                child.send(list(jobs[done:]))
+                for index in range(done, len(jobs)):
+                    kind, result = child.receive(self._timeout)
+                    if kind == "bug":
+                        raise result
+                    done = index + 1
+                    if kind == "lost":
+                        self.close()
+                    yield index, result
+                    if kind == "lost":
+                        break
+        finally:
+            if done < len(jobs):  # answers still under way must not meet the questions of the next call
+                self.close()
 
     def _launch(self) -> _Child | Unavailable:
         child = _Child(self._factory)

@@ -101,6 +101,19 @@ def test_wrong_selections_have_their_exit_codes(arguments, code, said, capsys):
     assert said in err and not out and len(err.splitlines()) == 1
 
 
+def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(on, tmp_path, capsys):
+    on("broken")  # would be exit 3 if it were reached
+    (tmp_path / "file").touch()
+    assert probe.main(["dp4a.s32.s32", "-o", str(tmp_path / "file")]) == 2
+    assert len(capsys.readouterr().err.splitlines()) == 1
+
+
+def test_a_defect_of_the_probe_is_exit_3(on, capsys):
+    on("broken")
+    assert probe.main(["dp4a.s32.s32"]) == 3
+    assert "probe: internal error" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("arguments", [["--trials", "0", "--all"], ["--nonsense"], ["--timeout", "x", "--all"]])
 def test_usage_errors_are_exit_2(arguments, capsys):
     with pytest.raises(SystemExit) as stop:

@@ -39,7 +39,9 @@ def originals():
 
 @pytest.fixture
 def path(originals, tmp_path):
-    return write(tmp_path / "given", "mma.sync", list(originals.values()))
+    folder = tmp_path / "given"
+    folder.mkdir()
+    return write(folder, "mma.sync", list(originals.values()))
 
 
 def same(first: Recording, second: Recording) -> bool:

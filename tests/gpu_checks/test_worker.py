@@ -66,6 +66,13 @@ def test_a_defect_of_a_probe_is_raised_with_its_place_and_never_taken_for_a_miss
         outcomes([Answer(0), Misbehave("divide")])
 
 
+def test_answers_that_were_not_waited_for_are_not_given_to_the_next_question():
+    with Worker(IDLE) as worker:
+        index, (number, _) = next(iter(worker.run([Answer(n) for n in range(5)])))
+        assert (index, number) == (0, 0)
+        assert [number for _, (number, _) in worker.run([Answer(8), Answer(9)])] == [8, 9]
+
+
 def test_without_a_machine_every_probe_is_unavailable_for_its_reason():
     with Worker("tests.gpu_checks.fake_probes:none") as worker:
         found = list(worker.run([Answer(0), Answer(1)]))
