@@ -17,7 +17,7 @@ from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 if TYPE_CHECKING:
     from isa_tables.book import Instruction, Operand, instruction
     from isa_tables.formula import where
-    from isa_tables.signature import Fragment, Signature, mnemonics, runs_on
+    from isa_tables.signature import Fragment, Signature, families, mnemonics, runs_on
 
 __all__ = [
     "Fragment",
@@ -28,6 +28,7 @@ __all__ = [
     "Signature",
     "TableError",
     "UnknownInstruction",
+    "families",
     "instruction",
     "mnemonics",
     "runs_on",
@@ -37,7 +38,7 @@ __all__ = [
 _HOME = {
     "where": "isa_tables.formula",
     **dict.fromkeys(("Instruction", "Operand", "instruction"), "isa_tables.book"),
-    **dict.fromkeys(("Fragment", "Signature", "mnemonics", "runs_on"), "isa_tables.signature"),
+    **dict.fromkeys(("Fragment", "Signature", "families", "mnemonics", "runs_on"), "isa_tables.signature"),
 }
 
 

@@ -9,29 +9,48 @@ from pathlib import Path
 from typing import Any
 
 from isa_tables import tables
+from isa_tables.entries import Entry, entry
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
-from isa_tables.parsing import FormulaError, parse
-from isa_tables.signature import Fragment, Signature, find, signature_of
+from isa_tables.parsing import parse_in
+from isa_tables.signature import NOTHING, Fragment, Signature, find, signature_of
 
-_LANE, _VALUE = "%laneid", "i"
+_VALUE = "i"
+_WARP = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Operand:
-    """One operand: locate(lane, i) = (row, col), with the ISA's own formula behind it."""
+    """One operand: locate(lane, i) = (row, col), with the ISA's own formula behind it.
+
+    In registers, lane and value name an element of the tile; `held(lane)` says whether the instruction reads or
+    writes it there. In memory every lane sees the whole tile: `place` (Tensor Memory) and `layouts` (shared
+    memory) give the address of an element instead.
+
+    A family's formulas are read with its parameters as constants. `uses` names those that the map depends on:
+    where it is empty, the map is one function for the whole family, and only `counts` (values, rows, cols, ...)
+    tell its members apart: `d.count("values", N=n)` for whatever n computes with itself.
+
+        >>> d = instruction("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16").operands["D"]
+        >>> sorted(d.uses), d.counts["values"], d.count("values", N=256), d.values
+        ([], 'N // 2', 128, 12)
+    """
 
     name: str
     fragment: Fragment
     lanes: int
     let: Mapping[str, Formula]
-    row: Formula
-    col: Formula
+    maps: Mapping[str, Formula]  # row, col and held, or the coordinates of `place`
+    placed: bool
+    layouts: str | None  # the file of address maps of an operand in shared memory
+    majors: tuple[str, ...]  # and the majors that it may have there
+    unspecified: bool  # the ISA leaves the map open
     provenance: str  # "ISA text", "corrected" or "derived: from what"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None
     file: str
     param: Mapping[str, int]
+    counts: Mapping[str, int | str]  # the numbers of the fragment as the table has them, formulas of the parameters
 
     @property
     def values(self) -> int:
@@ -55,45 +74,129 @@ class Operand:
 
     @property
     def copies(self) -> int:
-        """How many (lane, i) hold each element."""
+        """How many (lane, i) hold each element, over all lanes, also those that do not contribute."""
         return self.fragment.copies
 
+    @property
+    def space(self) -> str:
+        """Where the operand stands: reg, smem or tmem."""
+        return self.fragment.space
+
+    @property
+    def axes(self) -> tuple[str, str]:
+        """What the two coordinates are: ("m", "k"), ("m", "bit"), ("lane", "column"), ..."""
+        return self.fragment.axes
+
+    @property
+    def row(self) -> Formula:
+        """The formula of the first coordinate. Raises IsaError where (lane, i) has no map."""
+        return self._mapped("row")
+
+    @property
+    def col(self) -> Formula:
+        """The formula of the second coordinate. Raises IsaError where (lane, i) has no map."""
+        return self._mapped("col")
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The parameters and selections that the map depends on; `held` aside."""
+        found = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "held"))
+        for name, formula in reversed(list(self.let.items())):
+            found |= formula.names if name in found else frozenset()
+        return found & self.param.keys()
+
+    def count(self, key: str, **param: Any) -> Any:
+        """One of the `counts` for these values of the parameters; where none is given, for this instruction."""
+        names = {**self.param, **param}
+        text = str(self.counts[key])
+        return evaluate(parse_in(self.file, f"{self.name}.{key}", text, dict.fromkeys(names, False), {}).tree, names)
+
+    def _mapped(self, key: str) -> Formula:
+        if self.unspecified:
+            raise IsaError(f"{self.name}: the ISA leaves unspecified which element a lane and value hold")
+        if key not in self.maps:
+            raise IsaError(f"{self.name} is in {self.space}, every lane sees all of it: ask for its place there")
+        return self.maps[key]
+
+    @property
+    def lane_name(self) -> str:
+        """How formulas name the lane: %laneid, or `thread` of a warpgroup."""
+        return "%laneid" if self.lanes <= _WARP else "thread"
+
     def locate(self, lane: Any, i: Any) -> tuple[Any, Any]:
-        """Where value i of a lane stands in the tile: A (m, k), B (k, n), C and D (m, n).
+        """Where value i of a lane stands in the tile: A (m, k), B (k, n), C and D (m, n), others as `axes`.
 
         Ints give ints; arrays of whole numbers give int64 arrays of the broadcast shape; any other object
-        is asked to compute with itself. Raises IsaError for a lane or value that does not exist.
+        is asked to compute with itself. Raises IsaError for a lane or value that does not exist, and where the
+        operand has no such map. It means nothing for a lane that is not `held`.
         """
-        names = {_LANE: (lane, self.lanes), _VALUE: (i, self.values)}
-        values, shape = _prepare(names)
+        row, col = self.row, self.col
+        ends = {self.lane_name: (lane, self.lanes), _VALUE: (i, self.values)}
+        values, shape = self._values(ends)
+        return _shaped(evaluate(row.tree, values), shape), _shaped(evaluate(col.tree, values), shape)
+
+    def held(self, lane: Any) -> Any:
+        """Whether a lane contributes: a bool, an array of bools, or a condition over terms."""
+        if "held" not in self.maps:
+            return _shaped(True, getattr(lane, "shape", None))
+        values, shape = self._values({self.lane_name: (lane, self.lanes)})
+        return _shaped(evaluate(self.maps["held"].tree, values), shape)
+
+    def place(self, row: Any, col: Any) -> dict[str, Any]:
+        """The coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`."""
+        if not self.placed:
+            raise IsaError(f"{self.name} is in {self.space}, without formulas for the place of an element")
+        ends = dict(zip(self.axes, zip((row, col), self.extent, strict=True), strict=True))
+        values, shape = self._values(ends)
+        return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
+
+    def address(self, row: Any, col: Any, swizzle: str, major: str, **strides: Any) -> Any:
+        """The shared-memory address of an element, in bytes; see `smem.Layouts.address`.
+
+        Raises IsaError for an operand that is not in shared memory, and for a swizzle or major it cannot have.
+        """
+        from isa_tables import smem
+
+        if self.layouts is None or major not in self.majors:
+            has = f"{self.space}, with major {' or '.join(self.majors)}" if self.majors else self.space
+            raise IsaError(f"{self.name} is in {has}: no {major}-major address maps")
+        ends = dict(zip(self.axes, zip((row, col), self.extent, strict=True), strict=True))
+        values, shape = _prepare(ends)
+        inner = next(axis for axis in self.axes if axis.startswith("k"))
+        (outer,) = set(self.axes) - {inner}
+        where = smem.read(self.layouts).address(values[outer], values[inner], self.bits, swizzle, major, **strides)
+        return _shaped(where, shape)
+
+    def _values(self, ends: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
+        values, shape = _prepare(ends)
         for name, formula in self.let.items():
-            values[name] = evaluate(formula.tree, values)
-        row, col = evaluate(self.row.tree, values), evaluate(self.col.tree, values)
-        return _shaped(row, shape), _shaped(col, shape)
+            if formula.names - self.param.keys() <= values.keys():
+                values[name] = evaluate(formula.tree, values)
+        return values, shape
 
     def as_printed(self) -> Operand:
         """The operand with the ISA's printed formulas in place of the corrected ones.
 
         Raises TableError when what is printed is no formula at all.
         """
-        names = {_LANE: False, _VALUE: False, **{name: formula.signed for name, formula in self.let.items()}}
+        names = {self.lane_name: False, _VALUE: False, **{name: formula.signed for name, formula in self.let.items()}}
         formulas = {
-            key: _parse(self.file, f"{self.name}.printed.{key}", text, names, self.param)
+            key: parse_in(self.file, f"{self.name}.printed.{key}", text, names, self.param)
             for key, text in self.printed.items()
         }
-        return replace(self, row=formulas.get("row", self.row), col=formulas.get("col", self.col))
+        return replace(self, maps={**self.maps, **formulas})
 
     def text(self) -> str:
         """The formulas as lines of text, conditions beside their values, in the table's own spelling."""
         from isa_tables import render
 
-        return render.text(self.let, self.row, self.col, self.values)
+        return render.text(self)
 
     def latex(self) -> str:
         """The formulas in LaTeX, with the same names, brackets and literals."""
         from isa_tables import render
 
-        return render.latex(self.let, self.row, self.col)
+        return render.latex(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +204,7 @@ class Instruction:
     """What the tables say about one instruction."""
 
     signature: Signature
-    operands: Mapping[str, Operand]  # D, A, B, C
+    operands: Mapping[str, Operand]  # in the order of the assembly text: D, A, B, C, E, ...
     section: str  # of the PTX ISA
     isa: str  # the PTX ISA version whose section numbers these are
     errata: tuple[str, ...]
@@ -109,12 +212,16 @@ class Instruction:
 
     def product(self, lane: Any) -> Any:
         """Which of the instruction's independent matrix products a lane works for."""
-        values, shape = _prepare({_LANE: (lane, self.signature.lanes)})
+        name = "%laneid" if self.signature.lanes <= _WARP else "thread"
+        values, shape = _prepare({name: (lane, self.signature.lanes)})
         return _shaped(evaluate(self.product_formula.tree, values), shape)
 
 
-def instruction(mnemonic: str, folder: Path = tables.SHIPPED) -> Instruction:
+def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Instruction:
     """Look an instruction up by what its mnemonic says.
+
+    `select` chooses what the mnemonic leaves to the assembly text, such as `F=1` or `A_space="reg"`; what is
+    not chosen is the first that the table lists (`signature.select` has them all, `signature.chosen` these).
 
     Raises UnknownInstruction, NotInIsa or TableError as `signature.signature` does, and TableError for a
     formula outside the language.
@@ -122,48 +229,50 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED) -> Instruction:
         >>> mma = instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
         >>> mma.operands["A"].locate(5, 6)
         (9, 10)
+        >>> sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+        >>> [lane for lane in range(8) if instruction(sparse, F=2).operands["E"].held(lane)]
+        [2, 6]
     """
-    variant = find(mnemonic, folder)
+    variant = find(mnemonic, folder, select or NOTHING)
     signature = signature_of(variant)
     operands = {name: _operand(name, variant, fragment) for name, fragment in signature.operands.items()}
     table = variant.table
-    product = _parse(table.file, "product", table.product, {_LANE: False}, {})
+    name = "%laneid" if table.lanes <= _WARP else "thread"
+    product = parse_in(table.file, "product", table.product or "0", {name: False}, {})
     return Instruction(signature, operands, table.section, table.isa, table.errata, product)
 
 
 def _operand(name: str, variant: tables.Variant, fragment: Fragment) -> Operand:
-    entry, file = tables.entry(variant, name), variant.table.file
-    param = {key: word for key, word in variant.param.items() if isinstance(word, int)}
-    names = {_LANE: False, _VALUE: False}
+    found, file, lanes = entry(variant, name), variant.table.file, variant.table.lanes
+    coordinates = found.axes if found.placed else ("%laneid" if lanes <= _WARP else "thread", _VALUE)
+    names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}
-    for key, text in entry.let.items():
-        if not key.isidentifier() or key in names or key in param:
-            raise TableError(file, f"{entry.key}.let.{key}", "not a new name")
-        let[key] = _parse(file, f"{entry.key}.let.{key}", text, names, param)
+    for key, text in found.let.items() if found.maps else ():
+        if not key.isidentifier() or key in names or key in variant.numbers:
+            raise TableError(file, f"{found.key}.let.{key}", "not a new name")
+        let[key] = parse_in(file, f"{found.key}.let.{key}", text, names, variant.numbers)
         names[key] = let[key].signed
-    row, col = (
-        _parse(file, f"{entry.key}.{key}", text, names, param) for key, text in (("row", entry.row), ("col", entry.col))
-    )
     return Operand(
-        name,
-        fragment,
-        variant.table.lanes,
-        let,
-        row,
-        col,
-        entry.provenance,
-        entry.printed,
-        entry.erratum,
-        file,
-        param,
+        name=name,
+        fragment=fragment,
+        lanes=lanes,
+        let=let,
+        maps=_maps(found, file, names, variant.numbers),
+        placed=found.placed,
+        layouts=found.layouts,
+        majors=found.majors,
+        unspecified=found.unspecified,
+        provenance=found.provenance,
+        printed=found.printed,
+        erratum=found.erratum,
+        file=file,
+        param=variant.numbers,
+        counts=found.counts,
     )
 
 
-def _parse(file: str, key: str, text: str, names: Mapping[str, bool], param: Mapping[str, int]) -> Formula:
-    try:
-        return parse(text, names, param)
-    except FormulaError as error:
-        raise TableError(file, key, error.reason, error.text, error.column) from None
+def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str, int]) -> dict[str, Formula]:
+    return {key: parse_in(file, f"{found.key}.{key}", text, names, param) for key, text in found.maps.items()}
 
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
@@ -188,8 +297,10 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
 
 
 def _shaped(value: Any, shape: tuple[int, ...] | None) -> Any:
+    """A result of the shape of what it came from, the caller's own: int64, or bool for a condition."""
     if shape is None:
         return value
     import numpy
 
-    return numpy.zeros(shape, dtype=numpy.int64) + value
+    condition = numpy.asarray(value).dtype == bool
+    return numpy.array(numpy.broadcast_to(value, shape), dtype=bool if condition else numpy.int64)

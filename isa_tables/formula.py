@@ -94,6 +94,7 @@ class Formula:
     tree: Number
     pieces: tuple[tuple[str, str], ...]  # the last one's condition is ""
     signed: bool  # contains a subtraction, so it could be negative
+    names: frozenset[str] = frozenset()  # that it mentions, parameters included
 
 
 ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {

@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from isa_tables.schema import WIDTH
 
-_SHAPE = re.compile(r"m\d+n\d+k\d+")
+_SHAPE = re.compile(r"m\d+n(?:\d+|N)(?:k\d+)?|\d+x\d+b(?:x2)?")  # m64nNk16 stands for a family of shapes
 _LAYOUTS = ("row", "col")
 _GENERAL = ("sync", "aligned")
+_OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,18 @@ class Said:
 
     @property
     def family(self) -> str:
-        """The kind of instruction: mma.sync, mma.sp.sync, mma.sync.kind::f8f6f4, dp4a, ..."""
+        """The kind of instruction: mma.sync, mma.sp.sync, mma.sync.kind::f8f6f4, wgmma.mma_async.sync, ..."""
+        does = [word for word in _OPERATIONS if word in self.flags]
         sparse = [flag for flag in self.flags if flag.split("::")[0] == "sp"]
         sync = [flag for flag in self.flags if flag == "sync"]
         kind = [flag for flag in self.flags if flag.startswith("kind::") or flag == "block_scale"]
-        return ".".join([self.head, *sparse, *sync, *sorted(kind, reverse=True)])
+        return ".".join([self.head, *does, *sparse, *sync, *sorted(kind, reverse=True)])
+
+    @property
+    def stem(self) -> str:
+        """What the names of the files that hold it begin with: mma, mma.sp, mma.block-scale, wgmma.sp, ..."""
+        marks = {flag.split("::")[0] for flag in self.flags} & {"sp", "block_scale"}
+        return ".".join([self.head, *sorted(marks, reverse=True)]).replace("_", "-")
 
     @property
     def shape(self) -> str | None:
@@ -56,7 +64,7 @@ def said(mnemonic: str) -> Said:
 
 
 def is_shape(token: str) -> bool:
-    """Whether a word is a shape, such as m16n8k16."""
+    """Whether a word is a shape, such as m16n8k16, m8n8 or 16x64b."""
     return _SHAPE.fullmatch(token) is not None
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
+from isa_tables.errors import TableError
 from isa_tables.formula import (
     ARITHMETIC,
     Arithmetic,
@@ -83,7 +84,15 @@ def parse(text: str, names: Mapping[str, bool], constants: Mapping[str, int] | N
         raise FormulaError(f"not a formula ({type(error).__name__})", text, 1) from None
     reader = _Reader(text, names, constants or {})
     tree = reader.number(root, 1)
-    return Formula(text, tree, tuple(_pieces(text, root)), reader.signed(tree))
+    return Formula(text, tree, tuple(_pieces(text, root)), reader.signed(tree), frozenset(reader.seen))
+
+
+def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
+    """Read a formula of a table file. Raises TableError, with the file and the key, for a bad one."""
+    try:
+        return parse(text, names, constants)
+    except FormulaError as error:
+        raise TableError(file, key, error.reason, error.text, error.column) from None
 
 
 def _check_text(text: str) -> None:
@@ -130,6 +139,7 @@ class _Reader:
     text: str
     names: Mapping[str, bool]
     constants: Mapping[str, int]
+    seen: set[str] = field(default_factory=set)
 
     def error(self, reason: str, node: ast.expr) -> FormulaError:
         return FormulaError(reason, self.text, node.col_offset + 1)
@@ -160,6 +170,7 @@ class _Reader:
 
     def name(self, name: str, node: ast.expr) -> Number:
         spelled = "%laneid" if self.text.startswith("%laneid", node.col_offset) else name
+        self.seen.add(spelled)
         if spelled in self.constants:
             return self.constant(self.constants[spelled], node)
         if spelled in self.names:

@@ -5,8 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from isa_tables.formula import Formula
+
+if TYPE_CHECKING:
+    from isa_tables.book import Operand
 
 _TOKEN = re.compile(r"%laneid|[A-Za-z_]\w*|\d\w*|//|<<|>>|[<>=!]=|\S")
 _LATEX: Mapping[str, str] = {
@@ -32,15 +36,22 @@ _LATEX: Mapping[str, str] = {
 }
 
 
-def text(let: Mapping[str, Formula], row: Formula, col: Formula, values: int) -> str:
+def text(operand: Operand) -> str:
     """The formulas as the ISA sets them: one line per piece, its condition to the right."""
-    ranges = [f"i = 0..{values - 1}", *(f"{name} = {f.text}" for name, f in _used(let, row, col).items())]
-    return "\n".join([*_lines("row", row), *_lines("col", col), ", ".join(ranges)])
+    if operand.unspecified:
+        return f"unspecified by the ISA\ni = 0..{operand.values - 1}"
+    if operand.layouts is not None:
+        return f"in {operand.space}, {'- or '.join(operand.majors)}-major, by the address maps of {operand.layouts}"
+    ranges = [f"{name} = {formula.text}" for name, formula in _used(operand).items()]
+    if not operand.placed:
+        ranges = [f"i = 0..{operand.values - 1}", *ranges]
+    lines = [line for key, formula in operand.maps.items() for line in _lines(key, formula)]
+    return "\n".join([*lines, ", ".join(ranges)]).rstrip("\n")
 
 
-def _used(let: Mapping[str, Formula], row: Formula, col: Formula) -> dict[str, Formula]:
-    texts = " ".join(formula.text for formula in (*let.values(), row, col))
-    return {name: formula for name, formula in let.items() if re.search(rf"\b{name}\b", texts)}
+def _used(operand: Operand) -> dict[str, Formula]:
+    texts = " ".join(formula.text for formula in (*operand.let.values(), *operand.maps.values()))
+    return {name: formula for name, formula in operand.let.items() if re.search(rf"\b{name}\b", texts)}
 
 
 def _lines(name: str, formula: Formula) -> list[str]:
@@ -54,10 +65,11 @@ def _lines(name: str, formula: Formula) -> list[str]:
     return [f"{name} = {lines[0]}", *(indent + line for line in lines[1:])]
 
 
-def latex(let: Mapping[str, Formula], row: Formula, col: Formula) -> str:
-    """The formulas as a LaTeX `aligned` block."""
-    named = {**_used(let, row, col), "row": row, "col": col}
-    lines = [f"{_tokens(name)} &= {_cases(formula)}" for name, formula in named.items()]
+def latex(operand: Operand) -> str:
+    """The formulas as a LaTeX `aligned` block; words where the operand has none."""
+    if not operand.maps:
+        return r"\text{" + text(operand).splitlines()[0] + "}"
+    lines = [f"{_tokens(name)} &= {_cases(formula)}" for name, formula in {**_used(operand), **operand.maps}.items()]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"
 
 

@@ -4,16 +4,25 @@
 A file has `schema`, `isa` and `section` (what it cites), `lanes`, and optionally `product` (which of several
 products a lane works for), `let` (names for all its formulas) and `errata`.
 
-Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {D} {A} {B} {C} for the
-types and {name} for each `param` (a list of words, or of numbers that formulas may use); `types`, rows of
-[D, A, B, C] where a list means each of its members; `targets`; `ptx`, the first version that has it (absent:
-`isa`); `spelling`, where the mnemonic names a type otherwise.
+Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {A} for the type of an
+operand and {name} for each `param` (a list of words, or of numbers that formulas may use); `operands`, their
+names in the order of the assembly text (absent: D, A, B, C); `types`, rows of one type for each operand that
+does not state its own, where a list means each of its members; `targets`; `ptx`, the first version that has it
+(absent: `isa`); `spelling`, where the mnemonic names a type otherwise; `select`, what the assembly text chooses
+and the mnemonic does not say, as a list each (a sparsity selector, where an operand comes from); `asm`, the
+operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in their order).
 
-Its operands are [A], [B] and [C], which describes D too: `values` elements per lane in `regs` registers, each
-in `bits` bits, the first one `shift` bits up; `extent` of the tile and how many `copies` of each element the
-lanes hold; the formulas `row` and `col`, their `let`; `provenance` ("ISA text", "corrected" with `erratum` and
-`printed`, or "derived: from what"). `[[A.case]]` adds or replaces keys `when` the operand's own `type` or a
-parameter has a given value, or one of a list. An operand may have at most one case that applies.
+Its operands are tables named by capitals, [A], [SFA]; [C] describes D too where there is no [D]. In `space`
+"reg" (the default) an operand has `values` elements per lane in `regs` registers, each in `bits` bits, the first
+one `shift` bits up; `extent` of the tile along the two `axes` and how many `copies` of each element the lanes
+hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that contribute, where not all do.
+`unspecified` says that the ISA leaves the map open. In `space` "smem" and "tmem" every lane sees the whole tile:
+`place` gives the coordinates of an element from those along the axes, or `layouts` names the file of address maps.
+Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, or "derived: from what").
+
+A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
+operand's own `type`, a parameter or a selection has a given value, or one of a list. An operand may have at
+most one case that applies.
 """
 
 from __future__ import annotations
@@ -25,16 +34,19 @@ from typing import Any
 
 from isa_tables.errors import TableError
 
-OPERANDS = ("D", "A", "B", "C")  # in the order of the assembly text
+OPERANDS = ("D", "A", "B", "C")  # in the order of the assembly text, unless a form says otherwise
+AXES: Mapping[str, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n"), "D": ("m", "n")}
+SPACES = ("reg", "smem", "tmem")
 
 TARGET = re.compile(r"sm_(\d+)([af+])")  # sm_80+, sm_120a, sm_120f
+OPERAND = re.compile(r"[A-Z][A-Z0-9]*")  # D, SFA
 
 # PTX element types and the bits that carry information
 WIDTH: Mapping[str, int] = {
-    **{"f64": 64, "f32": 32, "tf32": 32, "s32": 32, "u32": 32},
-    **{"f16": 16, "bf16": 16, "s16": 16, "u16": 16},
-    **{"s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8, "e3m2": 6, "e2m3": 6},
-    **{"s4": 4, "u4": 4, "e2m1": 4, "b1": 1},
+    **{"f64": 64, "f32": 32, "tf32": 32, "s32": 32, "u32": 32, "b32": 32},
+    **{"f16": 16, "bf16": 16, "s16": 16, "u16": 16, "b16": 16},
+    **{"s8": 8, "u8": 8, "b8": 8, "e4m3": 8, "e5m2": 8, "ue8m0": 8, "ue4m3": 8, "e3m2": 6, "e2m3": 6},
+    **{"s4": 4, "u4": 4, "e2m1": 4, "b1": 1, "b6x16_p32": 6, "b4x16_p64": 4},
 }
 
 
@@ -71,12 +83,15 @@ def _is_choice(value: Any) -> bool:
 
 
 def _is_row(value: Any) -> bool:
-    types = _list_of(lambda item: _is_text(item) or (item != [] and _list_of(_is_text)(item)))
-    return types(value) and len(value) == len(OPERANDS)
+    return _list_of(lambda item: _is_text(item) or (item != [] and _list_of(_is_text)(item)))(value)
 
 
 def _are_params(value: Any) -> bool:
     return _table_of(_is_choice)(value) and not value.keys() & {*OPERANDS, "type"}
+
+
+def _are_operands(value: Any) -> bool:
+    return _list_of(_is_text)(value) and value != [] and all(map(OPERAND.fullmatch, value))
 
 
 TEXT = Kind("a text", _is_text)
@@ -86,23 +101,31 @@ TARGETS = Kind(
     _list_of(lambda item: _is_text(item) and TARGET.fullmatch(item) is not None),
 )
 COUNT = Kind("a whole number above 0", lambda value: _is_int(value) and value > 0)
-OFFSET = Kind("a whole number from 0 up", lambda value: _is_int(value) and value >= 0)
-PAIR = Kind("two whole numbers above 0", lambda v: _list_of(COUNT.holds)(v) and len(v) == len(("row", "col")))
+SIZE = Kind("a whole number above 0 or a formula of it", lambda v: _is_text(v) or COUNT.holds(v))
+OFFSET = Kind("a whole number from 0 up or a formula of it", lambda v: _is_text(v) or (_is_int(v) and v >= 0))
+PAIR = Kind("two whole numbers above 0 or formulas of them", lambda v: _list_of(SIZE.holds)(v) and len(v) == 2)
+NAMES = Kind("two names", lambda v: _list_of(_is_text)(v) and len(set(v)) == 2 == len(v))
+TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
+SPACE = Kind(f"one of {', '.join(SPACES)}", lambda value: value in SPACES)
 NAMED_TEXTS = Kind("a table of texts", _table_of(_is_text))
 MAPS = Kind("a table of row and col texts", lambda v: NAMED_TEXTS.holds(v) and v.keys() <= {"row", "col"})
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
 TABLES = Kind("a list of tables", lambda v: v != [] and _list_of(TABLE.holds)(v))
 CHOICES = Kind("a table of lists of words or numbers, none named D, A, B, C or type", _are_params)
 CONDITIONS = Kind("a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _is_choice(v)))
-TYPES = Kind("a list of [D, A, B, C], each a type or a list of types", lambda v: v != [] and _list_of(_is_row)(v))
+TYPES = Kind("a list of rows, each of types or lists of types", lambda v: v != [] and _list_of(_is_row)(v))
+LISTED = Kind('a list of operands such as ["D", "A", "B"]', _are_operands)
 
 FORM: Mapping[str, Kind] = {
     "mnemonic": TEXT,
+    "operands": LISTED,
     "types": TYPES,
     "targets": TARGETS,
     "ptx": TEXT,
     "param": CHOICES,
     "spelling": NAMED_TEXTS,
+    "select": CHOICES,
+    "asm": TEXT,
 }
 FILE: Mapping[str, Kind] = {
     "schema": COUNT,
@@ -113,18 +136,26 @@ FILE: Mapping[str, Kind] = {
     "let": NAMED_TEXTS,
     "errata": TEXTS,
     "form": TABLES,
-    **dict.fromkeys(("A", "B", "C"), TABLE),
 }
 ENTRY: Mapping[str, Kind] = {
-    "values": COUNT,
-    "bits": COUNT,
-    "regs": COUNT,
+    "type": TEXT,
+    "space": SPACE,
+    "values": SIZE,
+    "bits": SIZE,
+    "regs": SIZE,
+    "reg_type": TEXT,
     "extent": PAIR,
-    "copies": COUNT,
+    "axes": NAMES,
+    "copies": SIZE,
     "shift": OFFSET,
     "let": NAMED_TEXTS,
     "row": TEXT,
     "col": TEXT,
+    "held": TEXT,
+    "place": NAMED_TEXTS,
+    "layouts": TEXT,
+    "majors": TEXTS,
+    "unspecified": TRUTH,
     "provenance": TEXT,
     "printed": MAPS,
     "erratum": TEXT,

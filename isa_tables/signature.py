@@ -10,26 +10,33 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from fnmatch import fnmatchcase
 from pathlib import Path
+from types import MappingProxyType
 
 from isa_tables import schema, tables
+from isa_tables.entries import Entry, entry
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 
 __all__ = [
+    "DENSE",
     "Fragment",
     "IsaError",
     "NotInIsa",
     "Signature",
     "TableError",
     "UnknownInstruction",
+    "families",
     "find",
     "mnemonics",
     "runs_on",
     "signature",
     "signature_of",
 ]
+
+NOTHING: Mapping[str, str | int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +52,12 @@ class Fragment:
     bits: int  # bits of register per element
     values: int  # elements per lane
     regs: int  # registers per lane
-    reg_type: str  # b32, f32, f64 or s32
+    reg_type: str  # b32, f32, f64 or s32; b64 for a descriptor
     extent: tuple[int, int]  # rows and columns of the tile: A (m, k), B (k, n), C and D (m, n)
     copies: int = 1  # how many (lane, i) hold each element
     shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
+    space: str = "reg"  # where it stands: reg, smem, tmem; elsewhere than in reg, the registers hold an address
+    axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...
 
     @property
     def per_register(self) -> int:
@@ -61,82 +70,128 @@ class Signature:
     """One concrete instruction: a mnemonic with its operands, without the map of its elements."""
 
     mnemonic: str  # as the tables spell it, whatever spelling was asked for
-    family: str  # mma.sync, mma.sync.kind::f8f6f4, dp4a, dp2a
-    shape: tuple[int, int, int]  # m, n, k
-    operands: Mapping[str, Fragment] = field(hash=False)  # D, A, B, C: the order of the assembly text
+    family: str  # mma.sync, mma.sync.kind::f8f6f4, dp4a, wgmma.mma_async.sync, ldmatrix.sync, ...
+    shape: tuple[int, ...]  # m, n, k; of an instruction without them, the numbers of its shape qualifier
+    operands: Mapping[str, Fragment] = field(hash=False)  # in the order of the assembly text
     qualifiers: frozenset[str]  # flags of the mnemonic: satfinite, xor, rn, lo, ...
     targets: tuple[str, ...]  # where it exists: "sm_80+", or exact architectures ("sm_120a", "sm_120f")
     ptx: str  # first PTX ISA version that has it
-    lanes: int  # threads that share one instruction: 32, or 1 for dp4a and dp2a
+    lanes: int  # threads that share one instruction: 32, 128 for wgmma, 1 for dp4a and dp2a
     products: int  # independent matrix products in one instruction: 4 for m8n8k4 .f16
+    select: Mapping[str, tuple[str | int, ...]] = field(hash=False, default_factory=dict)  # what its text may choose
+    chosen: Mapping[str, str | int] = field(hash=False, default_factory=dict)  # and what it chooses here
+    asm: str = ""  # its operands in the assembly text: {A} for the registers of A, {F} for a selection
 
 
-def signature(mnemonic: str, folder: Path = tables.SHIPPED) -> Signature:
+def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
     """The signature of an instruction, in any spelling that says the same.
 
+    `select` chooses what the mnemonic leaves to the assembly text: `F=1` for a sparsity selector,
+    `A_space="reg"` for an operand from registers. What is not chosen is the first that its table lists.
+
     Raises UnknownInstruction when the tables lack its family, NotInIsa when the family has no such variant;
-    both name the nearest mnemonics.
+    both name the nearest mnemonics. Raises NotInIsa for a selection that the instruction does not have.
     """
-    return signature_of(find(mnemonic, folder))
+    return signature_of(find(mnemonic, folder, select))
 
 
 def signature_of(variant: tables.Variant) -> Signature:
     """The signature of a variant found in a table."""
-    operands = {name: _fragment(tables.entry(variant, name)) for name in schema.OPERANDS}
-    (m, k), (_, n) = operands["A"].extent, operands["B"].extent
-    key = said(variant.mnemonic)
-    for name, extent in zip(schema.OPERANDS, ((m, n), (m, k), (k, n), (m, n)), strict=True):
-        if operands[name].extent != extent or key.shape not in (None, f"m{m}n{n}k{k}"):
-            reason = f"{operands[name].extent} does not fit the other operands of {variant.mnemonic}"
-            raise TableError(variant.table.file, f"{name}.extent", reason)
+    entries = {name: entry(variant, name) for name in variant.operands}
+    key, table = said(variant.mnemonic), variant.table
     return Signature(
         mnemonic=variant.mnemonic,
         family=key.family,
-        shape=(m, n, k),
-        operands=operands,
+        shape=_shape(variant, key, entries),
+        operands={name: _fragment(found) for name, found in entries.items()},
         qualifiers=key.qualifiers,
         targets=variant.targets,
         ptx=variant.ptx,
-        lanes=variant.table.lanes,
-        products=operands["D"].copies,
+        lanes=table.lanes,
+        products=1 if table.product is None else entries[variant.operands[0]].copies,
+        select=variant.select,
+        chosen=variant.chosen,
+        asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: f"{{{n}}}" for n in entries}}),
     )
 
 
-def _fragment(entry: tables.Entry) -> Fragment:
-    reg_type = entry.type if entry.type in ("f32", "f64", "s32") else "b32"
-    return Fragment(entry.type, entry.bits, entry.values, entry.regs, reg_type, entry.extent, entry.copies, entry.shift)
+def _shape(variant: tables.Variant, key: Said, entries: Mapping[str, Entry]) -> tuple[int, ...]:
+    """(m, n, k), on which all operands and the shape qualifier must agree."""
+    said_of = {letter: int(number) for letter, number in re.findall(r"([mnk])(\d+)", key.shape or "")}
+    seen: dict[str, int] = {}
+    for name, found in entries.items():
+        for axis, extent in zip(found.axes, found.extent, strict=True):
+            if extent != seen.setdefault(axis, said_of.get(axis, extent)):
+                reason = f"{found.extent} does not fit the other operands of {variant.mnemonic}"
+                raise TableError(variant.table.file, f"{name}.extent", reason)
+    if {"m", "n", "k"} <= seen.keys():
+        return (seen["m"], seen["n"], seen["k"])
+    return tuple(map(int, re.findall(r"\d+", key.shape or "")))
+
+
+def _fragment(entry: Entry) -> Fragment:
+    return Fragment(
+        type=entry.type,
+        bits=entry.bits,
+        values=entry.values,
+        regs=entry.regs,
+        reg_type=entry.reg_type,
+        extent=entry.extent,
+        copies=entry.copies,
+        shift=entry.shift,
+        space=entry.space,
+        axes=entry.axes,
+    )
+
+
+DENSE = ("dp2a", "dp4a", "mma.sync", "mma.sync.kind::f8f6f4")  # D = A * B + C, all four in registers
 
 
 def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
-    """Every concrete mnemonic of the tables, sorted; of one family if it is named."""
-    found = (item for path in tables.files(folder) for item in tables.variants(tables.read(path)).items())
-    return tuple(sorted(variant.mnemonic for key, variant in found if family in (None, key.family)))
+    """Every concrete mnemonic of a family, sorted; of those in DENSE if none is named.
+
+    The family may be a pattern: "wgmma*", or "*" for all that the tables hold.
+    """
+    wanted = DENSE if family is None else (family,)
+    stems = {said(name).stem for name in wanted}
+    every = any(sign in name for name in wanted for sign in "*?[")
+    found: set[str] = set()
+    for path in tables.files(folder):
+        if every or path.stem.split("_")[0] in stems:
+            for key, variants in tables.variants(tables.read(path)).items():
+                if any(fnmatchcase(key.family, name) for name in wanted):
+                    found.add(variants[0].mnemonic)
+    return tuple(sorted(found))
 
 
-def find(mnemonic: str, folder: Path = tables.SHIPPED) -> tables.Variant:
+def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:
+    """Every family of the tables, sorted."""
+    keys = (key for path in tables.files(folder) for key in tables.variants(tables.read(path)))
+    return tuple(sorted({key.family for key in keys}))
+
+
+def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
     """The table entry of an instruction; raises as `signature` does."""
     key = said(mnemonic)
     read = (tables.read(path) for path in tables.files(folder) if tables.may_hold(path, key))
     found = [variants[key] for variants in map(tables.variants, read) if key in variants]
     if not found:
-        raise _not_found(mnemonic, key, folder)
+        from isa_tables.nearest import not_found
+
+        raise not_found(mnemonic, key, folder)
     if len(found) > 1:
-        raise TableError(found[1].table.file, "mnemonic", f"{mnemonic} is also in {found[0].table.file}")
-    return found[0]
+        raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
+    for variant in found[0]:
+        if all(word in variant.select.get(name, ()) for name, word in select.items()):
+            return replace(variant, chosen={**variant.chosen, **select})
+    raise _no_selection(found[0], select)
 
 
-def _not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
-    from difflib import get_close_matches
-
-    asked = f"{mnemonic[:200]!r}"
-    every = mnemonics(folder=folder)
-    families = {said(known).family for known in every}
-    same = [known for known in every if said(known).family == key.family]
-    near = ", ".join(get_close_matches(asked, same or every, n=3, cutoff=0.3)) or "none is near"
-    if key.family in families:
-        return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
-    held = ", ".join(sorted(families))
-    return UnknownInstruction(f"{asked}: {key.family} is not in the tables ({held}); nearest: {near}")
+def _no_selection(variants: tuple[tables.Variant, ...], select: Mapping[str, str | int]) -> IsaError:
+    asked = ", ".join(f"{name} = {word!r}" for name, word in select.items())
+    ways = [", ".join(f"{name} of {', '.join(map(str, words))}" for name, words in v.select.items()) for v in variants]
+    has = "; or ".join(filter(None, ways)) or "nothing"
+    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {asked}; its text chooses {has}")
 
 
 def runs_on(signature: Signature, architecture: str) -> bool:

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One operand of one concrete instruction: the keys of its table with its case applied, and their checks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from isa_tables import schema
+from isa_tables.errors import TableError
+from isa_tables.tables import Variant, Word
+
+Number = int | str  # as in the file: a text is a formula of the parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One operand of one concrete instruction, its numbers worked out, its formulas left as text."""
+
+    key: str  # where it stands in the file: "A"
+    type: str
+    space: str
+    values: int
+    bits: int
+    regs: int
+    reg_type: str
+    extent: tuple[int, int]
+    axes: tuple[str, str]
+    copies: int
+    shift: int
+    counts: Mapping[str, Number]  # the numbers as the file gives them
+    let: Mapping[str, str]
+    maps: Mapping[str, str]  # row, col and held, or the coordinates of `place`
+    placed: bool  # whether the maps go from the tile to the space, not from lane and value to the tile
+    layouts: str | None
+    majors: tuple[str, ...]
+    unspecified: bool
+    provenance: str
+    printed: Mapping[str, str]
+    erratum: str | None
+
+
+def entry(variant: Variant, operand: str) -> Entry:
+    """The operand's keys for this variant, checked; a D without a table is described where C is."""
+    file, name = variant.table.file, variant.table.describing(operand)
+    keys = _with_case(variant, operand, name)
+    schema.check(keys, schema.ENTRY, file, name, ("bits", "extent", "provenance"))
+    maps, placed = _maps(keys, file, name)
+    raw, counts = _counts(keys, variant, name, placed or "layouts" in keys)
+    kind = variant.types[operand]
+    own = kind if keys.get("space", "reg") == "reg" and kind in ("f32", "f64", "s32") else "b32"
+    axes = keys.get("axes", schema.AXES.get(operand))
+    if axes is None:
+        raise TableError(file, f"{name}.axes", "this key is missing: what the two coordinates are")
+    found = Entry(
+        key=name,
+        type=kind,
+        space=keys.get("space", "reg"),
+        reg_type=keys.get("reg_type", own),
+        extent=(counts.pop("rows"), counts.pop("cols")),
+        axes=(axes[0], axes[1]),
+        counts=raw,
+        let={**({} if placed else variant.table.let), **keys.get("let", {})},
+        maps=maps,
+        placed=placed,
+        layouts=keys.get("layouts"),
+        majors=tuple(keys.get("majors", ())),
+        unspecified=keys.get("unspecified", False),
+        provenance=keys["provenance"],
+        printed=keys.get("printed", {}),
+        erratum=keys.get("erratum"),
+        **counts,
+    )
+    _check_entry(found, variant)
+    return found
+
+
+def _counts(
+    keys: Mapping[str, Any], variant: Variant, name: str, whole: bool
+) -> tuple[dict[str, Number], dict[str, int]]:
+    """The operand's numbers as the file gives them and worked out; where lanes see the whole tile, as it is."""
+    file, registers = variant.table.file, keys.get("space", "reg") == "reg"
+    raw: dict[str, Number] = {"bits": keys["bits"], "rows": keys["extent"][0], "cols": keys["extent"][1]}
+    if not whole:
+        schema.check(keys, schema.ENTRY, file, name, ("values", *(["regs"] if registers else [])))
+        raw["values"] = keys["values"]
+    raw |= {"regs": keys.get("regs", 1), "copies": keys.get("copies", 1), "shift": keys.get("shift", 0)}
+    counts = {key: _number(value, variant, f"{name}.{key}", key != "shift") for key, value in raw.items()}
+    if whole:
+        counts |= {"values": counts["rows"] * counts["cols"], "copies": variant.table.lanes}
+    elif keys.get("unspecified", False):
+        slots = variant.table.lanes * counts["values"]
+        counts["copies"] = max(1, slots // (counts["rows"] * counts["cols"]))
+    return raw, counts
+
+
+def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
+    """The keys of the operand's table, those of the case that applies on top."""
+    file, table = variant.table.file, variant.table.operands[name]
+    said_of = {**variant.words, "type": variant.types[operand]}
+    keys = {key: value for key, value in table.items() if key != "case"}
+    chosen: int | None = None
+    for number, case in enumerate(table.get("case", ())):
+        if _applies(case["when"], said_of, file, f"{name}.case[{number}].when"):
+            if chosen is not None:
+                reason = f"both case[{chosen}] and case[{number}] apply to {variant.mnemonic}"
+                raise TableError(file, f"{name}.case", reason)
+            chosen = number
+            keys |= {key: value for key, value in case.items() if key != "when"}
+    return keys
+
+
+def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, path: str) -> bool:
+    for key, wanted in when.items():
+        if key not in said_of:
+            raise TableError(file, f"{path}.{key}", f"unknown (known here: {', '.join(said_of)})")
+        if said_of[key] not in (wanted if isinstance(wanted, list) else [wanted]):
+            return False
+    return True
+
+
+def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str], bool]:
+    """The operand's formulas, and whether they are a `place`. An operand has one kind of map or none."""
+    has = [kind for kind in ("row", "place", "layouts", "unspecified") if keys.get(kind)]
+    if len(has) > 1:
+        raise TableError(file, f"{name}.{has[1]}", f"stands beside {has[0]!r}: an operand has one kind of map")
+    if not has or has == ["row"]:
+        schema.check(keys, schema.ENTRY, file, name, ("row", "col"))
+        return {key: keys[key] for key in ("row", "col", "held") if key in keys}, False
+    for key in ("col", "held"):
+        if key in keys:
+            raise TableError(file, f"{name}.{key}", f"means nothing beside {has[0]!r}")
+    return dict(keys.get("place", {})), has == ["place"]
+
+
+def _number(value: Number, variant: Variant, key: str, positive: bool) -> int:
+    if isinstance(value, int):
+        return value
+    from isa_tables.formula import evaluate
+    from isa_tables.parsing import parse_in
+
+    number: int = evaluate(parse_in(variant.table.file, key, value, {}, variant.numbers).tree, {})
+    if number < positive:
+        raise TableError(variant.table.file, key, f"{value!r} is {number} for {variant.mnemonic}")
+    return number
+
+
+def _check_entry(entry: Entry, variant: Variant) -> None:
+    """The numbers of one operand must agree with each other."""
+    file, lanes, (rows, cols) = variant.table.file, variant.table.lanes, entry.extent
+    _check_provenance(entry, file)
+    if entry.values % entry.regs:
+        reason = f"{entry.values} values do not divide into {entry.regs} registers"
+        raise TableError(file, f"{entry.key}.regs", reason)
+    width, held = schema.WIDTH[entry.type], entry.values // entry.regs
+    room = max(32, width)
+    overflow = entry.space == "reg" and (held - 1) * entry.bits + entry.shift + width > room
+    if width > entry.bits or overflow:
+        reason = f"{held} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
+        raise TableError(file, f"{entry.key}.bits", reason)
+    if not entry.unspecified and lanes * entry.values != rows * cols * entry.copies:
+        reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
+        raise TableError(file, f"{entry.key}.values", reason)
+
+
+def _check_provenance(entry: Entry, file: str) -> None:
+    kind, _, source = entry.provenance.partition(":")
+    if kind not in schema.PROVENANCES:
+        reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"
+        raise TableError(file, f"{entry.key}.provenance", reason)
+    if kind == "derived" and not source.strip():
+        raise TableError(file, f"{entry.key}.provenance", 'say from what: "derived: ..."')
+    if kind == "corrected" and entry.erratum is None:
+        raise TableError(file, f"{entry.key}.erratum", "this key is missing: what is wrong in the ISA")
+    if kind == "corrected" and not entry.printed:
+        raise TableError(file, f"{entry.key}.printed", "this key is missing: what the ISA prints")

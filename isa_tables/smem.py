@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Matrices in shared memory: where the descriptor's canonical layouts put an element, and the descriptor itself.
+
+A file of `isa_tables/smem/` has one `[[layout]]` for each major and swizzle: `address` in bytes of element
+(`mn`, `k`), `mn` the coordinate that is not contracted, as a formula of `lbo` and `sbo` (leading and stride
+dimension byte offset), `bits` of an element and `T`, the elements in 16 bytes; `swizzle`, by which an address
+is exchanged with another of its pattern; and `code`, the swizzle's number in the descriptor. `[[field]]`
+describes the bits of the descriptor.
+
+>>> k_major = read("wgmma")
+>>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]
+[16, 128, 304, 432]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from isa_tables import schema, tables
+from isa_tables.errors import IsaError, TableError
+from isa_tables.formula import Formula, evaluate
+from isa_tables.parsing import parse_in
+
+SHIPPED = Path(__file__).parent / "smem"
+_CHUNK = 128  # bits: the 16 bytes that no layout takes apart
+
+_LAYOUT: Mapping[str, schema.Kind] = {
+    "major": schema.TEXT,
+    "name": schema.TEXT,
+    "canonical": schema.TEXT,
+    "address": schema.TEXT,
+    "provenance": schema.TEXT,
+}
+_SWIZZLE: Mapping[str, schema.Kind] = {
+    "name": schema.TEXT,
+    "code": schema.OFFSET,
+    "repeat": schema.COUNT,
+    "address": schema.TEXT,
+}
+_FIELD: Mapping[str, schema.Kind] = {
+    "name": schema.TEXT,
+    "low": schema.OFFSET,
+    "high": schema.OFFSET,
+    "value": schema.TEXT,
+}
+_FILE: Mapping[str, schema.Kind] = {
+    "schema": schema.COUNT,
+    "isa": schema.TEXT,
+    "section": schema.TEXT,
+    "provenance": schema.TEXT,
+    "errata": schema.TEXTS,
+    "layout": schema.TABLES,
+    "swizzle": schema.TABLES,
+    "field": schema.TABLES,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Swizzle:
+    """Which address of its pattern stands at an address: a formula of `address`, in bytes."""
+
+    name: str
+    code: int
+    repeat: int  # bytes after which the pattern repeats; it starts at a multiple of them
+    formula: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Bits low..high of the descriptor: `value`, a formula of `x`."""
+
+    name: str
+    low: int
+    high: int
+    value: Formula
+
+
+@dataclass(frozen=True, slots=True)
+class Layouts:
+    """The address maps of one kind of matrix descriptor."""
+
+    file: str
+    isa: str
+    section: str
+    provenance: str
+    texts: Mapping[tuple[str, str], str]  # (swizzle, major) -> formula of the address before swizzling
+    canonical: Mapping[tuple[str, str], str]  # the same as a layout, in elements, as the ISA prints it
+    swizzles: Mapping[str, Swizzle]
+    fields: tuple[Field, ...]
+
+    def address(
+        self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0, start: Any = 0
+    ) -> Any:
+        """The address in bytes of the byte that holds the lowest bit of element (mn, k).
+
+        `lbo` and `sbo` are the descriptor's offsets in bytes, `start` its start address, a multiple of the
+        swizzle's `repeat`. Raises IsaError for a swizzle, major or width that there is not.
+        """
+        name = f"layout.{major}.{swizzle}"
+        if (swizzle, major) not in self.texts:
+            have = ", ".join(f"{a} {b}-major" for a, b in self.texts)
+            raise IsaError(f"no {swizzle} {major}-major layout; there are: {have}")
+        if bits < 1 or _CHUNK % bits:
+            raise IsaError(f"{bits} bits do not divide 16 bytes")
+        repeat = self.swizzles[swizzle].repeat
+        if isinstance(start, int) and (start < 0 or start % repeat):
+            raise IsaError(f"start = {start} is no multiple of {repeat}, where the {swizzle} pattern starts")
+        names = dict.fromkeys(("mn", "k", "lbo", "sbo"), False)
+        formula = parse_in(self.file, name, self.texts[swizzle, major], names, {"bits": bits, "T": _CHUNK // bits})
+        linear = evaluate(formula.tree, {"mn": mn, "k": k, "lbo": lbo, "sbo": sbo}) + start
+        return evaluate(self.swizzles[swizzle].formula.tree, {"address": linear})
+
+    def descriptor(self, *, start: int, lbo: int, sbo: int, swizzle: str, base_offset: int = 0) -> int:
+        """The 64-bit matrix descriptor.
+
+        Raises IsaError for a swizzle that there is not and for a number that its field cannot say.
+        """
+        if swizzle not in self.swizzles:
+            raise IsaError(f"no swizzle {swizzle!r}; there are: {', '.join(self.swizzles)}")
+        said = {"start": start, "lbo": lbo, "sbo": sbo, "base_offset": base_offset}
+        word = 0
+        for field in self.fields:
+            x = self.swizzles[swizzle].code if field.name == "swizzle" else said[field.name]
+            room = 1 << (field.high - field.low + 1)
+            value = evaluate(field.value.tree, {"x": x})
+            if not 0 <= value < room or (field.name in ("start", "lbo", "sbo") and x != value << 4):
+                raise IsaError(f"{field.name} = {x} does not fit bits {field.high}-{field.low} of the descriptor")
+            word |= value << field.low
+        return word
+
+
+def read(name: str, folder: Path = SHIPPED) -> Layouts:
+    """The layouts of a file, by its name. Raises TableError as tables of instructions do."""
+    path = folder / f"{name}.toml"
+    return _read(str(path), tables.text_of(path))
+
+
+@lru_cache(maxsize=16)
+def _read(file: str, text: str) -> Layouts:
+    data = tables.parsed(file, text)
+    schema.check(data, _FILE, file, "", tuple(_FILE.keys() - {"errata"}))
+    tables.check_schema(data, file)
+    for key, kinds in (("layout", _LAYOUT), ("swizzle", _SWIZZLE), ("field", _FIELD)):
+        for number, entry in enumerate(data[key]):
+            schema.check(entry, kinds, file, f"{key}[{number}]", tuple(kinds.keys() - {"provenance"}))
+    found = Layouts(
+        file=file,
+        isa=data["isa"],
+        section=data["section"],
+        provenance=data["provenance"],
+        texts={(entry["name"], entry["major"]): entry["address"] for entry in data["layout"]},
+        canonical={(entry["name"], entry["major"]): entry["canonical"] for entry in data["layout"]},
+        swizzles={entry["name"]: _swizzle(file, entry) for entry in data["swizzle"]},
+        fields=tuple(_field(file, entry) for entry in data["field"]),
+    )
+    for number, entry in enumerate(data["layout"]):
+        if entry["name"] not in found.swizzles:
+            raise TableError(file, f"layout[{number}].name", f"no such swizzle: {entry['name']!r}")
+    return found
+
+
+def _swizzle(file: str, entry: Mapping[str, Any]) -> Swizzle:
+    name = entry["name"]
+    formula = parse_in(file, f"swizzle.{name}.address", entry["address"], {"address": False}, {})
+    return Swizzle(name, entry["code"], entry["repeat"], formula)
+
+
+def _field(file: str, entry: Mapping[str, Any]) -> Field:
+    value = parse_in(file, f"field.{entry['name']}.value", entry["value"], {"x": False}, {})
+    return Field(entry["name"], entry["low"], entry["high"], value)
