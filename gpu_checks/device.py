@@ -7,23 +7,15 @@ import importlib.util
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 
-from gpu_checks.kernels import MATRIX_SOURCES, WARPS, module
-from gpu_checks.machine import Rows
-from gpu_checks.packing import POISON, Words, words_per_lane
-from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Table, Unavailable
+from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
-if TYPE_CHECKING:
-    from gpu_checks.sass import Listing
-    from isa_tables.signature import Signature
-
-GROUP = 16  # instructions compiled as one module: NVRTC's start-up is half the time of a small one
-_UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
+Array = np.ndarray[Any, np.dtype[Any]]
 
 
 def device() -> DeviceInfo | Unavailable:
@@ -88,12 +80,6 @@ def _driver() -> str:
     return found[0] if found else ""
 
 
-def machine() -> Gpu | Unavailable:
-    """The GPU as a Machine, or why there is none."""
-    found = device()
-    return found if isinstance(found, Unavailable) else Gpu(found)
-
-
 def compile_cubin(text: str, architecture: str) -> bytes:
     """Machine code for CUDA text by NVRTC; Refused with the compiler's first error."""
     from cupy.cuda import nvrtc
@@ -113,116 +99,30 @@ def compile_cubin(text: str, architecture: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
-class _Kernels:
-    """Where one instruction's kernels are: the loaded module, its place in it, and the module's disassembly."""
+class Loaded:
+    """A module in the GPU's memory."""
 
-    module: Any
-    index: int
-    listing: Listing
+    functions: Any  # CuPy's module
 
-    def function(self, name: str) -> Any:
-        return self.module.get_function(f"{name}_{self.index}")
-
-
-@dataclass(slots=True)
-class Gpu:
-    """A Machine that compiles with NVRTC, several instructions at a time, and runs on the current device."""
-
-    info: DeviceInfo
-    _groups: list[list[Signature]] = field(default_factory=list)
-    _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
-    _compiled: int = 0  # groups compiled so far
-    _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
-
-    def prepare(self, signatures: Sequence[Signature]) -> None:
-        """Group what this GPU can run; a group is compiled when first needed."""
-        from isa_tables.signature import runs_on
-
-        fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
-        new = [s for s in fresh.values() if runs_on(s, self.info.sm)]
-        for start in range(0, len(new), GROUP):
-            self._place |= dict.fromkeys((s.mnemonic for s in new[start : start + GROUP]), len(self._groups))
-            self._groups.append(new[start : start + GROUP])
-
-    def table(self, signature: Signature) -> Table:
-        """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
+    def launch(self, name: str, grid: tuple[int, ...], threads: int, arrays: Sequence[Array], result: int) -> Array:
+        """Run a kernel on copies of the arrays and bring one of them back; waits for it to end."""
         import cupy
 
-        a_slots, b_slots = (signature.lanes * signature.operands[x].values for x in "AB")
-        kernel = self._find(signature).function("relation")
         with _faults():
-            out = cupy.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
-            spread = max(1, min(b_slots, 4096 // a_slots))
-            kernel(((a_slots + WARPS - 1) // WARPS, spread), (32 * WARPS,), (out,))
-            table: Table = out.get()
-        return table
-
-    def run(self, signature: Signature, a: Words, b: Words, c: Words) -> Words:
-        """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand."""
-        import cupy
-
-        kernel = self._find(signature).function("run")
-        shape = (len(a), signature.lanes, words_per_lane(signature.operands["D"]))
-        with _faults():
-            out = cupy.full(shape, POISON, np.uint32)
-            given = [cupy.asarray(np.ascontiguousarray(x, np.uint32)) for x in (a, b, c)]
-            kernel((len(a),), (signature.lanes,), (*given, out))
-            words: Words = out.get()
-        return words
-
-    def move(self, name: Literal["ldmatrix", "stmatrix"], words: Words, rows: Rows) -> Words:
-        """One .x4 matrix move between memory rows and registers."""
-        import cupy
-
-        cubin = compile_cubin(MATRIX_SOURCES[name], self.info.sm)
-        with _faults():
-            kernel = _load(cubin).get_function(name)
-            given, moved = cupy.asarray(words), cupy.full((32, 4), 0xFFFFFFFF, np.uint32)
-            image, registers = (given, moved) if name == "ldmatrix" else (moved, given)
-            kernel((1,), (32,), (image, cupy.asarray(rows), registers))
-            out: Words = moved.get()
-        return out
-
-    def sass(self, signature: Signature) -> str:
-        """The matrix opcodes of the `run` kernel, empty where no disassembler is found."""
-        kernels = self._find(signature)
-        return kernels.listing.opcodes.get(f"run_{kernels.index}", "")
-
-    def _find(self, signature: Signature) -> _Kernels:
-        """The module of an instruction. One group more is compiled, while this one is being disassembled."""
-        self.prepare([signature])
-        while self._compiled < min(len(self._groups), self._place[signature.mnemonic] + 2):
-            self._compile(self._groups[self._compiled])
-            self._compiled += 1
-        found = self._kernels[signature.mnemonic]
-        if isinstance(found, Refused):
-            raise found
-        return found
-
-    def _compile(self, group: Sequence[Signature]) -> None:
-        from gpu_checks.sass import Listing
-
-        try:
-            cubin = compile_cubin(module(group), self.info.sm)
-        except Refused as refused:
-            if len(group) == 1:
-                self._kernels[group[0].mnemonic] = refused
-            else:  # one of them is to blame
-                for one in group:
-                    self._compile([one])
-            return
-        listing = Listing(cubin)
-        with _faults():
-            loaded = _load(cubin)
-        self._kernels |= {s.mnemonic: _Kernels(loaded, index, listing) for index, s in enumerate(group)}
+            copies = [cupy.asarray(np.ascontiguousarray(array)) for array in arrays]
+            self.functions.get_function(name)(grid, (threads,), tuple(copies))
+            back: Array = copies[result].get()
+        return back
 
 
-def _load(cubin: bytes) -> Any:
+def load(cubin: bytes) -> Loaded:
+    """Put machine code into the GPU's memory."""
     from cupy.cuda import function
 
-    loaded = function.Module()
-    loaded.load(cubin)
-    return loaded
+    functions = function.Module()
+    with _faults():
+        functions.load(cubin)
+    return Loaded(functions)
 
 
 @contextmanager

@@ -12,7 +12,6 @@ in any order and are read only when their mnemonic is asked for.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -253,5 +252,7 @@ def _keep(labels: Labels, tables: dict[str, str]) -> str:
 
 
 def _name(body: Mapping[str, Any]) -> str:
+    import hashlib  # loads OpenSSL: not for those who only open the recordings
+
     text = json.dumps(body, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:_KEEP]

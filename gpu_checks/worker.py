@@ -28,7 +28,7 @@ from gpu_checks.record import Moves, observe_moves, record, require
 from gpu_checks.values import DeviceFault, DeviceInfo, Recording, Refused, Unavailable
 from isa_tables.signature import Signature
 
-FACTORY = "gpu_checks.device:machine"
+FACTORY = "gpu_checks.gpu:machine"
 
 
 class Bench:

@@ -8,8 +8,9 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-import gpu_checks.device
+import gpu_checks
 from gpu_checks import DeviceInfo, Unavailable
+from gpu_checks import gpu as gpu_module
 from isa_tables.signature import signature
 
 device_module = sys.modules["gpu_checks.device"]
@@ -133,7 +134,7 @@ def test_the_machine_code_gets_its_last_byte_back(cupy):
 
 
 def test_a_refused_instruction_does_not_take_its_group_with_it(cupy):
-    gpu = device_module.machine()
+    gpu = gpu_module.machine()
     gpu.prepare([F16, BF16])
     cupy.nvrtc.refused = BF16.mnemonic
     assert gpu.sass(F16) == ""
@@ -144,8 +145,8 @@ def test_a_refused_instruction_does_not_take_its_group_with_it(cupy):
 
 
 def test_one_group_is_compiled_ahead_and_none_twice(cupy, monkeypatch):
-    monkeypatch.setattr(device_module, "GROUP", 1)
-    gpu = device_module.machine()
+    monkeypatch.setattr(gpu_module, "GROUP", 1)
+    gpu = gpu_module.machine()
     third = signature("dp4a.s32.s32")
     absent = signature("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32")
     gpu.prepare([F16, absent, BF16, third])
@@ -163,4 +164,4 @@ def test_a_cuda_error_is_a_fault(cupy):
 
     cupy.function.Module = lambda: SimpleNamespace(load=load)
     with pytest.raises(device_module.DeviceFault, match="an illegal instruction was encountered"):
-        device_module.machine().sass(F16)
+        gpu_module.machine().sass(F16)
