@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from verify import cli
 
 if TYPE_CHECKING:
-    from layouts.atoms import Atom
+    from layouts.atoms import AnyAtom, Atom
     from verify.judgement import Court
     from verify.report import Report
     from verify.verdict import Verdict, Witness
@@ -38,7 +38,7 @@ def _main(argv: Sequence[str] | None) -> int:
         raise cli.UsageError("which atom? Give a NAME, --all, --atoms FILE, or --list to see them")
     names = _chosen(options, pool)
     with ExitStack() as clean_up:
-        report = _judge([pool[name] for name in names], _court(options, clean_up), options)
+        report = _judge([_mma(pool[name]) for name in names], _court(options, clean_up), options)
     cli.report(report, options)
     return report.exit()
 
@@ -65,13 +65,13 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _pool(files: Sequence[str]) -> Mapping[str, Atom]:
+def _pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
     """The atoms to choose from: the user's files where given, else the registry."""
     from layouts.atoms import AtomFileError, load, registry
 
     if not files:
         return registry()
-    pool: dict[str, Atom] = {}
+    pool: dict[str, AnyAtom] = {}
     for file in files:
         try:
             atoms = load(Path(file))
@@ -84,8 +84,16 @@ def _pool(files: Sequence[str]) -> Mapping[str, Atom]:
     return pool
 
 
-def _chosen(options: argparse.Namespace, pool: Mapping[str, Atom]) -> list[str]:
+def _chosen(options: argparse.Namespace, pool: Mapping[str, AnyAtom]) -> list[str]:
     return cli.select(options.names, pool, "atom") if options.names else list(pool)
+
+
+def _mma(atom: AnyAtom) -> Atom:
+    from layouts.atoms import Atom
+
+    if not isinstance(atom, Atom):
+        raise cli.UsageError(f"{atom.file}: {atom.name}: a copy atom; only MMA atoms are judged")
+    return atom
 
 
 def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:

@@ -27,10 +27,10 @@ def _main(argv: Sequence[str] | None) -> int:
     parser = cli.parser("python -m verify.mutate", DESCRIPTION, formats=("text", "json"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
     options = parser.parse_args(argv)
-    from layouts.atoms import registry
+    from layouts.atoms import Atom, registry
     from verify.campaign import campaign
 
-    pool = registry()
+    pool = {name: atom for name, atom in registry().items() if isinstance(atom, Atom)}
     names = cli.select(options.names, pool, "atom") if options.names else list(pool)
     shown = sys.stderr if sys.stderr.isatty() and not options.quiet else None
     score = campaign([pool[name] for name in names], shown)

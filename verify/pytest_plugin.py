@@ -53,13 +53,15 @@ class AtomFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item per atom of the file, in its order."""
-        from layouts.atoms import AtomFileError, load
+        from layouts.atoms import Atom, AtomFileError, load
 
         try:
             atoms = load(self.path)
         except AtomFileError as error:
             raise self.CollectError(str(error)) from error
         for atom in atoms:
+            if not isinstance(atom, Atom):
+                raise self.CollectError(f"{self.path}: {atom.name}: a copy atom; only MMA atoms are judged")
             yield AtomItem.from_parent(self, name=atom.name, atom=atom)
 
 
@@ -108,10 +110,11 @@ def verify_atom() -> Callable[..., Report]:
     """`verify_atom("SM80_16x8x16", file="my_atoms.toml")` fails the test unless every selected atom stands."""
 
     def check(*names: str, file: str | Path | None = None) -> Report:
-        from layouts.atoms import load, registry
+        from layouts.atoms import Atom, load, registry
         from verify.cli import select
 
-        pool = {atom.name: atom for atom in load(Path(file))} if file is not None else dict(registry())
+        shelf = {atom.name: atom for atom in load(Path(file))} if file is not None else registry()
+        pool = {name: atom for name, atom in shelf.items() if isinstance(atom, Atom)}
         chosen = select(names, pool, "atom") if names else list(pool)
         return insist(judge([pool[name] for name in chosen]))
 

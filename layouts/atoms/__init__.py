@@ -9,7 +9,11 @@ executed, and an atom is a claim: reading it says nothing about whether it is ri
 ((16, 8, 16), '((4,8),(2,2)):((16,1),(8,64))')
 """
 
+from layouts.atoms.atom import Adapter as Adapter
 from layouts.atoms.atom import Atom as Atom
 from layouts.atoms.atom import AtomFileError as AtomFileError
+from layouts.atoms.atom import CopyAtom as CopyAtom
+from layouts.atoms.family import Family as Family
+from layouts.atoms.reading import AnyAtom as AnyAtom
 from layouts.atoms.reading import load as load
-from layouts.atoms.reading import registry as registry
+from layouts.atoms.shelf import registry as registry

@@ -4,27 +4,65 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True)
 class Atom:
     """The claim that an instruction deals its operands out to lanes as these layouts say.
 
-    A layout maps (logical thread, value) to an element: A to m + M*k, B to n + N*k, C and D to m + M*n.
-    Layouts are still text, because that they are layouts is the first claim.
+    A layout maps (logical thread, value) to an element: A, E and SFA to m + M*k, B and SFB to n + N*k, C and D to
+    m + M*n. Layouts are still text, because that they are layouts is the first claim.
     """
 
     name: str
     ptx: tuple[str, ...] | None  # the instructions in the order they are issued; None: not stated, (): none
     shape: tuple[int, int, int]  # M, N, K
     thr: str  # layout text, logical thread -> lane
-    types: Mapping[str, str]  # D, A, B, C -> PTX type
-    operands: Mapping[str, str]  # A, B, C -> layout text
+    types: Mapping[str, str]  # D, A, B, C and, where stated, E, SFA, SFB -> PTX type
+    operands: Mapping[str, str]  # A, B, C and, where the instruction has them, E, SFA, SFB -> layout text
     source: str
     element: Mapping[str, str]  # operand -> "2xf64": an element is two f64, and each obeys the layout; {}: plain
     known_defect: str | None  # why the atom is expected to be refuted
     file: str  # where it was read
+    space: Mapping[str, str] = field(default_factory=dict)  # operand -> smem or tmem; registers are not named
+    copies: Mapping[str, int] = field(default_factory=dict)  # operand -> how often each element is held
+    family: str = ""  # the entry that this is an instance of, with {N} where the parameter stands
+    params: Mapping[str, int | str] = field(default_factory=dict)  # the values of that entry's parameters
+
+
+@dataclass(frozen=True, slots=True)
+class Adapter:
+    """A named permutation of bytes that a copy applies to its registers after the instruction.
+
+    Byte i of each group of `len(bytes)` is byte `bytes[i]` of what the instruction left there.
+    """
+
+    name: str
+    bytes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyAtom:
+    """The claim that an instruction moves bits as these layouts say.
+
+    Src and Dst map (logical thread, bit) to the number of a bit; what Src calls a bit, Dst calls it too, on its side
+    of the copy. Ref is the side by which tiles are cut.
+    """
+
+    name: str
+    ptx: tuple[str, ...] | None
+    thr: str  # layout text, logical thread -> lane
+    operands: Mapping[str, str]  # Src, Dst, Ref -> layout text
+    space: Mapping[str, str]  # Src and Dst -> reg, smem, gmem or tmem
+    bits: Mapping[str, int]  # Src and Dst -> the width of one element, in the bits that the layouts count
+    copies: Mapping[str, int]  # Src and Dst -> how often each bit is held, where not once
+    adapter: Adapter | None
+    source: str
+    known_defect: str | None
+    file: str
+    family: str = ""
+    params: Mapping[str, int | str] = field(default_factory=dict)
 
 
 class AtomFileError(ValueError):

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of a copy atom: what it must and may hold, checked key by key."""
+
+from __future__ import annotations
+
+from math import prod
+
+from layouts.atoms.atom import Adapter, CopyAtom
+from layouts.atoms.entry import Entry, kind
+from layouts.int_tuple import leaves, wrap
+
+SIDES = ("Src", "Dst")
+LAYOUTS = (*SIDES, "Ref")
+SPACES = ("reg", "smem", "gmem", "tmem")
+REQUIRED = ("thr", *LAYOUTS, "space", "source")
+OPTIONAL = ("ptx", "bits", "copies", "adapter", "known_defect")
+LONGEST = 64  # bytes of an adapter
+
+
+def atom(entry: Entry) -> CopyAtom:
+    """The copy atom that a table states; raises AtomFileError."""
+    entry.check_keys(entry.table, "", REQUIRED, OPTIONAL)
+    operands = {side: entry.layout(side) for side in LAYOUTS}
+    space = entry.spaces(SIDES, SPACES)
+    for side in SIDES:
+        if side not in space:
+            entry.fail(f"space.{side}", "missing")
+    return CopyAtom(
+        name=entry.name,
+        ptx=entry.ptx(),
+        thr=entry.layout("thr"),
+        operands=operands,
+        space=space,
+        bits=_bits(entry),
+        copies=entry.copies(SIDES),
+        adapter=_adapter(entry),
+        source=entry.text(entry.table["source"], "source"),
+        known_defect=entry.defect(),
+        file=entry.file,
+        family=entry.family,
+        params=entry.params,
+    )
+
+
+def _bits(entry: Entry) -> dict[str, int]:
+    """The width of an element on each side; a thread's bits must be a whole number of elements."""
+    stated = {}
+    for side, value in entry.tables("bits", "Src and Dst and whole numbers", SIDES).items():
+        width = entry.integer(value, f"bits.{side}")
+        held = _bits_per_thread(entry, side)
+        if held % width:
+            entry.fail(f"bits.{side}", f"{held} bits per thread do not pack elements of {width} bits")
+        stated[side] = width
+    return stated
+
+
+def _bits_per_thread(entry: Entry, side: str) -> int:
+    modes = wrap(entry.parsed[entry.layout(side)])
+    return prod(leaves(modes[1])) if len(modes) == 2 else prod(map(prod, map(leaves, modes)))
+
+
+def _adapter(entry: Entry) -> Adapter | None:
+    stated = entry.table.get("adapter")
+    if stated is None:
+        return None
+    if not isinstance(stated, dict):
+        entry.fail("adapter", f"expected a table of name and bytes, found {kind(stated)}")
+    entry.check_keys(stated, "adapter.", ("name", "bytes"))
+    listed = stated["bytes"]
+    if not isinstance(listed, list):
+        entry.fail("adapter.bytes", f"expected an array, found {kind(listed)}")
+    if len(listed) > LONGEST or any(type(b) is not int for b in listed) or sorted(listed) != [*range(len(listed))]:
+        entry.fail("adapter.bytes", f"expected each of 0..n-1 once, at most {LONGEST} of them")
+    bits = 8 * len(listed)
+    if not listed or _bits_per_thread(entry, "Dst") % bits:
+        held = _bits_per_thread(entry, "Dst")
+        entry.fail("adapter.bytes", f"{held} bits per thread of Dst do not pack groups of {len(listed)} bytes")
+    return Adapter(entry.text(stated["name"], "adapter.name"), tuple(listed))

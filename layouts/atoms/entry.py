@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One atom's table while it is being checked, and what MMA and copy atoms have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from math import prod
+from typing import NoReturn
+
+from layouts.atoms.atom import AtomFileError
+from layouts.atoms.template import Word
+from layouts.errors import LayoutParseError
+from layouts.int_tuple import IntTuple, leaves
+from layouts.text import parse_shape_stride
+
+LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged in reasonable memory
+FARTHEST = 2**62  # the largest element that a layout may name: beyond it, int64 ends
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A table of a file, its parameters filled in; `parsed` holds layout texts that were seen to parse."""
+
+    file: str
+    name: str
+    table: Mapping[str, object]
+    parsed: dict[str, IntTuple] = field(default_factory=dict)  # layout text -> its shape
+    family: str = ""
+    params: Mapping[str, Word] = field(default_factory=dict)
+
+    def fail(self, key: str, problem: str) -> NoReturn:
+        """Refuse the file because of this key."""
+        raise AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem)
+
+    def check_keys(
+        self, table: Mapping[str, object], under: str, required: Iterable[str], optional: Iterable[str] = ()
+    ) -> None:
+        """Refuse keys that are unknown, and keys that are missing."""
+        known = [*required, *optional]
+        for key in table:
+            if key not in known:
+                near = get_close_matches(key, known, n=1)
+                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
+                self.fail(under + key, f"unknown key; {hint}")
+        for key in required:
+            if key not in table:
+                self.fail(under + key, "missing")
+
+    def text(self, value: object, key: str) -> str:
+        """A string that is not blank."""
+        if not isinstance(value, str):
+            self.fail(key, f"expected a string, found {kind(value)}")
+        if not value.strip():
+            self.fail(key, "expected a text, found an empty string")
+        return value
+
+    def integer(self, value: object, key: str, what: str = "it") -> int:
+        """A whole number from 1 to 2^24."""
+        if type(value) is not int:
+            self.fail(key, f"{what} should be an integer, found {kind(value)}")
+        if not 1 <= value <= LARGEST:
+            self.fail(key, f"{what} should be {'at least 1' if value < 1 else f'at most {LARGEST}'}, found {value}")
+        return value
+
+    def tables(self, key: str, what: str, allowed: Sequence[str]) -> Mapping[str, object]:
+        """An optional table from operands to something."""
+        stated = self.table.get(key, {})
+        if not isinstance(stated, dict):
+            self.fail(key, f"expected a table of {what}, found {kind(stated)}")
+        self.check_keys(stated, f"{key}.", (), allowed)
+        return stated
+
+    def ptx(self) -> tuple[str, ...] | None:
+        """The instructions, or None where the key is absent."""
+        listed = self.table.get("ptx")
+        if listed is None:
+            return None
+        if not isinstance(listed, list):
+            self.fail("ptx", f"expected an array of mnemonics, found {kind(listed)}")
+        return tuple(self.text(mnemonic, f"ptx[{i}]") for i, mnemonic in enumerate(listed))
+
+    def layout(self, key: str) -> str:
+        """A layout text that parses, of at most 2^24 points."""
+        text = self.text(self.table[key], key)
+        if text not in self.parsed:
+            try:
+                shape, stride = parse_shape_stride(text)
+            except LayoutParseError as error:
+                self.fail(key, str(error))
+            if prod(max(extent, 1) for extent in leaves(shape)) > LARGEST:
+                self.fail(key, f"{text} has more than {LARGEST} points")
+            if LARGEST * max(map(abs, leaves(stride)), default=0) > FARTHEST:
+                self.fail(key, f"{text} has a stride above {FARTHEST // LARGEST}")
+            self.parsed[text] = shape
+        return text
+
+    def copies(self, allowed: Sequence[str]) -> dict[str, int]:
+        """How often each element is held; it must divide the points of the layout."""
+        stated = {}
+        for operand, value in self.tables("copies", "operands and whole numbers", allowed).items():
+            if operand not in self.table:
+                self.fail(f"copies.{operand}", f"the atom has no operand {operand}")
+            count = self.integer(value, f"copies.{operand}")
+            points = prod(leaves(self.parsed[self.layout(operand)]))
+            if points % count:
+                self.fail(f"copies.{operand}", f"{points} points of {operand} do not divide by {count}")
+            stated[operand] = count
+        return stated
+
+    def spaces(self, allowed: Sequence[str], spaces: Sequence[str]) -> dict[str, str]:
+        """Where operands live."""
+        stated = {}
+        for operand, value in self.tables("space", "operands and spaces", allowed).items():
+            if operand not in self.table:
+                self.fail(f"space.{operand}", f"the atom has no operand {operand}")
+            if value not in spaces:
+                self.fail(f"space.{operand}", f"expected one of {', '.join(spaces)}, found {value!r}")
+            stated[operand] = str(value)
+        return stated
+
+    def defect(self) -> str | None:
+        """Why the atom is expected to be refuted."""
+        defect = self.table.get("known_defect")
+        return None if defect is None else self.text(defect, "known_defect")
+
+
+def kind(value: object) -> str:
+    """A value's TOML type, as a reader of the file would call it."""
+    names = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "an array", dict: "a table"}
+    return names.get(type(value), "a date or time")

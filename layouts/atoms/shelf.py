@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The shipped atoms by name, read when they are asked for.
+
+The files are ours and keep one form: each entry begins with a line `["NAME"]`. So their names are known after a look
+at those lines, and an entry's text is parsed when one of its atoms is wanted. Tests hold this to `load`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+
+from layouts.atoms.atom import AtomFileError
+from layouts.atoms.document import parse
+from layouts.atoms.family import Family
+from layouts.atoms.family import family as read_family
+from layouts.atoms.reading import AnyAtom, checked, stated
+from layouts.int_tuple import IntTuple
+
+HEADER = re.compile(r'^\["(.+)"\]$', re.MULTILINE)
+
+
+@cache
+def registry() -> Shelf:
+    """Every shipped atom by name: files in the order of their names, atoms in the order of the file."""
+    shelf = Shelf()
+    for path in sorted(Path(__file__).parent.glob("*.toml")):
+        shelf.add(str(path), path.read_text(encoding="utf-8"))
+    return shelf
+
+
+@dataclass(slots=True, eq=False)
+class Shelf(Mapping[str, AnyAtom]):
+    """A read-only mapping from names to atoms, over entries that are still text."""
+
+    texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # entry -> file, TOML text
+    read: dict[str, AnyAtom] = field(default_factory=dict)
+    parsed: dict[str, IntTuple] = field(default_factory=dict)
+    opened: dict[str, Family] = field(default_factory=dict)
+
+    def add(self, file: str, text: str) -> None:
+        """Put the entries of a file on the shelf, unread; raises AtomFileError for a name that stands twice."""
+        heads = [*HEADER.finditer(text)]
+        ends = [*(head.start() for head in heads[1:]), len(text)]
+        for head, end in zip(heads, ends, strict=True):
+            if head[1] in self.texts:
+                raise AtomFileError(file, head[1], f"stands in {self.texts[head[1]][0]} too")
+            self.texts[head[1]] = file, text[head.start() : end]
+
+    def __getitem__(self, name: str) -> AnyAtom:
+        if name not in self.read:
+            self.read[name] = self._find(name)
+        return self.read[name]
+
+    def __iter__(self) -> Iterator[str]:
+        for name in self.texts:
+            if "{" in name:
+                yield from (instance for instance, _ in self.family(name).names())
+            else:
+                yield name
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
+
+    def families(self) -> list[Family]:
+        """The entries with parameters."""
+        return [self.family(name) for name in self.texts if "{" in name]
+
+    def family(self, name: str) -> Family:
+        """A family by the name of its entry."""
+        if name not in self.opened:
+            file, text = self.texts[name]
+            self.opened[name] = read_family(checked(name, parse(text.encode(), file)[name], file, self.parsed))
+        return self.opened[name]
+
+    def _find(self, name: str) -> AnyAtom:
+        if name in self.texts and "{" not in name:
+            file, text = self.texts[name]
+            return stated(checked(name, parse(text.encode(), file)[name], file, self.parsed))
+        for pattern in self.texts:
+            if "{" in pattern and name.startswith(pattern.partition("{")[0]):
+                for instance, params in self.family(pattern).names():
+                    if instance == name:
+                        return stated(self.family(pattern).instance(name, params))
+        raise KeyError(name)

@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts with parameters: ``{N}`` stands for a parameter's value, ``{N//8}`` and ``{2048*N}`` for numbers of it.
+
+Between braces stand parameters and whole numbers, joined by ``*`` and ``//`` from left to right; a quotient must be
+whole. A parameter whose values are words can only stand alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TypeAlias
+
+Word: TypeAlias = "int | str"
+PLACE = re.compile(r"\{([^{}]*)\}")
+TOKEN = re.compile(r"\s*([A-Za-z][A-Za-z0-9]*|[0-9]{1,9}|\*|//)\s*")
+LARGEST = 2**24
+
+
+class TemplateError(ValueError):
+    """A placeholder that cannot be read or filled; the message says which and why."""
+
+
+def names(text: str) -> set[str]:
+    """The parameters that a text uses.
+
+    >>> sorted(names("({M//2},{N})"))
+    ['M', 'N']
+    """
+    return {token for place in PLACE.findall(text) for token in re.findall(r"[A-Za-z]\w*", place)}
+
+
+def fill(text: str, params: Mapping[str, Word]) -> str:
+    """The text with its placeholders replaced.
+
+    >>> fill("(2,2,{N//8}):(64,8,512)", {"N": 256})
+    '(2,2,32):(64,8,512)'
+
+    Raises TemplateError.
+    """
+    return PLACE.sub(lambda place: str(evaluate(place[1], params)), text)
+
+
+def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
+    """What stands between braces, as a number, or as the word that a parameter is.
+
+    Raises TemplateError: unknown parameter, no such operator, a quotient that is not whole, a number above 2^24.
+    """
+    first, *rest = _tokens(expression)
+    value = _operand(expression, first, params)
+    if not rest:
+        return value
+    if len(rest) % 2:
+        raise TemplateError(f"{{{expression}}} ends in an operator")
+    for operator, token in zip(rest[::2], rest[1::2], strict=True):
+        value = _apply(expression, value, operator, _operand(expression, token, params))
+    return value
+
+
+def _tokens(expression: str) -> list[str]:
+    found, at = [], 0
+    while at < len(expression):
+        token = TOKEN.match(expression, at)
+        if token is None:
+            raise TemplateError(f"{{{expression}}}: {expression[at]!r} is neither a name, a number, * nor //")
+        found.append(token[1])
+        at = token.end()
+    if not found:
+        raise TemplateError("{} is empty")
+    return found
+
+
+def _operand(expression: str, token: str, params: Mapping[str, Word]) -> Word:
+    if token.isdigit():
+        return int(token)
+    if token not in params:
+        raise TemplateError(f"{{{expression}}}: no parameter {token!r} (there are: {', '.join(params) or 'none'})")
+    return params[token]
+
+
+def _apply(expression: str, left: Word, operator: str, right: Word) -> int:
+    if not (isinstance(left, int) and isinstance(right, int)):
+        raise TemplateError(f"{{{expression}}}: a word cannot be computed with")
+    if operator == "*" and left * right <= LARGEST:
+        return left * right
+    if operator == "*":
+        raise TemplateError(f"{{{expression}}}: {left}*{right} is above {LARGEST}")
+    if operator != "//":
+        raise TemplateError(f"{{{expression}}}: expected * or //, found {operator!r}")
+    if right == 0 or left % right:
+        raise TemplateError(f"{{{expression}}}: {left} is not divisible by {right}")
+    return left // right
