@@ -56,6 +56,8 @@ def zipped_divide(layout: L, tiler: Tiler) -> L:
 def tiled_divide(layout: L, tiler: Tiler) -> L:
     """The layout ((tiles), rest, rest, ...): zipped_divide with its second mode unpacked.
 
+    A tuple of a single rest is unpacked too (CuTe C++ leaves it packed).
+
     >>> print(tiled_divide(Layout((8, 6, 5)), (4, Layout(2, 3))))
     ((4,2),2,3,5):((1,24),4,8,48)
 
@@ -66,6 +68,8 @@ def tiled_divide(layout: L, tiler: Tiler) -> L:
 
 def flat_divide(layout: L, tiler: Tiler) -> L:
     """The layout (tile, tile, ..., rest, rest, ...): zipped_divide with both modes unpacked.
+
+    Tuples of a single tile or rest are unpacked too (CuTe C++ leaves them packed).
 
     >>> print(flat_divide(Layout((8, 6, 5)), (4, Layout(2, 3))))
     (4,2,2,3,5):(1,24,4,8,48)

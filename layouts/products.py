@@ -12,6 +12,7 @@ all: with a period of S that divides the distances, that repeats the swizzled bl
 
 from __future__ import annotations
 
+from layouts.coalesce import coalesce
 from layouts.complement import complement
 from layouts.compose import Tiler, composition
 from layouts.composed import L, on_layout
@@ -54,6 +55,8 @@ def zipped_product(block: L, tiler: Tiler) -> L:
 def tiled_product(block: L, tiler: Tiler) -> L:
     """The layout ((blocks), copies, copies, ...): zipped_product with its second mode unpacked.
 
+    A tuple of a single mode of copies is unpacked too (CuTe C++ leaves it packed).
+
     >>> print(tiled_product(Layout(4, 1), Layout((2, 3))))
     (4,2,3):(1,4,8)
 
@@ -64,6 +67,8 @@ def tiled_product(block: L, tiler: Tiler) -> L:
 
 def flat_product(block: L, tiler: Tiler) -> L:
     """The layout (block, block, ..., copies, copies, ...): zipped_product with both modes unpacked.
+
+    Tuples of a single mode are unpacked too (CuTe C++ leaves them packed).
 
     >>> print(flat_product(Layout((2, 2)), Layout((2, 3))))
     (2,2,2,3):(1,2,4,8)
@@ -138,7 +143,8 @@ def _copies(block: Layout, tiler: Layout) -> Layout:
     gaps = complement(block, 1)
     modes = zip(leaves(block.shape), leaves(block.stride), strict=True)
     reach = max((s * d for s, d in modes if s > 1), default=0) or 1
-    return composition(make_layout(gaps, Layout(cosize(tiler), reach)), tiler)
+    beyond = Layout(-(-cosize(tiler) // size(gaps)), reach)
+    return composition(coalesce(make_layout(gaps, beyond)), tiler)
 
 
 def _logical(block: Layout, tiler: Layout) -> Layout:
