@@ -272,7 +272,11 @@ def _operand(name: str, variant: tables.Variant, fragment: Fragment) -> Operand:
 
 
 def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str, int]) -> dict[str, Formula]:
-    return {key: parse_in(file, f"{found.key}.{key}", text, names, param) for key, text in found.maps.items()}
+    lanes = {name: signed for name, signed in names.items() if name != _VALUE}  # a lane is held or not, not a value
+    return {
+        key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "held" else names, param)
+        for key, text in found.maps.items()
+    }
 
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:

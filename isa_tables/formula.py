@@ -91,7 +91,7 @@ class Formula:
     """A parsed formula: its spelling, its tree, and its outermost conditional as (value, when) texts."""
 
     text: str
-    tree: Number
+    tree: Number | Condition
     pieces: tuple[tuple[str, str], ...]  # the last one's condition is ""
     signed: bool  # contains a subtraction, so it could be negative
     names: frozenset[str] = frozenset()  # that it mentions, parameters included
@@ -130,8 +130,8 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
     return numpy.where(condition, then, otherwise)
 
 
-def evaluate(tree: Number, values: Mapping[str, Any]) -> Any:
-    """The number that `tree` stands for when its names have these values."""
+def evaluate(tree: Number | Condition, values: Mapping[str, Any]) -> Any:
+    """The number or the truth that `tree` stands for when its names have these values."""
     match tree:
         case Constant(value):
             return value
@@ -140,16 +140,12 @@ def evaluate(tree: Number, values: Mapping[str, Any]) -> Any:
         case Arithmetic(op, left, right):
             return ARITHMETIC[op](evaluate(left, values), evaluate(right, values))
         case Choice(condition, then, otherwise):
-            return where(_holds(condition, values), evaluate(then, values), evaluate(otherwise, values))
-
-
-def _holds(tree: Condition, values: Mapping[str, Any]) -> Any:
-    match tree:
+            return where(evaluate(condition, values), evaluate(then, values), evaluate(otherwise, values))
         case Comparison(op, left, right):
             return _COMPARISON[op](evaluate(left, values), evaluate(right, values))
-        case Both(left, right):
-            return _holds(left, values) & _holds(right, values)
-        case Either(left, right):
-            return _holds(left, values) | _holds(right, values)
+        case Both(one, other):
+            return evaluate(one, values) & evaluate(other, values)
+        case Either(one, other):
+            return evaluate(one, values) | evaluate(other, values)
         case Opposite(condition):
-            return _holds(condition, values) ^ True
+            return evaluate(condition, values) ^ True

@@ -65,8 +65,10 @@ _FOREIGN = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
 _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//", "=": "=="}
 
 
-def parse(text: str, names: Mapping[str, bool], constants: Mapping[str, int] | None = None) -> Formula:
-    """Read one formula. `names` maps each name it may use to "could be negative".
+def parse(
+    text: str, names: Mapping[str, bool], constants: Mapping[str, int] | None = None, condition: bool = False
+) -> Formula:
+    """Read one formula, of a number or of a condition. `names` maps each name it may use to "could be negative".
 
     Raises FormulaError for anything outside the language, pointing at the column.
 
@@ -83,14 +85,20 @@ def parse(text: str, names: Mapping[str, bool], constants: Mapping[str, int] | N
     except (ValueError, MemoryError, RecursionError) as error:
         raise FormulaError(f"not a formula ({type(error).__name__})", text, 1) from None
     reader = _Reader(text, names, constants or {})
+    pieces = tuple(_pieces(text, root))
+    if condition:
+        return Formula(text, reader.condition(root, 1), pieces, False, frozenset(reader.seen))
     tree = reader.number(root, 1)
-    return Formula(text, tree, tuple(_pieces(text, root)), reader.signed(tree), frozenset(reader.seen))
+    return Formula(text, tree, pieces, reader.signed(tree), frozenset(reader.seen))
 
 
 def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
-    """Read a formula of a table file. Raises TableError, with the file and the key, for a bad one."""
+    """Read a formula of a table file, a condition where its key is `held`.
+
+    Raises TableError, with the file and the key, for a bad one.
+    """
     try:
-        return parse(text, names, constants)
+        return parse(text, names, constants, key.endswith(".held"))
     except FormulaError as error:
         raise TableError(file, key, error.reason, error.text, error.column) from None
 

@@ -2,7 +2,8 @@
 """The schema of a table file: which keys it may have and what each must hold.
 
 A file has `schema`, `isa` and `section` (what it cites), `lanes`, and optionally `product` (which of several
-products a lane works for), `let` (names for all its formulas) and `errata`.
+products a lane works for), `let` (names for all its formulas), `errata`, and `sparsity`: how many `columns` a field
+of metadata describes, and for each field the columns `kept`.
 
 Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {A} for the type of an
 operand and {name} for each `param` (a list of words, or of numbers that formulas may use); `operands`, their
@@ -136,6 +137,12 @@ FILE: Mapping[str, Kind] = {
     "let": NAMED_TEXTS,
     "errata": TEXTS,
     "form": TABLES,
+    "sparsity": TABLE,
+    "param": CHOICES,
+}
+SPARSITY: Mapping[str, Kind] = {
+    "columns": COUNT,
+    "kept": Kind("a table of lists of columns", _table_of(_list_of(_is_int))),
 }
 ENTRY: Mapping[str, Kind] = {
     "type": TEXT,

@@ -81,6 +81,7 @@ class Signature:
     select: Mapping[str, tuple[str | int, ...]] = field(hash=False, default_factory=dict)  # what its text may choose
     chosen: Mapping[str, str | int] = field(hash=False, default_factory=dict)  # and what it chooses here
     asm: str = ""  # its operands in the assembly text: {A} for the registers of A, {F} for a selection
+    sparsity: tables.Sparsity | None = None  # how metadata chooses the columns of A that are stored
 
 
 def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
@@ -112,6 +113,7 @@ def signature_of(variant: tables.Variant) -> Signature:
         select=variant.select,
         chosen=variant.chosen,
         asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: f"{{{n}}}" for n in entries}}),
+        sparsity=table.sparsity,
     )
 
 

@@ -27,6 +27,17 @@ MAX_BYTES = 1 << 20
 Word = str | int
 
 
+@dataclass(frozen=True, slots=True)
+class Sparsity:
+    """What metadata says: a field of four bits for each so many columns of A, and which of them it keeps."""
+
+    columns: int
+    kept: Mapping[int, tuple[int, ...]]  # field -> columns, in the order in which they are stored
+
+    def __hash__(self) -> int:
+        return hash((self.columns, *self.kept.items()))
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Table:
     """One file, checked against the schema."""
@@ -40,6 +51,7 @@ class Table:
     errata: tuple[str, ...]
     forms: tuple[Mapping[str, Any], ...]
     operands: Mapping[str, Mapping[str, Any]]  # as in the file
+    sparsity: Sparsity | None
 
     def describing(self, operand: str) -> str:
         """The name of the table that describes an operand: its own, or C's for a D without one."""
@@ -124,8 +136,9 @@ def _read(file: str, text: str) -> Table:
         product=data.get("product"),
         let=data.get("let", {}),
         errata=tuple(data.get("errata", ())),
-        forms=tuple(data["form"]),
+        forms=tuple({**form, "param": {**data.get("param", {}), **form.get("param", {})}} for form in data["form"]),
         operands=operands,
+        sparsity=_sparsity(data, file),
     )
     _check_listed(table)
     return table
@@ -136,6 +149,18 @@ def _check_operand(operand: Mapping[str, Any], file: str, name: str) -> None:
     for number, case in enumerate(operand.get("case", ())):
         kinds = {**schema.ENTRY, "when": schema.CONDITIONS}
         schema.check(case, kinds, file, f"{name}.case[{number}]", ("when",))
+
+
+def _sparsity(data: Mapping[str, Any], file: str) -> Sparsity | None:
+    if "sparsity" not in data:
+        return None
+    table = data["sparsity"]
+    schema.check(table, schema.SPARSITY, file, "sparsity", tuple(schema.SPARSITY))
+    for field, columns in table["kept"].items():
+        good = columns == sorted({*columns} & {*range(table["columns"])}) and 2 * len(columns) == table["columns"]
+        if not field.isdecimal() or int(field) >= 16 or not good:
+            raise TableError(file, f"sparsity.kept.{field}", f"{columns} are not half of {table['columns']} columns")
+    return Sparsity(table["columns"], {int(field): tuple(kept) for field, kept in table["kept"].items()})
 
 
 def _check_listed(table: Table) -> None:
@@ -168,7 +193,7 @@ def _overlap(one: Variant, other: Variant) -> bool:
 
 def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     operands = tuple(form.get("operands", schema.OPERANDS))
-    param: Mapping[str, list[Word]] = form.get("param", {})
+    param: Mapping[str, list[Word]] = form["param"]
     select = {name: tuple(words) for name, words in form.get("select", {}).items()}
     for name in (*param, *select):
         if name in operands or (name in param and name in select):
@@ -211,7 +236,7 @@ def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
             raise TableError(file, key, reason, template, match.start() + 1)
         return str(words[match[1]])
 
-    return re.sub(r"\{(.*?)\}", word, template)
+    return re.sub(r"\{([^{}]*)\}", word, template)
 
 
 def _spell(table: Table, form: Mapping[str, Any], types: Mapping[str, str], param: Mapping[str, Word]) -> str:
