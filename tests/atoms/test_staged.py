@@ -5,7 +5,6 @@ import hashlib
 import re
 from collections.abc import Iterator
 from itertools import product
-from math import prod
 from pathlib import Path
 
 import pytest
