@@ -113,21 +113,27 @@ def test_a_tiler_of_more_modes_is_refused(divide):
 @hyp.composite
 def by_mode(draw):
     """A layout, and a tiler for its first modes whose tiles divide them: ints, layouts, None, and tuples of such."""
+    left = 200
+
+    def factor():
+        nonlocal left
+        n = draw(hyp.integers(1, min(3, left)))
+        left //= n
+        return n
 
     def mode(nested):
         kind = draw(hyp.integers(0, 3 if nested else 2))
         if kind == 3:
             parts = [mode(False) for _ in range(draw(hyp.integers(1, 2)))]
-            extra = draw(hyp.integers(0, 1))
-            return tuple([p[0] for p in parts] + [3] * extra), tuple(p[1] for p in parts)
-        tile, step, tiles = (draw(hyp.integers(1, 3)) for _ in range(3))
+            extra = (factor(),) * draw(hyp.integers(0, 1))
+            return tuple(p[0] for p in parts) + extra, tuple(p[1] for p in parts)
+        tile, step, tiles = factor(), factor(), factor()
         tiler = [tile, Layout(tile, step), None][kind]
         return tile * step * tiles, tiler
 
     modes = [mode(True) for _ in range(draw(hyp.integers(1, 3)))]
-    extents = [m[0] for m in modes] + [2] * draw(hyp.integers(0, 1))
-    strides = [draw(hyp.integers(0, 30)) for _ in st.flat(tuple(extents))]
-    shape = tuple(extents)
+    shape = tuple(m[0] for m in modes) + (factor(),) * draw(hyp.integers(0, 1))
+    strides = [draw(hyp.integers(0, 30)) for _ in st.flat(shape)]
     return Layout(shape, st.nested_like(strides, shape)), tuple(m[1] for m in modes)
 
 
