@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from gpu_checks.device import Loaded, compile_cubin, device, load
-from gpu_checks.kernels import MATRIX_SOURCES, WARPS, module
+from gpu_checks.kernels import MATRIX_SOURCES, WARPS, fits, module
 from gpu_checks.machine import Rows
 from gpu_checks.packing import POISON, Words, words_per_lane
 from gpu_checks.sass import Listing
@@ -49,7 +49,7 @@ class Gpu:
     def prepare(self, signatures: Sequence[Signature]) -> None:
         """Group what this GPU can run; a group is compiled when first needed."""
         fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
-        new = [s for s in fresh.values() if runs_on(s, self.info.sm)]
+        new = [s for s in fresh.values() if fits(s) and runs_on(s, self.info.sm)]
         for start in range(0, len(new), GROUP):
             self._place |= dict.fromkeys((s.mnemonic for s in new[start : start + GROUP]), len(self._groups))
             self._groups.append(new[start : start + GROUP])

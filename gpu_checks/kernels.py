@@ -137,6 +137,13 @@ MATRIX_SOURCES = {
 }
 
 
+def fits(signature: Signature) -> bool:
+    """Whether these kernels can issue the instruction: D = A * B + C, all in registers of a warp or a lane."""
+    operands = signature.operands
+    in_registers = all(fragment.space == "reg" for fragment in operands.values())
+    return list(operands) == ["D", "A", "B", "C"] and in_registers and signature.lanes in (1, 32)
+
+
 def module(signatures: Sequence[Signature]) -> str:
     """One compilation unit for some instructions."""
     return _COMMON + "".join(_probe(signature, index) for index, signature in enumerate(signatures))

@@ -11,7 +11,7 @@ import numpy as np
 
 from gpu_checks.anchors import Places, anchors, observe
 from gpu_checks.classes import classes, digest
-from gpu_checks.kernels import module
+from gpu_checks.kernels import fits, module
 from gpu_checks.machine import Machine
 from gpu_checks.packing import Words, pack, unpack, words_per_lane
 from gpu_checks.product import multiply_on
@@ -30,8 +30,11 @@ def observe_moves(machine: Machine) -> Moves:
 
 
 def require(machine: Machine, signature: Signature) -> None:
-    """Raise Refused unless the instruction exists for this GPU's architecture."""
+    """Raise Refused unless the probes fit the instruction and it exists for this GPU's architecture."""
     info = machine.info
+    if not fits(signature):
+        operands = ", ".join(signature.operands)
+        raise Refused(f"there is no probe for {signature.family} yet (operands {operands}; {signature.lanes} lanes)")
     if not runs_on(signature, info.sm):
         needed = " or ".join(signature.targets)
         raise Refused(f"needs {needed}; {info.gpu} is {info.sm}")

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,6 +110,22 @@ def test_what_the_gpu_does_not_have_is_refused_before_anything_runs():
     with pytest.raises(Refused, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
         record(machine, s, {}, trials=1, seed=0)
     assert machine.runs == []
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda s: {"operands": {**s.operands, "E": s.operands["A"]}}, "operands D, A, B, C, E; 1 lanes"),
+        (lambda s: {"operands": {**s.operands, "A": replace(s.operands["A"], space="smem")}}, "operands D, A, B, C"),
+        (lambda s: {"lanes": 128}, "128 lanes"),
+    ],
+)
+def test_an_instruction_of_another_kind_is_refused_before_anything_runs(change, told):
+    s, machine = simulated("dp4a.s32.s32")
+    other = replace(s, **change(s))
+    with pytest.raises(Refused, match=r"^there is no probe for dp4a yet \(.*") as refusal:
+        record(machine, other, {}, trials=1, seed=0)
+    assert told in str(refusal.value) and machine.runs == []
 
 
 def test_incomplete_labels_are_no_maps():
