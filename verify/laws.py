@@ -91,19 +91,19 @@ def _engines(options: argparse.Namespace) -> tuple[str, ...]:
 
 
 def _code(options: argparse.Namespace) -> Report:
-    from verify import law_code
+    from verify.law_code import judge
 
     if options.path and not options.module:
         raise cli.UsageError("--path says where a --module lies: name it")
-    return law_code.judge(options.module, options.path, options.only, options.rank)
+    return judge(options.module, options.path, options.only, options.rank)
 
 
 def _infer(options: argparse.Namespace) -> int:
-    from verify import law_code
+    from verify.law_code import infer
 
     if not options.shape:
         raise cli.UsageError("--infer needs --shape, such as (4,8) or (M,8)")
-    cli.write(law_code.infer(options.infer, options.shape, options.by), options.output)
+    cli.write(infer(options.infer, options.shape, options.by), options.output)
     return cli.Exit.STANDS
 
 

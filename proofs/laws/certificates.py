@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m proofs.laws.certificates [--check]`: what was proved, kept so that anybody can prove it again.
 
-For each law one SMT-LIB file, solver-neutral, every obligation between ``(push)`` and ``(pop)``: a solver that is
-given it prints ``unsat`` once for each. `index.json` holds the file's sha256 and, for each obligation, what z3 and cvc5
-said under which seeds, what they spent, and which assumptions cvc5 needed. Nothing in it depends on the machine's speed.
+For each law one SMT-LIB file, solver-neutral, with every obligation between ``(push)`` and ``(pop)``: a solver that is
+given it prints ``unsat`` once for each. `index.json` holds the file's sha256 and, for each obligation, what z3 and
+cvc5 said under which seeds, what they spent, and which assumptions cvc5 did not need. Nothing depends on the machine.
 """
 
 from __future__ import annotations

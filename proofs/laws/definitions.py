@@ -52,7 +52,9 @@ def coalesce(a: Flat, result: Flat) -> str:
     """Same size, same values."""
     if size(a) != size(result):
         return f"size {size(result)} for {size(a)}"
-    return next((f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in range(size(a)) if at(a, i) != at(result, i)), "")
+    return next(
+        (f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in range(size(a)) if at(a, i) != at(result, i)), ""
+    )
 
 
 def composition(a: Flat, b: Flat, result: Flat) -> str:
@@ -76,6 +78,8 @@ def complement(a: Flat, target: int, result: Flat) -> str:
     if len(set(sums)) != len(sums):
         return "A and R overlap: some A(i) + R(j) is taken twice"
     missing = sorted(set(range(target)) - set(sums))
+    if not rest:
+        return "R has no coordinates: an extent is 0"
     return f"{missing[0]} in [0, {target}) is no A(i) + R(j); cosize((A, R)) = {max(sums) + 1}" if missing else ""
 
 
@@ -88,11 +92,20 @@ def right_inverse(a: Flat, result: Flat) -> str:
 
 
 def left_inverse(a: Flat, result: Flat) -> str:
-    """R(L(k)) = k, wherever L is injective."""
+    """R(L(k)) = k; a layout that is not injective has no left inverse."""
     values = [at(a, k) for k in range(size(a))]
-    if len(set(values)) != len(values):
-        return ""
     return next((f"R(L({k})) = R({v}) = {at(result, v)}" for k, v in enumerate(values) if at(result, v) != k), "")
+
+
+def product(a: Flat, copies: int, result: Flat) -> str:
+    """So many copies of A, and no value taken twice when A takes none twice."""
+    if len({at(a, i) for i in range(size(a))}) != size(a):
+        return ""
+    values = [at(result, i) for i in range(size(result))]
+    if len(values) != size(a) * copies:
+        return f"{len(values)} coordinates for {size(a) * copies}"
+    twice = next((v for i, v in enumerate(values) if v in values[:i]), None)
+    return "" if twice is None else f"two coordinates have the value {twice}"
 
 
 def representable(values: Sequence[int]) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proofs.laws.definitions import Flat
-from proofs.laws.formula import Node, conjunction, substitute
+from proofs.laws.formula import Node, conjunction, substitute, text, walk
 from proofs.laws.judge import shipped
 from proofs.laws.symbolic import formula
 
@@ -27,6 +27,9 @@ class Goal:
     assumed: tuple[Node, ...]
     goal: Node
     hints: tuple[Node, ...] = ()
+    steps: tuple[
+        Goal, ...
+    ] = ()  # together they imply the goal; where one of them fails, the goal may hold all the same
 
 
 def modes(flat: Flat) -> Modes:
@@ -66,6 +69,33 @@ def at(layout: Modes, index: Node) -> Node:
     return total(terms)
 
 
+def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
+    """The formulas with every quotient and remainder a variable of its own, and DIVDEF for each; and these variables.
+
+    What is unsatisfiable then was so before: every model of the formulas is one of these. It is pure multiplication,
+    which solvers decide far sooner.
+    """
+    named: dict[Node, str] = {}
+    facts: list[Node] = []
+
+    def down(node: Node) -> Node:
+        if not isinstance(node, tuple):
+            return node
+        whole = (node[0], *map(down, node[1:]))
+        if node[0] not in ("//", "%"):
+            return whole
+        if whole not in named:
+            x, p = whole[1], whole[2]
+            q, r = f"q.{len(named)}", f"r.{len(named)}"
+            named[("//", x, p)], named[("%", x, p)] = q, r
+            exact = conjunction((("==", x, ("+", r, ("*", p, q))), (">=", r, 0), ("<", r, p)))
+            facts.append(("implies", (">=", p, 1), exact))
+        return named[whole]
+
+    changed = [down(f) for f in formulas]
+    return [*changed, *facts], tuple(named.values())
+
+
 def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
     """coalesce: the size stays, and the value at every index."""
     whole = times([s for s, _ in a])
@@ -78,7 +108,10 @@ def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
             left = times([s for s, _ in a[i:j]])
             hints += [instance("NDIV", left, a[j][0], index), instance("MRAD", left, a[j][0], index)]
         if i + 1 < len(a):
-            hints += [instance("DIVDEF", a[i][0], index), instance("LTD", a[i][0], times([s for s, _ in a[i + 1 :]]), index)]
+            hints += [
+                instance("DIVDEF", a[i][0], index),
+                instance("LTD", a[i][0], times([s for s, _ in a[i + 1 :]]), index),
+            ]
             hints.append(instance("NONNEG", a[i][0], index))
     inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
     yield Goal("value", ("i",), inside, ("==", at(result, "i"), at(a, "i")), tuple(hints))
@@ -102,28 +135,41 @@ def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
     inside = [c for digit, s, _ in parts for c in ((">=", digit, 0), ("<", digit, s))]
     x = total([("*", digit, step) for digit, _, step in parts])
     names = tuple(digit for digit, _, _ in parts)
-    hints = tuple(_no_carry([s for s, _ in a[:-1]], parts))
-    yield Goal("value", names, tuple(inside), ("==", total(values), at(a, x)), hints)
+    steps = tuple(_no_carry(a, parts, (names, tuple(inside)), total(values)))
+    hints = tuple(hint for step in steps for hint in step.hints)
+    yield Goal("value", names, tuple(inside), ("==", total(values), at(a, x)), hints, steps)
 
 
-def _no_carry(radices: Sequence[Node], parts: Sequence[tuple[str, Node, Node]]) -> Iterator[Node]:
-    """NOCARRY's arithmetic at each mode of A: no digit carries, so quotients and remainders add and scale."""
+def _no_carry(
+    a: Modes, parts: Sequence[tuple[str, Node, Node]], scope: tuple[tuple[str, ...], tuple[Node, ...]], result: Node
+) -> Iterator[Goal]:
+    """NOCARRY, mode by mode of A: no digit carries, so quotients and remainders add and scale; then A is linear."""
     steps = [step for _, _, step in parts]
-    index = total([("*", digit, step) for (digit, _, _), step in zip(parts, steps, strict=True)])
-    for m in radices:
+    terms: list[Node] = []
+    for m, d in a[:-1]:
+        hints: list[Node] = []
         partial: Node = 0
         for (digit, extent, _), step in zip(parts, steps, strict=True):
-            yield instance("DIVDEF", m, step)
-            yield instance("MONO", digit, ("-", extent, 1), ("%", step, m))
-            yield instance("DIGITS_SCALE", m, digit, step)
+            hints += [
+                instance("DIVDEF", m, step),
+                instance("MONO", digit, ("-", extent, 1), ("%", step, m)),
+                instance("DIGITS_SCALE", m, digit, step),
+            ]
             term: Node = ("*", digit, step)
             if partial != 0:
-                yield instance("DIGITS_ADD", m, partial, term)
+                hints.append(instance("DIGITS_ADD", m, partial, term))
             partial = total([partial, term]) if partial != 0 else term
+        remainder = _weighed(parts, [("%", step, m) for step in steps])
         steps = [("//", step, m) for step in steps]
-        reduced = total([("*", digit, step) for (digit, _, _), step in zip(parts, steps, strict=True)])
-        yield instance("DIVEQ", m, ("//", index, m), reduced)
-        index = reduced
+        exact = ("and", ("==", ("%", partial, m), remainder), ("==", ("//", partial, m), _weighed(parts, steps)))
+        yield Goal(f"digits modulo {text(m)}", *scope, exact, tuple(hints))
+        terms.append(("*", remainder, d))
+    linear = total([*terms, ("*", _weighed(parts, steps), a[-1][1])])
+    yield Goal("linear", *scope, ("==", result, linear))
+
+
+def _weighed(parts: Sequence[tuple[str, Node, Node]], weights: Sequence[Node]) -> Node:
+    return total([("*", digit, weight) for (digit, _, _), weight in zip(parts, weights, strict=True)])
 
 
 def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
@@ -149,14 +195,12 @@ def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) ->
 
 
 def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
-    from proofs.laws.formula import walk
-
     found = (n for mode in layout for side in mode for n in walk(side) if isinstance(n, tuple) and n[0] in ("//", "%"))
     yield from dict.fromkeys((("//", n[1], n[2])) for n in found if isinstance(n, tuple))
 
 
 def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
-    """right_inverse: mode j of R, at P_j = n_0 ... n_{j-1}, finds a group of modes of L that steps by P_j: RIGHT_INVERSE."""
+    """right_inverse: mode j of R, at P_j = n_0 ... n_{j-1}, is a group of modes of L that steps by P_j."""
     for j, (n, e) in enumerate(result):
         if (n, e) == (1, 0):
             continue
@@ -165,7 +209,10 @@ def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
         for first in range(len(a)):
             for last in range(first, len(a)):
                 inside = a[first : last + 1]
-                chain: list[Node] = [("==", times([s for s, _ in a[:first]]), e), ("==", times([s for s, _ in inside]), n)]
+                chain: list[Node] = [
+                    ("==", times([s for s, _ in a[:first]]), e),
+                    ("==", times([s for s, _ in inside]), n),
+                ]
                 chain += [
                     ("or", ("==", s, 1), ("==", d, times([step, *(x for x, _ in inside[:i])])))
                     for i, (s, d) in enumerate(inside)
@@ -181,21 +228,17 @@ def left_inverted(a: Modes, result: Modes, order: Sequence[int]) -> Iterator[Goa
     index = total([("*", x, times([s for s, _ in a[:i]])) for i, x in enumerate(names)])
     value = total([("*", x, d) for x, (_, d) in zip(names, a, strict=True)])
     hints: list[Node] = []
-    rest: list[Node] = [("*", names[i], a[i][1]) for i in order]
     previous: Node = 1
     whole = value
     for place, i in enumerate(order):
         stride = a[i][1]
         ratio: Node = stride if previous == 1 else ("//", stride, previous)
         hints += [instance("DIVDEF", previous, a[j][1]) for j in order[place:]] if previous != 1 else []
-        above = total([
-            names[j] if j == i else ("*", names[j], ("//", a[j][1], stride)) for j in order[place:]
-        ])
+        above = total([names[j] if j == i else ("*", names[j], ("//", a[j][1], stride)) for j in order[place:]])
         below: Node = 0 if place == 0 else names[order[place - 1]]
         hints += [instance("DIVDEF", stride, a[j][1]) for j in order[place:]]
         hints += [instance("DM", ratio, whole, below, above), instance("DIVEQ", ratio, whole, whole)]
         whole = ("//", whole, ratio)
         hints.append(("implies", ("==", whole, above), instance("DIVEQ", a[i][0], whole, above)))
         previous = stride
-    del rest
     yield Goal("value", tuple(names), tuple(inside), ("==", at(result, value), index), tuple(hints))

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic execution of ordinary Python on integers: every path of a function, each with the condition that leads there.
+"""Symbolic execution of ordinary Python on integers: every path of a function, with the conditions that lead there.
 
 A :class:`SymInt` is an int to the code that runs, and a formula to us. Where the code asks for its truth, the path
 forks; a solver discards what no numbers can reach. A fork that the solver cannot decide is kept, so no path is lost.
-Whatever cannot be followed (the number itself, bits of it, its float) raises instead of guessing.
+Whatever cannot be followed (bits of a number, its float) raises instead of guessing. As an index or a loop's bound
+Python takes an int's own value unasked: so paths have to be compared with plain runs, as `execution` does.
 """
 
 from __future__ import annotations
@@ -11,11 +12,12 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any, NoReturn
 
 from proofs.engine import Session
 from proofs.errors import ProofError
-from proofs.laws.formula import Node, evaluate, smt
+from proofs.laws.formula import Node, evaluate, smt, text
 
 FEASIBLE_BUDGET = 250_000
 Values = Mapping[str, int]
@@ -71,19 +73,23 @@ class Path:
             return True
         if negated(condition) in self.conditions:
             return False
-        yes = [at for at in self.samples if evaluate(condition, at, {})]
+        sides: tuple[list[Values], list[Values]] = ([], [])
+        ask = compiled(condition)
+        for at in self.samples:
+            sides[not ask(at)].append(at)
+        yes, no = sides
         if len(self.taken) < len(self.script):
             choice = self.script[len(self.taken)]
         else:
-            choice = self._open(condition, yes)
-        self.samples = yes if choice else [at for at in self.samples if at not in yes]
+            choice = self._open(condition, yes, no)
+        self.samples = yes if choice else no
         self.conditions.append(condition if choice else negated(condition))
         self.taken.append(choice)
         return choice
 
-    def _open(self, condition: Node, yes: list[Values]) -> bool:
+    def _open(self, condition: Node, yes: list[Values], no: list[Values]) -> bool:
         true = bool(yes) or self.feasible(condition)
-        false = len(yes) < len(self.samples) or self.feasible(negated(condition))
+        false = bool(no) or self.feasible(negated(condition))
         if not (true or false):
             raise _DeadEnd
         if true and false:
@@ -100,6 +106,20 @@ def script(names: Sequence[str], formulas: Sequence[Node]) -> str:
     """Formulas over integer variables as an SMT-LIB problem."""
     declared = [f"(declare-const {x} Int)" for x in names]
     return "\n".join(["(set-logic ALL)", *declared, *(f"(assert {smt(f)})" for f in formulas), ""])
+
+
+@lru_cache(maxsize=4096)
+def compiled(condition: Node) -> Callable[[Values], bool]:
+    """The condition as a function, for the many samples that it is asked of."""
+    return eval(f"lambda at: {_python(condition)}", {"__builtins__": {}})  # type: ignore[no-any-return]
+
+
+def _python(node: Node) -> str:
+    if isinstance(node, int):
+        return f"({node})"
+    if isinstance(node, str):
+        return f"at[{node!r}]"
+    return "(" + f" {node[0]} ".join(_python(part) for part in node[1:]) + ")"
 
 
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
@@ -165,19 +185,16 @@ def _folded(head: str, a: Node, b: Node) -> Node:
     """The formula of an operation, with what is plain to see computed: it keeps problems small."""
     if isinstance(a, int) and isinstance(b, int):
         return int(evaluate((head, a, b), {}, {}))
+    if a == b and head in _SAME:
+        return _SAME[head]
     if (head, b) in {("+", 0), ("-", 0), ("*", 1), ("//", 1)}:
         return a
     if (head, a) in {("+", 0), ("*", 1)}:
         return b
-    if head == "*" and 0 in (a, b):
-        return 0
-    if (head, b) == ("%", 1) or (head == "-" and a == b):
-        return 0
-    if head in ("==", "<=", ">=") and a == b:
-        return 1
-    if head in ("!=", "<", ">") and a == b:
-        return 0
-    return (head, a, b)
+    return 0 if (head, b) == ("%", 1) or (head == "*" and 0 in (a, b)) else (head, a, b)
+
+
+_SAME = {"-": 0, "==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0}
 
 
 def _arithmetic(head: str, swapped: bool = False) -> Callable[[SymInt, object], Any]:
@@ -236,6 +253,7 @@ class SymInt(int):
     node: Node
 
     def __new__(cls, node: Node) -> SymInt:
+        """Make the integer that stands for ``node``; its own value is 1 and must not be looked at."""
         made = super().__new__(cls, 1)
         made.node = node
         return made
@@ -248,8 +266,6 @@ class SymInt(int):
         return _ask(_folded("!=", self.node, 0))
 
     def __repr__(self) -> str:
-        from proofs.laws.formula import text
-
         return text(self.node)
 
     __str__ = __repr__
@@ -281,7 +297,7 @@ for _name, _head in {"floordiv": "//", "mod": "%"}.items():
     setattr(SymInt, f"__r{_name}__", _division(_head, swapped=True))
 for _name, _head in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
     setattr(SymInt, f"__{_name}__", _comparison(_head))
-for _name in ("index", "int", "float", "truediv", "rtruediv", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor",
+for _name in ("int", "float", "truediv", "rtruediv", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor",
               "lshift", "rlshift", "rshift", "rrshift", "invert", "round", "trunc", "ceil", "floor"):  # fmt: skip
     setattr(SymInt, f"__{_name}__", _unfollowed(_name))
 for _name in ("bit_length", "bit_count", "to_bytes"):
