@@ -124,7 +124,7 @@ def _read(file: str, text: str) -> Table:
     check_schema(data, file)
     for number, form in enumerate(data["form"]):
         path = f"form[{number}]" if listed else ""
-        schema.check(form, schema.FORM, file, path, ("mnemonic", "types", "targets"))
+        schema.check(form, schema.FORM, file, path, ("mnemonic", "targets"))
     for name, operand in operands.items():
         schema.check({name: operand}, {name: schema.TABLE}, file, "")
         _check_operand(operand, file, name)
@@ -201,7 +201,7 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     first = {name: words[0] for name, words in select.items()}
     asm = form.get("asm", ", ".join(f"{{{name}}}" for name in operands))
     targets, ptx = tuple(form["targets"]), form.get("ptx", table.isa)
-    for types in _types(table, form["types"], operands):
+    for types in _types(table, form.get("types", [[]]), operands):
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
             mnemonic = _spell(table, form, types, chosen)
