@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from layouts.atoms.family import Family
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +31,7 @@ class Atom:
     file: str  # where it was read
     space: Mapping[str, str] = field(default_factory=dict)  # operand -> smem or tmem; registers are not named
     copies: Mapping[str, int] = field(default_factory=dict)  # operand -> how often each element is held
-    family: str = ""  # the entry that this is an instance of, with {N} where the parameter stands
+    family: Family | None = field(default=None, repr=False)  # the entry with parameters that this is an instance of
     params: Mapping[str, int | str] = field(default_factory=dict)  # the values of that entry's parameters
 
 
@@ -61,7 +65,7 @@ class CopyAtom:
     source: str
     known_defect: str | None
     file: str
-    family: str = ""
+    family: Family | None = field(default=None, repr=False)
     params: Mapping[str, int | str] = field(default_factory=dict)
 
 

@@ -7,13 +7,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from math import prod
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from layouts.atoms.atom import AtomFileError
 from layouts.atoms.template import Word
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
 from layouts.text import parse_shape_stride
+
+if TYPE_CHECKING:
+    from layouts.atoms.family import Family
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged in reasonable memory
 FARTHEST = 2**62  # the largest element that a layout may name: beyond it, int64 ends
@@ -27,7 +30,7 @@ class Entry:
     name: str
     table: Mapping[str, object]
     parsed: dict[str, IntTuple] = field(default_factory=dict)  # layout text -> its shape
-    family: str = ""
+    family: Family | None = None
     params: Mapping[str, Word] = field(default_factory=dict)
 
     def fail(self, key: str, problem: str) -> NoReturn:

@@ -42,9 +42,9 @@ class Family:
 
     def instance(self, name: str, params: Mapping[str, Word]) -> Entry:
         """The entry of one instance; raises AtomFileError where a text cannot be filled in."""
-        filled = Entry(self.entry.file, name, {}, self.entry.parsed, self.name, params)
+        filled = Entry(self.entry.file, name, {}, self.entry.parsed, self, params)
         table = {key: _filled(filled, key, value) for key, value in self.entry.table.items()}
-        return Entry(self.entry.file, name, table, self.entry.parsed, self.name, params)
+        return Entry(self.entry.file, name, table, self.entry.parsed, self, params)
 
     def said(self, name: str) -> dict[str, str] | None:
         """What a name gives for each parameter, listed or not; None when it is no name of this family."""

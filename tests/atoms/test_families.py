@@ -48,7 +48,12 @@ def test_a_family_is_every_choice_of_its_parameters(tmp_path: Path) -> None:
         assert atom.types == {"D": "f32", "A": t, "B": t, "C": "f32"}
         assert atom.operands["B"] == f"(128,({n},16)):(0,(1,{n}))"
         assert atom.operands["C"] == f"((4,8,4),(2,2,{n // 8})):((128,1,16),(64,8,512))"
-        assert (atom.family, atom.space, atom.copies) == ("MINE_64x{N}x16_{T}", {"B": "smem"}, {"B": 128})
+        assert (atom.space, atom.copies) == ({"B": "smem"}, {"B": 128})
+        assert atom.family is not None
+        assert atom.family.name == "MINE_64x{N}x16_{T}"
+        assert atom.family.said(atom.name) == {"N": str(n), "T": t}
+        assert atom.family.said("MINE_64x99x16_s8") == {"N": "99", "T": "s8"}
+        assert atom.family.said("MINE_64x8") is None
 
 
 WRONG = [

@@ -86,7 +86,8 @@ def test_the_values_of_n_are_those_of_the_instruction() -> None:
     """Multiples of 8 up to 256; with integers, 8, 24 and the multiples of 16, as CUTLASS instantiates them."""
     found: dict[str, list[int]] = {}
     for atom in wgmmas():
-        found.setdefault(atom.family, []).append(atom.shape[1])
+        assert atom.family is not None
+        found.setdefault(atom.family.name, []).append(atom.shape[1])
     assert len(found) == 80
     for family, listed in found.items():
         integer = "S32" in family
