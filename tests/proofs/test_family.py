@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims about all members of a family, against enumeration of the first members."""
+
+from collections import Counter
+from itertools import product
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from layouts import Layout
+from proofs.errors import EngineError
+from proofs.family import Digits, Equality, FamilyLayout, Size, digits, in_order, prove_family_equals
+
+N = Size(1, ("n",))
+LANES, ONE = Layout.parse("128:1"), Layout.parse("1:0")
+THREAD = ((Size(4), Size(128)), (Size(8), Size(1)), (Size(4), Size(16)))
+VALUE = ((Size(2), Size(64)), (Size(2), Size(8)), (N, Size(512)))
+WGMMA = FamilyLayout(THREAD, VALUE)
+
+
+def accumulator(lane, i):  # type: ignore[no-untyped-def]
+    """The accumulator of wgmma, written from its figure: two rows of eight, pairs of columns."""
+    return lane // 32 * 16 + lane % 32 // 4 + i // 2 % 2 * 8, i // 4 * 8 + lane % 4 * 2 + i % 2
+
+
+def image(half: tuple[tuple[Size, Size], ...], n: int) -> list[int]:
+    """The values of a half, by the definition; the leftmost digit counts fastest."""
+    modes = [(s.at({"n": n}), d.at({"n": n})) for s, d in half]
+    points = product(*(range(s) for s, _ in reversed(modes)))
+    return [sum(digit * d for digit, (_, d) in zip(reversed(point), modes, strict=True)) for point in points]
+
+
+def held(layout: FamilyLayout, n: int) -> Counter[int]:
+    return Counter(t + v for t in image(layout.thread, n) for v in image(layout.value, n))
+
+
+def equality(layout: FamilyLayout) -> Equality:
+    return Equality("a family", layout, (Size(64), Size(8) * N), LANES, ONE, accumulator)
+
+
+def test_the_accumulator_is_dealt_once_for_every_n() -> None:
+    found = digits(WGMMA, Size(64) * Size(8) * N)
+    assert found is not None
+    assert found.copies == 1
+    assert [str(d) for _, d in found.steps] == ["1", "8", "16", "64", "128", "512"]
+
+
+def test_the_accumulator_equals_its_formula_for_every_n() -> None:
+    outcome = prove_family_equals(equality(WGMMA))
+    assert (outcome.status, outcome.method) == ("unsat", "integers, for every n >= 1")
+    assert "(declare-const n Int)" in outcome.smt
+
+
+SIZES = st.sampled_from([Size(1), Size(2), Size(3), N, Size(2) * N, N * N])
+STRIDES = st.sampled_from([Size(0), Size(1), Size(2), Size(4), N, Size(2) * N, Size(2) * N * N])
+LAYOUTS = st.builds(
+    FamilyLayout,
+    st.lists(st.tuples(SIZES, STRIDES), max_size=2).map(tuple),
+    st.lists(st.tuples(SIZES, STRIDES), max_size=3).map(tuple),
+)
+
+
+@given(LAYOUTS, SIZES, SIZES)
+def test_a_certificate_is_right_for_every_member(layout: FamilyLayout, rows: Size, columns: Size) -> None:
+    found = digits(layout, rows * columns)
+    if found is not None:
+        for n in (1, 2, 3, 5):
+            size = (rows * columns).at({"n": n})
+            assert held(layout, n) == dict.fromkeys(range(size), found.copies)
+
+
+@given(LAYOUTS)
+def test_in_order_means_that_every_thread_counts_through_the_values(layout: FamilyLayout) -> None:
+    if in_order(layout):
+        for n in (1, 2, 3, 5):
+            values = image(layout.value, n)
+            assert values == list(range(len(values)))
+            assert set(image(layout.thread, n)) == {0}
+
+
+def test_a_matrix_in_memory_is_counted_through() -> None:
+    whole = FamilyLayout(((Size(128), Size(0)),), ((Size(8) * N, Size(1)), (Size(16), Size(8) * N)))
+    assert in_order(whole)
+    assert digits(whole, Size(8) * N * Size(16)) == Digits(128, whole.value)
+
+
+def without(position: int, stride: Size) -> FamilyLayout:
+    modes = [*THREAD, *VALUE]
+    modes[position] = (modes[position][0], stride)
+    return FamilyLayout(tuple(modes[:3]), tuple(modes[3:]))
+
+
+@pytest.mark.parametrize("position", range(6))
+@pytest.mark.parametrize("factor", [0, 2, 3])
+def test_a_wrong_stride_is_refuted_with_the_smallest_n(position: int, factor: int) -> None:
+    old = ([*THREAD, *VALUE])[position][1]
+    wrong = without(position, Size(old.factor * factor))
+    assert digits(wrong, Size(64) * Size(8) * N) is None
+    outcome = prove_family_equals(equality(wrong))
+    assert outcome.status == "sat"
+    assert outcome.model is not None
+
+    def disagree(n: int) -> bool:
+        layout = zip(image(wrong.thread, n), range(128), strict=True)
+        values = image(wrong.value, n)
+        return any(
+            t + v != x + 64 * y for t, lane in layout for i, v in enumerate(values) for x, y in [accumulator(lane, i)]
+        )
+
+    smallest = next(n for n in range(1, 9) if disagree(n))
+    assert outcome.model["n"] == smallest
+    assert outcome.model["element"] != outcome.model["x"] + 64 * outcome.model["y"]
+
+
+def test_what_is_not_linear_is_unknown_and_not_proved() -> None:
+    bent = FamilyLayout(THREAD, ((N, Size(512)), (Size(2), Size(64)), (Size(2), Size(8))))
+    outcome = prove_family_equals(equality(bent))
+    assert (outcome.status, outcome.reason) == ("unknown", "a digit times n is not linear")
+    assert prove_family_equals(equality(FamilyLayout(THREAD, ((N, N),)))).status == "unknown"
+    square = Equality("x", WGMMA, (Size(8) * N, Size(64)), LANES, ONE, accumulator)
+    assert prove_family_equals(square).status == "unknown"
+
+
+def test_out_of_budget_is_unknown() -> None:
+    assert prove_family_equals(equality(WGMMA), budget=10).status == "unknown"
+
+
+def test_a_counterexample_that_plain_python_does_not_see_is_an_error() -> None:
+    def two_faced(lane, i):  # type: ignore[no-untyped-def]
+        x, y = accumulator(lane, i)
+        return (x, y) if isinstance(lane, int) else (x, y + 1)
+
+    claim = Equality("x", WGMMA, (Size(64), Size(8) * N), LANES, ONE, two_faced)
+    with pytest.raises(EngineError, match="plain Python finds nothing wrong"):
+        prove_family_equals(claim)
