@@ -19,7 +19,7 @@ from proofs.laws import definitions, pathwise, solve
 from proofs.laws.definitions import flat
 from proofs.laws.formula import Node, evaluate
 from proofs.laws.pathwise import Goal, modes
-from proofs.laws.symbolic import Path, Space, SymInt, Unfollowed, explore, formula, script
+from proofs.laws.symbolic import Path, Space, SymInt, Unfollowed, abstracted, explore, formula, script
 
 GOAL_BUDGET = 3_000_000
 
@@ -165,7 +165,7 @@ def _prove(path: Path, goal: Goal) -> tuple[str, Mapping[str, int]]:
         return "unsat", {}
     names = (*path.space.names, *goal.names)
     given = (*path.space.assumed, *path.conditions, *goal.assumed, ("not", goal.goal))
-    abstract, extra = pathwise.abstracted((*given, *goal.hints))
+    abstract, extra = abstracted((*given, *goal.hints))
     for seed in range(2):
         if solve.z3(script((*names, *extra), abstract), seed, GOAL_BUDGET).status == "unsat":
             return "unsat", {}

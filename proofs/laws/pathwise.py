@@ -69,33 +69,6 @@ def at(layout: Modes, index: Node) -> Node:
     return total(terms)
 
 
-def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
-    """The formulas with every quotient and remainder a variable of its own, and DIVDEF for each; and these variables.
-
-    What is unsatisfiable then was so before: every model of the formulas is one of these. It is pure multiplication,
-    which solvers decide far sooner.
-    """
-    named: dict[Node, str] = {}
-    facts: list[Node] = []
-
-    def down(node: Node) -> Node:
-        if not isinstance(node, tuple):
-            return node
-        whole = (node[0], *map(down, node[1:]))
-        if node[0] not in ("//", "%"):
-            return whole
-        if whole not in named:
-            x, p = whole[1], whole[2]
-            q, r = f"q.{len(named)}", f"r.{len(named)}"
-            named[("//", x, p)], named[("%", x, p)] = q, r
-            exact = conjunction((("==", x, ("+", r, ("*", p, q))), (">=", r, 0), ("<", r, p)))
-            facts.append(("implies", (">=", p, 1), exact))
-        return named[whole]
-
-    changed = [down(f) for f in formulas]
-    return [*changed, *facts], tuple(named.values())
-
-
 def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
     """coalesce: the size stays, and the value at every index."""
     whole = times([s for s, _ in a])

@@ -17,9 +17,9 @@ from typing import Any, NoReturn
 
 from proofs.engine import Session
 from proofs.errors import ProofError
-from proofs.laws.formula import Node, evaluate, smt, text
+from proofs.laws.formula import Node, conjunction, evaluate, smt, text
 
-FEASIBLE_BUDGET = 250_000
+FEASIBLE_BUDGET = 120_000
 Values = Mapping[str, int]
 
 
@@ -99,6 +99,9 @@ class Path:
     def feasible(self, condition: Node) -> bool:
         """Whether numbers may satisfy the condition here; True when the solver does not know."""
         formulas = (*self.space.assumed, *self.conditions, condition)
+        abstract, extra = abstracted(formulas)
+        if Session(script((*self.space.names, *extra), abstract), FEASIBLE_BUDGET).check().status == "unsat":
+            return False
         return Session(script(self.space.names, formulas), FEASIBLE_BUDGET).check().status != "unsat"
 
 
@@ -106,6 +109,33 @@ def script(names: Sequence[str], formulas: Sequence[Node]) -> str:
     """Formulas over integer variables as an SMT-LIB problem."""
     declared = [f"(declare-const {x} Int)" for x in names]
     return "\n".join(["(set-logic ALL)", *declared, *(f"(assert {smt(f)})" for f in formulas), ""])
+
+
+def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
+    """The formulas with every quotient and remainder a variable of its own, and DIVDEF for each; and these variables.
+
+    What is unsatisfiable then was so before: every model of the formulas is one of these. It is pure multiplication,
+    which solvers decide far sooner.
+    """
+    named: dict[Node, str] = {}
+    facts: list[Node] = []
+
+    def down(node: Node) -> Node:
+        if not isinstance(node, tuple):
+            return node
+        whole = (node[0], *map(down, node[1:]))
+        if node[0] not in ("//", "%"):
+            return whole
+        if whole not in named:
+            x, p = whole[1], whole[2]
+            q, r = f"q.{len(named)}", f"r.{len(named)}"
+            named[("//", x, p)], named[("%", x, p)] = q, r
+            exact = conjunction((("==", x, ("+", r, ("*", p, q))), (">=", r, 0), ("<", r, p)))
+            facts.append(("implies", (">=", p, 1), exact))
+        return named[whole]
+
+    changed = [down(f) for f in formulas]
+    return [*changed, *facts], tuple(named.values())
 
 
 @lru_cache(maxsize=4096)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws themselves: every obligation closed, every hypothesis needed, no cycle, nothing vacuous, certificates current."""
+"""The laws: every obligation closed, every hypothesis needed, no cycle, nothing vacuous, certificates current."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def written(tmp_path: Path, body: str) -> Path:
 
 def test_a_hint_may_name_an_earlier_law_only(tmp_path: Path) -> None:
     forward = f'[FIRST]\n{A_LAW}goal = ["x == x"]\nhints = ["SECOND(x)"]\n[SECOND]\n{A_LAW}goal = ["x == x"]\n'
-    with pytest.raises(LawError, match="FIRST.*earlier"):
+    with pytest.raises(LawError, match=r"FIRST.*earlier"):
         catalogue(written(tmp_path, forward))
 
 

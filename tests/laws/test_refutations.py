@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""R1 to R9: the published counterexample breaks the claim, the tool finds one as small, the repair is among the laws."""
+"""R1 to R9: the published counterexample breaks the claim, the tool finds one, the repair is among the laws."""
 
 from __future__ import annotations
 
