@@ -70,7 +70,11 @@ def _parser() -> argparse.ArgumentParser:
         "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation"
     )
     parser.add_argument(
-        "--rank", type=_positive, default=3, metavar="N", help="with --code or --module: up to this rank"
+        "--rank",
+        type=_positive,
+        default=2,
+        metavar="N",
+        help="with --code or --module: up to this rank (3 takes minutes)",
     )
     parser.add_argument("--infer", metavar="OP", help="print when OP is right for --shape (and --by), all strides")
     parser.add_argument("--shape", metavar="SHAPE", help="with --infer: the layout's shape, a letter for what may vary")

@@ -104,7 +104,7 @@ def pair(layout: Any) -> tuple[Any, Any]:
     return layout.shape, layout.stride
 
 
-def examine(target: Target, operation: Operation, most: int = 400) -> Examined:
+def examine(target: Target, operation: Operation, most: int = 2000) -> Examined:
     """Follow every path of an operation and judge it."""
     symbols = {x: SymInt(x) for x in operation.space.names}
     paths, left = explore(operation.space, lambda: operation.call(target, symbols), target.refused, most)

@@ -44,8 +44,8 @@ class Space:
         """A space with random small samples, the same in every run."""
         source = random.Random(7)
         drawn = ({x: _draw(source, top) for x in names} for _ in range(count))
-        kept = tuple(at for at in drawn if all(evaluate(node, at, {}) for node in assumed))
-        return cls(tuple(names), tuple(assumed), kept)
+        distinct = {tuple(at.values()): at for at in drawn if all(evaluate(node, at, {}) for node in assumed)}
+        return cls(tuple(names), tuple(assumed), tuple(distinct.values()))
 
 
 def _draw(source: random.Random, top: int) -> int:
@@ -163,7 +163,7 @@ def negated(node: Node) -> Node:
 
 
 def explore(
-    space: Space, run: Callable[[], Any], refused: tuple[type[Exception], ...], most: int = 400
+    space: Space, run: Callable[[], Any], refused: tuple[type[Exception], ...], most: int = 2000
 ) -> tuple[list[Path], int]:
     """Every path of ``run``, and how many were left unexplored for want of time.
 

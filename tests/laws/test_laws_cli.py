@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.laws`: exit codes, what is said of a missing solver, another implementation held to the laws."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from proofs.laws import solve
+from proofs.laws.judge import shipped
+from verify import laws
+
+MODULE = """
+class Layout:
+    def __init__(self, shape, stride):
+        self.shape, self.stride = shape, stride
+
+    def __str__(self):
+        return f"{self.shape}:{self.stride}"
+
+
+def coalesce(layout):
+    return Layout(layout.shape, layout.stride * {factor})
+"""
+
+
+def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = laws.main(words)
+    out = capsys.readouterr()
+    return int(code), out.out, out.err
+
+
+def test_a_law_stands_with_everything_that_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "COALESCE_LAST", "--solver", "z3", "--jobs", "1")
+    assert code == 0
+    assert [line.split()[:2] for line in out.splitlines()[:2]] == [["STANDS", "DIVDEF"], ["STANDS", "COALESCE_LAST"]]
+
+
+def test_an_open_statement_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "OPEN_DYNAMIC", "--jobs", "1")
+    assert (code, "UNKNOWN" in out) == (4, True)
+
+
+def test_a_name_that_is_not_known_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = said(capsys, "NOCARY")
+    assert (code, "NOCARRY" in err) == (2, True)
+
+
+def test_a_missing_second_solver_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(solve, "has_cvc5", lambda: False)
+    code, out, _ = said(capsys, "DM", "--jobs", "1", "-v")
+    assert (code, "one solver" in out) == (0, True)
+    assert said(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 4
+
+
+def test_json_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "MONO", "--solver", "z3", "--jobs", "1", "--format", "json")
+    told = json.loads(out)
+    assert (code, told["claims"]["PROVED"]) == (0, 3)
+    assert [v["kind"] for v in told["subjects"][0]["verdicts"]] == ["holds", "not vacuous", "mutants broken"]
+
+
+def test_a_refuted_claim_is_told_with_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "R9", "-v", "--jobs", "1")
+    assert (code, "compatible with one another" in out) == (0, True)
+
+
+def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "--list")
+    assert code == 0
+    assert {line.split()[0] for line in out.splitlines()} >= {n for n, law in shipped().items() if not law.why_open}
+    code, out, _ = said(capsys, "--explain", "NOCARRY")
+    assert code == 0
+    assert all(part in out for part in ("source", "proof, by", "DIGITS_ADD", "rests on", "false when", "any rank"))
+
+
+@pytest.mark.parametrize(("factor", "code"), [(1, 0), (2, 1)])
+def test_another_implementation_is_held_to_the_definition(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: int, code: int
+) -> None:
+    (tmp_path / f"cutelike{factor}.py").write_text(MODULE.replace("{factor}", str(factor)))
+    words = ("--module", f"cutelike{factor}", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
+    found, out, _ = said(capsys, *words)
+    assert found == code, out
+    assert ("coalesce(2:1) -> 2:2: R(1) = 2, L(1) = 1" in out) == (factor == 2)
+    assert [p.name for p in tmp_path.iterdir()] == [f"cutelike{factor}.py"]
+
+
+def test_what_a_module_lacks_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "cutelike3.py").write_text(MODULE.replace("{factor}", "1"))
+    code, out, _ = said(capsys, "--module", "cutelike3", "--path", str(tmp_path), "--rank", "1")
+    assert (code, "cutelike3 has no function of that name" in out) == (0, True)
+
+
+def test_a_module_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    code, _, err = said(capsys, "--module", "no_such_module")
+    assert (code, "no_such_module" in err) == (2, True)
+
+
+def test_infer_prints_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "--infer", "composition", "--shape", "(6,2)", "--by", "N:2")
+    assert code == 0
+    assert "proved" in out
+    assert "refused" in out
+    assert said(capsys, "--infer", "composition")[0] == 2
