@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from isa_tables import tables
-from isa_tables.entries import Entry, entry
+from isa_tables.entries import Entry, entries
 from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
 from isa_tables.parsing import parse_in
@@ -234,16 +234,17 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
         [2, 6]
     """
     variant = find(mnemonic, folder, select or NOTHING)
-    signature = signature_of(variant)
-    operands = {name: _operand(name, variant, fragment) for name, fragment in signature.operands.items()}
+    found = entries(variant)
+    signature = signature_of(variant, found)
+    operands = {name: _operand(name, variant, found[name], part) for name, part in signature.operands.items()}
     table = variant.table
     name = "%laneid" if table.lanes <= _WARP else "thread"
     product = parse_in(table.file, "product", table.product or "0", {name: False}, {})
     return Instruction(signature, operands, table.section, table.isa, table.errata, product)
 
 
-def _operand(name: str, variant: tables.Variant, fragment: Fragment) -> Operand:
-    found, file, lanes = entry(variant, name), variant.table.file, variant.table.lanes
+def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragment) -> Operand:
+    file, lanes = variant.table.file, variant.table.lanes
     coordinates = found.axes if found.placed else ("%laneid" if lanes <= _WARP else "thread", _VALUE)
     names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}

@@ -14,7 +14,7 @@ from isa_tables.tables import Variant, Word
 Number = int | str  # as in the file: a text is a formula of the parameters
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One operand of one concrete instruction, its numbers worked out, its formulas left as text."""
 
@@ -39,6 +39,11 @@ class Entry:
     provenance: str
     printed: Mapping[str, str]
     erratum: str | None
+
+
+def entries(variant: Variant) -> dict[str, Entry]:
+    """Every operand of the variant, in the order of the assembly text."""
+    return {name: entry(variant, name) for name in variant.operands}
 
 
 def entry(variant: Variant, operand: str) -> Entry:

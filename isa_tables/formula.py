@@ -140,12 +140,18 @@ def evaluate(tree: Number | Condition, values: Mapping[str, Any]) -> Any:
         case Arithmetic(op, left, right):
             return ARITHMETIC[op](evaluate(left, values), evaluate(right, values))
         case Choice(condition, then, otherwise):
-            return where(evaluate(condition, values), evaluate(then, values), evaluate(otherwise, values))
+            return where(_holds(condition, values), evaluate(then, values), evaluate(otherwise, values))
+        case Comparison() | Both() | Either() | Opposite():
+            return _holds(tree, values)
+
+
+def _holds(tree: Condition, values: Mapping[str, Any]) -> Any:
+    match tree:
         case Comparison(op, left, right):
             return _COMPARISON[op](evaluate(left, values), evaluate(right, values))
-        case Both(one, other):
-            return evaluate(one, values) & evaluate(other, values)
-        case Either(one, other):
-            return evaluate(one, values) | evaluate(other, values)
+        case Both(left, right):
+            return _holds(left, values) & _holds(right, values)
+        case Either(left, right):
+            return _holds(left, values) | _holds(right, values)
         case Opposite(condition):
-            return evaluate(condition, values) ^ True
+            return _holds(condition, values) ^ True

@@ -11,12 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from fnmatch import fnmatchcase
 from pathlib import Path
 from types import MappingProxyType
 
 from isa_tables import schema, tables
-from isa_tables.entries import Entry, entry
+from isa_tables.entries import Entry, entries
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 
@@ -93,35 +92,35 @@ def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int)
     Raises UnknownInstruction when the tables lack its family, NotInIsa when the family has no such variant;
     both name the nearest mnemonics. Raises NotInIsa for a selection that the instruction does not have.
     """
-    return signature_of(find(mnemonic, folder, select))
+    variant = find(mnemonic, folder, select)
+    return signature_of(variant, entries(variant))
 
 
-def signature_of(variant: tables.Variant) -> Signature:
-    """The signature of a variant found in a table."""
-    entries = {name: entry(variant, name) for name in variant.operands}
+def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Signature:
+    """The signature of a variant found in a table, from its operands."""
     key, table = said(variant.mnemonic), variant.table
     return Signature(
         mnemonic=variant.mnemonic,
         family=key.family,
-        shape=_shape(variant, key, entries),
-        operands={name: _fragment(found) for name, found in entries.items()},
+        shape=_shape(variant, key, operands),
+        operands={name: _fragment(found) for name, found in operands.items()},
         qualifiers=key.qualifiers,
         targets=variant.targets,
         ptx=variant.ptx,
         lanes=table.lanes,
-        products=1 if table.product is None else entries[variant.operands[0]].copies,
+        products=1 if table.product is None else operands[variant.operands[0]].copies,
         select=variant.select,
         chosen=variant.chosen,
-        asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: f"{{{n}}}" for n in entries}}),
+        asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: f"{{{n}}}" for n in operands}}),
         sparsity=table.sparsity,
     )
 
 
-def _shape(variant: tables.Variant, key: Said, entries: Mapping[str, Entry]) -> tuple[int, ...]:
+def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) -> tuple[int, ...]:
     """(m, n, k), on which all operands and the shape qualifier must agree."""
     said_of = {letter: int(number) for letter, number in re.findall(r"([mnk])(\d+)", key.shape or "")}
     seen: dict[str, int] = {}
-    for name, found in entries.items():
+    for name, found in operands.items():
         for axis, extent in zip(found.axes, found.extent, strict=True):
             if extent != seen.setdefault(axis, said_of.get(axis, extent)):
                 reason = f"{found.extent} does not fit the other operands of {variant.mnemonic}"
@@ -154,6 +153,8 @@ def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple
 
     The family may be a pattern: "wgmma*", or "*" for all that the tables hold.
     """
+    from fnmatch import fnmatchcase
+
     wanted = DENSE if family is None else (family,)
     stems = {said(name).stem for name in wanted}
     every = any(sign in name for name in wanted for sign in "*?[")
@@ -175,7 +176,7 @@ def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
     """The table entry of an instruction; raises as `signature` does."""
     key = said(mnemonic)
-    read = (tables.read(path) for path in tables.files(folder) if tables.may_hold(path, key))
+    read = map(tables.read, tables.files(folder, key))
     found = [variants[key] for variants in map(tables.variants, read) if key in variants]
     if not found:
         from isa_tables.nearest import not_found

@@ -92,13 +92,12 @@ class Layouts:
     swizzles: Mapping[str, Swizzle]
     fields: tuple[Field, ...]
 
-    def address(
-        self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0, start: Any = 0
-    ) -> Any:
-        """The address in bytes of the byte that holds the lowest bit of element (mn, k).
+    def address(self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0) -> Any:
+        """The address in bytes of the byte that holds the lowest bit of element (mn, k), from where the matrix starts.
 
-        `lbo` and `sbo` are the descriptor's offsets in bytes, `start` its start address, a multiple of the
-        swizzle's `repeat`. Raises IsaError for a swizzle, major or width that there is not.
+        It starts at a multiple of the swizzle's `repeat`, so that its own address is added without a carry into the
+        pattern. `lbo` and `sbo` are the descriptor's offsets in bytes. Raises IsaError for a swizzle, major or width
+        that there is not.
         """
         name = f"layout.{major}.{swizzle}"
         if (swizzle, major) not in self.texts:
@@ -106,12 +105,9 @@ class Layouts:
             raise IsaError(f"no {swizzle} {major}-major layout; there are: {have}")
         if bits < 1 or _CHUNK % bits:
             raise IsaError(f"{bits} bits do not divide 16 bytes")
-        repeat = self.swizzles[swizzle].repeat
-        if isinstance(start, int) and (start < 0 or start % repeat):
-            raise IsaError(f"start = {start} is no multiple of {repeat}, where the {swizzle} pattern starts")
         names = dict.fromkeys(("mn", "k", "lbo", "sbo"), False)
         formula = parse_in(self.file, name, self.texts[swizzle, major], names, {"bits": bits, "T": _CHUNK // bits})
-        linear = evaluate(formula.tree, {"mn": mn, "k": k, "lbo": lbo, "sbo": sbo}) + start
+        linear = evaluate(formula.tree, {"mn": mn, "k": k, "lbo": lbo, "sbo": sbo})
         return evaluate(self.swizzles[swizzle].formula.tree, {"address": linear})
 
     def descriptor(self, *, start: int, lbo: int, sbo: int, swizzle: str, base_offset: int = 0) -> int:

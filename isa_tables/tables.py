@@ -9,6 +9,7 @@ the N of a family: `wgmma_m64nNk16_16b.toml`. Sparse and block-scaled instructio
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,7 @@ from isa_tables.errors import TableError
 from isa_tables.mnemonic import Said, is_shape, said
 
 SHIPPED = Path(__file__).parent / "ptx"
+SUFFIX = ".toml"
 MAX_BYTES = 1 << 20
 Word = str | int
 
@@ -178,8 +180,7 @@ def variants(table: Table) -> Mapping[Said, tuple[Variant, ...]]:
     """Every instruction of a table by what its mnemonic says; several when only their selections differ."""
     found: dict[Said, tuple[Variant, ...]] = {}
     for form in table.forms:
-        for variant in _expand(table, form):
-            key = said(variant.mnemonic)
+        for key, variant in _expand(table, form):
             before = found.get(key, ())
             if any(_overlap(variant, other) for other in before):
                 raise TableError(table.file, "mnemonic", f"{variant.mnemonic} is described twice")
@@ -191,7 +192,7 @@ def _overlap(one: Variant, other: Variant) -> bool:
     return all(set(words) & set(other.select.get(name, words)) for name, words in one.select.items())
 
 
-def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
+def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[tuple[Said, Variant]]:
     operands = tuple(form.get("operands", schema.OPERANDS))
     param: Mapping[str, list[Word]] = form["param"]
     select = {name: tuple(words) for name, words in form.get("select", {}).items()}
@@ -204,8 +205,8 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     for types in _types(table, form.get("types", [[]]), operands):
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
-            mnemonic = _spell(table, form, types, chosen)
-            yield Variant(table, mnemonic, operands, types, chosen, select, first, asm, targets, ptx)
+            key, mnemonic = _spell(table, form, types, chosen)
+            yield key, Variant(table, mnemonic, operands, types, chosen, select, first, asm, targets, ptx)
 
 
 def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> Iterator[dict[str, str]]:
@@ -239,23 +240,22 @@ def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
     return re.sub(r"\{([^{}]*)\}", word, template)
 
 
-def _spell(table: Table, form: Mapping[str, Any], types: Mapping[str, str], param: Mapping[str, Word]) -> str:
+def _spell(
+    table: Table, form: Mapping[str, Any], types: Mapping[str, str], param: Mapping[str, Word]
+) -> tuple[Said, str]:
     spelling: Mapping[str, str] = form.get("spelling", {})
     words = {**param, **{name: spelling.get(word, word) for name, word in types.items()}}
     mnemonic = fill(table.file, "mnemonic", form["mnemonic"], words)
-    _check_name(table.file, said(mnemonic), mnemonic)
-    return mnemonic
-
-
-def _check_name(file: str, key: Said, mnemonic: str) -> None:
-    if not may_hold(Path(file), key):
+    key = said(mnemonic)
+    if not may_hold(table.file, key):
         start = "_".join(filter(None, (key.stem, key.shape)))
-        raise TableError(file, "mnemonic", f"a file that holds {mnemonic} must be named {start}[_...].toml")
+        raise TableError(table.file, "mnemonic", f"a file that holds {mnemonic} must be named {start}[_...].toml")
+    return key, mnemonic
 
 
-def may_hold(path: Path, key: Said) -> bool:
+def may_hold(path: str, key: Said) -> bool:
     """Whether a file's name lets it hold such an instruction."""
-    stem, *rest = path.stem.split("_")
+    stem, *rest = os.path.basename(path).removesuffix(SUFFIX).split("_")
     if stem != key.stem:
         return False
     shape = next(filter(is_shape, rest[:1]), key.shape)
@@ -264,6 +264,7 @@ def may_hold(path: Path, key: Said) -> bool:
     )
 
 
-def files(folder: Path) -> list[Path]:
-    """The table files of a folder, sorted."""
-    return sorted(folder.glob("*.toml"))
+def files(folder: Path, key: Said | None = None) -> list[Path]:
+    """The table files of a folder, sorted; those that may hold an instruction, if one is given."""
+    names = sorted(name for name in (os.listdir(folder) if folder.is_dir() else ()) if name.endswith(SUFFIX))
+    return [folder / name for name in names if key is None or may_hold(name, key)]
