@@ -184,6 +184,20 @@ def test_a_swizzled_layout_is_found_again(swizzle, layout):
     assert [back(x) for x in range(size(layout))] == [swizzle_value(swizzle, v) for v in st.table(layout).tolist()]
 
 
+@pytest.mark.parametrize("swizzle", [Swizzle(1, 0, 1), Swizzle(2, 0, 2), Swizzle(2, 1, 3), Swizzle(3, 0, -3)], ids=str)
+def test_the_simplest_swizzle_is_found(swizzle):
+    bits = swizzle.period.bit_length() - 1
+    found = f2_layout(f2_matrix(swizzle))
+    assert found == ComposedLayout(swizzle, 0, Layout(2**bits))
+
+
+def test_extremes():
+    assert f2_matrix(Layout((1, 2), (-1, 1))).columns == (1,)
+    assert f2_matrix(Layout(2**63)).rank == 63
+    assert f2_matrix(Layout(1)) == F2Matrix((), 0)
+    assert str(f2_layout(F2Matrix((), 0))) == "1:0"
+
+
 def test_a_layout_after_a_swizzle_is_found_again():
     swizzle, layout = Swizzle(2, 0, 2), Layout((2, 2, 4), (2, 1, 4))
     back = f2_layout(f2_matrix(composition(layout, swizzle)))

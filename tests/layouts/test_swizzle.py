@@ -60,6 +60,20 @@ def test_a_swizzle_is_its_definition_and_a_permutation_of_its_period(swizzle):
     assert values[swizzle.period :] == [v + swizzle.period for v in values[: swizzle.period]]
 
 
+def test_the_highest_bit_of_an_index_can_be_swizzled():
+    assert Swizzle(1, 61, 1)(1 << 62) == 3 << 61
+    assert Swizzle(1, 61, -1)(np.array([1 << 61])).tolist() == [3 << 61]
+
+
+@pytest.mark.parametrize("swizzle", [s for s in SMALL if s.bits], ids=str)
+def test_the_period_is_the_least_after_which_the_swizzle_repeats(swizzle):
+    values = table(swizzle, 2 * swizzle.period)
+    repeats = [
+        p for p in range(1, swizzle.period + 1) if all(v == values[x % p] + x - x % p for x, v in enumerate(values))
+    ]
+    assert repeats == [swizzle.period]
+
+
 @given(swizzles(40), hyp.integers(0, 2**62))
 def test_large_indices_on_ints_and_arrays(swizzle, x):
     assert swizzle(x) == swizzle_value(swizzle, x) == swizzle(np.array([x]))[0]
@@ -99,6 +113,10 @@ def test_make_swizzle_from_its_masks(swizzle):
     changed = {x ^ v for x, v in enumerate(table(swizzle, swizzle.period))}
     assert max(changed) == swizzle.zzz_mask
     assert make_swizzle(swizzle.yyy_mask, swizzle.zzz_mask) == swizzle
+
+
+def test_empty_masks_make_the_swizzle_that_changes_nothing():
+    assert make_swizzle(0, 0) == Swizzle(0, 0, 0)
 
 
 @pytest.mark.parametrize("masks", [(0b1010, 0b101), (0b110, 0b1), (0b110, 0b11), (-1, 1), (0b11, 0b11)])
