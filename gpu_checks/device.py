@@ -139,3 +139,12 @@ def _faults() -> Iterator[None]:
 def _line(error: BaseException) -> str:
     text = " ".join(str(error).split()) or type(error).__name__
     return text if len(text) <= 300 else text[:297] + "..."
+
+
+def array_module(on_gpu: bool) -> Any:
+    """The module whose arrays to compute with: CuPy, or numpy where no GPU is meant."""
+    if not on_gpu:
+        return np
+    import cupy
+
+    return cupy

@@ -16,7 +16,7 @@ from proofs.errors import ProblemError
 from proofs.laws import execution
 from proofs.laws.execution import Operation
 from proofs.laws.formula import Node, evaluate, text
-from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, Space, explore, negated, script
+from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, Space, negated, script
 from proofs.laws.symbolic import SymInt as Symbol
 
 
@@ -33,7 +33,7 @@ def inferred(operation: str, shape: str, by: str | None) -> str:
     target = execution.ours()
     symbols = {x: fixed.get(x, Symbol(x)) for x in chosen.space.names}
     space = _narrowed(chosen.space, {x: int(v) for x, v in fixed.items()})
-    paths, left = explore(space, lambda: chosen.call(target, symbols), target.refused)
+    paths, left = execution.followed(target, lambda: chosen.call(target, symbols), space)
     lines = [f"{operation}, shape {shape}" + (f", by {by}" if by else "") + ", any strides of A that do not merge"]
     lines += list(_told("right", [p for p in paths if p.error is None and p.samples], chosen))
     lines += list(_told("refused", [p for p in paths if p.error is not None and p.samples], chosen))

@@ -12,7 +12,7 @@ import layouts
 from layouts import Layout
 from layouts.layout import trusted
 from proofs.laws import definitions
-from proofs.laws.execution import Operation, Target, Unfollowed, agrees, examine, operations, ours, run
+from proofs.laws.execution import Operation, Target, Unfollowed, agrees, examine, followed, operations, ours, run
 from proofs.laws.infer import InferenceError, inferred
 from proofs.laws.symbolic import Space, SymInt, explore
 
@@ -37,7 +37,7 @@ def test_each_sample_goes_down_one_path_and_gets_what_the_code_returns(chosen: O
     """The engine itself: paths cover the samples once, and their formulas give the numbers of a plain run."""
     target = ours()
     symbols: dict[str, Any] = {x: SymInt(x) for x in chosen.space.names}
-    paths, left = explore(chosen.space, lambda: chosen.call(target, symbols), target.refused)
+    paths, left = followed(target, lambda: chosen.call(target, symbols), chosen.space)
     assert left == 0
     assert sum(len(p.samples) for p in paths) == len(chosen.space.samples)
     for path in paths:
@@ -107,6 +107,16 @@ def test_a_complement_that_rounds_gaps_down_is_found_out() -> None:
         )
 
     assert examine(planted(complement=complement), operation("complement, rank 1")).violations
+
+
+def test_a_refusal_of_the_formulas_themselves_is_found_out() -> None:
+    def coalesce(layout: Layout) -> Layout:
+        if type(layout.shape) is not int:
+            raise layouts.LayoutError("not an int")
+        return layout
+
+    found = examine(planted(coalesce=coalesce), operation("coalesce, rank 1"))
+    assert "a plain run does not raise" in found.unknown[0]
 
 
 def test_a_violation_is_shown_only_when_the_code_reproduces_it() -> None:

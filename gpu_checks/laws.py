@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.laws`: the laws of the layout algebra checked on every small case, on a GPU or with numpy.
+
+A third witness beside two solvers: each law is evaluated from its definition on a whole grid of integers, by array
+arithmetic that shares nothing with the layouts or the proofs. Complete within its bounds, silent beyond them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from math import prod
+from typing import Any
+
+from gpu_checks.device import array_module, device
+from gpu_checks.values import DeviceInfo, Unavailable
+
+Arrays = tuple[Any, ...]
+CHUNK = 1 << 22
+ON_GPU, ON_CPU = 10_000_000, 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class Law:
+    """A law as a test on arrays: for integers below the bounds, where it applies and whether it holds there.
+
+    ``names`` are the variables, ``lowest`` their least values, ``test(xp, *variables)`` gives (applies, holds).
+    """
+
+    names: tuple[str, ...]
+    lowest: tuple[int, ...]
+    test: Callable[..., tuple[Any, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Campaign:
+    """What a run found: `cases` is where the law applied, `failures` where it did not hold."""
+
+    law: str
+    bounds: Mapping[str, tuple[int, int]]
+    points: int
+    cases: int
+    failures: int
+    first: Mapping[str, int] | None
+    seconds: float
+
+
+def _composition(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
+    """A = (m, *):(1, 1009), B = n:r: skipped, fitting or split, R(k) = A(r k)."""
+    skip = r % m == 0
+    fits = ~skip & ((n - 1) * r < m)
+    step = m // xp.minimum(r, m)
+    splits = ~skip & ~fits & (m % r == 0) & (n % xp.maximum(step, 1) == 0)
+    split = k % xp.maximum(step, 1) * r + k // xp.maximum(step, 1) * 1009
+    result = xp.where(skip, k * (r // m) * 1009, xp.where(fits, k * r, split))
+    x = r * k
+    return (k < n) & (skip | fits | splits), result == x % m + x // m * 1009
+
+
+def _no_carry(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
+    """A = (m, *):(d, 1009) distributes over x + y when no digit carries."""
+    both, left, right = (z % m * d + z // m * 1009 for z in (x + y, x, y))
+    return x % m + y % m < m, both == left + right
+
+
+def _carry(xp: Any, m: Any, x: Any, y: Any, p: Any) -> tuple[Any, Any]:
+    """With stride 1 in the mode of extent m behind p, 0 elsewhere, a carry breaks distributivity."""
+    both, left, right = (z // p % m for z in (x + y, x, y))
+    return left + right >= m, both != left + right
+
+
+def _complement(xp: Any, n: Any, d: Any, j: Any, i: Any) -> tuple[Any, Any]:
+    """A = n:d, A* = (d, *):(1, n d): value A(i) + A*(j) gives i and j back, and A* grows."""
+    star = j % d + j // d * (n * d)
+    after = (j + 1) % d + (j + 1) // d * (n * d)
+    y = i * d + star
+    return i < n, (y // d % n == i) & (y % d + y // d // n * d == j) & (star < after)
+
+
+def _divide(xp: Any, n: Any, d: Any, g: Any, y: Any) -> tuple[Any, Any]:
+    """Every index below n d g is tile(i) + rest(j) for digits in range."""
+    i, a, b = y // d % n, y % d, y // d // n
+    return y < n * d * g, (i * d + a + b * (n * d) == y) & (b < g)
+
+
+def _product(xp: Any, n: Any, d: Any, c: Any, i: Any) -> tuple[Any, Any]:
+    """(A, A* o B) for A = n:d and the injective B(c) = 3 c + 1: i and c are found from the value."""
+    b = 3 * c + 1
+    y = i * d + b % d + b // d * (n * d)
+    back = y % d + y // d // n * d
+    return i < n, (y // d % n == i) & (back == b) & ((back - 1) // 3 == c)
+
+
+def _right_inverse(xp: Any, s: Any, t: Any, u: Any, k: Any) -> tuple[Any, Any]:
+    """L = (s,t,u):(t,1,s t): L(R(k)) = k with R = (t,s,u):(s,1,s t)."""
+    x = k % t * s + k // t % s + k // (t * s) * (s * t)
+    return k < s * t * u, x % s * t + x // s % t + x // (s * t) * (s * t) == k
+
+
+def _left_inverse(xp: Any, s: Any, u: Any, v: Any, k: Any) -> tuple[Any, Any]:
+    """L = (s,*):(u, u v), s <= v: R(L(k)) = k with R = (u,v,*):(0,1,s)."""
+    y = k % s * u + k // s * (u * v)
+    return s <= v, y // u % v + y // u // v * s == k
+
+
+def _swizzle(xp: Any, b: Any, m: Any, s: Any, x: Any) -> tuple[Any, Any]:
+    """Swizzle<b,m,s>, s >= b: an involution that keeps the bits outside [m, m+b)."""
+    mask = ((1 << b) - 1) << (m + s)
+    once = x ^ ((x & mask) >> s)
+    twice = once ^ ((once & mask) >> s)
+    return s >= b, (twice == x) & (((once ^ x) & ~(((1 << b) - 1) << m)) == 0)
+
+
+LAWS: Mapping[str, Law] = {
+    "composition": Law(("M", "N", "r", "k"), (1, 1, 1, 0), _composition),
+    "distribution": Law(("M", "x", "y", "d"), (1, 0, 0, 0), _no_carry),
+    "carry": Law(("M", "x", "y", "P"), (1, 0, 0, 1), _carry),
+    "complement": Law(("N", "d", "j", "i"), (1, 1, 0, 0), _complement),
+    "divide": Law(("N", "d", "g", "y"), (1, 1, 1, 0), _divide),
+    "product": Law(("N", "d", "c", "i"), (1, 1, 0, 0), _product),
+    "right_inverse": Law(("s", "t", "u", "k"), (1, 1, 1, 0), _right_inverse),
+    "left_inverse": Law(("s", "u", "v", "k"), (1, 1, 1, 0), _left_inverse),
+    "swizzle": Law(("B", "M", "S", "x"), (0, 0, 0, 0), _swizzle),
+}
+
+
+def campaign(name: str, least: int, xp: Any) -> Campaign:
+    """Check a law on growing grids until it has applied to at least ``least`` points, and report the last grid.
+
+    The smallest failing point, in the order of the grid, is kept. The swizzle's address grows, its parameters are
+    bounded by 8 bits each.
+    """
+    started = time.perf_counter()
+    side = max(4, round(least**0.25))
+    while True:
+        found = _grid(name, _extents(name, side), xp, started)
+        if found.cases >= least or found.failures:
+            return found
+        side = side * 5 // 4 + 1
+
+
+def _extents(name: str, side: int) -> tuple[int, ...]:
+    return (9, 9, 9, max(1, side**4 // 729)) if name == "swizzle" else (side,) * 4
+
+
+def _grid(name: str, extents: tuple[int, ...], xp: Any, started: float) -> Campaign:
+    law = LAWS[name]
+    total = prod(extents)
+    cases = failures = 0
+    first: dict[str, int] | None = None
+    for start in range(0, total, CHUNK):
+        point = xp.arange(start, min(start + CHUNK, total), dtype=xp.int64)
+        variables = list(_variables(point, extents, law.lowest))
+        applies, holds = law.test(xp, *variables)
+        wrong = applies & ~holds
+        cases += int(applies.sum())
+        count = int(wrong.sum())
+        failures += count
+        if count and first is None:
+            at = int(wrong.argmax())
+            first = {x: int(v[at]) for x, v in zip(law.names, variables, strict=True)}
+    bounds = {x: (low, low + e - 1) for x, low, e in zip(law.names, law.lowest, extents, strict=True)}
+    return Campaign(name, bounds, total, cases, failures, first, time.perf_counter() - started)
+
+
+def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Iterator[Any]:
+    for extent, low in zip(extents, lowest, strict=True):
+        yield point % extent + low
+        point = point // extent
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the campaigns; 1 when a law fails, 2 for a GPU that was asked for and is not there."""
+    parser = argparse.ArgumentParser(prog="python -m gpu_checks.laws", description=__doc__)
+    parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
+    parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
+    parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
+    parser.add_argument("-o", "--output", metavar="FILE", help="append one JSON line per law there")
+    options = parser.parse_args(argv)
+    unknown = [name for name in options.names if name not in LAWS]
+    found = None if options.cpu else device()
+    if unknown or isinstance(found, Unavailable):
+        told = f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}" if unknown else f"{found}; --cpu uses numpy"
+        print(f"gpu_checks.laws: {told}", file=sys.stderr)
+        return 2
+    xp = array_module(on_gpu=not options.cpu)
+    failed = False
+    for name in options.names or LAWS:
+        result = campaign(name, options.cases or (ON_CPU if options.cpu else ON_GPU), xp)
+        failed |= result.failures > 0
+        print(
+            f"{'REFUTED' if result.failures else 'AGREES':<8} {name:<14} {result.cases} cases, {result.seconds:.2f} s"
+        )
+        if result.first:
+            print(f"  {result.first}")
+        if options.output:
+            _record(options.output, result, found, xp)
+    return int(failed)
+
+
+def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:
+    where = {"gpu": found.gpu, "sm": found.sm, "driver": found.driver} if found else {"gpu": None}
+    stamp = {"schema": 1, "arrays": f"{xp.__name__} {xp.__version__}", "date": datetime.now(UTC).date().isoformat()}
+    with open(file, "a", encoding="utf-8") as lines:
+        lines.write(json.dumps(stamp | where | asdict(result)) + "\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

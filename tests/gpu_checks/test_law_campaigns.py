@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws' campaigns: they agree on numpy's smaller bound, find a planted error, and run on a GPU where there is one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_checks import laws
+from gpu_checks.laws import LAWS, Law, campaign
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_law_agrees_with_its_definition_on_numpy(name: str) -> None:
+    found = campaign(name, 20_000, np)
+    assert (found.failures, found.first) == (0, None)
+    assert found.cases >= 20_000
+
+
+def test_a_false_law_is_found_with_its_first_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
+        return m > 0, (x + y) % m == x % m + y % m
+
+    monkeypatch.setattr(laws, "LAWS", {"planted": Law(("M", "x", "y", "d"), (1, 0, 0, 0), wrong)})
+    found = campaign("planted", 100, np)
+    assert found.failures > 0
+    assert found.first == {"M": 2, "x": 1, "y": 1, "d": 0}
+
+
+def test_a_record_is_a_line_for_each_law(tmp_path: Path) -> None:
+    file = tmp_path / "laws.jsonl"
+    assert laws.main(["divide", "swizzle", "--cpu", "--cases", "1000", "-o", str(file)]) == 0
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(line["law"], line["failures"], line["gpu"]) for line in lines] == [
+        ("divide", 0, None),
+        ("swizzle", 0, None),
+    ]
+
+
+def test_an_unknown_law_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert laws.main(["divid", "--cpu"]) == 2
+    assert "divide" in capsys.readouterr().err
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", LAWS)
+def test_law_agrees_on_the_gpu(name: str) -> None:
+    found = campaign(name, 10_000_000, laws.array_module(on_gpu=True))
+    assert found.failures == 0
+    assert found.cases >= 10_000_000
