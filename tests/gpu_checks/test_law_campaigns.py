@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws' campaigns: they agree on numpy's smaller bound, find a planted error, and run on a GPU where there is one."""
+"""The laws' campaigns: they agree on numpy, find a planted error, and run on a GPU where there is one."""
 
 from __future__ import annotations
 
