@@ -63,6 +63,7 @@ def words_are_linear(layout, n):
     [
         ("4:3", 2, "neither of 2 and the stride 3 divides the other"),
         ("(4,4):(1,2)", 4, "reach element 5"),
+        ("(2,2):(2,2)", 4, "reach element 4"),
         ("4:-1", 2, "neither of 2 and the stride -1"),
         ("4:1", 0, "4:1 cannot be recast by 0: the factor must be"),
     ],
@@ -171,6 +172,8 @@ def test_composed_layouts_that_do_not_recast(layout, why):
         ("(8,4):(1,8)", (32, 8), "(32,4):(1,32)"),
         ("(12,4):(1,12)", (8, 6), "(16,4):(1,16)"),
         ("(8,4):(4,1)", (4, 16), "(8,1):(1,1)"),
+        ("(8,4):(1,8)", (1, 8), "(1,4):(1,1)"),
+        ("4:1", (8, 1), "32:1"),
     ],
 )
 def test_recast_by_the_ratio_of_the_widths(layout, bits, text):
