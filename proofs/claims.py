@@ -117,8 +117,8 @@ class _RightInverse(Claim):
         k = at["k"]
         index = script.define("index", script.image(inverse, k))
         inside = [k < self.elements, k < size(inverse), index >= 0, index < size(flat)]
-        if index.lo < 0:  # R(k) < 0 somewhere: refuted by that alone, and L has no value there
-            return conjunction(inside)
+        if index.lo < 0:  # L has no value there; refuted by that alone, so any will do
+            index = Term((index >= 0).__where__(index, 0).expr, 0, max(index.hi, 0), index.width)
         return conjunction([*inside, script.define("element", script.image(flat, index)) == k])
 
     def facts(self, point: Point) -> Point | None:

@@ -76,19 +76,20 @@ def test_the_isa_layouts_stand(name: str) -> None:
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_every_mutant_is_judged_as_enumeration_judges_it(name: str) -> None:
-    f = RIGHT[name]
+    f, solver = RIGHT[name], proofs.Solver()
     refuted = 0
     for layout in mutants(f.layout):
         threads = len(tv(layout)) // len({v for _, v in tv(layout)})
         dropped_threads = threads != len(whole(f.thr))
         g = Fragment(layout, f.extent, f.thr, f.rep, f.locate, f.copies)
-        check(proofs.prove_in_bounds(g), g, outside(g))
+        check(proofs.prove_in_bounds(g, solver=solver), g, outside(g))
         if dropped_threads:
             with pytest.raises(proofs.ProblemError, match="threads"):
                 proofs.prove_equals(g)
             continue
-        check(proofs.prove_equals(g), g, different(g))
-        refuted += proofs.prove_equals(g).status == "sat"
+        outcome = proofs.prove_equals(g, solver=solver)
+        check(outcome, g, different(g))
+        refuted += outcome.status == "sat"
     assert refuted >= 10
 
 
@@ -162,6 +163,7 @@ def test_one_unlike_point_is_unique() -> None:
         ("8:4", 248),
         ("(8,2,2,2,4,2):(4,64,32,128,1,0)", 256),
         ("(8,2,2,2,4):(4,64,32,-128,1)", 128),
+        ("(8,2,2,4,2):(4,64,32,2,-1)", 192),
     ],
 )  # fmt: skip
 def test_right_inverse(inverse: str, bad: int) -> None:
@@ -191,6 +193,12 @@ def test_right_inverse_is_what_enumeration_says(layout: Layout, right: Layout, e
     assert outcome.status == ("sat" if wrong else "unsat")
     if outcome.model is not None:
         assert (outcome.model["k"], outcome.bad) == (wrong[0], len(wrong))
+
+
+def test_a_right_inverse_that_ends_early_is_refuted_where_it_ends() -> None:
+    f = fragment("(8,1):(1,0)", (8, 1))
+    outcome = proofs.prove_right_inverse(f, Layout.parse("4:1"))  # beyond index 3 it would go on, were it defined
+    assert (outcome.status, outcome.model, outcome.bad) == ("sat", {"k": 4}, 4)
 
 
 def test_one_product() -> None:

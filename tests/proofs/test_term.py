@@ -94,6 +94,42 @@ def test_a_term_is_worth_what_the_formula_gives_on_ints(tree: Any, lane: int, va
     pytest.fail("no width was wide enough")
 
 
+SAMPLES = (-170, -128, -17, -1, 0, 1, 2, 5, 100, 127, 170)
+
+
+@pytest.mark.parametrize("width", [16, 32, None])
+@pytest.mark.parametrize("name", [*BINARY, *BITS, *BY_CONSTANT, *COMPARE])
+def test_each_operation_on_all_pairs_of_samples(name: str, width: int | None) -> None:
+    operation = (BINARY | BITS | BY_CONSTANT | COMPARE)[name]
+    by_constant = name in BY_CONSTANT or (name in BITS and width is None)
+    rights = [y for y in (*SAMPLES, 8, 12, 7) if y >= (1 if name in "//%" else 0)] if by_constant else SAMPLES
+    wrong: list[Any] = []
+    for x in SAMPLES:
+        for y in rights:
+            if (name in "//%" and x < 0) or (name in ("<<", ">>") and y > 6):
+                continue
+            left = Term(constant(x, width).expr, 0 if x >= 0 else -170, 170, width)
+            right = y if by_constant else Term(constant(y, width).expr, 0 if y >= 0 else -170, 170, width)
+            got, wanted = operation(left, right), operation(x, y)
+            if isinstance(got, Term):
+                assert got.lo <= wanted <= got.hi, (x, name, y)
+                wrong.append(("not", (got == wanted).expr))
+            else:
+                wrong.append(("not", got.expr) if wanted else got.expr)
+    assert len(wrong) >= 35
+    assert Session(f"(assert {render(('or', *wrong))})", 10**7).check().status == "unsat"
+
+
+@pytest.mark.parametrize(("x", "y", "interval"), [
+    ((0, 31), (0, 3), (0, 3)), ((0, 31), (-8, 3), (0, 31)), ((-8, 31), (-8, 3), (-32, 31)),
+])  # fmt: skip
+def test_and_stays_below_an_operand_that_is_not_negative(
+    x: tuple[int, int], y: tuple[int, int], interval: tuple[int, int]
+) -> None:
+    both = Term("x", *x, 16) & Term("y", *y, 16)
+    assert (both.lo, both.hi) == interval
+
+
 def test_comparisons_with_numbers_beyond_the_width_are_decided_by_the_interval() -> None:
     value = Term("value", 0, 100, 16)
     assert (value < 1 << 40).expr == "true"
