@@ -94,6 +94,10 @@ def test_downcast_splits_each_element_along_the_mode_of_stride_1(layout, n):
             assert value(result, fine) == n * value(layout, digits) + part
 
 
+def test_the_stride_of_an_extent_of_1_does_not_hinder_an_upcast():
+    assert str(upcast(Layout.parse("(1,4):(3,2)"), 2)) == "(1,4):(2,1)"
+
+
 @pytest.mark.parametrize("layout", ["4:2", "(2,2):(1,1)", "4:-1", "(4,2):(1,-1)", "1:0"])
 def test_downcast_needs_exactly_one_mode_of_stride_1(layout):
     with pytest.raises(LayoutError, match="exactly one mode of stride 1"):
