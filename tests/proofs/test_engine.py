@@ -130,6 +130,12 @@ def test_a_model_that_plain_python_does_not_confirm_is_an_internal_error(good: C
         decide(Lying("lying", {"x": 16}, (), good))
 
 
+def test_a_model_is_confirmed_where_there_are_too_many_points_to_enumerate() -> None:
+    assert decide(Lying("honest", {"x": 1 << 20}, (), range(5))).model == {"x": 5}
+    with pytest.raises(EngineError, match="finds nothing wrong"):
+        decide(Lying("lying", {"x": 1 << 20}, (), range(6)))
+
+
 def test_a_broken_layout_evaluation_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: pose(proofs.BUDGET) for name, pose in PROBLEMS.items()}
 
