@@ -104,7 +104,7 @@ class _Upcast:
                 ratio = n // d
                 last += d * (min(s, ratio) - 1)
             shapes.append(-(-s // ratio))
-            strides.append(-(-d // n) if d > 0 else -(d // -n))
+            strides.append(-(-d // n))
         if last >= n:
             raise LayoutError(f"upcast of {layout} by {n}: strides below {n} reach element {last} from a word's first")
         return trusted(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
