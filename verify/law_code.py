@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from proofs.laws import execution
 from proofs.laws.execution import Examined, Target, Violation
 from proofs.laws.infer import InferenceError, inferred
+from proofs.laws.operations import operations
 from verify import cli
 from verify.law_report import LawKind, stated
 from verify.report import Case, Report
@@ -17,7 +18,7 @@ from verify.verdict import Counterexample, Evidence, Status, Verdict, Witness, j
 
 def judge(module: str | None, path: str | None, only: Sequence[str], rank: int) -> Report:
     """Every operation of our own or of another module, at every rank up to the given one."""
-    listed = list(execution.operations(rank))
+    listed = list(operations(rank))
     known = list(dict.fromkeys(o.name for o in listed))
     wanted = cli.select(only, known, "operation") if only else known
     target = _target(module, path)

@@ -16,6 +16,7 @@ from proofs.errors import ProblemError
 from proofs.laws import execution
 from proofs.laws.execution import Operation
 from proofs.laws.formula import Node, evaluate, text
+from proofs.laws.operations import operations
 from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, Space, negated, script
 from proofs.laws.symbolic import SymInt as Symbol
 
@@ -50,7 +51,7 @@ def _family(operation: str, shape: str, by: str | None) -> tuple[Mapping[str, in
         )
     label = f"{operation}, rank {len(extents)}" + (f" o rank {len(pairs[0])}" if operation == "composition" else "")
     label += " by N:r" if operation in ("logical_divide", "logical_product") else ""
-    found = [o for o in execution.operations(3) if o.label == label]
+    found = [o for o in operations(3) if o.label == label]
     if not found:
         raise InferenceError(f"nothing can be inferred about {label}; known: {', '.join(_labels())}")
     first = {"composition": "M", "logical_divide": "M"}.get(operation, "s")
@@ -63,7 +64,7 @@ def _family(operation: str, shape: str, by: str | None) -> tuple[Mapping[str, in
 
 
 def _labels() -> list[str]:
-    return list(dict.fromkeys(o.name for o in execution.operations(1)))
+    return list(dict.fromkeys(o.name for o in operations(1)))
 
 
 def _narrowed(space: Space, fixed: Mapping[str, int]) -> Space:

@@ -12,9 +12,10 @@ import layouts
 from layouts import Layout
 from layouts.layout import trusted
 from proofs.laws import definitions
-from proofs.laws.execution import Operation, Target, Unfollowed, agrees, examine, followed, operations, ours, run
+from proofs.laws.execution import Operation, Target, agrees, examine, followed, ours, run
 from proofs.laws.infer import InferenceError, inferred
-from proofs.laws.symbolic import Space, SymInt, explore
+from proofs.laws.operations import operations
+from proofs.laws.symbolic import Space, SymInt, Unfollowed, explore
 
 QUICK = [o for o in operations(2) if o.label not in ("composition, rank 2 o rank 2", "logical_product, rank 1 by N:r")]
 
