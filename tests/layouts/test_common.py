@@ -107,6 +107,7 @@ def test_max_alignment_of_shared_memory_atoms():
     assert max_alignment(atom) == 8
     assert max_alignment(ComposedLayout(Swizzle(3, 3, 3), 4, Layout((8, 64), (64, 1)))) == 4
     assert max_alignment(ComposedLayout(Layout(64), 0, atom)) == 1
+    assert max_alignment(ComposedLayout(Swizzle(0, 1, 3), 0, Layout(16))) == 16
 
 
 @given(hyp.one_of(st.nested_strides(2, True), st.layouts(low=-3)))
