@@ -46,7 +46,7 @@ def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
 
     Raises TemplateError: unknown parameter, no such operator, a quotient that is not whole, a number above 2^24.
     """
-    first, *rest = _tokens(expression)
+    first, *rest = tokens(expression)
     value = _operand(expression, first, params)
     if not rest:
         return value
@@ -57,7 +57,8 @@ def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
     return value
 
 
-def _tokens(expression: str) -> list[str]:
+def tokens(expression: str) -> list[str]:
+    """The names, numbers and operators of an expression; raises TemplateError."""
     found, at = [], 0
     while at < len(expression):
         token = TOKEN.match(expression, at)
