@@ -11,8 +11,8 @@ from itertools import product
 
 import pytest
 
-from isa_tables import IsaError, NotInIsa, UnknownInstruction, instruction, mnemonics, runs_on
-from isa_tables.signature import signature
+from isa_tables import IsaError, NotInIsa, UnknownInstruction, families, instruction, mnemonics, runs_on
+from isa_tables.signature import DENSE, signature
 
 # The syntax of PTX ISA 9.7.14.5.14 with its notes, and of 9.7.1.23 and 24: mnemonic, target, first PTX version.
 ISA = """
@@ -75,6 +75,9 @@ def test_the_tables_hold_the_mnemonics_of_the_isa_and_no_other() -> None:
 
 def test_each_family_is_listed_apart() -> None:
     sizes = {name: len(mnemonics(name)) for name in ("mma.sync", "mma.sync.kind::f8f6f4", "dp4a", "dp2a", "wgmma")}
+    assert DENSE == ("dp2a", "dp4a", "mma.sync", "mma.sync.kind::f8f6f4")
+    assert {name for family in families() for name in mnemonics(family)} == set(mnemonics("*"))
+    assert {name for family in DENSE for name in mnemonics(family)} == set(mnemonics())
     assert sizes == {"mma.sync": 110, "mma.sync.kind::f8f6f4": 50, "dp4a": 4, "dp2a": 8, "wgmma": 0}
 
 
@@ -188,11 +191,11 @@ def test_what_a_known_family_lacks_is_not_in_the_isa(mnemonic: str, near: str) -
 @pytest.mark.parametrize(
     "mnemonic",
     [
-        "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-        "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0",
-        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16",
-        "ldmatrix.sync.aligned.m8n8.x4.shared.b16",
+        "mma.sp.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+        "tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32",
+        "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X",
+        "cp.async.ca.shared.global.L2::128B",
+        "stmatrix.aligned.m8n8.x4.shared.b16",
         "mma",
         "",
         "." * 5000,
@@ -241,7 +244,7 @@ def test_signatures_can_be_hashed_and_sent_to_another_process() -> None:
             f"import isa_tables.signature as s; s.signature({F16!r})",
             ["isa_tables.formula", "isa_tables.parsing", "numpy"],
         ),
-        (f"import isa_tables; isa_tables.instruction({F16!r}).operands['A'].locate(3, 1)", ["numpy", "difflib"]),
+        (f"import isa_tables; isa_tables.instruction({F16!r}).operands['A'].locate(3, 1)", ["numpy", "difflib", "isa_tables.smem"]),
     ],
 )
 def test_nothing_is_imported_that_is_not_needed(statement: str, absent: list[str]) -> None:

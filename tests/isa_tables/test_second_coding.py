@@ -19,7 +19,8 @@ import isa_tables
 from isa_tables import Instruction, instruction, mnemonics
 
 Place = tuple[int, int]
-SHIPPED = sorted((Path(isa_tables.__file__).parent / "ptx").glob("*.toml"))
+PTX = Path(isa_tables.__file__).parent / "ptx"
+SHIPPED = sorted(path for path in PTX.glob("*.toml") if path.stem.split("_")[0] in ("mma", "dp2a", "dp4a"))
 
 # Elements in one register of a multiplicand. Accumulators go by twos whatever their registers hold.
 PER_REGISTER = {
