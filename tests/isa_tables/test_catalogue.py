@@ -57,9 +57,9 @@ COUNTS = {(head, t): counts for key, counts in REGISTERS.items() for head, *ts i
 F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
-def isa_mnemonics() -> dict[str, tuple[tuple[str, ...], str]]:
+def isa_mnemonics(text: str = ISA) -> dict[str, tuple[tuple[str, ...], str]]:
     found = {}
-    for line in ISA.replace("\\\n", " ").strip().splitlines():
+    for line in text.replace("\\\n", " ").strip().splitlines():
         pattern, targets, ptx = line.split()
         parts = [part.split(",") for part in re.split(r"[{}]", pattern)]
         for words in product(*parts):
@@ -244,7 +244,10 @@ def test_signatures_can_be_hashed_and_sent_to_another_process() -> None:
             f"import isa_tables.signature as s; s.signature({F16!r})",
             ["isa_tables.formula", "isa_tables.parsing", "numpy"],
         ),
-        (f"import isa_tables; isa_tables.instruction({F16!r}).operands['A'].locate(3, 1)", ["numpy", "difflib", "isa_tables.smem"]),
+        (
+            f"import isa_tables; isa_tables.instruction({F16!r}).operands['A'].locate(3, 1)",
+            ["numpy", "difflib", "isa_tables.smem"],
+        ),
     ],
 )
 def test_nothing_is_imported_that_is_not_needed(statement: str, absent: list[str]) -> None:

@@ -57,7 +57,9 @@ def wrong(layouts: smem.Layouts) -> list[tuple[str, str, int]]:
             lbo, sbo = 5 * 128, 9 * 1024  # bytes, and no multiples of each other
             modes = canonical(swizzle, major, t, lbo * 8 // bits, sbo * 8 // bits)
             rows, cols = (32, 2 * t) if major == "K" else (16 * t, 32)
-            linear = [[(offset(mn, modes[0]) + offset(k, modes[1])) * bits // 8 for k in range(cols)] for mn in range(rows)]
+            linear = [
+                [(offset(mn, modes[0]) + offset(k, modes[1])) * bits // 8 for k in range(cols)] for mn in range(rows)
+            ]
             expected = [[swizzled(address, BITS[swizzle]) for address in line] for line in linear]
             said = layouts.address(*numpy.indices((rows, cols)), bits, swizzle, major, lbo=lbo, sbo=sbo)
             if said.tolist() != expected:
