@@ -7,9 +7,23 @@ numpy, so that a bug in the library's evaluation cannot confirm itself.
 
 from __future__ import annotations
 
+import ast
+import re
 from collections.abc import Iterator
 
 from layouts import Layout
+
+
+def read(text: str) -> tuple[object, object]:
+    """A second reading of layout text as (shape, stride), without the library's parser.
+
+    Parentheses always make a tuple, so `(8)` is a rank-1 tuple: Python needs a comma there.
+
+    >>> read("((4,8),(8)):((_32,1),(4))")
+    (((4, 8), (8,)), ((32, 1), (4,)))
+    """
+    shape, stride = re.sub(r"[\s_]", "", text).replace(")", ",)").split(":")
+    return ast.literal_eval(shape), ast.literal_eval(stride)
 
 
 def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from verify import cli
 
@@ -37,10 +38,19 @@ def _main(argv: Sequence[str] | None) -> int:
     if not (options.names or options.all or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --atoms FILE, or --list to see them")
     names = _chosen(options, pool)
-    with ExitStack() as clean_up:
-        report = _judge([_mma(pool[name]) for name in names], _court(options, clean_up), options)
+    report = _heard([_mma(pool[name]) for name in names], options)
     cli.report(report, options)
     return report.exit()
+
+
+def _heard(atoms: Sequence[Atom], options: argparse.Namespace) -> Report:
+    from gpu_checks import RecordingError
+
+    try:
+        with ExitStack() as clean_up:
+            return _judge(atoms, _court(options, clean_up), options)
+    except RecordingError as error:
+        raise cli.UsageError(str(error)) from error
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,7 +65,11 @@ def _parser() -> argparse.ArgumentParser:
         "--witness", default="book,proof,silicon", metavar="W[,W]", help="whom to hear: book, proof, silicon"
     )
     parser.add_argument(
-        "--require", action="append", default=[], choices=("silicon",), help="UNCHECKED by it is not good enough"
+        "--require",
+        action="append",
+        default=[],
+        choices=("book", "proof", "silicon"),
+        help="a witness that must have spoken on every atom: book and proof on its maps, silicon on the relation",
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
@@ -118,8 +132,8 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
     from verify.silicon import Recorded
 
     witnesses = _witnesses(options)
-    if options.rlimit is not None and options.rlimit <= 0:
-        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive")
+    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
+        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
     budget = options.rlimit or proofs.BUDGET
     if options.live:
         from gpu_checks.worker import Worker
@@ -127,11 +141,8 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
 
         live = Live(clean_up.enter_context(Worker()))
         return Court(witnesses, budget, live, live.product)
-    try:
-        recordings = gpu_checks.recordings(*([options.recordings] if options.recordings else []))
-    except gpu_checks.RecordingError as error:
-        raise cli.UsageError(str(error)) from error
-    return Court(witnesses, budget, Recorded(recordings))
+    extra = [options.recordings] if options.recordings else []
+    return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)))
 
 
 def _judge(atoms: Sequence[Atom], court: Court, options: argparse.Namespace) -> Report:
@@ -160,9 +171,9 @@ def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
             claim = verdict.claim
             for evidence in verdict.evidence:
                 if evidence.artifact and not evidence.shared:
-                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.label}".replace(" ", "_")
-                    safe = "".join(c if c.isalnum() or c in "._-" else "-" for c in stem)
-                    (directory / f"{safe}.smt2").write_text(evidence.artifact, encoding="utf-8")
+                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.label.replace(' ', '_')}"
+                    path = directory / f"{quote(stem, safe='')}.smt2"
+                    path.write_text(evidence.artifact, encoding="utf-8")
     except OSError as error:
         raise cli.UsageError(f"--emit-smt {directory}: {error.strerror}") from error
 

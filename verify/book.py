@@ -6,18 +6,14 @@ Layouts are evaluated with `Layout.__call__` over whole domains at once. A refut
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Callable
-from pathlib import Path
 
 import numpy as np
 
-import layouts.atoms
 from layouts import Layout, LayoutError, right_inverse, size
-from layouts.atoms import Atom
 from verify import repair
-from verify.arithmetic import lane_of, spelled, walk
+from verify.arithmetic import lane_of, spelled, walk, walks
 from verify.region import describe
 from verify.subject import Formula, Part, Subject
 from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
@@ -47,22 +43,11 @@ def evaluate(layout: Layout) -> Table:
 def _size(subject: Subject, part: Part) -> Finding:
     layout = _layout(part)
     threads, values = size(layout[0]), size(layout[1])
-    wanted = expected_size(subject, part)
+    wanted = subject.expected(part)
     if (threads, values) == wanted:
         return "counted", threads * values, None
     statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
     return "counted", threads * values, Counterexample({"threads": threads, "values": values}, statement)
-
-
-def expected_size(subject: Subject, part: Part) -> tuple[int, int]:
-    """(logical threads, values per thread) that the operand must have.
-
-    With the book: its values per lane. Without it: as many as deal every element of the tile out once.
-    """
-    threads = size(subject.thr) if subject.thr is not None else subject.lanes
-    if part.formulas:
-        return threads, part.formulas[0].table.values
-    return threads, max(1, part.extent[0] * part.extent[1] // max(1, threads))
 
 
 def _expects(part: Part) -> str:
@@ -86,7 +71,6 @@ def _in_bounds(subject: Subject, part: Part) -> Finding:
             statement,
             f"{spelled(layout, thread, value)} = {got}",
             damage=(f"{len(outside)} of {table.size} points fall outside",),
-            replay=_replay(part),
             unique=len(outside) == 1,
             reproduced=walk(layout, thread, value) == got,
         ),
@@ -96,20 +80,28 @@ def _in_bounds(subject: Subject, part: Part) -> Finding:
 def _owns(subject: Subject, part: Part) -> Finding:
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)
-    inside = table[(table >= 0) & (table < elements)]
-    counts = np.bincount(inside, minlength=elements)
-    if (counts == copies).all() and inside.size == table.size:
+    within = (table >= 0) & (table < elements)
+    counts = np.bincount(table[within], minlength=elements)
+    if (counts == copies).all() and within.all():
         return "exhaustive", table.size, None
-    crowded = np.argwhere((table >= 0) & (table < elements) & (counts[np.clip(table, 0, elements - 1)] > copies))
     damage = _missing(part, counts, copies)
+    crowded = np.argwhere(within & (counts[np.clip(table, 0, elements - 1)] > copies))
     if len(crowded):
         return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
+    if (counts == copies).all():
+        wrong = _in_bounds(subject, part)[2]
+        return "exhaustive", table.size, wrong
     first = int(np.argmax(counts < copies))
-    statement = f"{part.show(first)} has {_owners(int(counts[first]))}, {copies} wanted"
+    held = sum(row.count(first) for row in walks(layout))
     return (
         "exhaustive",
         table.size,
-        Counterexample({"element": first}, statement, damage=damage, replay=_replay(part)),
+        Counterexample(
+            {"element": first},
+            f"{part.show(first)} has {_owners(int(counts[first]))}, {copies} wanted",
+            damage=damage,
+            reproduced=held == int(counts[first]),
+        ),
     )
 
 
@@ -141,7 +133,6 @@ def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tu
         f"{spelled(layout, thread, value)} = {element} = {spelled(layout, other, slot)}",
         extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
         damage=damage,
-        replay=_replay(part),
         unique=extra == 1,
         reproduced=walk(layout, thread, value) == element == walk(layout, other, slot),
     )
@@ -149,12 +140,10 @@ def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tu
 
 def _equals(subject: Subject, part: Part) -> Finding:
     table = evaluate(_layout(part))
-    wanted = expected_size(subject, part)
+    wanted = subject.expected(part)
     if table.shape != wanted:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
-        sizes = Counterexample(
-            {"threads": table.shape[0]}, statement, repair=repair.find(subject, part), replay=replay(subject.atom)
-        )
+        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
         return "exhaustive", table.size, sizes
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = table.size * len(cases)
@@ -188,7 +177,6 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
         damage=(f"{len(wrong)} of {table.size} points disagree",),
         isa=formula.table.text(),
         repair=repair.find(subject, part),
-        replay=replay(subject.atom),
         unique=len(wrong) == 1,
         reproduced=walk(_layout(part), thread, value) == got != row + part.extent[0] * col,
     )
@@ -203,7 +191,7 @@ def _right_inverse(subject: Subject, part: Part) -> Finding:
     reached = size(inverse)
     if reached < elements:
         statement = f"its right inverse {inverse} reaches {reached} of {elements} elements"
-        return "exhaustive", elements, Counterexample({"reached": reached}, statement, replay=_replay(part))
+        return "exhaustive", elements, Counterexample({"reached": reached}, statement)
     flat = np.arange(elements)
     back = layout(inverse(flat))
     wrong = np.flatnonzero(back != flat)
@@ -211,7 +199,7 @@ def _right_inverse(subject: Subject, part: Part) -> Finding:
         return "exhaustive", elements, None
     first = int(wrong[0])
     statement = f"L(R({first})) = {int(back[first])} with R = {inverse}"
-    return "exhaustive", elements, Counterexample({"element": first}, statement, replay=_replay(part))
+    return "exhaustive", elements, Counterexample({"element": first}, statement)
 
 
 def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
@@ -272,17 +260,6 @@ def _through_fragments(subject: Subject, maps: dict[str, Table], a: Table, b: Ta
 def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
     x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
     return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
-
-
-def replay(atom: Atom) -> str:
-    """The command that judges an atom again."""
-    shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
-    source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
-    return f"python -m verify.atom {source}{shlex.quote(atom.name)}"
-
-
-def _replay(part: Part) -> str:
-    return f'python -m verify.layout "{part.text}" --onto {part.extent[0]}x{part.extent[1]}'
 
 
 def _layout(part: Part) -> Layout:

@@ -39,7 +39,7 @@ class Score:
     @property
     def complete(self) -> bool:
         """Whether book, z3 and recording refuted all they could speak on, and joint mutants fared as they must."""
-        singles = all(self.refuted[judge] == self.asked[judge] for judge in JUDGES[:3])
+        singles = all(0 < self.asked[judge] == self.refuted[judge] for judge in JUDGES[:3])
         return singles and self.joint_related == self.joint_asked and self.joint_refuted == self.joint
 
     def lines(self) -> list[str]:
@@ -56,6 +56,9 @@ class Score:
             f"{self.joint} joint mutants: the relation holds for {self.joint_related} of {self.joint_asked}, "
             f"the book refutes {self.joint_refuted} of {self.joint}"
         )
+        silent = [judge for judge in JUDGES[:3] if not self.asked[judge]]
+        if silent:
+            return [*told, f"INCOMPLETE: {', '.join(silent)} never spoke"]
         return [*told, "every mutant is refuted" if self.complete else "SOME MUTANT SURVIVES"]
 
     def as_dict(self) -> dict[str, object]:

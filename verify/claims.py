@@ -7,25 +7,31 @@ from verify.subject import Part, Subject
 from verify.verdict import Claim, Kind
 
 TIMES = {1: "once", 2: "twice"}
+WHOLE = (Kind.PRODUCT, Kind.TILING, Kind.RELATION, Kind.EQUALS_ABSOLUTE)
 
 
-def claims(subject: Subject) -> list[Claim]:
-    """Every claim of an MMA atom: per operand, then of the atom as a whole."""
-    name = subject.atom.name
-    listed = []
+def claims(subject: Subject) -> list[Claim[Kind]]:
+    """Every claim of an MMA atom: of its threads, per operand, per instruction, then of the atom as a whole."""
+    atom = subject.atom
+    threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
+    listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
     for part in subject.parts:
-        listed += [Claim(name, part.name, kind, wording(kind, subject, part)) for kind in Kind if kind.per_operand]
-    listed += [Claim(name, "", kind, whole(kind, subject)) for kind in Kind if not kind.per_operand]
+        listed += [Claim(atom.name, part.name, k, wording(k, subject, part)) for k in Kind if k.per_operand]
+    shape = "x".join(map(str, atom.shape))
+    for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit {mnemonic}"))
+    listed += [Claim(atom.name, "", kind, whole(kind, shape)) for kind in WHOLE]
     return listed
 
 
 def wording(kind: Kind, subject: Subject, part: Part) -> str:
     """What a claim about one operand says."""
     copies = subject.multiplicity(part)
+    fragment = "the instruction's fragment" if part.formulas else "its tile needs"
     book = part.formulas[0].citation if part.formulas else "the PTX ISA"
     return {
         Kind.WELL_FORMED: f"{part.text} is a (thread, value) layout with congruent profiles",
-        Kind.SIZE: "has as many threads and values as the instruction's fragment",
+        Kind.SIZE: f"has as many threads and values as {fragment}",
         Kind.IN_BOUNDS: f"stays inside {part.tile}",
         Kind.OWNS: f"owns each element of {part.tile} {TIMES.get(copies, f'{copies} times')}",
         Kind.EQUALS: f"equals {book}",
@@ -33,14 +39,11 @@ def wording(kind: Kind, subject: Subject, part: Part) -> str:
     }[kind]
 
 
-def whole(kind: Kind, subject: Subject) -> str:
+def whole(kind: Kind, shape: str) -> str:
     """What a claim about the whole atom says."""
-    m, n, k = subject.atom.shape
-    instruction = ", ".join(dict.fromkeys(subject.atom.ptx or ())) or "no instruction"
     return {
-        Kind.SIGNATURE: f"extents {m}x{n}x{k}, threads and types fit {instruction}",
-        Kind.PRODUCT: f"the {m}x{n}x{k} product through its three maps alone equals numpy's",
-        Kind.TILING: f"tiles of {m}x{n}x{k} atoms own every element once, for every count of atoms and tiles",
+        Kind.PRODUCT: f"the {shape} product through its three maps alone equals numpy's",
+        Kind.TILING: f"tiles of {shape} atoms own every element once, for every count of atoms and tiles",
         Kind.RELATION: "A, B and D meet as recorded",
         Kind.EQUALS_ABSOLUTE: "its labels are those of the anchors that tie registers to memory",
     }[kind]

@@ -3,13 +3,17 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import gpu_checks
+import layouts.atoms
 import proofs
 from layouts.atoms import Atom
 from verify import book, proof, silicon
+from verify.arithmetic import read
 from verify.claims import claims
 from verify.signature import fits
 from verify.subject import Part, Subject, prepare
@@ -31,60 +35,90 @@ class Court:
     lookup: silicon.Lookup = field(default_factory=lambda: silicon.Recorded(gpu_checks.recordings()))
     multiply: Callable[[Subject], list[Evidence]] | None = None  # products on this machine's GPU
     given: dict[tuple[object, ...], tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
+    solver: proofs.Solver | None = None  # loaded with the first proof, then used again
 
     def judge(self, atom: Atom) -> list[Verdict]:
-        """The verdict on every claim of an atom."""
+        """The verdict on every claim of an atom. Its form is always checked, whoever else is heard."""
         subject = prepare(atom)
         verdicts: list[Verdict] = []
         for claim in claims(subject):
-            evidence = self._hear(claim, subject, verdicts)
-            verdicts.append(join(claim, evidence))
+            verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom))
         return verdicts
 
-    def _hear(self, claim: Claim, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
+    def _hear(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
+        if claim.part == "thr":
+            return threads_number_lanes(subject)
         part = next((p for p in subject.parts if p.name == claim.part), None)
         if part is None:
-            return self._whole(claim.kind, subject, before)
+            return self._whole(claim, subject, before)
         if claim.kind is Kind.WELL_FORMED:
-            return [well_formed(part)] if Witness.BOOK in self.witnesses else []
+            return well_formed(part)
         missing = missing_premise(claim.kind, subject, part) or follows_from(claim, before)
         if missing:
-            return [Evidence(witness, Status.UNCHECKED, "", reason=missing) for witness in self._cpu()]
+            return [Evidence(witness, Status.UNCHECKED, "", reason=missing) for witness in self._cpu(claim.kind)]
         return self.operand(claim, subject, part)
 
-    def operand(self, claim: Claim, subject: Subject, part: Part) -> list[Evidence]:
+    def operand(self, claim: Claim[Kind], subject: Subject, part: Part) -> list[Evidence]:
         """The book's and the solver's evidence on one operand, computed once for equal questions."""
-        key = (part.text, part.extent, subject.atom.thr, subject.lanes, subject.multiplicity(part))
-        formulas = tuple(formula.key for formula in part.formulas)
         heard: list[Evidence] = []
-        if Witness.BOOK in self.witnesses:
+        for witness in self._cpu(claim.kind):
+            key = self._question(witness, claim.kind, subject, part)
             heard += self._once(
-                (Witness.BOOK, claim.kind, *key, formulas),
-                f"{claim.subject} {part.name}",
-                lambda: (book.testify(claim.kind, subject, part),),
-            )
-        if Witness.PROOF in self.witnesses and claim.kind is not Kind.SIZE:
-            heard += self._once(
-                (Witness.PROOF, claim.kind, *key, formulas),
-                f"{claim.subject} {part.name}",
-                lambda: (proof.testify(claim.kind, subject, part, self.budget),),
+                key, f"{claim.subject} {part.name}", self._testimony(witness, claim.kind, subject, part)
             )
         return heard
 
-    def _whole(self, kind: Kind, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
-        if kind in SILICON_KINDS:
-            return self._silicon(kind, subject) if Witness.SILICON in self.witnesses else []
-        if kind is Kind.TILING:
+    def _question(self, witness: Witness, kind: Kind, subject: Subject, part: Part) -> tuple[object, ...]:
+        formulas = tuple(formula.key for formula in part.formulas)
+        where = (part.axes, part.extent, subject.atom.thr, subject.lanes, subject.multiplicity(part))
+        return (witness, kind, part.text, *where, formulas)
+
+    def _testimony(
+        self, witness: Witness, kind: Kind, subject: Subject, part: Part
+    ) -> Callable[[], tuple[Evidence, ...]]:
+        def testify() -> tuple[Evidence, ...]:
+            if witness is Witness.BOOK:
+                return (book.testify(kind, subject, part),)
+            follows = kind in (Kind.IN_BOUNDS, Kind.RIGHT_INVERSE) and subject.multiplicity(part) == 1
+            if follows and self._owned(subject, part):
+                return (Evidence(Witness.PROOF, Status.PROVED, "follows from 'owns'"),)
+            found = proof.testify(kind, subject, part, self.budget, self._solver())
+            if kind is Kind.OWNS:
+                return (found, *proof.certificate(part, subject.multiplicity(part)))
+            return (found,)
+
+        return testify
+
+    def _owned(self, subject: Subject, part: Part) -> bool:
+        """Whether the solver proved ownership; asked once, also before that claim has its turn."""
+        key = self._question(Witness.PROOF, Kind.OWNS, subject, part)
+        testify = self._testimony(Witness.PROOF, Kind.OWNS, subject, part)
+        return self._once(key, f"{subject.atom.name} {part.name}", testify)[0].status is Status.PROVED
+
+    def _whole(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
+        if claim.kind in SILICON_KINDS:
+            return self._silicon(claim.kind, subject) if Witness.SILICON in self.witnesses else []
+        if claim.kind is Kind.TILING:
             return self._tiling(subject, before) if Witness.PROOF in self.witnesses else []
-        if kind is Kind.SIGNATURE:
-            return [fits(subject)] if Witness.BOOK in self.witnesses else []
+        if claim.kind is Kind.SIGNATURE:
+            return self._signature(subject, sum(v.claim.kind is Kind.SIGNATURE for v in before))
         return self._product(subject, before)
+
+    def _signature(self, subject: Subject, position: int) -> Iterable[Evidence]:
+        """The evidence on the atom's instruction at a position; on none, the reason."""
+        if not subject.named:
+            return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=subject.no_book)]
+        named = subject.named[position]
+        heard = [fits(subject, named)]
+        if named.instruction is not None and Witness.PROOF in self.witnesses:
+            heard += proof.one_product(subject, named.instruction, self.budget, self._solver())
+        return heard
 
     def _silicon(self, kind: Kind, subject: Subject) -> Iterable[Evidence]:
         maps = tuple((part.text, part.extent) for part in subject.parts)
         mnemonics = tuple(i.signature.mnemonic for i in subject.instructions)
         if not mnemonics:
-            why = subject.no_book or subject.not_in_isa
+            why = subject.no_book
             return [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)]
         ask = silicon.relation if kind is Kind.RELATION else silicon.absolute
         return self._once(
@@ -99,12 +133,14 @@ class Court:
             why = f"its premise does not stand: {premise}"
             return [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)]
         return self._once(
-            (Kind.TILING, subject.atom.shape), subject.atom.name, lambda: (proof.tiling(subject, self.budget),)
+            (Kind.TILING, subject.atom.shape),
+            subject.atom.name,
+            lambda: (proof.tiling(subject, self.budget, self._solver()),),
         )
 
     def _product(self, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
         premise = unproved(before, Kind.SIZE) or unproved(before, Kind.IN_BOUNDS)
-        why = f"its premise does not stand: {premise}" if premise else subject.no_book or subject.not_in_isa
+        why = f"its premise does not stand: {premise}" if premise else subject.no_book
         if why:
             return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)] if Witness.BOOK in self.witnesses else []
         maps = tuple((part.text, part.extent, tuple(f.key for f in part.formulas)) for part in subject.parts)
@@ -120,35 +156,71 @@ class Court:
     ) -> list[Evidence]:
         if key in self.given:
             first, evidence = self.given[key]
-            return [replace(e, shared=first) for e in evidence]
+            return [replace(e, shared=first if first != subject else "") for e in evidence]
         evidence = testify()
         self.given[key] = (subject, evidence)
         return list(evidence)
 
-    def _cpu(self) -> list[Witness]:
+    def _solver(self) -> proofs.Solver:
+        self.solver = self.solver or proofs.Solver()
+        return self.solver
+
+    def _cpu(self, kind: Kind) -> list[Witness]:
+        """Who is asked about an operand. Its size is form, which the book always counts."""
+        if kind is Kind.SIZE:
+            return [Witness.BOOK]
         return [w for w in (Witness.BOOK, Witness.PROOF) if w in self.witnesses]
 
 
-def well_formed(part: Part) -> Evidence:
-    """The first claim: the layout parses and the profiles of shape and stride agree."""
-    if part.layout is not None:
-        return Evidence(Witness.BOOK, Status.PROVED, "parsed", 1)
-    wrong = Counterexample({}, part.fault)
-    return Evidence(Witness.BOOK, Status.REFUTED, "parsed", 1, counterexample=wrong)
+def well_formed(part: Part) -> list[Evidence]:
+    """The first claim: the layout parses and its profiles agree, and a second reading finds the same numbers."""
+    layout = part.layout
+    if layout is None:
+        return [_form(Status.REFUTED, "parsed", part.fault)]
+    heard = [_form(Status.PROVED, "parsed", "")]
+    if read(part.text) != (layout.shape, layout.stride):
+        heard.append(_form(Status.REFUTED, "read again", f"a second reading of {part.text} differs from {layout}"))
+    return heard
+
+
+def threads_number_lanes(subject: Subject) -> list[Evidence]:
+    """That thr(t) + rep(q) is every lane once, walked in plain integers when the atom was prepared."""
+    return [_form(Status.REFUTED if subject.thr is None else Status.PROVED, "walked", subject.thr_fault)]
+
+
+def _form(status: Status, method: str, fault: str) -> Evidence:
+    wrong = Counterexample({}, fault) if status is Status.REFUTED else None
+    return Evidence(Witness.BOOK, status, method, 1, counterexample=wrong)
+
+
+def _with_replay(verdict: Verdict, atom: Atom) -> Verdict:
+    """The verdict with the command that gives it again, when it is a refutation."""
+    wrong = verdict.counterexample
+    if wrong is None or wrong.replay:
+        return verdict
+    return replace(verdict, counterexample=replace(wrong, replay=command(atom)))
+
+
+def command(atom: Atom) -> str:
+    """The command that judges an atom again."""
+    shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
+    source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
+    dashes = "-- " if atom.name.startswith("-") else ""
+    return f"python -m verify.atom {source}{dashes}{shlex.quote(atom.name)}"
 
 
 def missing_premise(kind: Kind, subject: Subject, part: Part) -> str:
     """Why a claim about an operand cannot be judged at all; empty when it can."""
     if part.layout is None:
         return "the layout is not well formed"
-    if kind is Kind.EQUALS and not part.formulas:
-        return subject.no_book or subject.not_in_isa
     if subject.thr is None or subject.rep is None:
-        return f"threads {subject.atom.thr}: {subject.thr_fault}"
+        return f"the threads are at fault: {subject.thr_fault}"
+    if kind is Kind.EQUALS and not part.formulas:
+        return subject.no_book
     return ""
 
 
-def follows_from(claim: Claim, before: list[Verdict]) -> str:
+def follows_from(claim: Claim[Kind], before: list[Verdict]) -> str:
     """Why a claim is not heard: it follows from a refuted one. Without an owner for each element no inverse exists."""
     if claim.kind is not Kind.RIGHT_INVERSE:
         return ""

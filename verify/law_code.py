@@ -11,9 +11,9 @@ from proofs.laws.execution import Examined, Target, Violation
 from proofs.laws.infer import InferenceError, inferred
 from proofs.laws.operations import operations
 from verify import cli
-from verify.law_report import LawKind, stated
+from verify.law_report import LawKind
 from verify.report import Case, Report
-from verify.verdict import Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 
 def judge(module: str | None, path: str | None, only: Sequence[str], rank: int) -> Report:
@@ -42,14 +42,14 @@ def _target(module: str | None, path: str | None) -> Target:
 
 
 def _absent(target: Target, name: str) -> Case:
-    claim = stated(f"{target.name}: {name}", "", LawKind.PATHS, "keeps its definition")
+    claim = Claim(f"{target.name}: {name}", "", LawKind.PATHS, "keeps its definition")
     reason = f"{target.name} has no function of that name"
     return Case(claim.subject, (join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason)]),))
 
 
 def _verdict(target: Target, found: Examined) -> Verdict:
     told = f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
-    claim = stated(f"{target.name}: {found.operation}", "", LawKind.PATHS, "keeps its definition on every path")
+    claim = Claim(f"{target.name}: {found.operation}", "", LawKind.PATHS, "keeps its definition on every path")
     return join(claim, list(_evidence(found, told)))
 
 

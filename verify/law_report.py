@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING, cast
 
 from proofs.laws import refutations, solve
 from proofs.laws.explain import explained
@@ -15,9 +14,6 @@ from proofs.laws.refutations import Refutation
 from proofs.laws.solve import Model
 from verify.report import Case, Report
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
-
-if TYPE_CHECKING:
-    from verify.verdict import Kind
 
 ONE_SOLVER = "cvc5 is not installed: one solver (pip install 'lanecheck[recheck]')"
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN}
@@ -37,11 +33,6 @@ class LawKind(Enum):
     def label(self) -> str:
         """The kind as reports write it."""
         return self.value
-
-
-def stated(subject: str, part: str, kind: LawKind, text: str) -> Claim:
-    """A claim about a law; reports ask its kind for nothing but a label, so it may stand where an atom's kind does."""
-    return Claim(subject, part, cast("Kind", kind), text)
 
 
 def names(with_open: bool) -> list[str]:
@@ -91,11 +82,11 @@ def judge(chosen: Sequence[str], engines: Sequence[str], seeds: int, jobs: int |
 def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:
     law = judged.law
     if law.why_open:
-        claim = stated(law.name, "", LawKind.OPEN, law.statement)
+        claim = Claim(law.name, "", LawKind.OPEN, law.statement)
         yield join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "open", reason=law.why_open)])
         return
     evidence = [_evidence(judged, engine, seeds) for engine in engines]
-    yield join(stated(law.name, "", LawKind.HOLDS, law.statement), evidence)
+    yield join(Claim(law.name, "", LawKind.HOLDS, law.statement), evidence)
     yield _met(judged)
     yield _broken(judged)
 
@@ -124,7 +115,7 @@ def _counter(judged: Judgement, said: str) -> Counterexample | None:
 
 def _met(judged: Judgement) -> Verdict:
     model = judged.example
-    claim = stated(judged.law.name, "", LawKind.MET, "its hypotheses can be met")
+    claim = Claim(judged.law.name, "", LawKind.MET, "its hypotheses can be met")
     status = Status.UNKNOWN
     if model is not None:
         status = Status.PROVED if model.confirmed else Status.VACUOUS if model.status == "unsat" else Status.UNKNOWN
@@ -135,7 +126,7 @@ def _met(judged: Judgement) -> Verdict:
 
 def _broken(judged: Judgement) -> Verdict:
     total = len(judged.mutants)
-    claim = stated(judged.law.name, "", LawKind.MUTANTS, f"each of its {total} mutants is false")
+    claim = Claim(judged.law.name, "", LawKind.MUTANTS, f"each of its {total} mutants is false")
     evidence = [_mutant(m) for m in judged.mutants if not m.confirmed]
     if not evidence:
         method = f"{total} counterexamples, each replayed in plain Python"
@@ -152,7 +143,7 @@ def _mutant(model: Model) -> Evidence:
 
 
 def _refuted(refutation: Refutation, proved: frozenset[str]) -> Verdict:
-    claim = stated(refutation.name, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
+    claim = Claim(refutation.name, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
     found = refutations.search(refutation)
     status = Status.PROVED if found is not None else Status.UNKNOWN
     reason = found.told if found is not None else "no counterexample within the bounds of the search"

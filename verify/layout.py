@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from verify import cli
@@ -45,30 +46,30 @@ def _extent(text: str) -> tuple[int, int]:
 
 def judge(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
-    from layouts import LayoutParseError, ProfileError, parse_layout, size
+    from layouts import LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
     from verify.judgement import Court, well_formed
     from verify.report import Case, Report
     from verify.subject import Part, Subject
     from verify.verdict import Claim, Kind, Witness, join
 
-    layout, fault = None, ""
+    parsed, fault = None, ""
     try:
-        layout = as_thread_value(parse_layout(text))
-    except LayoutParseError as error:
-        raise cli.UsageError(str(error)) from error
+        parsed = parse_layout(text)
     except ProfileError as error:
         fault = str(error)
-    threads = size(layout[0]) if layout is not None else 1
-    if layout is not None and size(layout) > 1 << 24:
-        raise cli.UsageError(f"{text!r}: the layout has more than 2^24 points, too many to enumerate")
+    except LayoutError as error:
+        raise cli.UsageError(str(error)) from error
+    layout = None if parsed is None else as_thread_value(parsed)
+    if layout is not None and max(size(layout), cosize(layout)) > 1 << 24:
+        raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     part = Part("C", text, layout, fault, extent, ())
+    threads = size(layout[0]) if layout is not None else 1
     atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
-    thr = parse_layout(atom.thr)
-    subject = Subject(atom, thr, "", parse_layout("1:0"), threads, (part,), (), "", "")
+    subject = Subject(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
     court = Court(frozenset({Witness.BOOK, Witness.PROOF}), lookup=lambda signature: "no instruction is named")
-    parsed = Claim(text, "", Kind.WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(parsed, [well_formed(part)])]
+    form = Claim(text, "", Kind.WELL_FORMED, "is a layout with congruent profiles")
+    verdicts = [join(form, well_formed(replace(part, layout=parsed)))]
     for kind, claim in (
         (Kind.IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
         (Kind.OWNS, f"owns each element of {extent[0]}x{extent[1]} once"),

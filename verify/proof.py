@@ -7,39 +7,63 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
+import isa_tables
 import proofs
 from layouts import Layout, LayoutError, right_inverse
 from verify.arithmetic import spelled, walk
-from verify.book import expected_size
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 
 
-def testify(kind: Kind, subject: Subject, part: Part, budget: int) -> Evidence:
-    """What the solver says of a claim about one operand."""
+def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+    """What the solver says of a claim about one operand. In bounds and the inverse follow from ownership, if proved."""
     if part.layout is None or subject.thr is None or subject.rep is None:
         return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason="not well formed")
     if kind is Kind.EQUALS:
-        return _equals(subject, part, part.layout, budget)
+        return _equals(subject, part, part.layout, budget, solver)
     fragment = _fragment(subject, part, part.layout, 0)
     if kind is Kind.IN_BOUNDS:
-        outcome = proofs.prove_in_bounds(fragment, budget)
+        outcome = proofs.prove_in_bounds(fragment, budget, solver)
     elif kind is Kind.OWNS:
-        outcome = proofs.prove_owns(fragment, budget)
+        outcome = proofs.prove_owns(fragment, budget, solver)
     else:
         try:
-            outcome = proofs.prove_right_inverse(fragment, right_inverse(part.layout), budget)
+            outcome = proofs.prove_right_inverse(fragment, right_inverse(part.layout), budget, solver)
         except LayoutError as error:
             return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
     return _evidence(outcome, part, part.layout)
 
 
-def tiling(subject: Subject, budget: int) -> Evidence:
+def certificate(part: Part, copies: int) -> list[Evidence]:
+    """Ownership a second time, by an argument that needs no solver: mixed radix or rank over F2, where one applies."""
+    if part.layout is None:
+        return []
+    found = proofs.certificate(part.layout, part.extent[0] * part.extent[1])
+    if found is None or found.copies != copies:
+        return []
+    return [Evidence(Witness.PROOF, Status.PROVED, f"{found.method} certificate")]
+
+
+def one_product(
+    subject: Subject, instruction: isa_tables.Instruction, budget: int, solver: proofs.Solver
+) -> list[Evidence]:
+    """That all threads of a replica work for one of an instruction's products, where it makes several."""
+    if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
+        return []
+    threads = Layout((subject.threads, 1))  # which elements they hold does not matter here
+    fragment = proofs.Fragment(threads, (1, 1), subject.thr, subject.rep, None, 1)
+    outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
+    wrong = None if outcome.model is None else "lanes of one atom work for different products"
+    return [_outcome(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
+
+
+def tiling(subject: Subject, budget: int, solver: proofs.Solver) -> Evidence:
     """The tiling law for the atom's extents: any count of atoms and tiles, any bijective atom of that shape."""
-    return _outcome(proofs.prove_tiling(subject.atom.shape, budget), None)
+    return _outcome(proofs.prove_tiling(subject.atom.shape, budget, solver), None)
 
 
 def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:
@@ -50,21 +74,21 @@ def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> pro
     return proofs.Fragment(layout, part.extent, subject.thr, subject.rep, locate, copies)
 
 
-def _equals(subject: Subject, part: Part, layout: Layout, budget: int) -> Evidence:
+def _equals(subject: Subject, part: Part, layout: Layout, budget: int, solver: proofs.Solver) -> Evidence:
     """Equality with every formula of the operand; a layout of another size is refuted by counting."""
     threads, values = proofs.domain(layout)
-    wanted = expected_size(subject, part)
+    wanted = subject.expected(part)
     if (threads, values) != wanted:
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
         return Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)
     heard = []
     for position in range(len(part.formulas)):
-        outcome = proofs.prove_equals(_fragment(subject, part, layout, position), budget)
+        outcome = proofs.prove_equals(_fragment(subject, part, layout, position), budget, solver)
         heard.append(_evidence(outcome, part, layout))
         if heard[-1].status is not Status.PROVED:
             return heard[-1]
-    return heard[0]
+    return replace(heard[0], artifact="(reset)\n".join(evidence.artifact for evidence in heard))
 
 
 def _evidence(outcome: proofs.Outcome, part: Part, layout: Layout) -> Evidence:
@@ -84,11 +108,14 @@ def _told(model: Mapping[str, int], part: Part) -> str:
     """A model in words: which (thread, value), and what stands there by the layout and by the formula."""
     if not {"thread", "value", "element"} <= set(model):
         return ", ".join(f"{name} = {number}" for name, number in model.items())
-    where = f"T{model['thread']} V{model['value']}"
+    where, element = f"T{model['thread']} V{model['value']}", model["element"]
     if {"x", "y"} <= set(model):
+        lane = f" (lane {model['lane']})" if model["lane"] != model["thread"] else ""
         right = f"({part.axes[0]}={model['x']}, {part.axes[1]}={model['y']})"
-        return f"{where}: layout {part.show(model['element'])}, formula {right}"
-    return f"{where}: element {model['element']} = {part.show(model['element'])}"
+        return f"{where}{lane}: layout {part.show(element)}, formula {right}"
+    if {"thread2", "value2"} <= set(model):
+        return f"{where} and T{model['thread2']} V{model['value2']} both own {part.show(element)}"
+    return f"{where}: element {element} = {part.show(element)}"
 
 
 def _outcome(outcome: proofs.Outcome, wrong: Counterexample | None) -> Evidence:

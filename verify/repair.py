@@ -35,13 +35,17 @@ def find(subject: Subject, part: Part) -> str:
 
 
 def wanted_table(subject: Subject, part: Part) -> Table | None:
-    """What the book's formula says at every (logical thread, value), or None where the threads do not fit."""
-    formula = part.formulas[0]
+    """What the book says at every (logical thread, value); None where formulas or replicas want different things."""
     if subject.thr is None or subject.rep is None:
         return None
+    values = part.formulas[0].table.values
     lanes = subject.thr(np.arange(subject.threads)[:, None])
-    x, y = formula.locate(lanes, np.arange(formula.table.values)[None, :])
-    return np.broadcast_to(x + part.extent[0] * y, (subject.threads, formula.table.values))
+    wanted = []
+    for formula in part.formulas:
+        for replica in range(subject.rep_size):
+            x, y = formula.locate(lanes + subject.rep(replica), np.arange(values)[None, :])
+            wanted.append(np.broadcast_to(x + part.extent[0] * y, (subject.threads, values)))
+    return wanted[0] if all(np.array_equal(other, wanted[0]) for other in wanted) else None
 
 
 def _table(layout: Layout) -> Table:

@@ -1,28 +1,31 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an atom's extents, threads and types are those of the instruction it names."""
+"""Whether an atom's extents, threads and types are those of an instruction it names."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from math import prod
 
 import isa_tables
 from verify.arithmetic import lane_of
-from verify.subject import FRAGMENTS, Subject
+from verify.subject import FRAGMENTS, Named, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
 
-def fits(subject: Subject) -> Evidence:
-    """The book's evidence on the mnemonic: known to the ISA, same extents, same lanes, same types."""
-    if subject.not_in_isa:
-        wrong = Counterexample({}, subject.not_in_isa)
-        return Evidence(Witness.BOOK, Status.REFUTED, "looked up", 1, counterexample=wrong)
-    if not subject.instructions:
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=subject.no_book)
-    faults = [fault for i in subject.instructions for fault in _faults(subject, i)]
-    if not faults:
-        return Evidence(Witness.BOOK, Status.PROVED, "compared", len(subject.instructions))
+def fits(subject: Subject, named: Named) -> Evidence:
+    """The book's evidence on one mnemonic: known to the ISA, same extents, same types, one product per replica."""
+    if named.unknown:
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
+    if named.instruction is None:
+        return _refuted("looked up", [named.refused])
+    faults = [*_faults(subject, named.instruction), *_element_faults(subject)]
+    return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
+
+
+def _refuted(method: str, faults: list[str]) -> Evidence:
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
-    return Evidence(Witness.BOOK, Status.REFUTED, "compared", len(subject.instructions), counterexample=wrong)
+    return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
 
 
 def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
@@ -30,23 +33,47 @@ def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[s
     if subject.atom.shape != signature.shape:
         claimed, real = ("x".join(map(str, shape)) for shape in (subject.atom.shape, signature.shape))
         yield f"shape is {claimed}, the instruction's is {real}"
-    yield from _thread_faults(subject, signature.lanes)
+    if subject.lanes != signature.lanes:
+        yield f"the atom has {subject.lanes} lanes, the instruction {signature.lanes}"
     for operand, claimed in subject.atom.types.items():
         fragment = signature.operands.get(operand)
         if fragment is not None and fragment.type != claimed:
             yield f"{operand} is {claimed}, the instruction's is {fragment.type}"
     known = {name for names in FRAGMENTS.values() for name in names}
     yield from (f"the instruction has no operand {name}" for name in subject.atom.types if name not in known)
+    yield from _product_faults(subject, instruction)
 
 
-def _thread_faults(subject: Subject, lanes: int) -> Iterator[str]:
+def _product_faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
+    """An instruction may make several products; all threads of one replica must work for one of them."""
     if subject.thr is None or subject.rep is None:
-        yield f"threads {subject.atom.thr}: {subject.thr_fault}"
         return
-    reached = sorted(
-        lane_of(subject.thr, t) + lane_of(subject.rep, q)
-        for t in range(subject.threads)
-        for q in range(subject.rep_size)
-    )
-    if reached != list(range(lanes)):
-        yield f"threads {subject.atom.thr} with replicas {subject.rep} do not cover the {lanes} lanes once"
+    lanes = [lane_of(subject.thr, t) for t in range(subject.threads)]
+    for q in range(subject.rep_size):
+        offset = lane_of(subject.rep, q)
+        products = {lane + offset: int(instruction.product(lane + offset)) for lane in lanes}
+        other = next((lane for lane, product in products.items() if product != products[lanes[0] + offset]), None)
+        if other is not None:
+            first = lanes[0] + offset
+            yield f"lanes {first} and {other} of one atom work for products {products[first]} and {products[other]}"
+            return
+
+
+def _element_faults(subject: Subject) -> Iterator[str]:
+    """An element of several numbers, such as a complex "2xf64", and how many instructions a product of them takes.
+
+    A x B of a and b components each is at most a*b products, and at least as many as the accumulator has components.
+    """
+    counts = {}
+    for operand, element in subject.atom.element.items():
+        found = re.fullmatch(r"([1-9]\d*)x(\w+)", element)
+        if found is None or found[2] != subject.atom.types.get(operand):
+            yield f"an element of {operand} is {element}, its type {subject.atom.types.get(operand)}"
+            return
+        counts[operand] = int(found[1])
+    if not counts:
+        return
+    issued, most = len(subject.atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
+    least = max(counts.values())
+    if not least <= issued <= most:
+        yield f"elements of {counts} components take {least} to {most} instructions, the atom issues {issued}"

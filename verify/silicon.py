@@ -50,19 +50,20 @@ def labels(subject: Subject) -> Labels | str:
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
     """
     if subject.thr is None or subject.rep is None:
-        return subject.thr_fault or "the threads are not well formed"
-    replicas = range(subject.rep_size)
+        return subject.thr_fault
     owner = {
-        lane_of(subject.thr, t) + lane_of(subject.rep, q): (t, q) for q in replicas for t in range(subject.threads)
+        lane_of(subject.thr, t) + lane_of(subject.rep, q): (t, q)
+        for q in range(subject.rep_size)
+        for t in range(subject.threads)
     }
-    if sorted(owner) != list(range(subject.lanes)):
-        return f"threads {subject.atom.thr} do not cover the {subject.lanes} lanes once"
     table = {}
     for part in subject.parts:
         if part.layout is None:
             return f"{part.name} is not well formed"
         width = part.extent[0]
         elements = dict(enumerate(walks(part.layout)))
+        if len(elements) > subject.threads:
+            return f"{part.name} deals elements to {len(elements)} threads, the atom has {subject.threads}"
         table[part.name] = [
             [(q, element % width, element // width) for element in elements.get(t, [])]
             for t, q in (owner[lane] for lane in range(subject.lanes))

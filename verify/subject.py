@@ -6,15 +6,17 @@ Nothing is refuted here. What does not parse, and what the book does not hold, i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 import isa_tables
-from layouts import Layout, LayoutError, ProfileError, complement, size
+from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom
+from verify.arithmetic import lane_of
 
 Value = TypeVar("Value")
+LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
 AXES = {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}
 FRAGMENTS = {"A": ("A",), "B": ("B",), "C": ("D", "C")}  # which of the book's operands an atom's operand stands for
 
@@ -88,18 +90,48 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """One mnemonic that the atom names, looked up: the instruction, or why there is none.
+
+    `unknown`: the book does not hold its family, and cannot speak. `refused`: the ISA has no such instruction.
+    """
+
+    mnemonic: str
+    instruction: isa_tables.Instruction | None
+    unknown: str = ""
+    refused: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Subject:
-    """An atom with everything that its claims are about."""
+    """An atom with everything that its claims are about.
+
+    `thr` and `rep` are None, and `thr_fault` says why, unless lane thr(t) + rep(q) names every lane once.
+    """
 
     atom: Atom
     thr: Layout | None
-    thr_fault: str
     rep: Layout | None
+    thr_fault: str
     lanes: int
     parts: tuple[Part, ...]
-    instructions: tuple[isa_tables.Instruction, ...]
-    no_book: str  # why the book cannot speak
-    not_in_isa: str  # why the book says that there is no such instruction
+    named: tuple[Named, ...]
+
+    @property
+    def instructions(self) -> tuple[isa_tables.Instruction, ...]:
+        """The instructions that the book holds."""
+        return tuple(n.instruction for n in self.named if n.instruction is not None)
+
+    @property
+    def no_book(self) -> str:
+        """Why the book has no formula for the atom; empty when it has one."""
+        if self.instructions:
+            return ""
+        if self.atom.ptx is None:
+            return "the atom names no instruction (`ptx` is absent)"
+        if not self.atom.ptx:
+            return "the atom issues no matrix instruction (`ptx` is empty)"
+        return "; ".join(n.refused or n.unknown for n in self.named)
 
     @property
     def threads(self) -> int:
@@ -120,16 +152,21 @@ class Subject:
             return 1
         return max(1, part.formulas[0].table.copies // size(self.rep))
 
+    def expected(self, part: Part) -> tuple[int, int]:
+        """(logical threads, values per thread) that the operand must have.
+
+        With the book: its values per lane. Without it: as many as deal every element of the tile out once.
+        """
+        if part.formulas:
+            return self.threads, part.formulas[0].table.values
+        return self.threads, max(1, part.extent[0] * part.extent[1] // max(1, self.threads))
+
 
 def prepare(atom: Atom) -> Subject:
     """Parse the atom's layouts and look up its instructions."""
-    instructions, no_book, not_in_isa = _look_up(atom)
-    lanes = instructions[0].signature.lanes if instructions else 0
-    thr, thr_fault = _parse(atom.thr)
-    rep = None
-    if thr is not None:
-        lanes = lanes or size(thr)
-        rep, thr_fault = _guard(lambda: complement(thr, lanes))
+    named = tuple(_look_up(mnemonic) for mnemonic in dict.fromkeys(atom.ptx or ()))
+    instructions = [n.instruction for n in named if n.instruction is not None]
+    lanes, thr, rep, thr_fault = _threads(atom.thr, instructions[0].signature.lanes if instructions else 0)
     m, n, k = atom.shape
     extents = {"A": (m, k), "B": (n, k), "C": (m, n)}
     parts = []
@@ -139,41 +176,52 @@ def prepare(atom: Atom) -> Subject:
             fault = f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
             layout = None
         parts.append(Part(name, text, layout, fault, extents[name], _formulas(name, instructions)))
-    return Subject(atom, thr, thr_fault, rep, lanes, tuple(parts), instructions, no_book, not_in_isa)
+    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
 
 
 def _parse(text: str) -> tuple[Layout | None, str]:
     """The layout, or why it is none; text that is no layout at all was refused when the file was read."""
     try:
-        return Layout.parse(text), ""
-    except ProfileError as error:
-        return None, str(error)
-
-
-def _guard(make: Callable[[], Layout]) -> tuple[Layout | None, str]:
-    try:
-        return make(), ""
+        layout = Layout.parse(text)
     except LayoutError as error:
         return None, str(error)
+    if cosize(layout) > LARGEST:
+        return None, f"{text} reaches {cosize(layout)}, more than 2^62"
+    return layout, ""
 
 
-def _look_up(atom: Atom) -> tuple[tuple[isa_tables.Instruction, ...], str, str]:
-    if atom.ptx is None:
-        return (), "the atom names no instruction (`ptx` is absent)", ""
-    if not atom.ptx:
-        return (), "the atom issues no matrix instruction (`ptx` is empty)", ""
-    found = []
-    for mnemonic in dict.fromkeys(atom.ptx):
-        try:
-            found.append(isa_tables.instruction(mnemonic))
-        except isa_tables.UnknownInstruction as error:
-            return (), str(error), ""
-        except isa_tables.NotInIsa as error:
-            return (), "", str(error)
-    return tuple(found), "", ""
+def _threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, str]:
+    """(lanes, thr, rep, ""), or no layouts and why thr and its complement do not number the lanes once.
+
+    Without an instruction there are as many lanes as logical threads.
+    """
+    thr, fault = _parse(text)
+    if thr is None:
+        return lanes, None, None, fault
+    lanes = lanes or size(thr)
+    if size(thr) > lanes or cosize(thr) > lanes:
+        reach = f"numbers {size(thr)} threads up to lane {cosize(thr) - 1}"
+        return lanes, None, None, f"{text} {reach}, there are lanes 0..{lanes - 1}"
+    try:
+        rep = complement(thr, lanes)
+    except LayoutError as error:
+        return lanes, None, None, f"{text} leaves lanes that no replica fills: {error}"
+    reached = sorted(lane_of(thr, t) + lane_of(rep, q) for t in range(size(thr)) for q in range(size(rep)))
+    if reached != list(range(lanes)):
+        return lanes, None, None, f"{text} with replicas {rep} does not number the {lanes} lanes once"
+    return lanes, thr, rep, ""
 
 
-def _formulas(name: str, instructions: tuple[isa_tables.Instruction, ...]) -> tuple[Formula, ...]:
+def _look_up(mnemonic: str) -> Named:
+    try:
+        return Named(mnemonic, isa_tables.instruction(mnemonic))
+    except isa_tables.UnknownInstruction as error:
+        return Named(mnemonic, None, unknown=str(error))
+    except isa_tables.NotInIsa as error:
+        return Named(mnemonic, None, refused=str(error))
+
+
+def _formulas(name: str, instructions: Sequence[isa_tables.Instruction]) -> tuple[Formula, ...]:
     distinct: dict[tuple[str, str], Formula] = {}
     for instruction in instructions:
         for fragment in FRAGMENTS[name]:

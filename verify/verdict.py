@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum, StrEnum
+from typing import Any, Generic, Protocol, TypeVar
 
 
 class Status(StrEnum):
@@ -56,13 +57,25 @@ class Kind(Enum):
         self.per_operand = per_operand
 
 
+class Labelled(Protocol):
+    """A kind of claim: what reports need of it."""
+
+    @property
+    def label(self) -> str:
+        """The kind in words."""
+        ...
+
+
+K = TypeVar("K", bound=Labelled)
+
+
 @dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(Generic[K]):
     """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its kind and its wording."""
 
     subject: str
     part: str
-    kind: Kind
+    kind: K
     text: str
 
 
@@ -105,7 +118,7 @@ class Evidence:
 class Verdict:
     """A claim with all that was heard on it."""
 
-    claim: Claim
+    claim: Claim[Any]
     status: Status
     evidence: tuple[Evidence, ...]
     counterexample: Counterexample | None = None
@@ -119,7 +132,7 @@ class Verdict:
         return disagree or any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
 
 
-def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
+def join(claim: Claim[Any], evidence: Iterable[Evidence]) -> Verdict:
     """Join the witnesses' evidence: refuted by any, else vacuous, else unknown, else proved, else agrees.
 
     A claim that nobody could speak on is UNCHECKED with every reason given; it never counts as a yes.

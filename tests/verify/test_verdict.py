@@ -72,11 +72,13 @@ def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
 
 
 def test_expect_known_wants_exactly_the_known_defects() -> None:
-    refuted = Case("bad", (said(Status.REFUTED),), known_defect="shipped so")
+    refuted = Case("bad", (said(Status.REFUTED),), known_defect="A: shipped so")
     stands = Case("good", (said(Status.PROVED),))
     assert Report((refuted, stands)).exit() == 1
     assert Report((refuted, stands), expect_known=True).exit() == 0
-    mended = Case("bad", (said(Status.PROVED),), known_defect="shipped so")
+    mended = Case("bad", (said(Status.PROVED),), known_defect="A: shipped so")
     assert Report((mended, stands), expect_known=True).exit() == 1
+    elsewhere = Case("bad", (said(Status.REFUTED),), known_defect="B: shipped so")
+    assert Report((elsewhere, stands), expect_known=True).exit() == 1
     other = Case("other", (said(Status.REFUTED),))
     assert Report((refuted, other), expect_known=True).exit() == 1

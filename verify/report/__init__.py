@@ -6,9 +6,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import product
 
 from verify.cli import Exit
-from verify.verdict import Evidence, Status, Verdict, Witness
+from verify.verdict import Kind, Status, Verdict, Witness
+
+REQUIRED = {  # the claims on which a required witness must speak
+    Witness.BOOK: (Kind.EQUALS,),
+    Witness.PROOF: (Kind.EQUALS,),
+    Witness.SILICON: (Kind.RELATION,),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,14 +34,23 @@ class Case:
 
     @property
     def status(self) -> str:
-        """The subject in one word: STANDS, or the worst that was found."""
+        """The subject in one word: STANDS, UNCHECKED where nobody could say what its maps equal, or the worst found."""
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
         for worst in (Status.VACUOUS, Status.REFUTED, Status.UNKNOWN):
             if worst in statuses:
                 return worst.value
-        return "STANDS" if any(s.stands for s in statuses) else Status.UNCHECKED.value
+        unread = any(v.claim.kind is Kind.EQUALS and v.status is Status.UNCHECKED for v in self.verdicts)
+        stands = any(s.stands for s in statuses) and not unread
+        return "STANDS" if stands else Status.UNCHECKED.value
+
+    @property
+    def as_known(self) -> bool:
+        """Whether it is refuted in the parts that its known defect names, before the colon, and in no other."""
+        named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
+        refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status is Status.REFUTED}
+        return bool(self.known_defect) and bool(refuted) and refuted <= named
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,17 +63,19 @@ class Report:
 
     @property
     def surprises(self) -> list[str]:
-        """Under `expect_known`: subjects with a known defect that stand, which must not be."""
-        return [c.name for c in self.cases if c.known_defect and c.status == "STANDS"]
+        """Under `expect_known`: subjects whose known defect is gone, or is not the only thing wrong."""
+        return [c.name for c in self.cases if c.known_defect and not c.as_known] if self.expect_known else []
 
-    def unmet(self) -> list[tuple[str, Evidence]]:
-        """Evidence of a required witness that was not given, with its subject."""
-        return [
-            (f"{v.claim.subject} {v.claim.part}".rstrip(), e)
-            for v in self.verdicts()
-            for e in v.evidence
-            if e.witness in self.require and e.status is Status.UNCHECKED
-        ]
+    def unmet(self) -> list[tuple[str, str]]:
+        """Subjects on which a required witness said nothing that stands or refutes, with its reason."""
+        missing = []
+        for case, witness in product(self.cases, sorted(self.require)):
+            about = [v for v in case.verdicts if v.claim.kind in REQUIRED[witness]] or case.verdicts
+            mine = [e for v in about for e in v.evidence if e.witness is witness]
+            if not mine or any(e.status is Status.UNCHECKED for e in mine):
+                silent = next((e.reason for e in mine if e.status is Status.UNCHECKED), "it was not asked")
+                missing.append((case.name, f"{witness}: {silent}"))
+        return missing
 
     def verdicts(self) -> Iterable[Verdict]:
         """Every verdict of every case."""
@@ -72,17 +90,13 @@ class Report:
         counts = self.counts()
         if any(c.contradiction for c in self.cases) or counts[Status.VACUOUS]:
             return Exit.CONTRADICTION
-        if self.surprises and self.expect_known:
+        if self.surprises:
             return Exit.REFUTED
-        if any(self._refuted(c) for c in self.cases):
+        if any(c.status == Status.REFUTED and not (self.expect_known and c.as_known) for c in self.cases):
             return Exit.REFUTED
         if counts[Status.UNKNOWN] or self.unmet():
             return Exit.UNKNOWN
         return Exit.STANDS if self.cases else Exit.NOTHING
-
-    def _refuted(self, case: Case) -> bool:
-        expected = self.expect_known and bool(case.known_defect)
-        return case.status == Status.REFUTED and not expected
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:

@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
+import re
 from xml.etree import ElementTree
 
 from verify.report import Report
 from verify.verdict import Status, Verdict
 
+NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 section 2.2
 OUTCOME = {
     Status.REFUTED: "failure",
     Status.UNKNOWN: "error",
@@ -33,7 +35,8 @@ def render(report: Report) -> str:
     for verdict, outcome in zip(verdicts, outcomes, strict=True):
         _testcase(suite, verdict, outcome)
     ElementTree.indent(root)
-    return '<?xml version="1.0" encoding="utf-8"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+    text = ElementTree.tostring(root, encoding="unicode")
+    return '<?xml version="1.0" encoding="utf-8"?>\n' + NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text) + "\n"
 
 
 def _outcome(verdict: Verdict) -> str:

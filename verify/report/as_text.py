@@ -22,7 +22,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
     if not quiet:
         for case in report.cases:
             lines += _case(case, verbose)
-        lines += [f"SURPRISE {name} stands, but a defect of it is known" for name in report.surprises]
+        lines += [f"SURPRISE {name} is not refuted in just the parts of its known defect" for name in report.surprises]
     return "\n".join([*lines, summary(report)]) + "\n"
 
 
@@ -37,7 +37,7 @@ def summary(report: Report) -> str:
         line += f" ({', '.join(f'{w} silent on {n}' for w, n in sorted(silent.items()))})"
     unmet = report.unmet()
     if unmet:
-        line += f"; required but missing: {unmet[0][0]}: {unmet[0][1].reason}"
+        line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
     return f"{line}; exit {int(report.exit())}"
 
 
@@ -60,7 +60,7 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
 
 def _headline(case: Case) -> str:
     counts = Counter(v.status for v in case.verdicts)
-    line = f"{case.status:<9}{case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES))}"
+    line = f"{case.status:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES))}"
     if counts[Status.UNCHECKED]:
         line += f", {counts[Status.UNCHECKED]} unchecked"
     heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
@@ -81,7 +81,7 @@ def _story(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
     status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
     teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
-    yield f"{status:<9}{where}  {verdict.claim.text}" + (f"      {_how(teller)}" if teller else "")
+    yield f"{status:<9} {where}  {verdict.claim.text}" + (f"      {_how(teller)}" if teller else "")
     text = dict(case.layouts).get(verdict.claim.part)
     if text:
         yield f"  {verdict.claim.part} = {text}"
