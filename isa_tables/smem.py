@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices in shared memory: where the descriptor's canonical layouts put an element, and the descriptor itself.
 
-A file of `isa_tables/smem/` has one `[[layout]]` for each major and swizzle: `address` in bytes of element
+A file of `isa_tables/memory/` has one `[[layout]]` for each major and swizzle: `address` in bytes of element
 (`mn`, `k`), `mn` the coordinate that is not contracted, as a formula of `lbo` and `sbo` (leading and stride
 dimension byte offset), `bits` of an element and `T`, the elements in 16 bytes; `swizzle`, by which an address
 is exchanged with another of its pattern; and `code`, the swizzle's number in the descriptor. `[[field]]`
@@ -25,7 +25,7 @@ from isa_tables.errors import IsaError, TableError
 from isa_tables.formula import Formula, evaluate
 from isa_tables.parsing import parse_in
 
-SHIPPED = Path(__file__).parent / "smem"
+SHIPPED = Path(__file__).parent / "memory"
 _CHUNK = 128  # bits: the 16 bytes that no layout takes apart
 
 _LAYOUT: Mapping[str, schema.Kind] = {

@@ -110,7 +110,7 @@ def tensor_memory(mnemonic: str, lane: Array, column: Array, half: int) -> Place
 
 def holder(mnemonic: str, operand: str, chosen: Chosen, row: Array, col: Array, half: int = 0) -> Place:
     """The lane and value that hold an element; of the second half of 16x32bx2 where `half` is 1."""
-    head = mnemonic.split(".")[0]
+    head = mnemonic.partition(".")[0]
     if operand == "P":  # the address of a stored row, and the elements behind it
         return row, col
     families: Mapping[str, Callable[[], Place]] = {
@@ -128,7 +128,7 @@ def holder(mnemonic: str, operand: str, chosen: Chosen, row: Array, col: Array, 
 
 def extent(mnemonic: str, operand: str) -> tuple[int, int]:
     """Rows and columns of an operand's tile."""
-    head = mnemonic.split(".")[0]
+    head = mnemonic.partition(".")[0]
     number = re.search(r"\.x(\d+)", mnemonic)
     count = int(number[1]) if number else 1
     if head == "movmatrix":

@@ -22,7 +22,7 @@ N18 = "{8,16,24,32,48,64,80,96,112,128,144,160,176,192,208,224,240,256}"
 SS = "{,.shared,.shared::cta}"
 NEW = "sm_100a,sm_100f,sm_103a,sm_110a,sm_110f,sm_120a,sm_120f,sm_121a"
 TC = "sm_100a,sm_100f,sm_103a,sm_110a,sm_110f"
-AL, BL = "{row,col}", "{row,col}"
+FAMILY = "sm_120a,sm_120f"
 
 
 def sparse(tail: str, target: str, plain: str = "7.1") -> str:
@@ -42,12 +42,12 @@ ISA = f"""
 {ORDERED}.m16n8k64.row.col.f16.{FP8}.{FP8}.f16 sm_120a,sm_120f 8.7
 {ORDERED}.m16n8k64.row.col.kind::f8f6f4.f32.{F8}.{F8}.f32 sm_120a,sm_120f 8.7
 {ORDERED}.m16n8k64.row.col.kind::f8f6f4.f16.{F8}.{F8}.f16 sm_120a,sm_120f 8.7
-mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{{,.scale_vec::1X}}.f32.{F8}.{F8}.f32.ue8m0 sm_120a,sm_120f 8.7
-{ORDERED}.m16n8k64.row.col.kind::mxf8f6f4.block_scale{{,.scale_vec::1X}}.f32.{F8}.{F8}.f32.ue8m0 sm_120a,sm_120f 8.7
-mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{{,.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0 sm_120a,sm_120f 8.7
-mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 sm_120a,sm_120f 8.7
-mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 sm_120a,sm_120f 8.7
-mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0 sm_120a,sm_120f 9.1
+mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{{,.scale_vec::1X}}.f32.{F8}.{F8}.f32.ue8m0 {FAMILY} 8.7
+{ORDERED}.m16n8k64.row.col.kind::mxf8f6f4.block_scale{{,.scale_vec::1X}}.f32.{F8}.{F8}.f32.ue8m0 {FAMILY} 8.7
+mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{{,.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0 {FAMILY} 8.7
+mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 {FAMILY} 8.7
+mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 {FAMILY} 8.7
+mma.sync.aligned.m16n8k64.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue8m0 {FAMILY} 9.1
 {ORDERED}.m16n8k128.row.col.kind::mxf4.block_scale{{,.scale_vec::2X}}.f32.e2m1.e2m1.f32.ue8m0 sm_120a,sm_121a 8.7
 {ORDERED}.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0 sm_120a,sm_121a 8.7
 {ORDERED}.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec::4X.f32.e2m1.e2m1.f32.ue4m3 sm_120a,sm_121a 8.7

@@ -85,7 +85,7 @@ def test_addresses_are_those_of_the_canonical_layouts() -> None:
     ],
 )
 def test_a_planted_address_error_is_seen(old: str, new: str, tmp_path: Path) -> None:
-    text = (HOME / "smem" / "wgmma.toml").read_text()
+    text = (HOME / "memory" / "wgmma.toml").read_text()
     assert old in text
     (tmp_path / "wgmma.toml").write_text(text.replace(old, new, 1))
     assert wrong(smem.read("wgmma", tmp_path)) != []
@@ -134,7 +134,7 @@ def test_the_descriptor() -> None:
     codes = {s: smem.read("wgmma").descriptor(start=0, lbo=0, sbo=0, swizzle=s) >> 62 for s in CHUNKS}
     assert codes == {"none": 0, "128B": 1, "64B": 2, "32B": 3}
     for bad in ({"start": 8}, {"start": 1 << 18}, {"lbo": -16}, {"base_offset": 8}, {"swizzle": "16B"}):
-        with pytest.raises(IsaError, match="descriptor|no swizzle"):
+        with pytest.raises(IsaError, match=r"descriptor|no swizzle"):
             smem.read("wgmma").descriptor(**{"start": 0, "lbo": 16, "sbo": 16, "swizzle": "none", **bad})
 
 
@@ -164,7 +164,7 @@ def test_what_cannot_be_addressed_is_refused() -> None:
     ],
 )
 def test_a_bad_file_of_layouts(old: str, new: str, words: str, tmp_path: Path) -> None:
-    text = (HOME / "smem" / "wgmma.toml").read_text()
+    text = (HOME / "memory" / "wgmma.toml").read_text()
     (tmp_path / "wgmma.toml").write_text(text.replace(old, new, 1))
     with pytest.raises(TableError, match=re.escape(words)):
         smem.read("wgmma", tmp_path).address(0, 0, 16, "none", "K")

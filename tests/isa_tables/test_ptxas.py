@@ -15,6 +15,10 @@ from isa_tables.signature import signature
 
 NEEDED = (12, 9)  # the first release with PTX 8.8, which sm_120f needs
 TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90", "sm_120a", "sm_120f")
+MORE_TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_121a")
+VERSION = (9, 0)  # of PTX, for what needs more than 8.8; ptxas 13.0 knows it
+# what stands in `asm` and is no operand: a predicate, addresses, descriptors
+NAMED = ".reg .pred p; .reg .b32 taddr, idesc, tmeta; .reg .b64 adesc, bdesc, addr;"
 
 
 def missing_ptxas() -> str | None:
@@ -32,19 +36,20 @@ pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"needs ptxas: {MISS
 
 def kernel(number: int, found: Signature, extra: str = "") -> str:
     """A kernel that holds nothing but the instruction, with one register too many for operand `extra`."""
-    declared, operands = [], []
+    declared, operands = [NAMED], found.asm
     for name, fragment in found.operands.items():
         count = fragment.regs + (name == extra)
         declared.append(f".reg .{fragment.reg_type} %{name}<{count}>;")
         registers = ", ".join(f"%{name}{j}" for j in range(count))
-        operands.append(registers if found.lanes == 1 else f"{{{registers}}}")
-    body = "\n".join([*declared, f"{found.mnemonic} {', '.join(operands)};", "ret;"])
+        one = found.lanes == 1 or fragment.space != "reg" or name in ("E", "SFA", "SFB") or "movm" in found.family
+        operands = operands.replace(f"{{{name}}}", registers if one else f"{{{registers}}}")
+    body = "\n".join([*declared, f"{found.mnemonic} {operands};", "ret;"])
     return f".visible .entry k{number}()\n{{\n{body}\n}}\n"
 
 
-def assembles(kernels: list[str], target: str, folder: Path) -> tuple[bool, str]:
+def assembles(kernels: list[str], target: str, folder: Path, version: str = "8.8") -> tuple[bool, str]:
     source = folder / "probe.ptx"
-    source.write_text(f".version 8.8\n.target {target}\n.address_size 64\n" + "".join(kernels))
+    source.write_text(f".version {version}\n.target {target}\n.address_size 64\n" + "".join(kernels))
     command = ["ptxas", "-arch", target, str(source), "-o", str(folder / "probe.cubin")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     return done.returncode == 0, done.stderr
@@ -92,3 +97,98 @@ def test_one_register_too_many_is_refused(mnemonic: str, operand: str, tmp_path:
     found = signature(mnemonic)
     good, _ = assembles([kernel(0, found, extra=operand)], found.targets[0].replace("70", "75").rstrip("+"), tmp_path)
     assert not good
+
+
+def sampled() -> list[Signature]:
+    """Every instruction that is not dense, wgmma at the smallest, the largest and some N, wmma without its copies."""
+    names = [name for name in mnemonics("*") if name not in mnemonics() and not re.search(r"::cta|\.global", name)]
+    family = re.compile(r"\.m64n(?!(8|16|24|104|208|256)k)\d+k")
+    found = [signature(name) for name in names if not family.search(name)]
+    both = [signature(s.mnemonic, A_space="reg") for s in found if "A_space" in s.select]
+    return [s for s in (*found, *both) if tuple(map(int, s.ptx.split("."))) <= VERSION]
+
+
+@pytest.fixture(scope="module")
+def others() -> list[Signature]:
+    return sampled()
+
+
+@pytest.mark.parametrize("target", MORE_TARGETS)
+def test_the_other_instructions_assemble_for_their_targets(
+    target: str, others: list[Signature], tmp_path: Path
+) -> None:
+    here = [found for found in others if runs_on(found, target)]
+    assert here
+    good, said = assembles([kernel(n, found) for n, found in enumerate(here)], target, tmp_path, "9.0")
+    assert good, [line for line in said.splitlines() if "Advisory" not in line][:20]
+
+
+def test_every_other_mnemonic_exists_for_one_of_these_targets(others: list[Signature]) -> None:
+    assert [s.mnemonic for s in others if not any(runs_on(s, target) for target in MORE_TARGETS)] == []
+
+
+def test_every_selection_assembles(tmp_path: Path) -> None:
+    for name, target in (
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80"),
+        ("mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "sm_80"),
+        ("mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale.f32.e4m3.e2m1.f32.ue8m0", "sm_120a"),
+        ("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", "sm_120a"),
+        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16", "sm_90a"),
+    ):
+        select = signature(name).select
+        chosen = [signature(name, **{key: word}) for key, words in select.items() for word in words]
+        good, said = assembles([kernel(n, found) for n, found in enumerate(chosen)], target, tmp_path, "9.0")
+        assert good, said[:2000]
+
+
+# a selection or a member that the tables do not have, in the place of one that they have
+REFUSED = [
+    ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80", "%E0, 0", "%E0, 4"),
+    ("mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "sm_80", "%E0, 0", "%E0, 2"),
+    ("mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32", "sm_80", "%E0, 0", "%E0, 1"),
+    ("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", "sm_120a", "{0, 0}", "{1, 0}"),
+    ("mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.f32.e2m1.e2m1.f32.ue8m0", "sm_120a", "{0, 0}", "{0, 4}"),
+    ("wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16", "sm_90a", "m64n16k16", "m64n12k16"),
+    ("wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8", "sm_90a", "m64n32k32", "m64n40k32"),
+    ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "sm_100a", ".trans", ""),
+    ("tcgen05.mma.cta_group::1.kind::i8", "sm_100a", "kind::i8", "kind::i4"),
+]
+
+
+@pytest.mark.parametrize(("mnemonic", "target", "old", "new"), REFUSED)
+def test_what_the_tables_lack_is_refused(mnemonic: str, target: str, old: str, new: str, tmp_path: Path) -> None:
+    text = kernel(0, signature(mnemonic))
+    assert old in text and assembles([text], target, tmp_path, "9.0")[0]
+    assert not assembles([text.replace(old, new, 1)], target, tmp_path, "9.0")[0]
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "target"),
+    [
+        ("mma.sp.sync.aligned.m16n8k64.row.col.f32.e4m3.e5m2.f32", "sm_80"),
+        ("stmatrix.sync.aligned.m8n8.x1.shared.b16", "sm_89"),
+        ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "sm_90a"),
+        ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "sm_90"),
+        ("tcgen05.ld.sync.aligned.32x32b.x1.b32", "sm_120a"),
+        ("tcgen05.mma.cta_group::1.kind::i8", "sm_103a"),
+    ],
+)
+def test_what_another_target_lacks_is_refused_there(mnemonic: str, target: str, tmp_path: Path) -> None:
+    assert not runs_on(signature(mnemonic), target)
+    assert not assembles([kernel(0, signature(mnemonic))], target, tmp_path, "9.0")[0]
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "operand", "target"),
+    [
+        *(("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", name, "sm_80") for name in "DABC"),
+        ("wgmma.mma_async.sync.aligned.m64n256k16.f16.f16.f16", "D", "sm_90a"),
+        ("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8", "R", "sm_100a"),
+        ("tcgen05.st.sync.aligned.16x256b.x2.unpack::16b.b32", "R", "sm_100a"),
+        ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64", "C", "sm_80"),
+    ],
+)
+def test_one_register_more_is_refused(mnemonic: str, operand: str, target: str, tmp_path: Path) -> None:
+    found = signature(mnemonic)
+    assert assembles([kernel(0, found)], target, tmp_path, "9.0")[0]
+    assert not assembles([kernel(0, found, extra=operand)], target, tmp_path, "9.0")[0]

@@ -83,6 +83,102 @@ BAD = [
 ]
 
 
+# changes of the file with most kinds of keys: sparse, selected, operands of their own
+SPARSE = (PTX / "mma.sp_m16n8k16_16b.toml").read_text()
+BAD_SPARSE = [
+    ('"C", "E"]', '"C", "e"]', "form[0].operands", "must be a list of operands"),
+    ('"C", "E"]', '"C", "E", "X"]', "X", "this operand is not described"),
+    ("{ F = [0, 1, 2, 3] }", "{ E = [0, 1] }", "select", "'E' is taken"),
+    ("{ F = [0, 1, 2, 3] }", "{ F = [] }", "form[0].select", "must be a table of lists"),
+    ("{ F = [0, 1, 2, 3] }", "{ G = [0, 1] }", "asm", "unknown placeholder {F}"),
+    ('type   = "b1"', 'type   = "{X}"', "E.type", "unknown placeholder {X}"),
+    ('type   = "b1"', 'type   = "b2"', "types", "'b2' is not a PTX element type"),
+    ('type   = "b1"\n', "", "types", "must be a list of [D, A, B, C, E]"),
+    ('axes   = ["m", "bit"]\n', "", "E.axes", "this key is missing"),
+    ('axes   = ["m", "bit"]', 'axes   = ["n", "bit"]', "E.extent", "does not fit the other operands"),
+    ('axes   = ["m", "bit"]', 'axes   = ["m", "m"]', "E.axes", "must be two names"),
+    ("copies = 4", "copies = 2", "E.values", "32 lanes x 32 values is not 2 x 16x16 elements"),
+    ("copies = 4", 'copies = "F // 2"', "E.copies", "is 0 for"),
+    ("copies = 4", 'copies = "F +"', "E.copies", "not a formula"),
+    ("copies = 4", 'copies = "i"', "E.copies", "unknown name 'i'"),
+    ('held   = "threadID_in_group == F"', 'held   = "F"', "E.held", "a number stands where a condition is needed"),
+    ('held   = "threadID_in_group == F"', 'held   = "i == F"', "E.held", "unknown name 'i'"),
+    ('held   = "threadID_in_group == F"', 'place  = { x = "m" }', "E.place", "stands beside 'row'"),
+    ('held   = "threadID_in_group == F"', 'space  = "ram"', "E.space", "must be one of reg, smem, tmem"),
+    ('held   = "threadID_in_group == F"', "unspecified = true", "E.unspecified", "stands beside 'row'"),
+    ("columns = 4", "columns = 8", "sparsity.kept.4", "[0, 1] are not half of 8 columns"),
+    ("4 = [0, 1]", "4 = [1, 0]", "sparsity.kept.4", "are not half"),
+    ("4 = [0, 1]", "17 = [0, 1]", "sparsity.kept.17", "are not half"),
+    ("columns = 4", "column = 4", "sparsity.column", "unknown key"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "key", "words"), BAD_SPARSE)
+def test_bad_keys_beyond_the_dense_ones(tmp_path: Path, old: str, new: str, key: str, words: str) -> None:
+    assert old in SPARSE, "the change must change something"
+    path = tmp_path / "mma.sp_m16n8k16_16b.toml"
+    path.write_text(SPARSE.replace(old, new, 1))
+    with pytest.raises(TableError) as error:
+        for name in mnemonics("*", folder=tmp_path):
+            instruction(name, folder=tmp_path)
+    assert str(error.value).startswith(str(path))
+    assert (error.value.key, words in str(error.value)) == (key, True), error.value
+
+
+FAMILY = """
+schema  = 1
+isa     = "9.9"
+section = "9.7.99"
+lanes   = 32
+param   = { N = [8, 16, 24] }
+
+mnemonic = "newmma.sync.aligned.m8n{N}k4.{D}.{A}"
+operands = ["D", "A", "B"]
+types    = [["f32", "tf32"]]
+select   = { place = [0, 1] }
+asm      = "{D}, {A}, [{B}], {place}"
+targets  = ["sm_140a"]
+
+[D]
+values = "N // 4"
+bits   = 32
+regs   = "N // 4"
+extent = [8, "N"]
+row    = "%laneid >> 2"
+col    = "%laneid % 4 * (N // 4) + i"
+provenance = "derived: for this test"
+
+[A]
+values = 1
+bits   = 32
+regs   = 1
+extent = [8, 4]
+row    = "%laneid >> 2"
+col    = "%laneid % 4"
+provenance = "derived: for this test"
+
+[B]
+type   = "{A}"
+space  = "tmem"
+bits   = 32
+extent = [4, "N"]
+place  = { lane = "k + 4 * place", column = "n" }
+provenance = "derived: for this test"
+"""
+
+
+def test_a_new_family_needs_a_file_and_no_code(tmp_path: Path) -> None:
+    (tmp_path / "newmma_m8nNk4.toml").write_text(FAMILY)
+    assert len(mnemonics("newmma.sync", folder=tmp_path)) == 3
+    found = instruction("newmma.sync.aligned.m8n24k4.f32.tf32", folder=tmp_path, place=1)
+    assert (found.signature.shape, found.signature.asm) == ((8, 24, 4), "{D}, {A}, [{B}], 1")
+    d, b = found.operands["D"], found.operands["B"]
+    assert (d.values, d.extent, d.uses, d.locate(5, 3)) == (6, (8, 24), {"N"}, (1, 9))
+    assert (b.fragment.type, b.space, b.uses, b.place(3, 20)) == ("tf32", "tmem", {"place"}, {"lane": 7, "column": 20})
+    with pytest.raises(NotInIsa, match=r"nearest: newmma.sync.aligned.m8n16k4.f32.tf32, newmma.*m8n24k4"):
+        instruction("newmma.sync.aligned.m8n20k4.f32.tf32", folder=tmp_path)
+
+
 def read_all(folder: Path) -> None:
     for name in mnemonics(folder=folder):
         instruction(name, folder=folder)
