@@ -21,9 +21,9 @@ hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that cont
 `place` gives the coordinates of an element from those along the axes, or `layouts` names the file of address maps.
 Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, or "derived: from what").
 
-A number may be a text, then it is a formula of the parameters. `param` beside `let` is what all forms share. `[[A.case]]` adds or replaces keys `when` the
+A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
 operand's own `type`, a parameter or a selection has a given value, or one of a list. An operand may have at
-most one case that applies.
+most one case that applies. A `param` of the file is what all its forms share.
 """
 
 from __future__ import annotations

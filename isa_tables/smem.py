@@ -9,7 +9,7 @@ describes the bits of the descriptor.
 
 >>> k_major = read("wgmma")
 >>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]
-[16, 128, 304, 432]
+[16, 128, 304, 416]
 """
 
 from __future__ import annotations
