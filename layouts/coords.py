@@ -49,6 +49,8 @@ def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     if not shapes:
         return index * 0
+    if isinstance(index, np.ndarray):  # a stride beyond 64 bits has the digit 0 throughout, or _reach had refused it
+        strides = tuple(d if abs(d) <= INT64_MAX else 0 for d in strides)
     total: Any = 0
     for s, d in zip(shapes[:-1], strides, strict=False):
         total = total + index % s * d

@@ -14,7 +14,7 @@ from urllib.parse import quote
 from verify import cli
 
 if TYPE_CHECKING:
-    from layouts.atoms import AnyAtom, Atom
+    from layouts.atoms import AnyAtom
     from verify.judgement import Court
     from verify.report import Report
     from verify.verdict import Verdict, Witness
@@ -38,12 +38,12 @@ def _main(argv: Sequence[str] | None) -> int:
     if not (options.names or options.all or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --atoms FILE, or --list to see them")
     names = _chosen(options, pool)
-    report = _heard([_mma(pool[name]) for name in names], options)
+    report = _heard([pool[name] for name in names], options)
     cli.report(report, options)
     return report.exit()
 
 
-def _heard(atoms: Sequence[Atom], options: argparse.Namespace) -> Report:
+def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     from gpu_checks import RecordingError
 
     try:
@@ -102,14 +102,6 @@ def _chosen(options: argparse.Namespace, pool: Mapping[str, AnyAtom]) -> list[st
     return cli.select(options.names, pool, "atom") if options.names else list(pool)
 
 
-def _mma(atom: AnyAtom) -> Atom:
-    from layouts.atoms import Atom
-
-    if not isinstance(atom, Atom):
-        raise cli.UsageError(f"{atom.file}: {atom.name}: a copy atom; only MMA atoms are judged")
-    return atom
-
-
 def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
     from verify.verdict import Witness
 
@@ -145,7 +137,7 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
     return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)))
 
 
-def _judge(atoms: Sequence[Atom], court: Court, options: argparse.Namespace) -> Report:
+def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
     from verify.report import Case, Report
     from verify.verdict import Witness
 

@@ -7,15 +7,16 @@ Layouts are evaluated with `Layout.__call__` over whole domains at once. A refut
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
 from layouts import Layout, LayoutError, right_inverse, size
 from verify import repair
 from verify.arithmetic import lane_of, spelled, walk, walks
+from verify.formulas import Formula, Memory, Registers
 from verify.region import describe
-from verify.subject import Formula, Part, Subject
+from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -166,16 +167,16 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
     thread, value = (int(c) for c in wrong[0])
     got, lane = int(table[thread, value]), lane_of(thr, thread) + lane_of(rep, replica)
     row, col = formula.locate(lane, value)
-    right = f"({part.axes[0]}={row}, {part.axes[1]}={col})"
+    right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
     where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
     return Counterexample(
         {"thread": thread, "lane": lane, "value": value},
-        f"{where} V{value}: layout {part.show(got)}, ISA {right}",
+        f"{where} V{value}: layout {part.show(got)}, ISA ({right})",
         f"{spelled(_layout(part), thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
         f"{row + part.extent[0] * col}",
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {table.size} points disagree",),
-        isa=formula.table.text(),
+        isa=formula.text(),
         repair=repair.find(subject, part),
         unique=len(wrong) == 1,
         reproduced=walk(_layout(part), thread, value) == got != row + part.extent[0] * col,
@@ -205,16 +206,18 @@ def _right_inverse(subject: Subject, part: Part) -> Finding:
 def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
     """A random exact product through the atom's maps on the book's hardware, compared with numpy's.
 
-    A and B are dealt out to (lane, value) by the atom's maps, the instruction reads and writes by the book's
-    formulas, and C is gathered by the atom's map: nothing but the maps touches the matrices.
+    Every operand is dealt out to (lane, value) by the atom's map, the instruction reads and writes by the book's
+    formulas, and C is gathered by the atom's map: nothing but the maps touches the matrices. Scale factors multiply
+    the elements of their block, metadata keeps or drops the positions that it speaks of.
     """
     started = time.perf_counter()
-    m, n, k = subject.atom.shape
+    m, n, _ = subject.mma.shape
     rng = np.random.default_rng(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}
     for trial in range(trials):
-        a, b = rng.integers(-8, 8, (m, k)), rng.integers(-8, 8, (n, k))
-        bad = _through_fragments(subject, maps, a, b) != a @ b.T
+        given = {part.name: _random(part, rng) for part in subject.parts if part.name != "C"}
+        a, b = _effective(given)
+        bad = _through_fragments(subject, maps, given) != a @ b.T
         if bad.any():
             row, col = (int(c) for c in np.argwhere(bad)[0])
             statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
@@ -225,8 +228,30 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
     return Evidence(Witness.BOOK, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
 
 
+def _random(part: Part, rng: np.random.Generator) -> Table:
+    """A matrix of small integers; where an element of the book's covers several positions, they share it."""
+    formula = part.formulas[0]
+    coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
+    low, high = {"E": (0, 2), "SFA": (1, 4), "SFB": (1, 4)}.get(part.name, (-8, 8))
+    blocks = rng.integers(low, high, (part.extent[0], part.extent[1] // coarse))
+    return np.repeat(blocks, coarse, axis=1)
+
+
+def _effective(matrices: Mapping[str, Table]) -> tuple[Table, Table]:
+    """A and B with what scales them and what metadata drops; a leading axis of products may stand before."""
+    a, b = matrices["A"], matrices["B"]
+    for name in ("E", "SFA"):
+        a = a * matrices.get(name, 1)
+    return a, b * matrices.get("SFB", 1)
+
+
 def by_lane(subject: Subject, part: Part) -> Table:
-    """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica."""
+    """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica.
+
+    In memory one thread's view is dealt out: that all have the same one is a claim of its own.
+    """
+    if isinstance(part.formulas[0], Memory):
+        return evaluate(_layout(part))[:1]
     table = evaluate(_layout(part))
     lanes = _thr(subject)(np.arange(table.shape[0])[:, None]) + _rep(subject)(np.arange(subject.rep_size))
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
@@ -234,22 +259,24 @@ def by_lane(subject: Subject, part: Part) -> Table:
     return spread
 
 
-def _through_fragments(subject: Subject, maps: dict[str, Table], a: Table, b: Table) -> Table:
-    """C as the atom's C map reads it from what the instruction computes on fragments dealt out by A's and B's.
+def _through_fragments(subject: Subject, maps: dict[str, Table], given: Mapping[str, Table]) -> Table:
+    """C as the atom's C map reads it from what the instruction computes on fragments dealt out by the other maps.
 
     An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
     """
     instruction = subject.instructions[0]
-    which = np.array([int(instruction.product(lane)) for lane in range(subject.lanes)])[:, None]
+    which = instruction.product(np.arange(subject.lanes))[:, None]
     products = int(which.max()) + 1
-    inputs = []
-    for part, matrix in zip(subject.parts[:2], (a, b), strict=True):
-        x, y = _located(part, maps[part.name].shape)
-        seen = np.zeros((products, *part.extent), dtype=np.int64)
-        seen[np.broadcast_to(which, x.shape), x, y] = matrix.T.ravel()[maps[part.name]]
-        inputs.append(seen)
-    computed = inputs[0] @ inputs[1].transpose(0, 2, 1)
-    accumulator, table = subject.parts[2], maps["C"]
+    seen = {}
+    for part in subject.parts:
+        if part.name in given:
+            x, y = _located(part, maps[part.name].shape)
+            seen[part.name] = np.zeros((products, *part.extent), dtype=np.int64)
+            lanes = np.broadcast_to(which[: len(x)], x.shape)
+            seen[part.name][lanes, x, y] = given[part.name].T.ravel()[maps[part.name]]
+    a, b = _effective(seen)
+    computed = a @ b.transpose(0, 2, 1)
+    accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
     x, y = _located(accumulator, table.shape)
     out = np.full((products, *accumulator.extent), WRONG)
     rows = accumulator.extent[0]

@@ -7,20 +7,22 @@ from verify.subject import Part, Subject
 from verify.verdict import Claim, Kind
 
 TIMES = {1: "once", 2: "twice"}
+COUNT = {3: "three", 4: "four", 5: "five", 6: "six"}
+OF_OPERANDS = tuple(kind for kind in Kind if kind.per_operand)
 WHOLE = (Kind.PRODUCT, Kind.TILING, Kind.RELATION, Kind.EQUALS_ABSOLUTE)
 
 
 def claims(subject: Subject) -> list[Claim[Kind]]:
     """Every claim of an MMA atom: of its threads, per operand, per instruction, then of the atom as a whole."""
-    atom = subject.atom
+    atom = subject.mma
     threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
     listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
     for part in subject.parts:
-        listed += [Claim(atom.name, part.name, k, wording(k, subject, part)) for k in Kind if k.per_operand]
+        listed += [Claim(atom.name, part.name, k, wording(k, subject, part)) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
     for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit {mnemonic}"))
-    listed += [Claim(atom.name, "", kind, whole(kind, shape)) for kind in WHOLE]
+    listed += [Claim(atom.name, "", kind, whole(kind, subject, shape)) for kind in WHOLE]
     return listed
 
 
@@ -39,11 +41,13 @@ def wording(kind: Kind, subject: Subject, part: Part) -> str:
     }[kind]
 
 
-def whole(kind: Kind, shape: str) -> str:
+def whole(kind: Kind, subject: Subject, shape: str) -> str:
     """What a claim about the whole atom says."""
+    once = all(subject.multiplicity(part) == 1 for part in subject.parts)
+    often = "once" if once else "as often as one atom does"
     return {
-        Kind.PRODUCT: f"the {shape} product through its three maps alone equals numpy's",
-        Kind.TILING: f"tiles of {shape} atoms own every element once, for every count of atoms and tiles",
+        Kind.PRODUCT: f"the {shape} product through its {COUNT[len(subject.parts)]} maps alone equals numpy's",
+        Kind.TILING: f"tiles of {shape} atoms own every element {often}, for every count of atoms and tiles",
         Kind.RELATION: "A, B and D meet as recorded",
         Kind.EQUALS_ABSOLUTE: "its labels are those of the anchors that tie registers to memory",
     }[kind]

@@ -11,10 +11,11 @@ from pathlib import Path
 import gpu_checks
 import layouts.atoms
 import proofs
-from layouts.atoms import Atom
-from verify import book, proof, silicon
+from layouts.atoms import AnyAtom, CopyAtom
+from verify import book, family, proof, silicon
 from verify.arithmetic import read
 from verify.claims import claims
+from verify.copies import copy_claims, fits_copy, prepare_copy, same_bits
 from verify.signature import fits
 from verify.subject import Part, Subject, prepare
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
@@ -37,11 +38,12 @@ class Court:
     given: dict[tuple[object, ...], tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
     solver: proofs.Solver | None = None  # loaded with the first proof, then used again
 
-    def judge(self, atom: Atom) -> list[Verdict]:
+    def judge(self, atom: AnyAtom) -> list[Verdict]:
         """The verdict on every claim of an atom. Its form is always checked, whoever else is heard."""
-        subject = prepare(atom)
+        copied = isinstance(atom, CopyAtom)
+        subject = prepare_copy(atom) if isinstance(atom, CopyAtom) else prepare(atom)
         verdicts: list[Verdict] = []
-        for claim in claims(subject):
+        for claim in copy_claims(subject) if copied else claims(subject):
             verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom))
         return verdicts
 
@@ -79,6 +81,9 @@ class Court:
         def testify() -> tuple[Evidence, ...]:
             if witness is Witness.BOOK:
                 return (book.testify(kind, subject, part),)
+            whole = self._of_family(kind, subject, part)
+            if whole:
+                return whole
             follows = kind in (Kind.IN_BOUNDS, Kind.RIGHT_INVERSE) and subject.multiplicity(part) == 1
             if follows and self._owned(subject, part):
                 return (Evidence(Witness.PROOF, Status.PROVED, "follows from 'owns'"),)
@@ -88,6 +93,18 @@ class Court:
             return (found,)
 
         return testify
+
+    def _of_family(self, kind: Kind, subject: Subject, part: Part) -> tuple[Evidence, ...]:
+        """The solver's evidence for all members of a family at once; empty where each is asked by itself."""
+        scope = family.scope(subject, part)
+        if scope is None:
+            return ()
+
+        def ask() -> tuple[Evidence, ...]:
+            found = family.testify(kind, subject, part, self.budget, self._solver())
+            return () if found is None else (found,)
+
+        return tuple(self._once((Witness.PROOF, kind, scope), f"{subject.atom.name} {part.name}", ask))
 
     def _owned(self, subject: Subject, part: Part) -> bool:
         """Whether the solver proved ownership; asked once, also before that claim has its turn."""
@@ -100,15 +117,23 @@ class Court:
             return self._silicon(claim.kind, subject) if Witness.SILICON in self.witnesses else []
         if claim.kind is Kind.TILING:
             return self._tiling(subject, before) if Witness.PROOF in self.witnesses else []
+        if claim.kind is Kind.SAME_BITS:
+            return self._same_bits(subject) if Witness.BOOK in self.witnesses else []
         if claim.kind is Kind.SIGNATURE:
             return self._signature(subject, sum(v.claim.kind is Kind.SIGNATURE for v in before))
         return self._product(subject, before)
+
+    def _same_bits(self, subject: Subject) -> Iterable[Evidence]:
+        texts = (Kind.SAME_BITS, *(part.text for part in subject.parts))
+        return self._once(texts, subject.atom.name, lambda: (same_bits(subject),))
 
     def _signature(self, subject: Subject, position: int) -> Iterable[Evidence]:
         """The evidence on the atom's instruction at a position; on none, the reason."""
         if not subject.named:
             return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=subject.no_book)]
         named = subject.named[position]
+        if isinstance(subject.atom, CopyAtom):
+            return [fits_copy(subject, subject.atom, named)]
         heard = [fits(subject, named)]
         if named.instruction is not None and Witness.PROOF in self.witnesses:
             heard += proof.one_product(subject, named.instruction, self.budget, self._solver())
@@ -133,14 +158,15 @@ class Court:
             why = f"its premise does not stand: {premise}"
             return [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)]
         return self._once(
-            (Kind.TILING, subject.atom.shape),
+            (Kind.TILING,),
             subject.atom.name,
-            lambda: (proof.tiling(subject, self.budget, self._solver()),),
+            lambda: (proof.tiling(self.budget, self._solver()),),
         )
 
     def _product(self, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
         premise = unproved(before, Kind.SIZE) or unproved(before, Kind.IN_BOUNDS)
         why = f"its premise does not stand: {premise}" if premise else subject.no_book
+        why = why or next((part.silence for part in subject.parts if part.silence), "")
         if why:
             return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)] if Witness.BOOK in self.witnesses else []
         maps = tuple((part.text, part.extent, tuple(f.key for f in part.formulas)) for part in subject.parts)
@@ -156,7 +182,7 @@ class Court:
     ) -> list[Evidence]:
         if key in self.given:
             first, evidence = self.given[key]
-            return [replace(e, shared=first if first != subject else "") for e in evidence]
+            return [replace(e, shared=e.shared or (first if first != subject else "")) for e in evidence]
         evidence = testify()
         self.given[key] = (subject, evidence)
         return list(evidence)
@@ -193,7 +219,7 @@ def _form(status: Status, method: str, fault: str) -> Evidence:
     return Evidence(Witness.BOOK, status, method, 1, counterexample=wrong)
 
 
-def _with_replay(verdict: Verdict, atom: Atom) -> Verdict:
+def _with_replay(verdict: Verdict, atom: AnyAtom) -> Verdict:
     """The verdict with the command that gives it again, when it is a refutation."""
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
@@ -201,7 +227,7 @@ def _with_replay(verdict: Verdict, atom: Atom) -> Verdict:
     return replace(verdict, counterexample=replace(wrong, replay=command(atom)))
 
 
-def command(atom: Atom) -> str:
+def command(atom: AnyAtom) -> str:
     """The command that judges an atom again."""
     shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
@@ -216,7 +242,7 @@ def missing_premise(kind: Kind, subject: Subject, part: Part) -> str:
     if subject.thr is None or subject.rep is None:
         return f"the threads are at fault: {subject.thr_fault}"
     if kind is Kind.EQUALS and not part.formulas:
-        return subject.no_book
+        return subject.no_book or part.silence
     return ""
 
 

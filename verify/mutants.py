@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from layouts import Layout, LayoutError, composition
 from layouts.atoms import Atom
 from verify.arithmetic import modes, walks
+from verify.formulas import AXES
 from verify.repair import with_strides
 from verify.silicon import HOLDERS
-from verify.subject import AXES, Part, prepare
+from verify.subject import Part, prepare
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from dataclasses import replace
 import isa_tables
 import proofs
 from layouts import Layout, LayoutError, right_inverse
+from proofs.tiles import prove_tiling_of_any
 from verify.arithmetic import spelled, walk
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
@@ -61,9 +62,9 @@ def one_product(
     return [_outcome(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
 
 
-def tiling(subject: Subject, budget: int, solver: proofs.Solver) -> Evidence:
-    """The tiling law for the atom's extents: any count of atoms and tiles, any bijective atom of that shape."""
-    return _outcome(proofs.prove_tiling(subject.atom.shape, budget, solver), None)
+def tiling(budget: int, solver: proofs.Solver) -> Evidence:
+    """The tiling law: any count of atoms and tiles, any bijective atom of any extents."""
+    return _outcome(prove_tiling_of_any(budget, solver), None)
 
 
 def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:
@@ -111,7 +112,8 @@ def _told(model: Mapping[str, int], part: Part) -> str:
     where, element = f"T{model['thread']} V{model['value']}", model["element"]
     if {"x", "y"} <= set(model):
         lane = f" (lane {model['lane']})" if model["lane"] != model["thread"] else ""
-        right = f"({part.axes[0]}={model['x']}, {part.axes[1]}={model['y']})"
+        at = zip(part.axes, (model["x"], model["y"]), strict=False)
+        right = "(" + ", ".join(f"{axis}={coordinate}" for axis, coordinate in at) + ")"
         return f"{where}{lane}: layout {part.show(element)}, formula {right}"
     if {"thread2", "value2"} <= set(model):
         return f"{where} and T{model['thread2']} V{model['value2']} both own {part.show(element)}"

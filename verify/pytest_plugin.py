@@ -7,13 +7,15 @@ inside a test of yours. Nothing heavy is imported when pytest loads this module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 if TYPE_CHECKING:
+    from _pytest._code.code import TerminalRepr
+
     from layouts.atoms import Atom
     from verify.report import Report
 
@@ -27,6 +29,13 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("lanecheck", "layouts of GPU matrix code")
     group.addoption(
         "--lanecheck", action="append", default=[], metavar="FILE", help="judge every atom of a TOML file as a test"
+    )
+    group.addoption(
+        "--lanecheck-require",
+        action="append",
+        default=[],
+        choices=("book", "proof", "silicon"),
+        help="a witness that must have spoken on every atom; may be repeated",
     )
 
 
@@ -74,26 +83,26 @@ class AtomItem(pytest.Item):
 
     def runtest(self) -> None:
         """Fail with the report unless every claim that a witness could speak on stands."""
-        insist(judge([self.atom]))
+        insist(judge([self.atom], self.config.getoption("--lanecheck-require")))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: object = None) -> str:
-        """The report alone, without a traceback of ours."""
-        return str(excinfo.value)
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+        """The report alone, without a traceback of ours; a fault of ours with its traceback."""
+        return str(excinfo.value) if excinfo.errisinstance(RefutedError) else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the atom stands."""
         return self.path, None, self.name
 
 
-def judge(atoms: list[Atom]) -> Report:
+def judge(atoms: list[Atom], require: Sequence[str] = ()) -> Report:
     """The report on some atoms, with shipped recordings as the silicon's witness."""
     from verify.judgement import Court
     from verify.report import Case, Report
+    from verify.verdict import Witness
 
     court = Court()
-    return Report(
-        tuple(Case(a.name, tuple(court.judge(a)), a.known_defect or "", tuple(a.operands.items())) for a in atoms)
-    )
+    cases = (Case(a.name, tuple(court.judge(a)), a.known_defect or "", tuple(a.operands.items())) for a in atoms)
+    return Report(tuple(cases), frozenset(map(Witness, require)))
 
 
 def insist(report: Report) -> Report:
@@ -101,21 +110,30 @@ def insist(report: Report) -> Report:
     from verify.report import as_text
 
     if report.exit() != 0:
-        raise RefutedError("\n" + as_text.render(report))
+        raise RefutedError(as_text.render(report))
     return report
 
 
 @pytest.fixture
-def verify_atom() -> Callable[..., Report]:
-    """`verify_atom("SM80_16x8x16", file="my_atoms.toml")` fails the test unless every selected atom stands."""
+def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
+    """`verify_atom("SM80_16x8x16", file="my_atoms.toml")` fails the test unless every selected atom stands.
 
-    def check(*names: str, file: str | Path | None = None) -> Report:
-        from layouts.atoms import Atom, load, registry
-        from verify.cli import select
+    A relative path is looked for beside the test first, then in the working folder. `require=("book",)` makes a
+    witness mandatory.
+    """
 
-        shelf = {atom.name: atom for atom in load(Path(file))} if file is not None else registry()
-        pool = {name: atom for name, atom in shelf.items() if isinstance(atom, Atom)}
-        chosen = select(names, pool, "atom") if names else list(pool)
-        return insist(judge([pool[name] for name in chosen]))
+    def check(*names: str, file: str | Path | None = None, require: Sequence[str] = ()) -> Report:
+        from layouts.atoms import Atom, AtomFileError, load, registry
+        from verify.cli import UsageError, select
+
+        beside = request.path.parent / file if file is not None else None
+        try:
+            where = beside if beside is not None and beside.exists() else file
+            shelf = {atom.name: atom for atom in load(Path(where))} if where is not None else registry()
+            pool = {name: atom for name, atom in shelf.items() if isinstance(atom, Atom)}
+            chosen = select(names, pool, "atom") if names else list(pool)
+        except (AtomFileError, UsageError) as error:
+            pytest.fail(str(error), pytrace=False)
+        return insist(judge([pool[name] for name in chosen], require))
 
     return check

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 SHOWN = 6
 
 
-def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: tuple[str, str]) -> str:
+def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: Sequence[str]) -> str:
     """A set of (x, y) as ranges where it is a rectangle, else its first few members.
 
     >>> describe([(n, k) for n in range(8) for k in range(20, 32)], (8, 32), ("n", "k"))
@@ -16,6 +16,8 @@ def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: t
     >>> describe([(0, 0), (1, 1)], (8, 32), ("n", "k"))
     '(n=0, k=0), (n=1, k=1)'
     """
+    if len(axes) == 1:
+        return _span(sorted(x for x, _ in points), extent[0], axes[0])
     xs, ys = sorted({x for x, _ in points}), sorted({y for _, y in points})
     if len(xs) * len(ys) == len(set(points)):
         spans = [_span(xs, extent[0], axes[0]), _span(ys, extent[1], axes[1])]

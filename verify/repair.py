@@ -38,7 +38,7 @@ def wanted_table(subject: Subject, part: Part) -> Table | None:
     """What the book says at every (logical thread, value); None where formulas or replicas want different things."""
     if subject.thr is None or subject.rep is None:
         return None
-    values = part.formulas[0].table.values
+    values = part.formulas[0].values
     lanes = subject.thr(np.arange(subject.threads)[:, None])
     wanted = []
     for formula in part.formulas:

@@ -9,7 +9,7 @@ from math import prod
 
 import isa_tables
 from verify.arithmetic import lane_of
-from verify.subject import FRAGMENTS, Named, Subject
+from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
 
@@ -30,23 +30,40 @@ def _refuted(method: str, faults: list[str]) -> Evidence:
 
 def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
     signature = instruction.signature
-    if subject.atom.shape != signature.shape:
-        claimed, real = ("x".join(map(str, shape)) for shape in (subject.atom.shape, signature.shape))
+    atom = subject.mma
+    if atom.shape != signature.shape:
+        claimed, real = ("x".join(map(str, shape)) for shape in (atom.shape, signature.shape))
         yield f"shape is {claimed}, the instruction's is {real}"
     if subject.lanes != signature.lanes:
         yield f"the atom has {subject.lanes} lanes, the instruction {signature.lanes}"
-    for operand, claimed in subject.atom.types.items():
+    for operand, claimed in atom.types.items():
         fragment = signature.operands.get(operand)
         if fragment is not None and fragment.type != claimed:
             yield f"{operand} is {claimed}, the instruction's is {fragment.type}"
-    known = {name for names in FRAGMENTS.values() for name in names}
-    yield from (f"the instruction has no operand {name}" for name in subject.atom.types if name not in known)
+    lacking = [name for name in EXTRA if name in signature.operands and name not in atom.operands]
+    yield from (f"the instruction has an operand {name}, the atom has none" for name in lacking)
+    for part in subject.parts:
+        yield from _place_faults(subject, part, signature)
     yield from _product_faults(subject, instruction)
+
+
+def _place_faults(subject: Subject, part: Part, signature: isa_tables.Signature) -> Iterator[str]:
+    """What is wrong about where an operand lives and how often it is held there."""
+    name, atom = part.name, subject.mma
+    fragment = next((signature.operands[f] for f in FRAGMENTS.get(name, (name,)) if f in signature.operands), None)
+    if fragment is None:
+        return
+    claimed = atom.space.get(name, "reg")
+    if fragment.space != claimed:
+        yield f"{name} is in {claimed}, the instruction's is in {fragment.space}"
+    held = subject.multiplicity(part)
+    if atom.copies.get(name, held) != held:
+        yield f"each element of {name} is held {atom.copies[name]} times, the instruction holds it {held} times"
 
 
 def _product_faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
     """An instruction may make several products; all threads of one replica must work for one of them."""
-    if subject.thr is None or subject.rep is None:
+    if subject.thr is None or subject.rep is None or instruction.signature.products == 1:
         return
     lanes = [lane_of(subject.thr, t) for t in range(subject.threads)]
     for q in range(subject.rep_size):
@@ -65,15 +82,16 @@ def _element_faults(subject: Subject) -> Iterator[str]:
     A x B of a and b components each is at most a*b products, and at least as many as the accumulator has components.
     """
     counts = {}
-    for operand, element in subject.atom.element.items():
+    atom = subject.mma
+    for operand, element in atom.element.items():
         found = re.fullmatch(r"([1-9]\d*)x(\w+)", element)
-        if found is None or found[2] != subject.atom.types.get(operand):
-            yield f"an element of {operand} is {element}, its type {subject.atom.types.get(operand)}"
+        if found is None or found[2] != atom.types.get(operand):
+            yield f"an element of {operand} is {element}, its type {atom.types.get(operand)}"
             return
         counts[operand] = int(found[1])
     if not counts:
         return
-    issued, most = len(subject.atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
+    issued, most = len(atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
     least = max(counts.values())
     if not least <= issued <= most:
         yield f"elements of {counts} components take {least} to {most} instructions, the atom issues {issued}"

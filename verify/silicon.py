@@ -16,7 +16,8 @@ from typing import Protocol
 import gpu_checks
 from isa_tables.signature import Signature
 from verify.arithmetic import lane_of, walks
-from verify.subject import AXES, Part, Subject, codomain
+from verify.formulas import AXES, codomain
+from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
 Labels = Mapping[str, list[list[tuple[int, int, int]]]]  # operand -> [lane][value] -> (replica, x, y)
@@ -167,12 +168,12 @@ def _each(
     lookup: Lookup,
     testify: Callable[[Subject, Labels, gpu_checks.Recording], tuple[Status, str, int, Counterexample | None]],
 ) -> list[Evidence]:
-    claimed = labels(subject)
+    heard: list[Evidence] = []
+    answers = [lookup(instruction.signature) for instruction in subject.instructions]
+    claimed = labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
     if isinstance(claimed, str):
         return [unchecked(claimed)]
-    heard = []
-    for instruction in subject.instructions:
-        found = lookup(instruction.signature)
+    for found in answers:
         if isinstance(found, str):
             heard.append(unchecked(found))
             continue

@@ -6,51 +6,20 @@ Nothing is refuted here. What does not parse, and what the book does not hold, i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import TypeVar
+from functools import lru_cache
 
 import isa_tables
 from layouts import Layout, LayoutError, complement, cosize, size
-from layouts.atoms import Atom
+from layouts.atoms import Atom, AtomFileError, CopyAtom
 from verify.arithmetic import lane_of
+from verify.formulas import AXES, Formula, formulas
 
-Value = TypeVar("Value")
 LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
-AXES = {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}
-FRAGMENTS = {"A": ("A",), "B": ("B",), "C": ("D", "C")}  # which of the book's operands an atom's operand stands for
-
-
-def codomain(operand: str, row: Value, col: Value) -> tuple[Value, Value]:
-    """The book's (row, col) in the atom's order: B is (k, n) in the ISA and n + N*k in CuTe.
-
-    >>> codomain("A", "m", "k"), codomain("B", "k", "n"), codomain("C", "m", "n")
-    (('m', 'k'), ('n', 'k'), ('m', 'n'))
-    """
-    return (col, row) if operand == "B" else (row, col)
-
-
-@dataclass(frozen=True, slots=True)
-class Formula:
-    """One formula of the book for an operand, in the atom's order of coordinates."""
-
-    operand: str
-    table: isa_tables.Operand
-    instruction: isa_tables.Instruction
-
-    def locate(self, lane: Value, value: Value) -> tuple[Value, Value]:
-        """(x, y) of element `value` of `lane`, where the atom's layout gives x + X*y."""
-        return codomain(self.operand, *self.table.locate(lane, value))
-
-    @property
-    def citation(self) -> str:
-        """The section the formula stands in, with its provenance."""
-        return f"PTX ISA {self.instruction.section} ({self.table.provenance})"
-
-    @property
-    def key(self) -> tuple[str, str]:
-        """Equal for formulas that say the same."""
-        return (self.operand, self.table.text())
+FRAGMENTS = {"C": ("D", "C")}  # which of the book's operands an atom's operand stands for, where not its own name
+EXTRA = ("E", "SFA", "SFB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +32,11 @@ class Part:
     fault: str
     extent: tuple[int, int]
     formulas: tuple[Formula, ...]
+    silence: str = ""  # why the book has no formula, where it knows the instruction
 
     @property
-    def axes(self) -> tuple[str, str]:
-        """The names of the two coordinates."""
+    def axes(self) -> tuple[str, ...]:
+        """The names of the coordinates: two, or one where bits are numbered."""
         return AXES[self.name]
 
     @property
@@ -85,6 +55,8 @@ class Part:
 
     def show(self, element: int) -> str:
         """An element as its two coordinates; the second runs past the tile when the element does."""
+        if len(self.axes) == 1:
+            return f"{self.axes[0]} {element}"
         x, y = element % self.extent[0], element // self.extent[0]
         return f"({self.axes[0]}={x}, {self.axes[1]}={y})"
 
@@ -109,13 +81,20 @@ class Subject:
     `thr` and `rep` are None, and `thr_fault` says why, unless lane thr(t) + rep(q) names every lane once.
     """
 
-    atom: Atom
+    atom: Atom | CopyAtom
     thr: Layout | None
     rep: Layout | None
     thr_fault: str
     lanes: int
     parts: tuple[Part, ...]
     named: tuple[Named, ...]
+
+    @property
+    def mma(self) -> Atom:
+        """The atom, where it is no copy. Raises TypeError when it is one."""
+        if not isinstance(self.atom, Atom):
+            raise TypeError(f"{self.atom.name} is a copy atom")
+        return self.atom
 
     @property
     def instructions(self) -> tuple[isa_tables.Instruction, ...]:
@@ -144,45 +123,62 @@ class Subject:
         return 0 if self.rep is None else size(self.rep)
 
     def multiplicity(self, part: Part) -> int:
-        """How often the book has each element held over the logical threads; 1 where the book is silent.
+        """How often the book has each element held over the logical threads; as declared where it is silent.
 
         The book counts over all lanes, so the replicas share its count.
         """
         if not part.formulas or self.rep is None:
-            return 1
-        return max(1, part.formulas[0].table.copies // size(self.rep))
+            return self.atom.copies.get(part.name, 1)
+        return max(1, part.formulas[0].copies // size(self.rep))
 
     def expected(self, part: Part) -> tuple[int, int]:
         """(logical threads, values per thread) that the operand must have.
 
-        With the book: its values per lane. Without it: as many as deal every element of the tile out once.
+        With the book: its values per lane. Without it: as many as deal every element of the tile out as declared.
         """
         if part.formulas:
-            return self.threads, part.formulas[0].table.values
-        return self.threads, max(1, part.extent[0] * part.extent[1] // max(1, self.threads))
+            return self.threads, part.formulas[0].values
+        points = part.extent[0] * part.extent[1] * self.multiplicity(part)
+        return self.threads, max(1, points // max(1, self.threads))
 
 
 def prepare(atom: Atom) -> Subject:
-    """Parse the atom's layouts and look up its instructions."""
-    named = tuple(_look_up(mnemonic) for mnemonic in dict.fromkeys(atom.ptx or ()))
+    """Parse the atom's layouts and look up its instructions.
+
+    Raises AtomFileError for an operand that the instruction does not have.
+    """
+    space = atom.space.get("A", "reg") if atom.space else ""
+    named = tuple(look_up(mnemonic, space) for mnemonic in dict.fromkeys(atom.ptx or ()))
     instructions = [n.instruction for n in named if n.instruction is not None]
-    lanes, thr, rep, thr_fault = _threads(atom.thr, instructions[0].signature.lanes if instructions else 0)
+    lanes, thr, rep, thr_fault = threads(atom.thr, instructions[0].signature.lanes if instructions else 0)
     m, n, k = atom.shape
-    extents = {"A": (m, k), "B": (n, k), "C": (m, n)}
+    extents = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}
     parts = []
     for name, text in atom.operands.items():
-        layout, fault = _parse(text)
-        if layout is not None and len(layout) != 2:
-            fault = f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
-            layout = None
-        parts.append(Part(name, text, layout, fault, extents[name], _formulas(name, instructions)))
+        layout, fault = thread_value(text)
+        found, silence = _formulas(atom, name, instructions, extents[name])
+        parts.append(Part(name, text, layout, fault, extents[name], found, silence))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
 
 
+def thread_value(text: str) -> tuple[Layout | None, str]:
+    """A layout of (thread, value), or why it is none."""
+    layout, fault = _parse(text)
+    if layout is not None and len(layout) != 2:
+        return None, f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
+    return layout, fault
+
+
 def _parse(text: str) -> tuple[Layout | None, str]:
+    """The layout, or why it is none; a text that was read is not read again."""
+    return _parsed(text, Layout.parse)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, str]:
     """The layout, or why it is none; text that is no layout at all was refused when the file was read."""
     try:
-        layout = Layout.parse(text)
+        layout = parse(text)
     except LayoutError as error:
         return None, str(error)
     if cosize(layout) > LARGEST:
@@ -190,12 +186,18 @@ def _parse(text: str) -> tuple[Layout | None, str]:
     return layout, ""
 
 
-def _threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, str]:
+def threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, str]:
+    """The lanes with `thr` and `rep`, or why there are none; what was numbered is not numbered again."""
+    return _threads(text, lanes, Layout.parse)
+
+
+@lru_cache(maxsize=64)
+def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int, Layout | None, Layout | None, str]:
     """(lanes, thr, rep, ""), or no layouts and why thr and its complement do not number the lanes once.
 
     Without an instruction there are as many lanes as logical threads.
     """
-    thr, fault = _parse(text)
+    thr, fault = _parsed(text, parse)
     if thr is None:
         return lanes, None, None, fault
     lanes = lanes or size(thr)
@@ -212,8 +214,13 @@ def _threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, 
     return lanes, thr, rep, ""
 
 
-def _look_up(mnemonic: str) -> Named:
+@lru_cache(maxsize=4096)
+def look_up(mnemonic: str, space: str = "") -> Named:
+    """The instruction, with A from this space where its text can choose that; or the book's answer that it is none."""
     try:
+        if space:
+            with suppress(isa_tables.NotInIsa):
+                return Named(mnemonic, isa_tables.instruction(mnemonic, A_space=space))
         return Named(mnemonic, isa_tables.instruction(mnemonic))
     except isa_tables.UnknownInstruction as error:
         return Named(mnemonic, None, unknown=str(error))
@@ -221,11 +228,21 @@ def _look_up(mnemonic: str) -> Named:
         return Named(mnemonic, None, refused=str(error))
 
 
-def _formulas(name: str, instructions: Sequence[isa_tables.Instruction]) -> tuple[Formula, ...]:
-    distinct: dict[tuple[str, str], Formula] = {}
+def _formulas(
+    atom: Atom, name: str, instructions: Sequence[isa_tables.Instruction], extent: tuple[int, int]
+) -> tuple[tuple[Formula, ...], str]:
+    """Every distinct formula that the instructions have for an operand, or why they have none."""
+    distinct: dict[tuple[object, ...], Formula] = {}
+    silence = ""
     for instruction in instructions:
-        for fragment in FRAGMENTS[name]:
-            if fragment in instruction.operands:
-                formula = Formula(name, instruction.operands[fragment], instruction)
+        held = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
+        mnemonic = instruction.signature.mnemonic
+        if not held and name in EXTRA:
+            raise AtomFileError(atom.file, f"{atom.name}.{name}", f"{mnemonic} has no operand {name}")
+        if not held:
+            silence = f"the book does not describe {name} of {mnemonic}"
+        for fragment in held:
+            found, silence = formulas(name, instruction, instruction.operands[fragment], extent)
+            for formula in found:
                 distinct.setdefault(formula.key, formula)
-    return tuple(distinct.values())
+    return tuple(distinct.values()), silence

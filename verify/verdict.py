@@ -51,6 +51,7 @@ class Kind(Enum):
     TILING = ("tiling", False)
     RELATION = ("relation", False)
     EQUALS_ABSOLUTE = ("equals absolute", False)
+    SAME_BITS = ("same bits", False)
 
     def __init__(self, label: str, per_operand: bool) -> None:
         self.label = label

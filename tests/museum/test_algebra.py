@@ -82,4 +82,4 @@ def test_6_a_tutorials_layout_is_neither_its_own_table_nor_the_isas() -> None:
             own_table += divmod(offset, 8) != (2 * (lane // 8) + i % 2 + 8 * (i // 2), lane % 8)
             differs += divmod(offset, 8) != isa.locate(lane, i)
             repaired += divmod(at(right, lane + 32 * i), 8) == isa.locate(lane, i)
-    assert (own_table, differs > 0, repaired) == (120, True, 128)
+    assert (own_table, differs, repaired) == (120, 112, 128)

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin in a repository of a user's own: atoms as tests, and the fixture."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+MUSEUM = Path(__file__).parents[1] / "museum"
+
+
+def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "verify.pytest_plugin", *arguments]
+    environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+
+
+def test_each_atom_of_a_file_is_a_test(tmp_path: Path) -> None:
+    done = pytest_in(tmp_path, "--lanecheck", str(MUSEUM / "wrong.toml"))
+    assert done.returncode == 1 and "8 failed" in done.stdout
+    assert "T0 V4 and T1 V0 both own (n=0, k=4)" in done.stdout and "Traceback" not in done.stdout
+    done = pytest_in(tmp_path, "--lanecheck", str(MUSEUM / "right.toml"))
+    assert done.returncode == 0 and "8 passed" in done.stdout
+
+
+def test_a_required_witness_must_have_spoken(tmp_path: Path) -> None:
+    text = (MUSEUM / "right.toml").read_text(encoding="utf-8")
+    entry = text[text.index('["1:') : text.index('["2:')]
+    unread = "\n".join(line for line in entry.splitlines() if not line.startswith("ptx"))
+    (tmp_path / "unread.toml").write_text(unread, encoding="utf-8")
+    assert pytest_in(tmp_path, "--lanecheck", "unread.toml").returncode == 0
+    assert pytest_in(tmp_path, "--lanecheck", "unread.toml", "--lanecheck-require", "book").returncode == 1
+
+
+def test_what_is_no_file_of_atoms_is_said_in_one_line(tmp_path: Path) -> None:
+    done = pytest_in(tmp_path, "--lanecheck", "nowhere.toml")
+    assert done.returncode == 4 and "--lanecheck nowhere.toml: no such file" in done.stderr
+    (tmp_path / "bad.toml").write_text("not toml", encoding="utf-8")
+    done = pytest_in(tmp_path, "--lanecheck", "bad.toml")
+    assert done.returncode != 0 and "bad.toml" in done.stdout and "Traceback" not in done.stdout
+
+
+def test_the_fixture_finds_the_file_beside_the_test(tmp_path: Path) -> None:
+    (tmp_path / "inner").mkdir()
+    (tmp_path / "inner" / "atoms.toml").write_bytes((MUSEUM / "wrong.toml").read_bytes())
+    (tmp_path / "inner" / "test_ours.py").write_text(
+        "def test_shipped(verify_atom):\n    verify_atom('SM75')\n"
+        "def test_ours(verify_atom):\n    verify_atom('24: SM75*', file='atoms.toml')\n"
+        "def test_unknown(verify_atom):\n    verify_atom('SM99')\n",
+        encoding="utf-8",
+    )
+    done = pytest_in(tmp_path)
+    assert "1 passed" in done.stdout and "2 failed" in done.stdout
+    assert "equals PTX ISA 9.7.14.5.7" in done.stdout and "no atom is named 'SM99'" in done.stdout

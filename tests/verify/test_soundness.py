@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong atoms dressed up: none may be headed STANDS, and one bad atom must not silence the others."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from layouts import Layout
+from layouts.atoms import Atom, load, registry
+from verify import atom as command
+from verify.judgement import Court
+from verify.report import Case
+from verify.verdict import Kind, Status, Witness
+
+NAME = "SM80_16x8x16_F32F16F16F32_TN"
+WRONG_B = "((4,8),(2,2)):((1,4),(32,64))"  # a bijection onto 8x16, and wrong
+
+
+def atom(name: str = NAME, **changes: object) -> Atom:
+    found = registry()[name]
+    assert isinstance(found, Atom)
+    operands = dict(found.operands) | changes.pop("operands", {})  # type: ignore[call-overload]
+    return replace(found, operands=operands, **changes)  # type: ignore[arg-type]
+
+
+def status(judged: Atom, *witnesses: Witness) -> str:
+    court = Court(frozenset(witnesses)) if witnesses else Court()
+    return Case(judged.name, tuple(court.judge(judged))).status
+
+
+def test_an_unread_mnemonic_silences_no_other() -> None:
+    wrong = atom(operands={"B": WRONG_B}, ptx=(*(registry()[NAME].ptx or ()), "banana"))
+    assert status(wrong) == "REFUTED"
+    assert status(atom(ptx=("banana", "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"))) == "REFUTED"
+
+
+def test_a_misspelt_family_is_unchecked_and_not_said_to_stand() -> None:
+    assert status(atom(operands={"B": WRONG_B}, ptx=("mma.synk.aligned.m16n8k16.row.col.f32.f16.f16.f32",))) != "STANDS"
+
+
+@pytest.mark.parametrize("witness", list(Witness))
+@pytest.mark.parametrize("name", ["SM80_16x8x128_S32U1U1S32_TN_XORPOPC", "SM61_DP2A"])
+def test_form_is_checked_whoever_is_heard(witness: Witness, name: str) -> None:
+    assert status(atom(name), witness) == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    "operands",
+    [{"A": "((4,8,2),(2,2,2)):((32,1,0),(16,8,128))"}, {"A": "((4,16),(2,2,2)):((32,1),(16,8,128))"}],
+)
+def test_too_many_threads_are_refuted_by_every_witness(operands: dict[str, str]) -> None:
+    for witness in Witness:
+        assert status(atom(operands=operands), witness) == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    ("thr", "words"),
+    [
+        ("64:1", "numbers 64 threads"),
+        ("16384:1", "numbers 16384 threads"),
+        ("32:1000000", "up to lane"),
+        ("32:0", "replica"),
+        ("16:1", ""),
+        ("(4,2):(1,20)", ""),
+        ("-32:1", "extents"),
+        ("(4,8):(8,1)", ""),
+    ],
+)
+def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words: str) -> None:
+    verdicts = Court().judge(atom(thr=thr))
+    case = Case(NAME, tuple(verdicts))
+    assert case.status == "REFUTED"
+    told = [v.counterexample for v in verdicts if v.counterexample is not None]
+    assert any(words in wrong.statement for wrong in told)
+    if thr != "(4,8):(8,1)":
+        assert not any(wrong.repair for wrong in told)
+
+
+@pytest.mark.parametrize(
+    ("element", "stands"),
+    [({}, True), ({"A": "7xs8"}, False), ({"A": "2xf64"}, False), ({"A": "1xf16"}, True), ({"A": "2xf16"}, False)],
+)
+def test_elements_are_of_the_type_and_take_several_instructions(element: dict[str, str], stands: bool) -> None:
+    assert (status(atom(element=element)) == "STANDS") == stands
+
+
+@pytest.mark.parametrize("name", ["SM80_8x8x4_C64C64C64C64_TN", "SM80_8x8x4_GC64C64C64GC64_TN"])
+def test_a_composed_atom_issues_as_many_instructions_as_its_components_take(name: str) -> None:
+    right = atom(name)
+    assert status(right) == "STANDS"
+    assert status(atom(name, ptx=(right.ptx or ())[:1])) == "REFUTED"
+
+
+def test_threads_of_one_atom_work_for_one_product() -> None:
+    """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
+    spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
+    verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(spread)
+    signature = next(v for v in verdicts if v.claim.kind is Kind.SIGNATURE)
+    said = {e.witness: e.status for e in signature.evidence}
+    assert said == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
+
+
+def test_nothing_is_counted_against_an_instruction_that_is_not_there() -> None:
+    size = next(v for v in Court().judge(atom(ptx=None)) if v.claim.kind is Kind.SIZE)
+    assert "instruction" not in size.claim.text
+    assert status(atom(ptx=None)) == "UNCHECKED"
+
+
+def test_a_bug_in_the_parser_contradicts_a_second_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    true_parse = Layout.parse
+    monkeypatch.setattr(Layout, "parse", staticmethod(lambda text: true_parse(text.replace("(8,16)", "(16,8)"))))
+    wrong = atom(operands={"C": "((4,8),(2,2)):((32,1),(8,16))"})
+    assert status(wrong) == "CONTRADICTION"
+
+
+def test_one_wrong_atom_leaves_the_others_their_verdicts(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    entry = """
+["{name}"]
+ptx = ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
+shape = [16, 8, 16]
+thr = "{thr}"
+types = {{ D = "f32", A = "f16", B = "f16", C = "f32" }}
+A = "((4,8),(2,2,2)):((32,1),(16,8,128))"
+B = "((4,8),(2,2)):((16,1),(8,64))"
+C = "((4,8),(2,2)):((32,1),(16,8))"
+source = "a test"
+"""
+    path = tmp_path / "two.toml"
+    path.write_text(entry.format(name="bad", thr="64:1") + entry.format(name="fine", thr="32:1"))
+    assert command.main(["--atoms", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert "STANDS    fine" in told and "REFUTED   bad" in told
+    assert len(load(path)) == 2
+
+
+def test_required_witnesses_must_have_spoken() -> None:
+    assert command.main(["SM80_16x8x16", "--require", "silicon", "--require", "book", "-q"]) == 0
+    assert command.main(["UniversalFMA", "--require", "book", "-q"]) == 4
+    assert command.main(["SM61_DP4A", "--require", "silicon", "-q"]) == 0

@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A copy atom made ready for judgement, and the claims about it that neither side has alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+import numpy as np
+
+import isa_tables
+from layouts import Layout, size
+from layouts.atoms import CopyAtom
+from verify.book import Table, evaluate
+from verify.copy_formulas import Carried, Side, inverse
+from verify.formulas import Formula, Memory
+from verify.subject import Named, Part, Subject, look_up, thread_value, threads
+from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
+
+SIDES = ("Src", "Dst")
+LARGEST_SPAN = 1 << 26  # bits between the smallest and the largest that is named, of which a table is kept
+KINDS = (Kind.WELL_FORMED, Kind.SIZE, Kind.IN_BOUNDS, Kind.OWNS, Kind.EQUALS)
+
+
+def prepare_copy(atom: CopyAtom) -> Subject:
+    """Parse the atom's layouts and look up its instruction."""
+    named = tuple(look_up(mnemonic) for mnemonic in dict.fromkeys(atom.ptx or ()))
+    instruction = next((n.instruction for n in named if n.instruction is not None), None)
+    lanes, thr, rep, thr_fault = threads(atom.thr, instruction.signature.lanes if instruction else 0)
+    parsed = {name: thread_value(text) for name, text in atom.operands.items()}
+    found: Mapping[str, Formula] = {}
+    bits = 0
+    if instruction is not None:
+        sides = _sides(atom, instruction)
+        bits = max((_bits(side) for side in sides.values()), default=0)
+        found = _formulas(atom, instruction, sides, {name: layout for name, (layout, _) in parsed.items()})
+    parts = []
+    for name, text in atom.operands.items():
+        layout, fault = parsed[name]
+        named_bits = bits or _counted(layout, atom.copies.get(name, 1))
+        formulas = (found[name],) if name in found else ()
+        silence = "" if name in found else "the names of its bits are the atom's own"
+        parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence))
+    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
+
+
+def _counted(layout: Layout | None, copies: int) -> int:
+    """How many bits a side names, where the book does not say: as many as it has points, over the copies."""
+    return 1 if layout is None else max(1, size(layout) // copies)
+
+
+def _bits(side: Side) -> int:
+    rows, products, columns = side.extent
+    return rows * products * columns * side.bits
+
+
+def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
+    """The book's operand for each side: registers and addresses by their space, two registers in the text's order."""
+    held = [table for table in instruction.operands.values() if table.space == "reg"]
+    addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
+    if not held:
+        return {}
+    rows, columns = held[0].extent
+    extent = rows, instruction.signature.products, columns
+    if len(held) > 1:
+        source, destination = (Side(table, instruction, extent, table.bits) for table in (held[1], held[0]))
+        return {"Src": replace(source, inverse=inverse(source)), "Dst": destination}
+    return {
+        name: Side(held[0] if atom.space[name] == "reg" else addressed, instruction, extent, held[0].bits)
+        for name in SIDES
+    }
+
+
+def _formulas(
+    atom: CopyAtom,
+    instruction: isa_tables.Instruction,
+    sides: Mapping[str, Side],
+    layouts: Mapping[str, Layout | None],
+) -> dict[str, Formula]:
+    """What each side has to equal, given what the side in memory (or else the source) calls its bits."""
+    if not sides:
+        return {}
+    given = next((name for name in SIDES if atom.space[name] != "reg"), "Src")
+    (other,) = set(SIDES) - {given}
+    names = layouts[given]
+    found: dict[str, Formula] = {}
+    if names is not None and (atom.space[given] != "reg" or sides[given].inverse is not None):
+        adapter = atom.adapter if other == "Dst" else None
+        found[other] = Carried(sides[other], sides[given], names, adapter)
+    table = sides[given].table
+    if table is None:
+        lanes, section = instruction.signature.lanes, instruction.section
+        found[given] = Memory((_bits(sides[given]), 1), atom.space[given], lanes, section, "one address for all lanes")
+    elif table.space != "reg" and names is not None:
+        found[given] = Carried(sides[given], sides[given], names, None)
+    return found
+
+
+def copy_claims(subject: Subject) -> list[Claim[Kind]]:
+    """Every claim of a copy atom: of its threads, of each side, then of both."""
+    atom = subject.atom
+    number = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
+    listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, number)]
+    for part in subject.parts:
+        kinds = KINDS if part.name in SIDES else (Kind.WELL_FORMED,)
+        listed += [Claim(atom.name, part.name, kind, _wording(kind, subject, part)) for kind in kinds]
+    for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"threads, widths and multiplicities fit {mnemonic}"))
+    listed.append(Claim(atom.name, "", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
+    return listed
+
+
+def _wording(kind: Kind, subject: Subject, part: Part) -> str:
+    """What a claim about one side says."""
+    copies = subject.multiplicity(part)
+    bits = part.extent[0]
+    book = part.formulas[0].citation if part.formulas else "the PTX ISA"
+    often = {1: "once", 2: "twice"}.get(copies, f"{copies} times")
+    return {
+        Kind.WELL_FORMED: f"{part.text} is a (thread, bit) layout with congruent profiles",
+        Kind.SIZE: "has as many threads and bits as " + ("the instruction" if part.formulas else "its bits"),
+        Kind.IN_BOUNDS: f"names bits 0..{bits - 1}",
+        Kind.OWNS: f"names each of {bits} bits {often}",
+        Kind.EQUALS: f"equals {book}",
+    }[kind]
+
+
+def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
+    """The book's evidence on one mnemonic: known to the ISA, as many threads, widths and multiplicities."""
+    if named.unknown:
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
+    if named.instruction is None:
+        faults, method = [named.refused], "looked up"
+    else:
+        faults, method = [*_faults(subject, atom, named.instruction)], "compared"
+    if not faults:
+        return Evidence(Witness.BOOK, Status.PROVED, method, 1)
+    wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
+    return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
+
+
+def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
+    if subject.threads != instruction.signature.lanes:
+        yield f"the atom has {subject.threads} threads, the instruction {instruction.signature.lanes}"
+    for name, side in _sides(atom, instruction).items():
+        width = atom.bits.get(name, side.bits)
+        if width != side.bits:
+            yield f"elements of {name} have {width} bits, the instruction's {side.bits}"
+    for part in subject.parts:
+        held = subject.multiplicity(part)
+        if part.formulas and atom.copies.get(part.name, 1) != held:
+            stated = atom.copies.get(part.name, 1)
+            yield f"each bit of {part.name} is said to be held {stated} times, the instruction holds it {held} times"
+
+
+def same_bits(subject: Subject) -> Evidence:
+    """Whether both sides name the same bits, and the reference is one of them, as a function."""
+    started = time.perf_counter()
+    parts = {part.name: part for part in subject.parts}
+    tables = {name: evaluate(part.layout) for name, part in parts.items() if part.layout is not None}
+    if len(tables) < len(parts):
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="a layout is not well formed")
+    points = sum(table.size for table in tables.values())
+    wrong = _unshared(tables)
+    if wrong is None and not any(np.array_equal(tables["Ref"], tables[name]) for name in SIDES):
+        wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function")
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    seconds = time.perf_counter() - started
+    return Evidence(Witness.BOOK, status, "exhaustive", points, "numpy", seconds=seconds, counterexample=wrong)
+
+
+def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
+    """The smallest bit that one side names and the other does not."""
+    low = min(int(table.min()) for table in tables.values())
+    high = max(int(table.max()) for table in tables.values())
+    if high - low > LARGEST_SPAN:
+        return Counterexample({"bits": high - low}, f"the bits named lie {high - low} apart")
+    named = {}
+    for side in SIDES:
+        named[side] = np.zeros(high - low + 1, dtype=bool)
+        named[side][tables[side] - low] = True
+    for side, other in (("Dst", "Src"), ("Src", "Dst")):
+        alone = np.flatnonzero(named[side] & ~named[other])
+        if len(alone):
+            first, count = int(alone[0]) + low, int(named[side].sum())
+            damage = (f"{len(alone)} of the {count} bits of {side} are not named by {other}",)
+            return Counterexample({"bit": first}, f"{side} names bit {first}, {other} does not", damage=damage)
+    return None

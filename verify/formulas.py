@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The book's formulas in an atom's terms: its order of coordinates, its grain, its memory.
+
+An atom counts logical positions of a tile. An instruction may hold something coarser (an element of a sparse A stands
+for two columns, a scale factor for a whole block) or something finer (two bits of metadata for one column); in shared
+memory every thread sees the whole tile.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol, TypeVar
+
+import isa_tables
+
+Value = TypeVar("Value")
+AXES: Mapping[str, tuple[str, ...]] = {
+    "A": ("m", "k"),
+    "B": ("n", "k"),
+    "C": ("m", "n"),
+    **{"E": ("m", "k"), "SFA": ("m", "k"), "SFB": ("n", "k")},
+    **dict.fromkeys(("Src", "Dst", "Ref"), ("bit",)),
+}
+SWAPPED = ("B", "SFB")  # of these the book gives (k, n)
+
+
+def codomain(operand: str, row: Value, col: Value) -> tuple[Value, Value]:
+    """The book's (row, col) in the atom's order: B is (k, n) in the ISA and n + N*k in CuTe.
+
+    >>> codomain("A", "m", "k"), codomain("B", "k", "n"), codomain("C", "m", "n")
+    (('m', 'k'), ('n', 'k'), ('m', 'n'))
+    """
+    return (col, row) if operand in SWAPPED else (row, col)
+
+
+class Formula(Protocol):
+    """A map (lane, value) -> (x, y) that an operand's layout has to equal, as x + X*y."""
+
+    def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
+        """(x, y) of element `value` of `lane`, on ints, arrays and terms alike."""
+        ...
+
+    @property
+    def values(self) -> int:
+        """Values per lane, in the atom's counting."""
+        ...
+
+    @property
+    def copies(self) -> int:
+        """How often each element is held over all lanes."""
+        ...
+
+    @property
+    def citation(self) -> str:
+        """The section it stands in, with its provenance."""
+        ...
+
+    @property
+    def provenance(self) -> str:
+        """Where it comes from: ISA text, corrected, or derived from something else."""
+        ...
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for formulas that say the same."""
+        ...
+
+    def text(self) -> str:
+        """The formula, in the book's words."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Registers:
+    """An operand in registers.
+
+    `coarse` logical positions along y share one element of the book's, or `fine` elements make one position, of which
+    this formula is about number `which`. One of the two is 1.
+    """
+
+    operand: str
+    table: isa_tables.Operand
+    section: str
+    coarse: int = 1
+    fine: int = 1
+    which: int = 0
+
+    def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
+        """Where the position stands that value belongs to: position j of an element of the book's is its j-th."""
+        if self.coarse > 1:
+            x, y = codomain(self.operand, *self.table.locate(lane, value // self.coarse))
+            return x, y * self.coarse + value % self.coarse
+        if self.fine > 1:
+            x, y = codomain(self.operand, *self.table.locate(lane, value * self.fine + self.which))
+            outside = max(self.table.extent)
+            return x, isa_tables.where(y % self.fine == self.which, y // self.fine, outside)
+        return codomain(self.operand, *self.table.locate(lane, value))
+
+    @property
+    def values(self) -> int:
+        """Values per lane, in the atom's counting."""
+        return self.table.values * self.coarse // self.fine
+
+    @property
+    def copies(self) -> int:
+        """How often each element is held over all lanes."""
+        return self.table.copies
+
+    @property
+    def provenance(self) -> str:
+        """Where the formula comes from."""
+        return self.table.provenance
+
+    @property
+    def citation(self) -> str:
+        """The section the formula stands in, with its provenance and the grain."""
+        grain = f", {self.coarse} positions to an element" if self.coarse > 1 else ""
+        grain = f", {self.fine} elements to a position" if self.fine > 1 else grain
+        return f"PTX ISA {self.section} ({self.provenance}){grain}"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for formulas that say the same; how far they reach is left out."""
+        named = [*self.table.let.items(), ("row", self.table.row), ("col", self.table.col)]
+        spelled = "; ".join(f"{name} = {formula.text}" for name, formula in named)
+        used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
+        return self.operand, spelled, used, self.coarse, self.fine, self.which
+
+    def text(self) -> str:
+        """The formula, in the book's words."""
+        return self.table.text()
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """An operand in memory, under one address: every thread sees the whole tile, L(t, v) = v."""
+
+    extent: tuple[int, int]
+    space: str
+    lanes: int
+    section: str
+    provenance: str
+
+    def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
+        """The value-th element of the tile, x first, whatever the lane."""
+        del lane
+        return value % self.extent[0], value // self.extent[0]
+
+    @property
+    def values(self) -> int:
+        """Every element of the tile."""
+        return self.extent[0] * self.extent[1]
+
+    @property
+    def copies(self) -> int:
+        """Every thread sees each element."""
+        return self.lanes
+
+    @property
+    def citation(self) -> str:
+        """The section, and what it says of memory."""
+        return f"PTX ISA {self.section} ({self.provenance}): in {self.space}, seen whole by every thread"
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Equal for formulas that say the same."""
+        return "memory", self.extent, self.lanes
+
+    def text(self) -> str:
+        """The formula in words."""
+        return f"every thread sees the whole tile: value v is element v of {self.extent[0]}x{self.extent[1]}"
+
+
+def formulas(
+    operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand, extent: tuple[int, int]
+) -> tuple[tuple[Formula, ...], str]:
+    """The formulas for an operand that covers a tile of `extent`, or why the book has none."""
+    silence = _silence(operand, instruction, table)
+    if silence:
+        return (), silence
+    section = instruction.section
+    if table.space != "reg":
+        return (Memory(extent, table.space, instruction.signature.lanes, section, table.provenance),), ""
+    _, columns = codomain(operand, *table.extent)
+    if codomain(operand, *table.axes) == AXES[operand] or max(columns, extent[1]) % min(columns, extent[1]):
+        return (Registers(operand, table, section),), ""
+    if extent[1] >= columns:
+        return (Registers(operand, table, section, coarse=extent[1] // columns),), ""
+    fine = columns // extent[1]
+    return tuple(Registers(operand, table, section, fine=fine, which=j) for j in range(fine)), ""
+
+
+def _silence(operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand) -> str:
+    """Why the book has no map from lanes and values to the tile; empty when it has one."""
+    if table.unspecified:
+        return f"PTX ISA {instruction.section} leaves {operand} unspecified"
+    if table.placed:
+        return f"the book places {operand} in {table.space}; it deals nothing out to threads"
+    left_open = ", ".join(sorted(table.uses & instruction.signature.select.keys()))
+    return f"the map of {operand} depends on {left_open}, which the atom leaves open" if left_open else ""
