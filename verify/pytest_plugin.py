@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from _pytest._code.code import TerminalRepr
-
     from layouts.atoms import Atom
     from verify.report import Report
 
@@ -85,7 +83,7 @@ class AtomItem(pytest.Item):
         """Fail with the report unless every claim that a witness could speak on stands."""
         insist(judge([self.atom], self.config.getoption("--lanecheck-require")))
 
-    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> str | TerminalRepr:
+    def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
         """The report alone, without a traceback of ours; a fault of ours with its traceback."""
         return str(excinfo.value) if excinfo.errisinstance(RefutedError) else super().repr_failure(excinfo, style)
 

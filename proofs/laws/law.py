@@ -124,17 +124,11 @@ def _files(folder: Path) -> Iterator[Path]:
 
 
 def _law(name: str, group: str, entry: Mapping[str, Any], earlier: Mapping[str, Law]) -> Law:
-    if unknown := sorted(set(entry) - KEYS):
-        raise LawError(f"unknown key {unknown[0]!r}")
-    if missing := sorted({"statement", "source"} - set(entry)):
-        raise LawError(f"no {missing[0]!r}")
+    _check_keys(entry)
     macros = _macros(entry.get("let", []))
 
     def formulas(key: str, where: Mapping[str, Any] = entry) -> tuple[Node, ...]:
         return tuple(expand(parse(line), macros) for line in where.get(key, []))
-
-    def words(key: str) -> tuple[str, ...]:
-        return tuple(entry.get(key, "").split())
 
     functions = {word.split("/")[0]: int(word.split("/")[1]) for word in entry.get("functions", "").split()}
     hyps, goal = formulas("hyps"), formulas("goal")
@@ -149,10 +143,7 @@ def _law(name: str, group: str, entry: Mapping[str, Any], earlier: Mapping[str, 
         statement=entry["statement"],
         formula=entry.get("formula", ""),
         source=entry["source"],
-        positive=words("positive"),
-        natural=words("natural"),
-        integer=words("integer"),
-        arguments=words("arguments"),
+        **{key: tuple(entry.get(key, "").split()) for key in ("positive", "natural", "integer", "arguments")},
         bits=entry.get("bits"),
         functions=functions,
         hyps=hyps,
@@ -167,6 +158,13 @@ def _law(name: str, group: str, entry: Mapping[str, Any], earlier: Mapping[str, 
     )
     _check(law)
     return law
+
+
+def _check_keys(entry: Mapping[str, Any]) -> None:
+    if unknown := sorted(set(entry) - KEYS):
+        raise LawError(f"unknown key {unknown[0]!r}")
+    if missing := sorted({"statement", "source"} - set(entry)):
+        raise LawError(f"no {missing[0]!r}")
 
 
 def _macros(lines: list[str]) -> Macros:
