@@ -26,6 +26,7 @@ help:
 	@echo 'make test                       lint, types, import contracts, tests'
 	@echo 'make gpu CUDA=13                the tests that need a GPU, with CuPy for CUDA 12 or 13; none may be skipped'
 	@echo 'make bench                      the figures in benchmarks/'
+	@echo 'make certificates               prove the laws with both solvers and write their certificates anew'
 	@echo 'make clean                      remove .venv, caches and build output'
 
 .PHONY: verify
@@ -51,6 +52,10 @@ gpu: $(VENV)/.dev
 .PHONY: bench
 bench: $(VENV)/.dev
 	$(PY) -m benchmarks $(ARGS)
+
+.PHONY: certificates
+certificates: $(VENV)/.dev
+	$(PY) -m proofs.laws.certificates $(ARGS)
 
 .PHONY: clean
 clean:
