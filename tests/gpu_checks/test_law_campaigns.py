@@ -52,3 +52,13 @@ def test_law_agrees_on_the_gpu(name: str) -> None:
     found = campaign(name, 10_000_000, laws.array_module(on_gpu=True))
     assert found.failures == 0
     assert found.cases >= 10_000_000
+
+
+def test_the_recorded_campaigns_cover_every_law_with_ten_million_cases() -> None:
+    """What an H200 evaluated; its bounds are those of today's campaigns, so the record speaks of the same laws."""
+    recorded = Path(laws.__file__).parent / "recordings" / "laws" / "nvidia_h200.jsonl"
+    lines = {line["law"]: line for line in map(json.loads, recorded.read_text(encoding="utf-8").splitlines())}
+    assert list(lines) == list(LAWS)
+    for name, line in lines.items():
+        assert line["schema"] == 1 and line["gpu"] and line["failures"] == 0 and line["cases"] >= 10_000_000
+        assert list(line["bounds"]) == list(LAWS[name].names)
