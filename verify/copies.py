@@ -107,7 +107,7 @@ def copy_claims(subject: Subject) -> list[Claim[Kind]]:
         listed += [Claim(atom.name, part.name, kind, _wording(kind, subject, part)) for kind in kinds]
     for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"threads, widths and multiplicities fit {mnemonic}"))
-    listed.append(Claim(atom.name, "", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
+    listed.append(Claim(atom.name, "bits", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
     return listed
 
 

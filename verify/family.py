@@ -15,7 +15,7 @@ import proofs
 from layouts import LayoutError
 from layouts.atoms import Atom, Family
 from layouts.atoms.reading import stated
-from layouts.atoms.template import PLACE, tokens
+from layouts.atoms.template import PLACE, fill, tokens
 from layouts.int_tuple import IntTuple, congruent, leaves
 from layouts.text import parse_shape_stride
 from proofs.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
@@ -46,11 +46,20 @@ def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
     """What evidence for a family is shared by; None for an operand that is the same in every instance."""
     family = subject.atom.family if isinstance(subject.atom, Atom) else None
     text = family.entry.table.get(part.name) if family is not None else None
-    if family is None or not isinstance(text, str) or "{" not in text:
+    if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
         return None
     formulas = tuple("memory" if isinstance(f, Memory) else f.key for f in part.formulas)
     extent, threads = str(_extent(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))
     return text, extent, threads, tuple(_steps(family).items()), formulas
+
+
+def _is_member(atom: Atom, part: Part, family: Family) -> bool:
+    """Whether an atom still says what its family says of this operand: one that was changed is no instance."""
+    table, params = family.entry.table, atom.params
+    extents = table["shape"]
+    shape = tuple(fill(str(extent), params) for extent in extents) if isinstance(extents, list) else ()
+    same_layout = fill(str(table[part.name]), params) == part.text
+    return same_layout and shape == tuple(map(str, atom.shape)) and fill(str(table["thr"]), params) == atom.thr
 
 
 def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:

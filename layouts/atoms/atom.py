@@ -31,7 +31,7 @@ class Atom:
     file: str  # where it was read
     space: Mapping[str, str] = field(default_factory=dict)  # operand -> smem or tmem; registers are not named
     copies: Mapping[str, int] = field(default_factory=dict)  # operand -> how often each element is held
-    family: Family | None = field(default=None, repr=False)  # the entry with parameters that this is an instance of
+    family: Family | None = field(default=None, repr=False, compare=False)  # the entry with parameters that this is an instance of
     params: Mapping[str, int | str] = field(default_factory=dict)  # the values of that entry's parameters
 
 
@@ -65,7 +65,7 @@ class CopyAtom:
     source: str
     known_defect: str | None
     file: str
-    family: Family | None = field(default=None, repr=False)
+    family: Family | None = field(default=None, repr=False, compare=False)
     params: Mapping[str, int | str] = field(default_factory=dict)
 
 

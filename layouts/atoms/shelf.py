@@ -18,6 +18,7 @@ from layouts.atoms.document import parse
 from layouts.atoms.family import Family
 from layouts.atoms.family import family as read_family
 from layouts.atoms.reading import AnyAtom, checked, stated
+from layouts.atoms.template import Word
 from layouts.int_tuple import IntTuple
 
 HEADER = re.compile(r'^\["(.+)"\]$', re.MULTILINE)
@@ -40,6 +41,7 @@ class Shelf(Mapping[str, AnyAtom]):
     read: dict[str, AnyAtom] = field(default_factory=dict)
     parsed: dict[str, IntTuple] = field(default_factory=dict)
     opened: dict[str, Family] = field(default_factory=dict)
+    members: dict[str, dict[str, dict[str, Word]]] = field(default_factory=dict)  # entry -> name -> parameters
 
     def add(self, file: str, text: str) -> None:
         """Put the entries of a file on the shelf, unread; raises AtomFileError for a name that stands twice."""
@@ -58,7 +60,7 @@ class Shelf(Mapping[str, AnyAtom]):
     def __iter__(self) -> Iterator[str]:
         for name in self.texts:
             if "{" in name:
-                yield from (instance for instance, _ in self.family(name).names())
+                yield from self.named(name)
             else:
                 yield name
 
@@ -76,13 +78,17 @@ class Shelf(Mapping[str, AnyAtom]):
             self.opened[name] = read_family(checked(name, parse(text.encode(), file)[name], file, self.parsed))
         return self.opened[name]
 
+    def named(self, pattern: str) -> dict[str, dict[str, Word]]:
+        """The instances of a family, each with its parameters."""
+        if pattern not in self.members:
+            self.members[pattern] = dict(self.family(pattern).names())
+        return self.members[pattern]
+
     def _find(self, name: str) -> AnyAtom:
         if name in self.texts and "{" not in name:
             file, text = self.texts[name]
             return stated(checked(name, parse(text.encode(), file)[name], file, self.parsed))
         for pattern in self.texts:
-            if "{" in pattern and name.startswith(pattern.partition("{")[0]):
-                for instance, params in self.family(pattern).names():
-                    if instance == name:
-                        return stated(self.family(pattern).instance(name, params))
+            if "{" in pattern and name.startswith(pattern.partition("{")[0]) and name in self.named(pattern):
+                return stated(self.family(pattern).instance(name, self.named(pattern)[name]))
         raise KeyError(name)

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operands beyond A, B, C, operands in memory, and families: what stands, and that what is changed falls."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import layouts.atoms
+from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
+from verify.judgement import Court
+from verify.verdict import Kind, Status, Verdict, Witness
+
+FOLDER = Path(layouts.atoms.__file__).parent
+
+
+def shelf(pattern: str) -> Mapping[str, AnyAtom]:
+    return {atom.name: atom for path in FOLDER.rglob(pattern) for atom in load(path)}
+
+
+WGMMA = shelf("sm90_wgmma*.toml")
+SCALED = shelf("sm120_sparse_block_scaled.toml")
+COPIES = shelf("copy*.toml")
+SPARSE = "SM90::GMMA::SPARSE::GMMA_64x24x32_F16F16F16_RS"
+
+
+def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
+    """(part, kind) of what is refuted; no two witnesses may disagree."""
+    verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(atom)
+    assert not any(verdict.contradiction for verdict in verdicts)
+    return {(v.claim.part, v.claim.kind.label) for v in verdicts if v.status is Status.REFUTED}
+
+
+def said(atom: AnyAtom, part: str, kind: Kind) -> Verdict:
+    verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(atom)
+    return next(v for v in verdicts if (v.claim.part, v.claim.kind) == (part, kind))
+
+
+@pytest.mark.parametrize("name", ["SM90_64x8x16_F16F16F16_SS", "SM90_64x176x32_S32S8U8_RS_TN", SPARSE])
+def test_members_of_families_stand(name: str) -> None:
+    assert refuted(WGMMA[name]) == set()
+
+
+def test_the_accumulator_is_proved_for_every_n_and_says_where_its_formula_comes_from() -> None:
+    verdict = said(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", Kind.EQUALS)
+    assert "derived" in verdict.claim.text
+    proof = next(e for e in verdict.evidence if e.witness is Witness.PROOF)
+    assert (proof.status, proof.method) == (Status.PROVED, "linear integers, for every N > 0 divisible by 8")
+
+
+def test_matrices_in_memory_are_seen_by_every_thread() -> None:
+    atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
+    assert "128 times" in said(atom, "A", Kind.OWNS).claim.text
+    assert "128 times" in said(atom, "B", Kind.OWNS).claim.text
+
+
+CHANGES = [
+    ("A", "((4,8,4),(4,2,2)):((256,1,16),(64,16,1024))"),
+    ("B", "(128,(24,32)):(0,(1,48))"),
+    ("C", "((4,8,4),(2,2,3)):((128,1,16),(8,64,512))"),
+    ("E", "((2,2,8,4),(16,2)):((0,1024,1,16),(64,8))"),
+]
+
+
+@pytest.mark.parametrize(("operand", "text"), CHANGES)
+def test_an_instance_that_was_changed_is_no_member_and_falls(operand: str, text: str) -> None:
+    atom = WGMMA[SPARSE]
+    assert isinstance(atom, Atom)
+    wrong = replace(atom, operands={**atom.operands, operand: text})
+    assert (operand, "equals") in refuted(wrong)
+
+
+@pytest.mark.parametrize("operand", ["A", "E", "SFA", "SFB"])
+def test_scale_factors_and_metadata_are_held_to_the_book(operand: str) -> None:
+    name = (
+        "SM120::BLOCKSCALED::SPARSE::SM120_SPARSE_16x8x128_TN_VS<float_e2m1_t, float_e2m1_t, float, float_ue8m0_t, 64>"
+    )
+    atom = SCALED[name]
+    assert isinstance(atom, Atom)
+    assert refuted(atom) == set()
+    text = atom.operands[operand]
+    swapped = {
+        "A": "((4,8),(16,2,2)):((256,1),(16,1024,8))",
+        "E": "((2,2,8),(64)):((1024,8,1),(16))",
+        "SFA": "((2,2,8),128):((0,8,1),16)",
+        "SFB": "((8,4),128):((1,0),8)",
+    }[operand]
+    assert swapped != text
+    assert (operand, "equals") in refuted(replace(atom, operands={**atom.operands, operand: swapped}))
+
+
+def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
+    atom = next(iter(shelf("sm120.toml").values()))
+    assert isinstance(atom, Atom)
+    wrong = replace(atom, operands={**atom.operands, "E": "((2,2,8),32):((8,512,1),16)"})
+    with pytest.raises(AtomFileError, match=r"\.E: mma\.sync.* has no operand E"):
+        Court().judge(wrong)
+
+
+def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
+    atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
+    assert isinstance(atom, Atom)
+    assert ("", "signature") in refuted(replace(atom, space={"A": "smem"}))
+
+
+def test_copies_stand_but_for_the_defects_that_are_known() -> None:
+    """movmatrix is said not to transpose; tcgen05.cp numbers bits with gaps, and copies as bits of their own."""
+    defects = {name: refuted(atom) for name, atom in COPIES.items() if "TMEM" not in name or "dp256b2x" in name}
+    wrong = {name: found for name, found in defects.items() if found}
+    assert wrong.keys() == {name for name in defects if COPIES[name].known_defect}
+    assert wrong["SM75_U32x1_MOVM_T"] == {("Dst", "equals")}
+    assert wrong["SM100_UTCCP_4x32dp128bit_1cta"] == {("bits", "same bits")}
+    assert ("Src", "in bounds") in wrong["SM100_UTCCP_4dp256bit_1cta"]
+
+
+@pytest.mark.parametrize("name", ["SM100_U8x8_LDSM_T", "SM100_U8x16_LDSM_T"])
+def test_a_byte_permutation_is_part_of_the_claim(name: str) -> None:
+    atom = COPIES[name]
+    assert isinstance(atom, CopyAtom)
+    assert refuted(atom) == set()
+    assert ("Dst", "equals") in refuted(replace(atom, adapter=None))
+
+
+def test_addresses_are_held_as_often_as_the_book_says() -> None:
+    atom = COPIES["SM75_U32x1_LDSM_N"]
+    assert isinstance(atom, CopyAtom)
+    assert "4 times" in said(atom, "Src", Kind.OWNS).claim.text
+    assert ("", "signature") in refuted(replace(atom, copies={"Src": 2}))
+    assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
+
+
+def test_tensor_memory_is_held_by_every_lane() -> None:
+    atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
+    assert "32 times" in said(atom, "Src", Kind.OWNS).claim.text
