@@ -45,11 +45,12 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     from gpu_checks import RecordingError
+    from layouts.atoms import AtomFileError
 
     try:
         with ExitStack() as clean_up:
             return _judge(atoms, _court(options, clean_up), options)
-    except RecordingError as error:
+    except (RecordingError, AtomFileError) as error:
         raise cli.UsageError(str(error)) from error
 
 
@@ -99,7 +100,25 @@ def _pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
 
 
 def _chosen(options: argparse.Namespace, pool: Mapping[str, AnyAtom]) -> list[str]:
-    return cli.select(options.names, pool, "atom") if options.names else list(pool)
+    if not options.names:
+        return list(pool)
+    try:
+        return cli.select(options.names, pool, "atom")
+    except cli.UsageError as error:
+        raise cli.UsageError(_out_of_range(options.names) or str(error)) from error
+
+
+def _out_of_range(names: Sequence[str]) -> str:
+    """Which parameter of a shipped family a name gives a value that the family does not have; empty when none."""
+    from layouts.atoms import registry
+
+    for name in names:
+        for family in registry().families():
+            for parameter, word in (family.said(name) or {}).items():
+                values = [str(value) for value in family.params[parameter]]
+                if word not in values:
+                    return f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
+    return ""
 
 
 def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:

@@ -9,6 +9,7 @@ import pytest
 
 import layouts.atoms
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
+from verify import atom as command
 from verify.judgement import Court
 from verify.verdict import Kind, Status, Verdict, Witness
 
@@ -96,6 +97,17 @@ def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
     wrong = replace(atom, operands={**atom.operands, "E": "((2,2,8),32):((8,512,1),16)"})
     with pytest.raises(AtomFileError, match=r"\.E: mma\.sync.* has no operand E"):
         Court().judge(wrong)
+
+
+def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = (FOLDER / "sm120.toml").read_text(encoding="utf-8")
+    wrong = tmp_path / "mine.toml"
+    wrong.write_text(text.replace("source =", 'E = "((2,2,8),32):((8,512,1),16)"\nsource ='), encoding="utf-8")
+    assert command.main(["--atoms", str(wrong)]) == 2
+    assert "has no operand E" in capsys.readouterr().err
+    assert command.main(["SM120_16x8x32_TN<float_e9m9_t, float_e2m1_t, float>"]) == 2
+    told = capsys.readouterr().err
+    assert "A = e9m9 is not one of e2m1, e3m2, e2m3, e4m3, e5m2" in told and len(told.splitlines()) == 1
 
 
 def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
