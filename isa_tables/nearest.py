@@ -16,11 +16,12 @@ from isa_tables.signature import families, mnemonics
 def not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
     """NotInIsa for a family that the tables hold, else UnknownInstruction; both name what is nearest."""
     asked, held = f"{mnemonic[:200]!r}", families(folder)
-    same = mnemonics(key.family, folder) if key.family in held else ()
-    near = ", ".join(_nearest(asked, key, same or mnemonics("*", folder))) or "none is near"
-    if same:
+    known = key.family in held
+    family = key.family if known else next(iter(get_close_matches(key.family, held, 1, 0.0)), "*")
+    near = ", ".join(_nearest(asked, key, mnemonics(family, folder))) or "none is near"
+    if known:
         return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
-    return UnknownInstruction(f"{asked}: {key.family} is not in the tables ({', '.join(held)}); nearest: {near}")
+    return UnknownInstruction(f"{asked}: {key.family} is not in the tables; nearest: {near}")
 
 
 def _nearest(asked: str, key: Said, known: Sequence[str]) -> list[str]:

@@ -31,7 +31,7 @@ class Atom:
     file: str  # where it was read
     space: Mapping[str, str] = field(default_factory=dict)  # operand -> smem or tmem; registers are not named
     copies: Mapping[str, int] = field(default_factory=dict)  # operand -> how often each element is held
-    family: Family | None = field(default=None, repr=False, compare=False)  # the entry with parameters that this is an instance of
+    family: Family | None = field(default=None, repr=False, compare=False)  # its entry with parameters
     params: Mapping[str, int | str] = field(default_factory=dict)  # the values of that entry's parameters
 
 
