@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The witness of silicon: probes that run an instruction and record what each lane held.
 
-`device()` says which GPU there is. `relation(signature)` records which elements of A, B and D meet;
+`device()` says which GPU there is. `relation(signature)` records which elements of A, B and D meet and
+`move(signature)` where a matrix move takes each byte;
 `multiply(signature, maps)` multiplies random matrices through claimed maps; `recordings()` is what earlier
 runs saw. Where there is no answer the result is `Unavailable` with its reason, never a pass.
 """
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 from gpu_checks.device import device
 from gpu_checks.store import RecordingError, Recordings, recordings
-from gpu_checks.values import Anchor, Controls, DeviceInfo, Recording, Unavailable
+from gpu_checks.values import Anchor, Controls, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
 
 if TYPE_CHECKING:
     from gpu_checks.product import Maps
@@ -23,11 +24,15 @@ __all__ = [
     "Anchor",
     "Controls",
     "DeviceInfo",
+    "Image",
+    "Metadata",
+    "Move",
     "Recording",
     "RecordingError",
     "Recordings",
     "Unavailable",
     "device",
+    "move",
     "multiply",
     "recordings",
     "relation",
@@ -37,7 +42,7 @@ __all__ = [
 def relation(
     signature: Signature, trials: int = 64, seed: int = 0, worker: Worker | None = None
 ) -> Recording | Unavailable:
-    """Probe an instruction with every one-hot pair, its C passthrough, controls and anchors.
+    """Probe a matrix product: who meets whom, its C passthrough, controls and anchors.
 
     A worker takes about two seconds to start; pass one to ask for several instructions:
 
@@ -46,7 +51,18 @@ def relation(
     """
     from gpu_checks.worker import Relate
 
-    return cast("Recording | Unavailable", _ask(Relate(signature, trials, seed), worker))
+    found = cast("Recording | Move | Unavailable", _ask(Relate(signature, trials, seed), worker))
+    return Unavailable(f"{signature.mnemonic} moves matrices: ask for `move`") if isinstance(found, Move) else found
+
+
+def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailable:
+    """Observe ldmatrix, stmatrix or movmatrix byte by byte, with addresses drawn at random."""
+    from gpu_checks.worker import Relate
+
+    found = cast("Recording | Move | Unavailable", _ask(Relate(signature), worker))
+    if isinstance(found, Recording):
+        return Unavailable(f"{signature.mnemonic} multiplies: ask for `relation`")
+    return found
 
 
 def multiply(

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Absolute labels, where an instruction of known relation meets memory: ldmatrix for A and B, stmatrix for D.
+"""Absolute labels, where an instruction of known relation meets memory: ldmatrix for A and B, stmatrix for D;
+and wgmma for A and D, whose own labels come from its matrices in shared memory (`warpgroup`).
 
-`observe` finds, with no formula, which memory byte each register byte of the .x4 form comes from or goes
+`moves.observe` finds, with no formula, which memory byte each register byte of the .x4 form comes from or goes
 to: (the lane that passed the row's address, the byte in that row). Under the premise that register i of
 both instructions means the same, a row of A, of B's columns or of D written to memory in order names the
 elements that the registers hold:
@@ -15,19 +16,24 @@ differ in their recorded classes are stacked in the order of the registers.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from gpu_checks import warpgroup
 from gpu_checks.machine import Machine
-from gpu_checks.packing import Words
+from gpu_checks.moves import observe
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Labels, Refused
-from isa_tables.signature import Fragment, Signature
+from isa_tables.signature import Fragment, Signature, mnemonics
+from isa_tables.signature import signature as look_up
 
+SAME = "register i means the same in both instructions"
 PREMISE = (
-    "register i means the same in both instructions; the tiles are stacked in the order of the registers; "
+    f"{SAME}; the tiles are stacked in the order of the registers; "
     "elements narrower than a byte are counted from its low bits"
 )
 Places = npt.NDArray[np.int64]  # [lane][register][byte] -> (lane that gave the row's address, byte of that row)
@@ -41,39 +47,71 @@ _OPERANDS: Mapping[str, tuple[Literal["ldmatrix", "stmatrix"], int, int]] = {
 _AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
 
 
-def observe(machine: Machine, name: Literal["ldmatrix", "stmatrix"], seed: int = 0) -> Places | None:
-    """Where each register byte meets memory; None where the move is refused or loses or repeats a byte."""
-    rows = np.random.default_rng(seed).permutation(32).astype(np.uint32)
-    number = np.arange(512).reshape(32, 16)
+def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
+    """Where each register byte of the .x4 form meets memory; None where the move is refused or not clean."""
     try:
-        low, high = (_bytes(machine.move(name, _words(part), rows)) for part in (number % 256, number // 256))
+        places, notes = observe(machine, look_up(f"{name}.sync.aligned.m8n8.x4.shared.b16"))
     except Refused:
         return None
-    arrived = (low + 256 * high).reshape(-1)
-    if sorted(arrived.tolist()) != list(range(512)):
+    return None if notes else places.reshape(32, 4, 4, 2)
+
+
+@cache
+def kindred(signature: Signature) -> Signature | None:
+    """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
+    if signature.lanes != 32 or len(signature.shape) != 3:
         return None
-    memory = arrived if name == "ldmatrix" else np.argsort(arrived)  # register byte -> memory byte
-    giver = np.argsort(rows)[memory // 16]
-    return np.stack([giver, memory % 16], axis=-1).reshape(32, 4, 4, 2)
+    a = signature.operands["A"]
+    names = mnemonics("wgmma.mma_async.sync")
+    wide = (look_up(name) for name in names if f".m64n8k{signature.operands['A'].extent[1]}." in name)
+    return next((one for one in wide if one.operands["A"].bits == a.bits), None)
 
 
-def _words(numbers: npt.NDArray[np.int64]) -> Words:
-    return numbers.astype(np.uint8).view("<u4").astype(np.uint32)
+def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
+    """The labels that shared memory gives to A and D of a wgmma; empty where it gives none."""
+    try:
+        return {anchor.operand: anchor.labels for anchor in warpgroup.look(machine, wide).anchors}
+    except Refused:
+        return {}
 
 
-def _bytes(words: Words) -> npt.NDArray[np.int64]:
-    return np.ascontiguousarray(words, "<u4").view(np.uint8).astype(np.int64)
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """What was seen of the instructions that meet memory."""
+
+    moves: Mapping[str, Places | None]
+    warpgroup: Mapping[str, Labels] | None = None  # operand -> labels of the wgmma with the same k and N = 8
 
 
 def anchors(
-    signature: Signature, operands: Mapping[str, Labels], places: Mapping[str, Places | None]
+    signature: Signature, operands: Mapping[str, Labels], seen: Landmarks
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
     """The anchors that fit the classes, and the axes on which two of them disagree.
 
     An anchor fits when its labels and the classes are one bijection on each axis. An instruction whose
     registers are no such tiles (m8n8k4 .f16, every f64) has none.
     """
-    found = []
+    found = [*_by_moves(signature, operands, seen.moves), *_by_warpgroup(operands, seen.warpgroup or {})]
+    shared = [axis for axis in _AXES if axis != CONTRACTED or signature.sparsity is None]
+    return tuple(found), _disagreements(found, operands, shared)
+
+
+def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[Anchor]:
+    """A and D as the first warp of a warpgroup holds them, where that fits: M = 16 and N = 8 are its part."""
+    for name in "AD":
+        given = labels.get(name)
+        classes = operands[name]
+        if given is None or given[: len(classes)].shape[:2] != classes.shape[:2]:
+            continue
+        warp = given[: len(classes)]
+        _, outer, inner = _OPERANDS[name]
+        if all(_bijection(classes, axis, warp[..., at]) is not None for at, axis in enumerate((outer, inner))):
+            yield Anchor("wgmma", name, f"{SAME}; {warpgroup.PREMISE}", warp)
+
+
+def _by_moves(
+    signature: Signature, operands: Mapping[str, Labels], places: Mapping[str, Places | None]
+) -> Iterator[Anchor]:
     for name, (move, outer, inner) in _OPERANDS.items():
         fragment, where = signature.operands[name], places.get(move)
         if where is None or signature.lanes != 32 or fragment.reg_type == "f64" or fragment.regs > 4:
@@ -82,8 +120,7 @@ def anchors(
         labels = _labels(fragment, operands[name], where, outer, runs)
         if labels is not None:
             pair = labels[..., ::-1] if name == "B" else labels
-            found.append(Anchor(move, name, PREMISE, np.ascontiguousarray(pair)))
-    return tuple(found), _disagreements(found, operands)
+            yield Anchor(move, name, PREMISE, np.ascontiguousarray(pair))
 
 
 def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inner: int | None) -> Labels | None:
@@ -125,8 +162,10 @@ def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, in
     return named if len(named) == len(pairs) and onto else None
 
 
-def _disagreements(found: Sequence[Anchor], operands: Mapping[str, Labels]) -> tuple[str, ...]:
-    """Axes on which two anchored operands give one class different labels."""
+def _disagreements(
+    found: Sequence[Anchor], operands: Mapping[str, Labels], shared: Sequence[int]
+) -> tuple[str, ...]:
+    """Shared axes on which two anchored operands give one class different labels."""
     given: dict[int, tuple[Anchor, dict[tuple[int, int], int]]] = {}
     notes = []
     for anchor in found:
@@ -134,7 +173,7 @@ def _disagreements(found: Sequence[Anchor], operands: Mapping[str, Labels]) -> t
         for axis in (outer, inner):
             column = int(axis != (CONTRACTED if anchor.operand == "B" else ROW))
             labels = anchor.labels[..., column]
-            if (labels < 0).any():
+            if axis not in shared or (labels < 0).any():
                 continue
             named = _bijection(operands[anchor.operand], axis, labels) or {}
             other, before = given.setdefault(axis, (anchor, named))

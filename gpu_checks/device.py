@@ -99,20 +99,34 @@ def compile_cubin(text: str, architecture: str) -> bytes:
 
 
 @dataclass(frozen=True, slots=True)
+class Room:
+    """An array on the GPU whose content does not matter before the kernel writes it."""
+
+    shape: tuple[int, ...]
+    type: type[np.generic]
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """A module in the GPU's memory."""
 
     functions: Any  # CuPy's module
 
-    def launch(self, name: str, grid: tuple[int, ...], threads: int, arrays: Sequence[Array], result: int) -> Array:
-        """Run a kernel on copies of the arrays and bring one of them back; waits for it to end."""
+    def launch(
+        self, name: str, grid: tuple[int, ...], threads: int, arrays: Sequence[Array | Room], results: Sequence[int]
+    ) -> list[Array]:
+        """Run a kernel on copies of the arrays and bring some of them back; waits for it to end."""
         import cupy
 
         with _faults():
-            copies = [cupy.asarray(np.ascontiguousarray(array)) for array in arrays]
+            copies = [
+                cupy.empty(array.shape, array.type)
+                if isinstance(array, Room)
+                else cupy.asarray(np.ascontiguousarray(array))
+                for array in arrays
+            ]
             self.functions.get_function(name)(grid, (threads,), tuple(copies))
-            back: Array = copies[result].get()
-        return back
+            return [copies[index].get() for index in results]
 
 
 def load(cubin: bytes) -> Loaded:

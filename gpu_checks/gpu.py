@@ -3,21 +3,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
-from typing import Literal
 
 import numpy as np
 
-from gpu_checks.device import Loaded, compile_cubin, device, load
-from gpu_checks.kernels import MATRIX_SOURCES, WARPS, fits, module
-from gpu_checks.machine import Rows
+from gpu_checks.coded import forms, plainest
+from gpu_checks.device import Array, Loaded, Room, compile_cubin, device, load
+from gpu_checks.kernels import WARPS
+from gpu_checks.machine import Coded, Hits, Rows
+from gpu_checks.memory import Window
 from gpu_checks.packing import POISON, Words, words_per_lane
 from gpu_checks.sass import Listing
+from gpu_checks.sources import module, probe_of
 from gpu_checks.values import DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
-GROUP = 16  # instructions compiled as one module: NVRTC's start-up is half the time of a small one
+GROUP = 8  # instructions compiled as one module: NVRTC's start-up is half the time of a small one
+BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
 _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 
@@ -33,6 +38,7 @@ class _Kernels:
 
     module: Loaded
     index: int
+    kind: str | None  # the probe it gets
     listing: Listing
 
 
@@ -41,18 +47,19 @@ class Gpu:
     """A Machine that compiles with NVRTC, several instructions at a time, and runs on the current device."""
 
     info: DeviceInfo
-    _groups: list[list[Signature]] = field(default_factory=list)
+    _groups: list[Future[list[_Built]] | None] = field(default_factory=list)  # None once they are loaded
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
-    _compiled: int = 0  # groups compiled so far
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
+    _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
-        """Group what this GPU can run; a group is compiled when first needed."""
+        """Group what this GPU can run and begin to compile, on all processors."""
         fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
-        new = [s for s in fresh.values() if fits(s) and runs_on(s, self.info.sm)]
+        new = [s for s in fresh.values() if probe_of(s) and runs_on(s, self.info.sm)]
         for start in range(0, len(new), GROUP):
-            self._place |= dict.fromkeys((s.mnemonic for s in new[start : start + GROUP]), len(self._groups))
-            self._groups.append(new[start : start + GROUP])
+            group = new[start : start + GROUP]
+            self._place |= dict.fromkeys((s.mnemonic for s in group), len(self._groups))
+            self._groups.append(self._compilers.submit(_build, group, self.info.sm))
 
     def table(self, signature: Signature) -> Table:
         """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
@@ -60,48 +67,89 @@ class Gpu:
         found = self._find(signature)
         grid = ((a_slots + WARPS - 1) // WARPS, max(1, min(b_slots, 4096 // a_slots)))
         blank = np.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
-        return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], 0)
+        return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0])[0]
 
-    def run(self, signature: Signature, a: Words, b: Words, c: Words) -> Words:
+    def hits(self, signature: Signature, coded: Coded) -> Hits:
+        """The D elements that each A element reaches, and the number of the B element that it met there."""
+        found = self._find(signature)
+        name = f"coded_{found.index}_{forms(signature).index(coded.form)}"
+        lanes, d_words = signature.lanes, words_per_lane(signature.operands["D"])
+        items = len(coded.fixed) * len(coded.chosen)
+        numbers = [len(coded.planes), items, len(coded.chosen), coded.limit, coded.base, *_images(coded.a, coded.b)]
+        grid = min(items, BLOCKS)
+        scratch = Room((grid, d_words, lanes), np.uint32)
+        blank = np.full(items, _UNWRITTEN, np.uint32)
+        reached, codes = (Room((items, coded.limit), kind) for kind in (np.uint16, np.int32))
+        given: list[Array | Room] = [np.array(numbers, np.uint32), coded.chosen, coded.planes, coded.fixed]
+        arrays = [*given, scratch, blank, reached, codes]
+        return Hits(*found.module.launch(name, (grid,), lanes, arrays, [5, 6, 7]))
+
+    def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
         """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand."""
         found = self._find(signature)
         blank = np.full((len(a), signature.lanes, words_per_lane(signature.operands["D"])), POISON, np.uint32)
-        return found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, [a, b, c, blank], 3)
+        arrays = [a, b, c, blank]
+        if found.kind == "codes":
+            numbers = [0] * 5 + _images(None, plainest(signature, "B"))
+            arrays = [np.array(numbers, np.uint32), a, b, c, blank if fixed is None else fixed, blank]
+        at = len(arrays) - 1
+        return found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])[0]
 
-    def move(self, name: Literal["ldmatrix", "stmatrix"], words: Words, rows: Rows) -> Words:
-        """One .x4 matrix move between memory rows and registers."""
-        cubin = compile_cubin(MATRIX_SOURCES[name], self.info.sm)
-        blank = np.full((32, 4), 0xFFFFFFFF, np.uint32)
-        loads = name == "ldmatrix"
-        image, registers = (words, blank) if loads else (blank, words)
-        return load(cubin).launch(name, (1,), 32, [image, rows, registers], 2 if loads else 0)
+    def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
+        """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it."""
+        found = self._find(signature)
+        arrays = [memory, rows, given, np.full_like(given, 0xFFFFFFFF)]
+        image, taken = found.module.launch(f"move_{found.index}", (len(rows),), 32, arrays, [0, 3])
+        return image, taken
 
     def sass(self, signature: Signature) -> str:
-        """The matrix opcodes of the `run` kernel, empty where no disassembler is found."""
+        """The matrix opcodes of one issue, empty where no disassembler is found."""
         kernels = self._find(signature)
-        return kernels.listing.opcodes.get(f"run_{kernels.index}", "")
+        name = "move" if kernels.kind == "moves" else "run"
+        return kernels.listing.opcodes.get(f"{name}_{kernels.index}", "")
 
     def _find(self, signature: Signature) -> _Kernels:
-        """The module of an instruction. One group more is compiled, while this one is being disassembled."""
+        """The module of an instruction, once its group is compiled."""
         self.prepare([signature])
-        while self._compiled < min(len(self._groups), self._place[signature.mnemonic] + 2):
-            self._compile(self._groups[self._compiled])
-            self._compiled += 1
+        group = self._groups[self._place[signature.mnemonic]]
+        if isinstance(group, Future):
+            for part in group.result():
+                self._load(part)
+            self._groups[self._place[signature.mnemonic]] = None
         found = self._kernels[signature.mnemonic]
         if isinstance(found, Refused):
             raise found
         return found
 
-    def _compile(self, group: Sequence[Signature]) -> None:
-        try:
-            cubin = compile_cubin(module(group), self.info.sm)
-        except Refused as refused:
-            if len(group) == 1:
-                self._kernels[group[0].mnemonic] = refused
-            else:  # one of them is to blame
-                for one in group:
-                    self._compile([one])
+    def _load(self, part: _Built) -> None:
+        if isinstance(part.cubin, Refused):
+            self._kernels |= dict.fromkeys((s.mnemonic for s in part.signatures), part.cubin)
             return
-        listing = Listing(cubin)
-        loaded = load(cubin)
-        self._kernels |= {s.mnemonic: _Kernels(loaded, index, listing) for index, s in enumerate(group)}
+        loaded, listing = load(part.cubin), Listing(part.cubin)
+        for index, signature in enumerate(part.signatures):
+            self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), listing)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """Machine code of some instructions, or why there is none."""
+
+    signatures: Sequence[Signature]
+    cubin: bytes | Refused
+
+
+def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
+    """Compile a group as one module; if it is refused, each instruction alone, for one of them is to blame."""
+    try:
+        return [_Built(group, compile_cubin(module(group), architecture))]
+    except Refused as refused:
+        if len(group) == 1:
+            return [_Built(group, refused)]
+    return [part for one in group for part in _build([one], architecture)]
+
+
+def _images(a: Window | None, b: Window | None) -> list[int]:
+    """What a coded kernel needs to know of the images in shared memory: their words and descriptors."""
+    sizes = [0 if one is None else one.size // 4 for one in (a, b)]
+    descriptors = [0 if one is None else one.descriptor for one in (a, b)]
+    return sizes + [half for whole in descriptors for half in (whole & 0xFFFFFFFF, whole >> 32)]

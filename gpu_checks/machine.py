@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Literal, Protocol
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,38 @@ from gpu_checks.packing import Words
 from gpu_checks.values import DeviceInfo, Table
 
 if TYPE_CHECKING:
+    from gpu_checks.coded import Form
+    from gpu_checks.memory import Window
     from isa_tables.signature import Signature
 
 Rows = npt.NDArray[np.uint32]
+
+
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """What a coded probe runs: planes of B, and metadata or scale factors for every item.
+
+    The chosen elements of A in turn are one, under each of the fixed words in turn: item = configuration *
+    chosen + place.
+    """
+
+    form: Form
+    a: Window | None  # the image of an operand in shared memory; None where it is in registers
+    b: Window | None
+    chosen: npt.NDArray[np.uint32]  # slots of A
+    planes: Words  # [plane][lane][word]
+    base: int  # of the digits that the planes after the first hold
+    fixed: Words  # [configuration][lane][word]
+    limit: int  # how many elements of D may be reached
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """What D showed: how many elements were reached for each item, which, and the codes they read out."""
+
+    counts: npt.NDArray[np.uint32]  # [item]
+    reached: npt.NDArray[np.uint16]  # [item][place]; places from counts on are undefined
+    codes: npt.NDArray[np.int32]  # [item][place]
 
 
 class Machine(Protocol):
@@ -34,15 +64,21 @@ class Machine(Protocol):
         """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
         ...
 
-    def run(self, signature: Signature, a: Words, b: Words, c: Words) -> Words:
-        """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand."""
+    def hits(self, signature: Signature, coded: Coded) -> Hits:
+        """The D elements that each A element reaches, and the number of the B element that it met there."""
         ...
 
-    def move(self, name: Literal["ldmatrix", "stmatrix"], words: Words, rows: Rows) -> Words:
-        """One .x4 matrix move; lane r passes the address of the 16-byte row rows[r].
+    def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
+        """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand.
 
-        ldmatrix takes the memory image [row][word] and gives registers [lane][register]; stmatrix takes
-        registers and gives the image, whose bytes are 0xFF where nothing was stored.
+        A matrix in shared memory is one lane's words: its plainest image. `fixed` are metadata and the like.
+        """
+        ...
+
+    def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
+        """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it.
+
+        Lane l passes the address of the 16-byte row rows[trial][l]. What the move does not write is as given.
         """
         ...
 

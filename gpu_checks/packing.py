@@ -8,7 +8,7 @@ Element i of a lane lies in register i // per_register, in the bits (i % per_reg
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -76,6 +76,34 @@ def words_per_register(fragment: Fragment) -> int:
 def words_per_lane(fragment: Fragment) -> int:
     """How many 32-bit words one lane holds of the operand."""
     return fragment.regs * words_per_register(fragment)
+
+
+def held(signature: Signature) -> dict[str, tuple[int, Fragment]]:
+    """Every operand with the lanes that hold it, as words: a matrix in shared memory is its image in one lane.
+
+    C is D where the accumulators are both.
+    """
+    found = {}
+    for name, fragment in signature.operands.items():
+        if fragment.space == "smem":
+            values = fragment.extent[0] * fragment.extent[1]
+            words = values * fragment.bits // 32
+            found[name] = (1, replace(fragment, values=values, regs=words, reg_type="b32"))
+        else:
+            found[name] = (signature.lanes, fragment)
+    return {"C": found["D"], **found}
+
+
+def digits(signature: Signature) -> int:
+    """A power of two up to which every integer below it is exact in B and, as a product with one, in D."""
+    return 1 << min(_whole_bits(NUMBERS[signature.operands[name].type]) for name in "BD")
+
+
+def _whole_bits(number: Number) -> int:
+    if not number.exponent:
+        return number.bits - (number.low < 0 or number.accumulates[0] < 0)
+    largest = (1 << number.exponent - 1) + 1  # the power of two behind the largest number
+    return min(number.mantissa + 1, 11, largest)
 
 
 def encode(type_: str, numbers: Ints) -> npt.NDArray[np.uint64]:

@@ -4,16 +4,20 @@
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
 
-from gpu_checks.classes import digest, rebuild
+from gpu_checks.rebuilt import hash_of
 from gpu_checks.store import recordings, write
-from gpu_checks.values import DeviceInfo, Recording, Unavailable
+from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
+from gpu_checks.warpgroup import SAMPLE
 from gpu_checks.worker import Relate, Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
@@ -21,7 +25,10 @@ OK, CONTRADICTED, USAGE, INTERNAL, EMPTY = 0, 1, 2, 3, 5
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
 row, a column or a k; then C is passed through, random products are multiplied through the labels found
-(also renamed, which must pass, and rotated, which must fail), and ldmatrix and stmatrix anchor the labels.
+(also renamed, which must pass, and rotated, which must fail), and ldmatrix, stmatrix and wgmma anchor the
+labels. Of instructions with metadata or with matrices in shared memory, B's elements are numbered in digits
+instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Of wgmma, --all takes N = 8, 16, 24, 64
+and 256; name the others, or use a glob.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls,
 or something stayed UNCHECKED under --require; 2 usage, an unknown mnemonic, a malformed recording;
@@ -65,19 +72,24 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
-    parser.add_argument("--all", action="store_true", help="every instruction of the tables")
+    parser.add_argument("--all", action="store_true", help="every instruction; a sample of N of wgmma")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
     parser.add_argument("--list", action="store_true", help="print what is selected and stop")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write the recordings there, as JSON Lines")
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
+    parser.add_argument("--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (one for two CPUs)")
     parser.add_argument("--require", action="store_true", help="exit 1 if anything stays UNCHECKED")
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
     parser.add_argument(
         "--check", nargs="*", type=Path, metavar="PATH", help="read recordings (the shipped ones too) and stop"
     )
     return parser
+
+
+def _jobs() -> int:
+    return max(1, (os.cpu_count() or 1) // 2)
 
 
 def _positive(text: str) -> int:
@@ -89,8 +101,8 @@ def _positive(text: str) -> int:
 
 def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signature]:
     """The signatures asked for, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
-    known = mnemonics()
-    found = set(known) if every or (family and not names) else set()
+    known = mnemonics("*")
+    found = set(filter(_sampled, known)) if every or (family and not names) else set()
     for name in names:
         if any(sign in name for sign in "*?["):
             found |= {one for one in known if fnmatchcase(one, name)}
@@ -100,25 +112,44 @@ def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signa
     return [s for s in chosen if family in (None, s.family)]
 
 
+def _sampled(mnemonic: str) -> bool:
+    """Whether --all takes it: of wgmma's families, which differ in N alone, a sample."""
+    size = re.search(r"^wgmma.*\.m64n(\d+)k", mnemonic)
+    return size is None or int(size[1]) in SAMPLE
+
+
 def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
     started = time.monotonic()
-    results: dict[str, Recording | Unavailable] = {}
-    with Worker(timeout=options.timeout) as worker:
-        jobs = [Relate(s, options.trials, options.seed) for s in chosen]
-        for index, result in worker.run(jobs):
-            results[chosen[index].mnemonic] = result
-            if not options.quiet:
-                _progress(index + 1, chosen)
-        info = worker.device
+    results: dict[str, Recording | Move | Unavailable] = {}
+    info: DeviceInfo | Unavailable | None = None
+    parts = [chosen[start :: options.jobs] for start in range(min(options.jobs, len(chosen)))]
+    with ThreadPoolExecutor(len(parts)) as pool:
+        for seen, found in pool.map(lambda part: _heard(part, options), parts):
+            info = info or seen
+            results |= found
+    results = {s.mnemonic: results[s.mnemonic] for s in chosen}
     seconds = time.monotonic() - started
     if not options.quiet:
         print("\n".join(_lines(results)))
-    found = [result for result in results.values() if isinstance(result, Recording)]
+    recorded = [result for result in results.values() if not isinstance(result, Unavailable)]
     if options.output:
-        _save(options.output, chosen, found)
+        _save(options.output, chosen, recorded)
     print(_summary(results, info, seconds))
-    missing = len(found) < len(results)
-    return CONTRADICTED if any(not r.sound for r in found) or (missing and options.require) else OK
+    missing = len(recorded) < len(results)
+    return CONTRADICTED if any(not r.sound for r in recorded) or (missing and options.require) else OK
+
+
+def _heard(
+    chosen: Sequence[Signature], options: argparse.Namespace
+) -> tuple[DeviceInfo | Unavailable | None, dict[str, Recording | Move | Unavailable]]:
+    """What one worker process finds out about some instructions, and the GPU it found."""
+    results = {}
+    with Worker(timeout=options.timeout) as worker:
+        for index, result in worker.run([Relate(s, options.trials, options.seed) for s in chosen]):
+            results[chosen[index].mnemonic] = result
+            if not options.quiet:
+                _progress(index + 1, chosen)
+        return worker.device, results
 
 
 def _progress(count: int, chosen: Sequence[Signature]) -> None:
@@ -127,12 +158,13 @@ def _progress(count: int, chosen: Sequence[Signature]) -> None:
         print(f"\r\x1b[K{count}/{len(chosen)}  {chosen[count - 1].mnemonic}", end=end, file=sys.stderr, flush=True)
 
 
-def _lines(results: Mapping[str, Recording | Unavailable]) -> Iterable[str]:
+def _lines(results: Mapping[str, Recording | Move | Unavailable]) -> Iterable[str]:
     for mnemonic, result in results.items():
-        if isinstance(result, Recording):
+        if not isinstance(result, Unavailable):
             how = f"{result.sass or 'SASS not seen'}{'  emulated' if result.emulated else ''}"
             word = "RECORDED   " if result.sound else "CONTRADICTS"
-            yield f"{word}  {mnemonic}  {result.pairs} pairs  {how}"
+            size = f"{result.pairs} pairs" if isinstance(result, Recording) else f"{result.places.size // 2} bytes"
+            yield f"{word}  {mnemonic}  {size}  {how}"
             yield from (f"             {note}" for note in _objections(result))
     silent = {m: r.reason for m, r in results.items() if isinstance(r, Unavailable)}
     for reason, group in groupby(sorted(silent, key=lambda m: (silent[m], m)), key=silent.__getitem__):
@@ -141,8 +173,10 @@ def _lines(results: Mapping[str, Recording | Unavailable]) -> Iterable[str]:
         yield f"UNCHECKED    {names[0]}{more}: {reason}"
 
 
-def _objections(recording: Recording) -> Iterable[str]:
+def _objections(recording: Recording | Move) -> Iterable[str]:
     yield from recording.exceptions
+    if isinstance(recording, Move):
+        return
     controls = recording.controls
     if controls is None:
         yield "the labels are not complete: nothing could be multiplied through them"
@@ -153,7 +187,7 @@ def _objections(recording: Recording) -> Iterable[str]:
         )
 
 
-def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Recording]) -> None:
+def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Recording | Move]) -> None:
     family = {s.mnemonic: s.family for s in chosen}
     for name in sorted({family[r.mnemonic] for r in found}):
         path = write(folder, name, [r for r in found if family[r.mnemonic] == name])
@@ -161,12 +195,12 @@ def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Recording])
 
 
 def _summary(
-    results: Mapping[str, Recording | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
+    results: Mapping[str, Recording | Move | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
 ) -> str:
-    found = [result for result in results.values() if isinstance(result, Recording)]
+    found = [result for result in results.values() if not isinstance(result, Unavailable)]
     emulated = sum(result.emulated is True for result in found)
     broken = sum(not result.sound for result in found)
-    pairs = sum(result.pairs for result in found)
+    pairs = sum(result.pairs for result in found if isinstance(result, Recording))
     text = f"{len(found)} recorded, {pairs} pairs ({emulated} emulated, {broken} contradict their controls), "
     text += f"{len(results) - len(found)} unchecked, {seconds:.1f} s"
     if isinstance(info, DeviceInfo):
@@ -181,7 +215,7 @@ def _check(paths: Sequence[Path]) -> int:
     for mnemonic in library:
         for recording in library[mnemonic]:
             count += 1
-            if digest(rebuild(recording.operands)) != recording.hash:
+            if hash_of(recording) != recording.hash:
                 lost += 1
                 print(f"{recording.file}: {mnemonic}: the labels do not rebuild the table that was observed")
     print(f"{count} recordings of {len(library)} instructions read, {lost} do not rebuild their table")

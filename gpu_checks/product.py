@@ -8,33 +8,65 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
+from gpu_checks.coded import plain_form
 from gpu_checks.machine import Machine
-from gpu_checks.packing import NUMBERS, Ints, interaction, pack, unpack
-from gpu_checks.values import Labels
-from isa_tables.signature import Signature
+from gpu_checks.packing import NUMBERS, Ints, Words, held, interaction, pack, unpack
+from gpu_checks.sparse import FIELDS, words_of
+from gpu_checks.values import Labels, Metadata
+from isa_tables.signature import Fragment, Signature
 
 Maps = Mapping[str, Labels]
 
 
-def multiply_on(machine: Machine, signature: Signature, maps: Maps, trials: int, seed: int) -> int:
+def multiply_on(
+    machine: Machine, signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None
+) -> int:
     """How many D elements of `trials` random products differ from A @ B + C.
 
     `maps[x][lane][value]` is the (row, col) of the operand that the element holds, or (row, col, product)
     for an instruction that makes several products at once; without it all products get the same matrices.
     D uses C's map unless it has its own. Zero mismatches say that the maps fit the instruction up to
     relabelling m, n and k; ValueError when a map does not have the operand's shape or leaves its tile.
+    A matrix in shared memory is one lane that holds its plainest image. Of a sparse instruction the columns of
+    A are those stored, and `metadata` says where they stand; each trial draws its own.
     """
-    full = _checked(signature, maps)
+    seats = held(plain_form(signature))
+    full = _checked(signature, maps, seats)
     random = np.random.default_rng(seed)
     products = 1 + max(int(labels[..., 2].max()) for labels in full.values())
-    drawn = {name: _draw(random, signature, name, (trials, products)) for name in "ABC"}
-    words = {name: pack(signature.operands[name], _deal(drawn[name], full[name])) for name in "ABC"}
+    drawn = {name: _draw(random, seats[name][1], name, (trials, products)) for name in "ABC"}
+    dealt = {name: _deal(drawn[name], full[name]) for name in "ABC"}
+    fixed = None
+    if metadata is not None:
+        fixed, k = random_metadata(metadata, random, trials, signature.lanes)
+        drawn["A"] = _spread(dealt["A"], full["A"], k, drawn["B"].shape[-2])
+    words = {name: pack(seats[name][1], dealt[name]) for name in "ABC"}
     expected = drawn["C"] + _times(drawn["A"], drawn["B"])
     if interaction(signature) < 0:  # a xor b = a + b - 2ab
         ones = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
         expected = drawn["C"] + ones - 2 * _times(drawn["A"], drawn["B"])
-    result = unpack(signature.operands["D"], machine.run(signature, words["A"], words["B"], words["C"]))
+    result = unpack(seats["D"][1], machine.run(signature, words["A"], words["B"], words["C"], fixed))
     return int(np.count_nonzero(result != _deal(expected, full["D"])))
+
+
+def random_metadata(
+    metadata: Metadata, random: np.random.Generator, trials: int, lanes: int
+) -> tuple[Words, npt.NDArray[np.int64]]:
+    """Random valid metadata for the first selector, and the k class of every stored element under it."""
+    values = np.array(list(metadata.kept))
+    ways = np.stack(list(metadata.kept.values()))
+    lane, field = np.moveaxis(next(iter(metadata.rulers.values())), -1, 0)
+    chosen = random.integers(0, len(values), (trials, lanes, FIELDS))
+    at = chosen[:, lane, field]
+    return words_of(values[chosen]), np.take_along_axis(ways[None], at[:, None], axis=1)[:, 0]
+
+
+def _spread(dealt: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
+    """A with its stored elements at the k that the metadata give them: [trial][product][row][k]."""
+    rows = 1 + int(labels[..., 0].max())
+    whole = np.zeros((len(dealt), 1, rows, columns), np.int64)
+    whole[np.arange(len(dealt))[:, None, None], 0, labels[..., 0], k] = dealt
+    return whole
 
 
 def _times(a: Ints, b: Ints) -> Ints:
@@ -42,8 +74,7 @@ def _times(a: Ints, b: Ints) -> Ints:
     return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
 
 
-def _draw(random: np.random.Generator, signature: Signature, name: str, lead: tuple[int, int]) -> Ints:
-    fragment = signature.operands[name]
+def _draw(random: np.random.Generator, fragment: Fragment, name: str, lead: tuple[int, int]) -> Ints:
     number = NUMBERS[fragment.type]
     low, high = number.accumulates if name == "C" else (number.low, number.high)
     return random.integers(low, high, (*lead, *fragment.extent), np.int64, endpoint=True)
@@ -54,18 +85,20 @@ def _deal(matrices: Ints, labels: Labels) -> Ints:
     return matrices[:, labels[..., 2], labels[..., 0], labels[..., 1]]
 
 
-def _checked(signature: Signature, maps: Maps) -> dict[str, npt.NDArray[np.int64]]:
+def _checked(
+    signature: Signature, maps: Maps, seats: Mapping[str, tuple[int, Fragment]]
+) -> dict[str, npt.NDArray[np.int64]]:
     """The maps of A, B, C and D with a product column, or ValueError."""
-    operands = signature.operands
-    if "D" not in maps and operands["D"].type != operands["C"].type:
-        text = f"{signature.mnemonic}: D is {operands['D'].type} and C {operands['C'].type}: D needs its own map"
+    kinds = [seats[name][1].type for name in "DC"]
+    if "D" not in maps and kinds[0] != kinds[1]:
+        text = f"{signature.mnemonic}: D is {kinds[0]} and C {kinds[1]}: D needs its own map"
         raise ValueError(text)
     full = {}
     for name in "ABCD":
         labels = np.asarray(maps[name if name in maps else "C"])
-        fragment = operands[name]
-        if labels.shape not in {(signature.lanes, fragment.values, width) for width in (2, 3)}:
-            want = (signature.lanes, fragment.values, 2)
+        lanes, fragment = seats[name]
+        if labels.shape not in {(lanes, fragment.values, width) for width in (2, 3)}:
+            want = (lanes, fragment.values, 2)
             raise ValueError(f"{signature.mnemonic}: the map of {name} has shape {labels.shape}, not {want}")
         if labels.shape[-1] == 2:
             labels = np.concatenate([labels, np.zeros_like(labels[..., :1])], axis=-1)

@@ -4,83 +4,121 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
+from typing import Any
 
 import numpy as np
 
-from gpu_checks.anchors import Places, anchors, observe
+from gpu_checks import sparse, warpgroup
+from gpu_checks.anchors import Landmarks, anchors
+from gpu_checks.assembly import is_warpgroup
 from gpu_checks.classes import classes, digest
-from gpu_checks.kernels import fits, module
+from gpu_checks.coded import plain_form
 from gpu_checks.machine import Machine
-from gpu_checks.packing import Words, pack, unpack, words_per_lane
+from gpu_checks.moves import observe
+from gpu_checks.packing import held, pack, unpack, words_per_lane
 from gpu_checks.product import multiply_on
 from gpu_checks.sass import is_emulated
-from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Recording, Refused
+from gpu_checks.sources import module, probe_of
+from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
 from isa_tables.signature import Signature, runs_on
 
-Moves = Mapping[str, Places | None]
-
+TRIALS = 8  # choices of addresses for a matrix move
+_ELEMENTS = 2**17  # of D in all trials together, about
+_DIGITS = 1024  # exact in every accumulator
 _AXES = {"A": (ROW, CONTRACTED, PRODUCT), "B": (CONTRACTED, COLUMN, PRODUCT), "D": (ROW, COLUMN, PRODUCT)}
 
 
-def observe_moves(machine: Machine) -> Moves:
-    """What ldmatrix and stmatrix do on this machine; shared by all instructions of a run."""
-    return {"ldmatrix": observe(machine, "ldmatrix"), "stmatrix": observe(machine, "stmatrix")}
-
-
-def require(machine: Machine, signature: Signature) -> None:
-    """Raise Refused unless the probes fit the instruction and it exists for this GPU's architecture."""
+def require(machine: Machine, signature: Signature) -> str:
+    """The kind of probe; Refused unless the instruction exists for this GPU's architecture and has a probe."""
     info = machine.info
-    if not fits(signature):
-        operands = ", ".join(signature.operands)
-        raise Refused(f"there is no probe for {signature.family} yet (operands {operands}; {signature.lanes} lanes)")
     if not runs_on(signature, info.sm):
         needed = " or ".join(signature.targets)
         raise Refused(f"needs {needed}; {info.gpu} is {info.sm}")
+    kind = probe_of(signature)
+    if kind is None:
+        operands = ", ".join(signature.operands)
+        raise Refused(f"there is no probe for {signature.family} yet (operands {operands}; {signature.lanes} lanes)")
+    return kind
 
 
-def record(machine: Machine, signature: Signature, moves: Moves, trials: int, seed: int) -> Recording:
-    """Probe one instruction. Raises Refused or DeviceFault as the machine does."""
-    require(machine, signature)
-    table = machine.table(signature)
-    found = classes(signature, table)
+def record(
+    machine: Machine, signature: Signature, seen: Callable[[Signature], Landmarks], trials: int, seed: int
+) -> Recording | Move:
+    """Probe one instruction; `seen` says what its anchors rest on. Raises Refused or DeviceFault as machines do."""
+    kind = require(machine, signature)
+    if kind == "moves":
+        places, notes = observe(machine, signature, TRIALS, seed)
+        return Move(places=places, trials=TRIALS, exceptions=notes, **_facts(machine, signature))
+    known = _relation(machine, signature, kind, seed)
+    notes, operands, metadata = known.pop("exceptions"), known["operands"], known.get("metadata")
     passed = passthrough(machine, signature)
-    fixed, disagreements = anchors(signature, found.operands, moves)
-    info = machine.info
+    if "anchors" not in known:
+        known["anchors"], disagreements = anchors(signature, operands, seen(signature))
+        notes = (*notes, *disagreements)
     return Recording(
-        mnemonic=signature.mnemonic,
-        operands=found.operands,
+        **known,
         passthrough=passed,
-        anchors=fixed,
-        controls=controls(machine, signature, found.operands, passed, trials, seed),
-        pairs=table.size,
-        exceptions=(*found.exceptions, *_passthrough_notes(passed), *disagreements),
-        hash=digest(table),
-        gpu=info.gpu,
-        sm=info.sm,
-        driver=info.driver,
-        cuda=info.cuda,
-        nvrtc=info.nvrtc,
-        sass=(sass := machine.sass(signature)),
-        emulated=is_emulated(sass),
-        kernel_hash=hashlib.sha256(module([signature]).encode()).hexdigest(),
-        date=date.today().isoformat(),
+        controls=controls(machine, signature, operands, passed, trials, seed, metadata),
+        exceptions=(*notes, *_passthrough_notes(passed)),
+        probe=kind,
+        **_facts(machine, signature),
     )
 
 
-def passthrough(machine: Machine, signature: Signature) -> Labels:
-    """With A = B = 0 and one element of C set to one: the D slot where the one arrives, -1 unless exactly one."""
-    c = signature.operands["C"]
-    slots = signature.lanes * c.values
-    ones = np.eye(slots, dtype=np.int64).reshape(slots, signature.lanes, c.values)
-    silent: dict[str, Words] = {
-        name: np.zeros((slots, signature.lanes, words_per_lane(signature.operands[name])), np.uint32) for name in "AB"
+def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> dict[str, Any]:
+    """What the probe of its kind saw: the fields of a recording that depend on it."""
+    if kind == "pairs":
+        table = machine.table(signature)
+        found = classes(signature, table)
+        fields = {"operands": found.operands, "pairs": table.size, "hash": digest(table)}
+        return fields | {"exceptions": found.exceptions}
+    if is_warpgroup(signature):
+        wide = warpgroup.look(machine, signature)
+        fields = {"operands": wide.operands, "pairs": wide.pairs, "hash": wide.hash, "images": wide.images}
+        return fields | {"anchors": wide.anchors, "exceptions": wide.notes}
+    thin = sparse.look(machine, signature, seed)
+    fields = {"operands": thin.operands, "pairs": thin.pairs, "hash": thin.hash, "metadata": thin.metadata}
+    return fields | {"exceptions": thin.notes}
+
+
+def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
+    info = machine.info
+    sass = machine.sass(signature)
+    return {
+        "mnemonic": signature.mnemonic,
+        "gpu": info.gpu,
+        "sm": info.sm,
+        "driver": info.driver,
+        "cuda": info.cuda,
+        "nvrtc": info.nvrtc,
+        "sass": sass,
+        "emulated": is_emulated(sass),
+        "kernel_hash": hashlib.sha256(module([signature]).encode()).hexdigest(),
+        "date": date.today().isoformat(),
     }
-    result = unpack(signature.operands["D"], machine.run(signature, silent["A"], silent["B"], pack(c, ones)))
-    arrived = result.reshape(slots, -1)
-    clean = ((arrived != 0).sum(axis=1) == 1) & (arrived.max(axis=1) == 1.0)
-    return np.where(clean, arrived.argmax(axis=1), -1).astype(np.int64).reshape(signature.lanes, c.values)
+
+
+def passthrough(machine: Machine, signature: Signature) -> Labels:
+    """With A = B = 0: the D slot where each element of C arrives, -1 unless in exactly one.
+
+    The first run has ones in C; the others the digits of the slot's number, so that D names what it holds.
+    """
+    seats = held(plain_form(signature))
+    lanes, c = seats["C"]
+    number = np.arange(lanes * c.values)
+    planes = np.stack([np.ones_like(number), number % _DIGITS, number // _DIGITS]).reshape(3, lanes, c.values)
+    words = {name: np.zeros((3, count, words_per_lane(part)), np.uint32) for name, (count, part) in seats.items()}
+    result = machine.run(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
+    ones, low, high = unpack(seats["D"][1], result).reshape(3, -1)
+    source = low + _DIGITS * high
+    whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < len(number)))
+    source = source[whole].astype(np.int64)
+    found = np.full(len(number), -1, np.int64)
+    found[source] = whole
+    return np.where(np.bincount(source, minlength=len(number)) == 1, found, -1).reshape(lanes, c.values)
 
 
 def _passthrough_notes(passed: Labels) -> list[str]:
@@ -106,32 +144,51 @@ def controls(
     passed: Labels,
     trials: int,
     seed: int,
+    metadata: Metadata | None = None,
 ) -> Controls | None:
     """Multiply through the recovered labels: as they are, renamed consistently, and with D rotated."""
+    trials = min(trials, max(4, _ELEMENTS // passed.size))
     maps = maps_of(operands, passed)
-    if maps is None:
+    if maps is None or (metadata is not None and not _complete(metadata)):
         return None
     try:
         wrong = [
-            multiply_on(machine, signature, chosen, trials, seed)
-            for chosen in (maps, _renamed(signature, maps, seed), _rotated(signature, maps))
+            multiply_on(machine, signature, chosen, trials, seed, ways)
+            for chosen, ways in (
+                (maps, metadata),
+                _renamed(signature, maps, metadata, seed),
+                (_rotated(signature, maps), metadata),
+            )
         ]
     except ValueError:  # more classes than the tile has rows or columns: `exceptions` says so
         return None
     return Controls(trials, *wrong)
 
 
-def _renamed(signature: Signature, maps: Mapping[str, Labels], seed: int) -> dict[str, Labels]:
-    """The same maps with m, n, k and the products permuted at random, in all operands alike."""
+def _complete(metadata: Metadata) -> bool:
+    return not any((labels < 0).any() for part in (metadata.kept, metadata.rulers) for labels in part.values())
+
+
+def _renamed(
+    signature: Signature, maps: Mapping[str, Labels], metadata: Metadata | None, seed: int
+) -> tuple[dict[str, Labels], Metadata | None]:
+    """The same maps with m, n, k and the products permuted at random, in all operands alike.
+
+    The stored columns of a sparse A are places, not k: there the k of the metadata are permuted.
+    """
     random = np.random.default_rng(seed + 1)
     m, n, k = (random.permutation(extent) for extent in signature.shape)
     products = random.permutation(signature.products)
-    renaming = {"A": (m, k), "B": (k, n), "C": (m, n), "D": (m, n)}
-    return {
+    stored = k if metadata is None else np.arange(len(k))
+    renaming = {"A": (m, stored), "B": (k, n), "C": (m, n), "D": (m, n)}
+    renamed = {
         name: np.stack([row[x[..., 0]], column[x[..., 1]], products[x[..., 2]]], axis=-1)
         for name, (row, column) in renaming.items()
         for x in (maps[name],)
     }
+    if metadata is None:
+        return renamed, None
+    return renamed, replace(metadata, kept={pattern: k[labels] for pattern, labels in metadata.kept.items()})
 
 
 def _rotated(signature: Signature, maps: Mapping[str, Labels]) -> dict[str, Labels]:

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 # The opcodes that carry out or replace a matrix instruction. CALL: a helper routine of the compiler's.
-_OPCODE = re.compile(r"\*/\s+(?:@!?U?P\w+\s+)?((?:[A-Z]MMA|IDP|CALL|BPT)(?:\.\w+)*)")
+_OPCODE = re.compile(r"\*/\s+(?:@!?U?P\w+\s+)?((?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM|CALL|BPT)(?:\.\w+)*)")
 _FUNCTION = re.compile(r"^\s*(?:\.text\.|Function : )(\w+):?\s*$")
-_NATIVE = re.compile(r"(?:[A-Z]MMA|IDP)(?:\.\w+)*")
+_NATIVE = re.compile(r"(?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM)(?:\.\w+)*")
 
 
 def disassembler() -> list[str] | None:

@@ -1,19 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as files: JSON Lines, one file per GPU and instruction family.
 
-    {"schema": 1, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premise": ...}
-    {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, ...]}
-    {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "anchors": {...}, ...}
+    {"schema": 2, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
+    {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, "eNqr...", ...]}
+    {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "anchors": [...], ...}
+    {"move": ..., "places": "<id>", ...}
 
 A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of
-its JSON. A column whose entries are all equal is written as that one number. Lines after the first may stand
-in any order and are read only when their mnemonic is asked for.
+its JSON. A column whose entries are all equal is written as that one number, a long one as the base64 of its
+zlib-compressed little-endian 32-bit numbers. Lines after the first may stand in any order and are read only
+when their mnemonic is asked for.
 """
 
 from __future__ import annotations
 
+import base64
 import json
 import re
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -22,24 +26,36 @@ from typing import Any
 
 import numpy as np
 
-from gpu_checks.values import Anchor, Controls, Labels, Recording
+from gpu_checks.values import Anchor, Controls, Image, Labels, Metadata, Move, Recording
 
-SCHEMA = 1
+SCHEMA = 2
 SHIPPED = Path(__file__).parent / "recordings"
 
-_HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc", "premise"), str)
+_HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc"), str)
 _LINE: Mapping[str, type] = {
-    **dict.fromkeys(("mnemonic", "A", "B", "D", "passthrough", "hash", "sass", "kernel_hash", "date"), str),
-    "anchors": dict,
+    **dict.fromkeys(("mnemonic", "A", "B", "D", "passthrough", "probe", "hash", "sass", "kernel_hash", "date"), str),
+    "anchors": list,
+    "images": list,
+    "metadata": dict,
     "controls": dict,
     "pairs": int,
     "exceptions": list,
     "emulated": bool,
 }
-_OPTIONAL = frozenset({"controls", "emulated"})
-_START = re.compile(r'\{"(mnemonic|table)": ?"([^"\\]+)"')
+_MOVE: Mapping[str, type] = {
+    **dict.fromkeys(("move", "places", "sass", "kernel_hash", "date"), str),
+    "trials": int,
+    "exceptions": list,
+    "emulated": bool,
+}
+_OPTIONAL = frozenset({"controls", "emulated", "metadata"})
+_START = re.compile(r'\{"(mnemonic|move|table)": ?"([^"\\]+)"')
 LARGEST = 16 * 2**20  # bytes of a file; all dense mma.sync instructions take a quarter of a megabyte
 _KEEP = 16  # characters of a table's id
+_LONG = 256  # entries of a column that are worth compressing
+_OPERANDS = ("A", "B", "D")
+_CONTROLS = ("trials", "product", "relabelled", "rotated")
+_HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
 
 
 class RecordingError(ValueError):
@@ -65,6 +81,11 @@ class Recordings(Mapping[str, tuple[Recording, ...]]):
 
     files: tuple[_File, ...]
 
+    @property
+    def moves(self) -> Mapping[str, tuple[Move, ...]]:
+        """Mnemonic of a matrix move -> its recordings, likewise."""
+        return Moves(self.files)
+
     def __getitem__(self, mnemonic: str) -> tuple[Recording, ...]:
         found = tuple(file.recording(mnemonic) for file in self.files if mnemonic in file.index["mnemonic"])
         if not found:
@@ -73,6 +94,25 @@ class Recordings(Mapping[str, tuple[Recording, ...]]):
 
     def __iter__(self) -> Iterator[str]:
         return iter(sorted({name for file in self.files for name in file.index["mnemonic"]}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+@dataclass(frozen=True)
+class Moves(Mapping[str, tuple[Move, ...]]):
+    """Mnemonic of a matrix move -> its recordings, one per file that has it."""
+
+    files: tuple[_File, ...]
+
+    def __getitem__(self, mnemonic: str) -> tuple[Move, ...]:
+        found = tuple(file.move(mnemonic) for file in self.files if mnemonic in file.index["move"])
+        if not found:
+            raise KeyError(mnemonic)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({name for file in self.files for name in file.index["move"]}))
 
     def __len__(self) -> int:
         return len(list(iter(self)))
@@ -99,18 +139,18 @@ class _File:
         head = self.parse(1) if self.lines else {}
         if head.get("schema") != SCHEMA:
             raise self.bad(1, f"schema is {head.get('schema')!r}, not {SCHEMA}")
-        self.check(1, head, {"schema": int, **_HEADER})
+        self.check(1, head, {"schema": int, **_HEADER, "premises": dict})
         return head
 
     @cached_property
     def index(self) -> dict[str, dict[str, int]]:
         """For tables and mnemonics: name -> line number."""
-        found: dict[str, dict[str, int]] = {"mnemonic": {}, "table": {}}
+        found: dict[str, dict[str, int]] = {"mnemonic": {}, "move": {}, "table": {}}
         if self.header:
             for number, text in enumerate(self.lines[1:], 2):
                 start = _START.match(text)
                 if start is None:
-                    raise self.bad(number, "starts with neither a mnemonic nor a table")
+                    raise self.bad(number, "starts with neither a mnemonic, a move nor a table")
                 if start[2] in found[start[1]]:
                     raise self.bad(number, f"{start[1]} {start[2]} stands twice")
                 found[start[1]][start[2]] = number
@@ -150,28 +190,54 @@ class _File:
         line = self.parse(number)
         self.check(number, line, {"table": str, "shape": list, "columns": list})
         shape, columns = line["shape"], line["columns"]
-        if not (len(shape) == 2 and all(type(x) is int and 0 < x <= 4096 for x in shape)):
+        if not (len(shape) == 2 and all(type(x) is int and 0 < x <= 2**18 for x in shape)):
             raise self.bad(number, f"shape is {shape!r}, not lanes and values")
         size = shape[0] * shape[1]
+        columns = [self._column(number, column, size) for column in columns]
         for place, column in enumerate(columns):
             entries = column if isinstance(column, list) else [column]
             if len(entries) not in (1, size) or isinstance(column, list) != (len(entries) == size > 1):
                 raise self.bad(number, f"column {place} has {len(entries)} entries, not {size}")
             if not all(type(x) is int and -1 <= x < 2**20 for x in entries):
                 raise self.bad(number, f"column {place} holds something other than small numbers")
-        if line["table"] != _name(body := {"shape": shape, "columns": columns}):
+        if line["table"] != _name(body := {"shape": shape, "columns": line["columns"]}):
             raise self.bad(number, f"table {line['table']} has the content of {_name(body)}")
         full = [np.broadcast_to(np.asarray(column, np.int64), size) for column in columns]
         labels = np.stack(full, axis=-1).reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
 
+    def _column(self, number: int, column: Any, size: int) -> Any:
+        """A column with its numbers written out."""
+        if not isinstance(column, str):
+            return column
+        try:
+            room = 4 * size
+            return _expand(column, room)
+        except (ValueError, zlib.error) as error:
+            raise self.bad(number, f"a column cannot be expanded: {error}") from error
+
+    def move(self, mnemonic: str) -> Move:
+        """Read one move's line and its table."""
+        number = self.index["move"][mnemonic]
+        line = self.parse(number)
+        self.check(number, line, _MOVE)
+        places = self.labels(number, line["places"], 2)
+        return Move(
+            mnemonic=mnemonic,
+            places=places,
+            exceptions=tuple(map(str, line["exceptions"])),
+            **{key: self.header[key] for key in _HOST},
+            **{key: line[key] for key in ("trials", "sass", "emulated", "kernel_hash", "date")},
+            file=str(self.source),
+        )
+
     def recording(self, mnemonic: str) -> Recording:
         """Read one mnemonic's line and its tables."""
         number = self.index["mnemonic"][mnemonic]
         line = self.parse(number)
         self.check(number, line, _LINE)
-        operands = {name: self.labels(number, line[name], 4) for name in "ABD"}
+        operands = {name: self.labels(number, line[name], 4) for name in _OPERANDS}
         slots = {name: labels.size // 4 for name, labels in operands.items()}
         if line["pairs"] != slots["A"] * slots["B"]:
             raise self.bad(number, f"pairs is {line['pairs']}, the labels make {slots['A'] * slots['B']}")
@@ -186,8 +252,10 @@ class _File:
             anchors=tuple(self._anchors(number, line["anchors"])),
             controls=self._controls(number, line["controls"]),
             exceptions=tuple(map(str, line["exceptions"])),
-            **{key: head[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")},
-            **{key: line[key] for key in ("pairs", "hash", "sass", "emulated", "kernel_hash", "date")},
+            images=tuple(self._images(number, line["images"])),
+            metadata=self._metadata(number, line["metadata"], operands["A"].shape[:2]),
+            **{key: head[key] for key in _HOST},
+            **{key: line[key] for key in ("pairs", "probe", "hash", "sass", "emulated", "kernel_hash", "date")},
             file=str(self.source),
         )
 
@@ -197,58 +265,114 @@ class _File:
             raise self.bad(number, f"table {name} has {labels.shape[-1]} columns, not {width}")
         return labels
 
-    def _anchors(self, number: int, given: Mapping[str, Any]) -> Iterator[Anchor]:
-        for operand, pair in given.items():
-            if operand not in "ABD" or not (isinstance(pair, list) and len(pair) == 2):
-                raise self.bad(number, f"anchors: {operand}: {pair!r} is not a name and a table")
-            yield Anchor(str(pair[0]), operand, self.header["premise"], self.labels(number, pair[1], 2))
+    def _anchors(self, number: int, given: Sequence[Any]) -> Iterator[Anchor]:
+        premises = self.header["premises"]
+        for one in given:
+            if not (isinstance(one, list) and len(one) == 4 and one[1] in _OPERANDS and one[3] in premises):
+                raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
+            yield Anchor(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
+
+    def _images(self, number: int, given: Sequence[Any]) -> Iterator[Image]:
+        for one in given:
+            if not (isinstance(one, list) and list(map(type, one)) == [str, str, str, int, int, str]):
+                raise self.bad(number, f"images: {one!r} is not an operand, a swizzle, a major, two offsets, a table")
+            operand, swizzle, major, lbo, sbo, name = one
+            yield Image(operand, swizzle, major, lbo, sbo, self.labels(number, name, 4))
+
+    def _metadata(self, number: int, given: Mapping[str, Any] | None, shape: tuple[int, ...]) -> Metadata | None:
+        if given is None:
+            return None
+        self.check(number, given, {"kept": dict, "rulers": dict, "words": int})
+        parts = []
+        for part, width in (("kept", 1), ("rulers", 2)):
+            if not all(key.isdecimal() for key in given[part]):
+                raise self.bad(number, f"metadata: {part} has keys that are no numbers")
+            tables = {int(key): self.labels(number, name, width) for key, name in given[part].items()}
+            if any(labels.shape[:2] != shape for labels in tables.values()):
+                raise self.bad(number, f"metadata: {part} has a table of another shape than A")
+            parts.append(tables)
+        return Metadata({key: labels[..., 0] for key, labels in parts[0].items()}, parts[1], given["words"])
 
     def _controls(self, number: int, given: Mapping[str, Any] | None) -> Controls | None:
         if given is None:
             return None
-        keys = ("trials", "product", "relabelled", "rotated")
-        self.check(number, given, dict.fromkeys(keys, int))
+        self.check(number, given, dict.fromkeys(_CONTROLS, int))
         return Controls(**given)
 
 
-def write(folder: Path, family: str, found: Sequence[Recording]) -> Path:
+def write(folder: Path, family: str, found: Sequence[Recording | Move]) -> Path:
     """Write the recordings of one GPU and family as one file, in the order of their mnemonics."""
     first = found[0]
-    facts = {key: getattr(first, key) for key in ("gpu", "sm", "driver", "cuda", "nvrtc")}
-    premise = next((a.premise for r in found for a in r.anchors), "")
+    facts = {key: getattr(first, key) for key in _HOST}
+    premises: dict[str, str] = {}
     tables: dict[str, str] = {}
-    body = [_line(recording, tables) for recording in sorted(found, key=lambda r: r.mnemonic)]
-    head = json.dumps({"schema": SCHEMA, "family": family, **facts, "premise": premise})
+    body = [_line(recording, tables, premises) for recording in sorted(found, key=lambda r: r.mnemonic)]
+    numbered = {number: text for text, number in premises.items()}
+    head = json.dumps({"schema": SCHEMA, "family": family, **facts, "premises": numbered})
     name = re.sub(r"[^a-z0-9]+", "_", f"{first.gpu} {family}".lower())
     path = folder / f"{name}.jsonl"
     path.write_text("\n".join([head, *sorted(tables.values()), *body]) + "\n", "utf-8")
     return path
 
 
-def _line(recording: Recording, tables: dict[str, str]) -> str:
-    controls = recording.controls
+def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[str, str]) -> str:
+    common = {"exceptions": list(recording.exceptions)}
+    common |= {key: getattr(recording, key) for key in ("sass", "emulated", "kernel_hash", "date")}
+    if isinstance(recording, Move):
+        places = _keep(recording.places, tables)
+        return json.dumps({"move": recording.mnemonic, "places": places, "trials": recording.trials, **common})
     line = {
         "mnemonic": recording.mnemonic,
-        **{name: _keep(recording.operands[name], tables) for name in "ABD"},
+        **{name: _keep(recording.operands[name], tables) for name in _OPERANDS},
         "passthrough": _keep(recording.passthrough[..., None], tables),
-        "anchors": {a.operand: [a.name, _keep(a.labels, tables)] for a in recording.anchors},
-        "controls": controls
-        and {key: getattr(controls, key) for key in ("trials", "product", "relabelled", "rotated")},
-        "pairs": recording.pairs,
-        "exceptions": list(recording.exceptions),
-        **{key: getattr(recording, key) for key in ("hash", "sass", "emulated", "kernel_hash", "date")},
+        "anchors": [
+            [a.name, a.operand, _keep(a.labels, tables), premises.setdefault(a.premise, str(len(premises)))]
+            for a in recording.anchors
+        ],
+        "images": [
+            [i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in recording.images
+        ],
+        "metadata": recording.metadata and _told(recording.metadata, tables),
+        "controls": recording.controls and {key: getattr(recording.controls, key) for key in _CONTROLS},
+        **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
+        **common,
     }
     return json.dumps(line)
 
 
+def _told(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
+    return {
+        "kept": {str(key): _keep(labels[..., None], tables) for key, labels in metadata.kept.items()},
+        "rulers": {str(key): _keep(labels, tables) for key, labels in metadata.rulers.items()},
+        "words": metadata.words,
+    }
+
+
 def _keep(labels: Labels, tables: dict[str, str]) -> str:
     """Put an array among the tables, unless it is there; its id."""
-    flat = labels.reshape(-1, labels.shape[-1])
-    columns = [c[0] if len(set(c)) == 1 else c for c in flat.T.tolist()]
-    body = {"shape": list(labels.shape[:2]), "columns": columns}
+    body = {"shape": list(labels.shape[:2]), "columns": [_written(c) for c in labels.reshape(-1, labels.shape[-1]).T]}
     name = _name(body)
-    tables[name] = json.dumps({"table": name, **body}, separators=(",", ":")).replace('":', '": ', 1)
+    if name not in tables:
+        tables[name] = json.dumps({"table": name, **body}, separators=(",", ":")).replace('":', '": ', 1)
     return name
+
+
+def _written(column: Labels) -> int | str | list[int]:
+    if (column == column[0]).all():
+        return int(column[0])
+    if len(column) < _LONG:
+        return [int(x) for x in column]
+    return base64.b64encode(zlib.compress(np.ascontiguousarray(column, "<i4").tobytes(), 9)).decode()
+
+
+def _expand(text: str, room: int) -> list[int]:
+    """The numbers of a compressed column; ValueError or zlib.error where it is damaged or too long."""
+    reader = zlib.decompressobj()
+    content = reader.decompress(base64.b64decode(text, validate=True), room + 1)
+    if len(content) != room:
+        raise ValueError(f"{len(content)} bytes, not {room}")
+    numbers: list[int] = np.frombuffer(content, "<i4").tolist()
+    return numbers
 
 
 def _name(body: Mapping[str, Any]) -> str:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -71,21 +71,36 @@ class Controls:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Recording:
-    """What one GPU showed about one instruction. A slot is lane * values + value.
+class Image:
+    """A matrix in shared memory in one mode of its descriptor: which element each place of the image holds."""
 
-    `operands[x][lane][value]` is (row class, column class, k class, product) as `classes.classes` defines
-    them, -1 where the operand has no such axis or the table gave no class.
+    operand: str
+    swizzle: str
+    major: str
+    lbo: int  # the descriptor's offsets, in bytes
+    sbo: int
+    labels: Labels  # [0][element of the image in order of address] -> classes, as in `Recording.operands`
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Metadata:
+    """How the metadata of a sparse instruction moves the stored elements of A along k.
+
+    A field is four bits of E. `rulers[F]` says for each stored element which lane's field decides where it
+    stands when the selector is F, and `kept[pattern]` its k class when that field is the pattern.
     """
 
+    kept: Mapping[int, Labels]  # pattern -> [lane][value] of A -> k class
+    rulers: Mapping[int, Labels]  # F -> [lane][value] of A -> (lane of E, field counted from the low bits)
+    words: int  # random configurations of all fields in which every element stood where this says
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Observed:
+    """What belongs to every recording: the instruction, the GPU, the software and the day."""
+
     mnemonic: str
-    operands: Mapping[str, Labels]  # A, B, D
-    passthrough: Labels  # [lane][value] of C -> the D slot it arrives in when A = B = 0; -1: none or several
-    anchors: tuple[Anchor, ...]
-    controls: Controls | None  # None where the labels are too broken to multiply through
-    pairs: int
     exceptions: tuple[str, ...]
-    hash: str  # SHA-256 of the observed table: D slots as little-endian 16-bit numbers, A slot major
     gpu: str
     sm: str
     driver: str
@@ -95,9 +110,47 @@ class Recording:
     emulated: bool | None  # not one native opcode; None where the SASS was not seen
     kernel_hash: str  # SHA-256 of the CUDA text of the probe
     date: str
-    file: str = field(default="", kw_only=True)  # where it was read, empty for a live one
+    file: str = ""  # where it was read, empty for a live one
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Recording(Observed):
+    """What one GPU showed about one matrix product. A slot is lane * values + value.
+
+    `operands[x][lane][value]` is (row class, column class, k class, product) as `classes.classes` defines
+    them, -1 where the operand has no such axis or the table gave no class. A matrix in shared memory has one
+    lane, and its values are the elements of its plainest image in order of address. A's k classes of a sparse
+    instruction are those under the first pattern of its metadata.
+    """
+
+    operands: Mapping[str, Labels]  # A, B, D
+    passthrough: Labels  # [lane][value] of C -> the D slot it arrives in when A = B = 0; -1: none or several
+    anchors: tuple[Anchor, ...]
+    controls: Controls | None  # None where the labels are too broken to multiply through
+    pairs: int
+    hash: str  # SHA-256 of the observed table; what is hashed says the probe (classes.digest, meetings.digest)
+    probe: str = "pairs"  # pairs or codes: how the table was observed
+    images: tuple[Image, ...] = ()  # the other modes of matrices in shared memory
+    metadata: Metadata | None = None
 
     @property
     def sound(self) -> bool:
         """Whether the table is a matrix product without exception and the controls hold."""
         return not self.exceptions and self.controls is not None and self.controls.hold
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Move(Observed):
+    """What one GPU showed about a move between memory rows and registers.
+
+    `places[lane][register byte]` is (lane, byte): for ldmatrix and stmatrix the lane that gave the row's
+    address and the byte of that row, for movmatrix the lane and the byte of its source register.
+    """
+
+    places: Labels
+    trials: int  # random choices of addresses, under all of which the places were the same
+
+    @property
+    def sound(self) -> bool:
+        """Whether every byte of the registers moved to or from one byte, whatever the addresses."""
+        return not self.exceptions

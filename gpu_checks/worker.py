@@ -17,16 +17,17 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, Protocol, Self
+from typing import IO, Any, Literal, Protocol, Self
 
+from gpu_checks.anchors import Landmarks, Places, kindred, observe_move, observe_warpgroup
 from gpu_checks.machine import Machine
 from gpu_checks.product import Maps, multiply_on
-from gpu_checks.record import Moves, observe_moves, record, require
-from gpu_checks.values import DeviceFault, DeviceInfo, Recording, Refused, Unavailable
-from isa_tables.signature import Signature
+from gpu_checks.record import record, require
+from gpu_checks.values import DeviceFault, DeviceInfo, Labels, Move, Recording, Refused, Unavailable
+from isa_tables.signature import Signature, runs_on
 
 FACTORY = "gpu_checks.gpu:machine"
 
@@ -36,14 +37,20 @@ class Bench:
 
     def __init__(self, machine: Machine) -> None:
         self.machine = machine
-        self._moves: Moves | None = None
+        self._moves: Mapping[str, Places | None] | None = None
+        self._warpgroups: dict[str, Mapping[str, Labels]] = {}
 
-    @property
-    def moves(self) -> Moves:
-        """What ldmatrix and stmatrix were seen to do, looked at once."""
+    def landmarks(self, signature: Signature) -> Landmarks:
+        """What anchors the instruction: the matrix moves and the wgmma of its k, each looked at once."""
         if self._moves is None:
-            self._moves = observe_moves(self.machine)
-        return self._moves
+            names: tuple[Literal["ldmatrix", "stmatrix"], ...] = ("ldmatrix", "stmatrix")
+            self._moves = {name: observe_move(self.machine, name) for name in names}
+        wide = kindred(signature)
+        if wide is None or not runs_on(wide, self.machine.info.sm):
+            return Landmarks(self._moves)
+        if wide.mnemonic not in self._warpgroups:
+            self._warpgroups[wide.mnemonic] = observe_warpgroup(self.machine, wide)
+        return Landmarks(self._moves, self._warpgroups[wide.mnemonic])
 
 
 class Job(Protocol):
@@ -67,9 +74,9 @@ class Relate:
     trials: int = 64
     seed: int = 0
 
-    def on(self, bench: Bench) -> Recording:
+    def on(self, bench: Bench) -> Recording | Move:
         """The recording."""
-        return record(bench.machine, self.signature, bench.moves, self.trials, self.seed)
+        return record(bench.machine, self.signature, bench.landmarks, self.trials, self.seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which probe an instruction gets, and the CUDA text of several instructions as one module."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gpu_checks import coded, kernels, moves
+
+if TYPE_CHECKING:
+    from isa_tables.signature import Signature
+
+COMMON = """\
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned long long u64;
+
+__device__ __forceinline__ float half(u32 bits) {
+  float x;
+  asm("{ .reg .b16 t; mov.b16 t, %1; cvt.f32.f16 %0, t; }" : "=f"(x) : "h"((u16)bits));
+  return x;
+}
+
+struct Words {
+  const u32* first;
+  int stride;
+  __device__ __forceinline__ u32 operator[](int w) const { return first[w * stride]; }
+};
+
+// Slot s is element s % VALUES of lane s / VALUES.
+template <int WORDS, int VALUES, int PER, int BITS, int WIDTH>
+__device__ __forceinline__ void one_hot(u32* words, u64 one, int slot, int lane) {
+  const int i = slot % VALUES;
+  const u64 held = slot / VALUES == lane ? one << (i % PER * BITS) : 0;
+  #pragma unroll
+  for (int w = 0; w < WORDS; ++w)
+    words[w] = w / WIDTH == i / PER ? (u32)(held >> (w % WIDTH * 32)) : 0;
+}
+"""
+
+_TEXTS: Mapping[str, tuple[Callable[[Signature], bool], Callable[[Signature, int], str]]] = MappingProxyType(
+    {
+        "pairs": (kernels.fits, kernels.text),
+        "codes": (coded.fits, coded.text),
+        "moves": (moves.fits, moves.text),
+    }
+)
+
+
+def probe_of(signature: Signature) -> str | None:
+    """pairs, codes or moves: the kind of probe that can issue the instruction; None where there is none."""
+    return next((name for name, (fits, _) in _TEXTS.items() if fits(signature)), None)
+
+
+def module(signatures: Sequence[Signature]) -> str:
+    """One compilation unit for some instructions; the kernels of the n-th end in _n."""
+    return COMMON + "".join(
+        text(signature, index)
+        for index, signature in enumerate(signatures)
+        for fits, text in _TEXTS.values()
+        if fits(signature)
+    )

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs coded probes: the planes of B for an image or for registers, and the meetings they show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import prod
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_checks.coded import Form, slots
+from gpu_checks.machine import Coded, Machine
+from gpu_checks.meetings import Meetings, collect
+from gpu_checks.packing import Words, digits, pack
+
+if TYPE_CHECKING:
+    from gpu_checks.memory import Window
+
+NOTHING = np.zeros((1, 1, 1), np.uint32)  # the fixed words of an instruction without metadata
+
+
+@dataclass(frozen=True, slots=True)
+class Spelling:
+    """How B's elements are numbered: the planes as words, and the base of their digits."""
+
+    planes: Words
+    base: int
+
+
+def spell(form: Form, image: Window | None, only: npt.NDArray[np.bool_] | None = None) -> Spelling:
+    """A plane of ones, then one for each digit of the slot's number, the lowest first; zero but for some slots."""
+    lanes, values = slots(form, "B", image)
+    base = digits(form.signature)
+    number = np.arange(lanes * values).reshape(1, lanes, values)
+    planes, weight = [np.ones_like(number)], 1
+    while weight < lanes * values:
+        planes.append(number // weight % base)
+        weight *= base
+    fragment = form.signature.operands["B"]
+    if image is not None:
+        fragment = replace(fragment, values=values, regs=image.size // 4, reg_type="b32")
+    whole = np.concatenate(planes)
+    return Spelling(pack(fragment, whole if only is None else whole * only.reshape(lanes, values)), base)
+
+
+def meet(
+    machine: Machine,
+    form: Form,
+    a: Window | None,
+    b: Window | None,
+    spelling: Spelling,
+    fixed: Words = NOTHING,
+    only: npt.NDArray[np.int64] | None = None,
+) -> tuple[list[Meetings], tuple[str, ...]]:
+    """The meetings of A's elements, or of some of them, under each of the fixed words, and what did not fit."""
+    chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
+    limit = form.signature.shape[1]
+    coded = Coded(form, a, b, chosen.astype(np.uint32), spelling.planes, spelling.base, fixed, limit)
+    return collect(machine.hits(form.signature, coded), chosen, prod(slots(form, "B", b)))
