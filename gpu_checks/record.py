@@ -160,7 +160,7 @@ def controls(
                 (_rotated(signature, maps), metadata),
             )
         ]
-    except ValueError:  # more classes than the tile has rows or columns: `exceptions` says so
+    except (ValueError, IndexError):  # more classes than the tile has rows or columns: `exceptions` says so
         return None
     return Controls(trials, *wrong)
 

@@ -212,8 +212,7 @@ class _File:
         if not isinstance(column, str):
             return column
         try:
-            room = 4 * size
-            return _expand(column, room)
+            return _expand(column, 4 * size)
         except (ValueError, zlib.error) as error:
             raise self.bad(number, f"a column cannot be expanded: {error}") from error
 
@@ -370,7 +369,7 @@ def _expand(text: str, room: int) -> list[int]:
     reader = zlib.decompressobj()
     content = reader.decompress(base64.b64decode(text, validate=True), room + 1)
     if len(content) != room:
-        raise ValueError(f"{len(content)} bytes, not {room}")
+        raise ValueError(f"other than {room // 4} entries")
     numbers: list[int] = np.frombuffer(content, "<i4").tolist()
     return numbers
 

@@ -50,7 +50,7 @@ def simulated() -> Simulated:
 class Lying(Simulated):
     """Its products are not those of its relation: D arrives one lane further on."""
 
-    def run(self, signature, a, b, c):
+    def run(self, signature, a, b, c, fixed=None):
         return np.roll(super().run(signature, a, b, c), 1, axis=1)
 
 

@@ -7,10 +7,13 @@ can contradict gpu_checks.packing.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from gpu_checks.coded import plain_form
+from gpu_checks.machine import Hits
+from gpu_checks.packing import held
 from gpu_checks.values import DeviceInfo, Refused
 from isa_tables.signature import runs_on
 
@@ -89,10 +92,11 @@ def registers(fragment, numbers):
 def random_deal(signature, random):
     """Every operand's elements dealt at random over lanes and values: [lane][value] -> (row, col, product)."""
     deal = {}
-    for name, fragment in signature.operands.items():
-        rows, columns = fragment.extent
-        every = np.stack(np.indices((rows, columns, signature.products)), -1).reshape(-1, 3)
-        deal[name] = random.permutation(every).reshape(signature.lanes, fragment.values, 3)
+    for name, (lanes, fragment) in held(plain_form(signature)).items():
+        if name in "ABCD":
+            rows, columns = fragment.extent
+            every = np.stack(np.indices((rows, columns, signature.products)), -1).reshape(-1, 3)
+            deal[name] = random.permutation(every).reshape(lanes, fragment.values, 3)
     return deal
 
 
@@ -116,12 +120,18 @@ def tile_deal(signature):
 
 @dataclass
 class Simulated:
-    """A Machine; `deals[mnemonic]` are its maps. `spoil` may damage a table before it is handed out."""
+    """A Machine; `deals[mnemonic]` are its maps. `spoil` may damage a table before it is handed out.
+
+    `rulers[F]` are the (lane, field) of the metadata that rule each element of a sparse A, and
+    `images[mnemonic, operand, swizzle, major]` the (row, col) of each element of an image, -1 where none is.
+    """
 
     deals: dict
     info: DeviceInfo = INFO
     moves: tuple[str, ...] = ("ldmatrix", "stmatrix")
     spoil: object = None
+    rulers: dict = field(default_factory=dict)
+    images: dict = field(default_factory=dict)
     runs: list = field(default_factory=list)
 
     def prepare(self, signatures):
@@ -139,36 +149,101 @@ class Simulated:
                 table[row, slot] = home[m, n, product]
         return self.spoil(table) if self.spoil else table
 
-    def run(self, signature, a, b, c):
+    def hits(self, signature, coded):
+        """D by its definition: for each chosen element of A, the sum over its k of every plane of B."""
+        if signature.mnemonic not in self.deals:
+            raise Refused(f"{signature.mnemonic} is not simulated")
+        n, k_extent = signature.shape[1:]
+        b, values = self.labels(signature, "B", coded.b), self.planes(signature, coded)
+        used = b[:, 0] >= 0
+        sums = np.zeros((len(values), k_extent, n))
+        np.add.at(sums, (slice(None), b[used, 0], b[used, 1]), values[:, used])
+        d_labels = self.deals[signature.mnemonic]["D"].reshape(-1, 3).tolist()
+        home = {tuple(label[:2]): d for d, label in enumerate(d_labels)}
+        counts, reached, codes = [], [], []
+        weights = coded.base ** np.arange(len(values) - 1)
+        for fixed in coded.fixed:
+            a = self.standing(coded.form.signature, fixed) if coded.a is None else self.labels(signature, "A", coded.a)
+            for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
+                columns = np.flatnonzero(sums[0, k]) if k >= 0 else []
+                told = [(home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns]
+                told = (told + [(0, 0)] * coded.limit)[: coded.limit]
+                counts.append(len(columns))
+                reached.append([d for d, _ in told])
+                codes.append([code for _, code in told])
+        return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
+
+    def planes(self, signature, coded):
+        """The numbers in the planes of B: [plane][slot]."""
+        fragment = held(signature)["B"][1]
+        if coded.b is not None:
+            fragment = replace(fragment, values=coded.b.size * 8 // fragment.bits, regs=coded.b.size // 4)
+        return elements(fragment, coded.planes).reshape(len(coded.planes), -1)
+
+    def labels(self, signature, operand, image):
+        """(row, col) of every slot of an operand; of an image, as this machine's memory has it."""
+        if image is None:
+            return self.deals[signature.mnemonic][operand].reshape(-1, 3)[:, :2]
+        return self.images[signature.mnemonic, operand, image.swizzle, image.major]
+
+    def standing(self, signature, words):
+        """The (row, k) of every element of A: of a sparse one where its lane's metadata put it."""
+        deal = self.deals[signature.mnemonic]["A"]
+        if signature.sparsity is None:
+            return deal
+        kept = signature.sparsity.kept
+        per = len(next(iter(kept.values())))
+        lane, field_ = np.moveaxis(self.rulers[signature.chosen["F"]], -1, 0)
+        field_ = words[lane, 0].astype(np.int64) >> 4 * field_ & 15
+        table = np.full((16, per), -1)
+        for pattern, places in kept.items():
+            table[pattern] = places
+        stored = deal[..., 1]
+        k = table[field_, stored % per] + signature.sparsity.columns * (stored // per)
+        return np.stack([deal[..., 0], k, deal[..., 2]], axis=-1)
+
+    def run(self, signature, a, b, c, fixed=None):
         self.runs.append(signature.mnemonic)
-        operands, deal = signature.operands, self.deals[signature.mnemonic]
+        plain = plain_form(signature)
+        seats, deal = held(plain), self.deals[signature.mnemonic]
+        m, n, k = signature.shape
         whole = {}
         for name, words in (("A", a), ("B", b), ("C", c)):
-            full = np.zeros((len(words), signature.products, *operands[name].extent))
-            rows, columns, products = np.moveaxis(deal[name], -1, 0)
-            full[:, products, rows, columns] = elements(operands[name], words)
-            whole[name] = full
+            shape = {"A": (m, k), "B": (k, n), "C": (m, n)}[name]
+            whole[name] = full = np.zeros((len(words), signature.products, *shape))
+            numbers = elements(seats[name][1], words)
+            for trial in range(len(words)):
+                sparse = name == "A" and fixed is not None
+                labels = self.standing(plain, fixed[trial]) if sparse else deal[name]
+                rows, columns, products = np.moveaxis(labels, -1, 0)
+                full[trial, products, rows, columns] = numbers[trial]
         if "xor" in signature.qualifiers:
             differ = whole["A"][..., :, None, :] != np.swapaxes(whole["B"], -1, -2)[..., None, :, :]
             result = whole["C"] + differ.sum(-1)
         else:
             result = whole["C"] + whole["A"] @ whole["B"]
         rows, columns, products = np.moveaxis(deal["D"], -1, 0)
-        return registers(operands["D"], result[:, products, rows, columns])
+        return registers(seats["D"][1], result[:, products, rows, columns])
 
-    def move(self, name, words, rows):
-        """ldmatrix: register q of lane 4r + t is word t of the row whose address lane 8q + r gave."""
+    def move(self, signature, memory, rows, given):
+        """Matrix q's row r is the one whose address lane 8q + r gave; lane 4r + t has its word t, or a column's."""
+        name = signature.mnemonic.split(".")[0]
         if name not in self.moves:
             raise Refused(f"no {name}")
-        out = np.full((32, 4), 0xFFFFFFFF, np.uint32)
-        for lane in range(32):
-            for q in range(4):
-                row, word = int(rows[8 * q + lane // 4]), lane % 4
-                if name == "ldmatrix":
-                    out[lane, q] = words[row, word]
-                else:
-                    out[row, word] = words[lane, q]
-        return out
+        memory, taken = memory.copy(), np.full(given.shape, 0xFFFFFFFF, np.uint32)
+        halves = memory.view("<u2").reshape(len(rows), -1, 8)
+        sources, results = np.ascontiguousarray(given).view("<u2"), taken.view("<u2")
+        turned = ".trans" in signature.mnemonic
+        for trial, lane, i in np.ndindex(*results.shape):
+            q, y = divmod(i, 2)
+            r, e = (2 * (lane % 4) + y, lane // 4) if turned else (lane // 4, 2 * (lane % 4) + y)
+            if name == "movmatrix":
+                results[trial, lane, i] = sources[trial, 4 * r + e // 2, e % 2]
+            elif name == "ldmatrix":
+                results[trial, lane, i] = halves[trial, rows[trial, 8 * q + r], e]
+            else:
+                halves[trial, rows[trial, 8 * q + r], e] = sources[trial, lane, i]
+        return memory, taken
 
     def sass(self, signature):
         return "HMMA.TEST"

@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_checks.anchors import PREMISE, anchors, observe
+from gpu_checks.anchors import PREMISE, Landmarks, anchors, observe_move
 from gpu_checks.classes import classes
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import Simulated, random_deal, tile_deal
@@ -27,15 +27,15 @@ def found_for(name, deal=None, machine=Simulated):
     s = signature(name)
     deal = deal or tile_deal(s)
     simulated = machine({s.mnemonic: deal})
-    places = {move: observe(simulated, move) for move in ("ldmatrix", "stmatrix")}
-    return deal, anchors(s, classes(s, simulated.table(s)).operands, places)
+    places = {move: observe_move(simulated, move) for move in ("ldmatrix", "stmatrix")}
+    return deal, anchors(s, classes(s, simulated.table(s)).operands, Landmarks(places))
 
 
 def test_a_move_is_seen_byte_by_byte():
     # lane 4r + t holds bytes 4t..4t+3 of the row whose address lane 8q + r gave, in register q
     want = [[[[8 * q + lane // 4, 4 * (lane % 4) + byte] for byte in range(4)] for q in range(4)] for lane in range(32)]
     for move in ("ldmatrix", "stmatrix"):
-        assert observe(Simulated({}), move).tolist() == want
+        assert observe_move(Simulated({}), move).tolist() == want
 
 
 @pytest.mark.parametrize("name", TILED)
@@ -89,41 +89,44 @@ def test_a_common_renaming_of_tiles_is_not_seen():
 
 
 class Loses(Simulated):
-    def move(self, name, words, rows):
-        moved = super().move(name, words, rows)
-        moved[3, 1] = 0xFFFFFFFF
+    def move(self, signature, memory, rows, given):
+        moved = super().move(signature, memory, rows, given)
+        moved[1][:, 3, 1] = 0xFFFFFFFF
+        moved[0][:, rows[:, 3]] = 0xFFFFFFFF
         return moved
 
 
 class Repeats(Simulated):
-    def move(self, name, words, rows):
-        moved = super().move(name, words, rows)
-        moved[3, 1] = moved[4, 1]
-        return moved
+    def move(self, signature, memory, rows, given):
+        if signature.mnemonic.startswith("stmatrix"):
+            given = given.copy()
+            given[:, 3, 1] = given[:, 4, 1]
+        image, taken = super().move(signature, memory, rows, given)
+        taken[:, 3, 1] = taken[:, 4, 1]
+        return image, taken
 
 
 class Elsewhere(Simulated):
     """Register q comes from the rows of matrix 3 - q."""
 
-    def move(self, name, words, rows):
-        if name == "ldmatrix":
-            return super().move(name, words, rows)[:, ::-1].copy()
-        return super().move(name, words[:, ::-1], rows)
+    def move(self, signature, memory, rows, given):
+        image, taken = super().move(signature, memory, rows, given[..., ::-1].copy())
+        return image, taken[..., ::-1].copy()
 
 
 def test_a_move_that_the_gpu_lacks_leaves_its_operands_without_anchor():
     s = signature(PLAIN)
     simulated = Simulated({s.mnemonic: tile_deal(s)}, moves=("ldmatrix",))
-    assert observe(simulated, "stmatrix") is None
-    places = {"ldmatrix": observe(simulated, "ldmatrix"), "stmatrix": None}
-    found, disagreements = anchors(s, classes(s, simulated.table(s)).operands, places)
+    assert observe_move(simulated, "stmatrix") is None
+    places = {"ldmatrix": observe_move(simulated, "ldmatrix"), "stmatrix": None}
+    found, disagreements = anchors(s, classes(s, simulated.table(s)).operands, Landmarks(places))
     assert [a.operand for a in found] == ["A", "B"] and disagreements == ()
 
 
 @pytest.mark.parametrize("machine", [Loses, Repeats])
 def test_a_move_that_loses_or_repeats_a_byte_anchors_nothing(machine):
-    assert observe(machine({}), "ldmatrix") is None
-    assert observe(machine({}), "stmatrix") is None
+    assert observe_move(machine({}), "ldmatrix") is None
+    assert observe_move(machine({}), "stmatrix") is None
 
 
 def test_a_move_whose_registers_are_other_matrices_anchors_nothing():

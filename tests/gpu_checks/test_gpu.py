@@ -77,11 +77,49 @@ def test_anchored_labels_are_the_tiles_of_the_isa(name, worker):
     s = here(name)
     found = gpu_checks.relation(s, trials=1, worker=worker)
     assert isinstance(found, Recording)
-    assert len(found.anchors) == (0 if s.operands["A"].type == "f64" else 3 if runs_on_stmatrix(found.sm) else 2)
+    moved = [anchor for anchor in found.anchors if anchor.name != "wgmma"]
+    assert len(moved) == (0 if s.operands["A"].type == "f64" else 3 if runs_on_stmatrix(found.sm) else 2)
     for anchor in found.anchors:
         want = tile_deal(s)[anchor.operand][..., :2]
         assert ((anchor.labels == want) | (anchor.labels == -1)).all()
         assert (anchor.labels[..., 0] >= 0).all()
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "mma.sp.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32",
+        "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16",
+        "wgmma.mma_async.sync.aligned.m64n24k256.s32.b1.b1.and.popc",
+    ],
+)
+def test_a_coded_relation_is_sound_and_the_one_on_record(name, worker):
+    found = gpu_checks.relation(here(name), worker=worker)
+    assert isinstance(found, Recording)
+    assert found.sound, (found.exceptions, found.controls)
+    (recorded,) = gpu_checks.recordings()[name]
+    assert (found.hash, found.kernel_hash) == (recorded.hash, recorded.kernel_hash)
+    assert [image.labels.tolist() for image in found.images] == [image.labels.tolist() for image in recorded.images]
+    if found.metadata is not None:
+        rulers = [{f: r.tolist() for f, r in one.metadata.rulers.items()} for one in (found, recorded)]
+        assert rulers[0] == rulers[1]
+
+
+@pytest.mark.parametrize(
+    "name", ["ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", "movmatrix.sync.aligned.m8n8.trans.b16"]
+)
+def test_a_move_is_the_one_on_record(name, worker):
+    found = gpu_checks.move(here(name), worker=worker)
+    assert isinstance(found, gpu_checks.Move) and found.sound
+    (recorded,) = gpu_checks.recordings().moves[name]
+    assert found.places.tolist() == recorded.places.tolist()
+
+
+def test_a_move_is_no_relation_and_a_product_no_move(worker):
+    move, product = "ldmatrix.sync.aligned.m8n8.x1.shared.b16", "dp4a.s32.s32"
+    assert isinstance(gpu_checks.relation(here(move), worker=worker), Unavailable)
+    assert isinstance(gpu_checks.move(here(product), worker=worker), Unavailable)
 
 
 def runs_on_stmatrix(sm):

@@ -77,7 +77,7 @@ def test_d_takes_the_map_of_c_unless_the_types_differ():
 
 def test_unwritten_results_are_mismatches():
     class Silent(Simulated):
-        def run(self, signature, a, b, c):
+        def run(self, signature, a, b, c, fixed=None):
             return np.full((len(a), 32, 2), 0x7FFF7FFF, np.uint32)
 
     s, _, deal = dealt(PLAIN)

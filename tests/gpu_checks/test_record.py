@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from gpu_checks.classes import rebuild
-from gpu_checks.kernels import module
-from gpu_checks.record import maps_of, observe_moves, passthrough, record
+from gpu_checks.record import maps_of, passthrough, record
+from gpu_checks.sources import module
 from gpu_checks.values import Refused
+from gpu_checks.worker import Bench
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal
 
@@ -39,7 +40,7 @@ def simulated(name, seed=0, kind=Simulated):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_instruction_dealt_at_random_is_recorded_and_its_controls_hold(name):
     s, machine = simulated(name)
-    found = record(machine, s, observe_moves(machine), trials=4, seed=1)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
     assert found.sound and found.exceptions == ()
     assert found.controls is not None and found.controls.trials == 4
     assert (rebuild(found.operands) == machine.table(s)).all()
@@ -61,14 +62,14 @@ def test_passthrough_says_in_which_d_slot_each_c_arrives(name):
 class Turned(Simulated):
     """The products arrive one lane further on than the relation says."""
 
-    def run(self, signature, a, b, c):
+    def run(self, signature, a, b, c, fixed=None):
         return np.roll(super().run(signature, a, b, c), 1, axis=1)
 
 
 class Deaf(Simulated):
     """One lane's D is never written."""
 
-    def run(self, signature, a, b, c):
+    def run(self, signature, a, b, c, fixed=None):
         words = super().run(signature, a, b, c)
         words[:, 13] = 0x7FFF7FFF
         return words
@@ -77,14 +78,14 @@ class Deaf(Simulated):
 class Constant(Simulated):
     """D is C, whatever A and B are."""
 
-    def run(self, signature, a, b, c):
+    def run(self, signature, a, b, c, fixed=None):
         return super().run(signature, np.zeros_like(a), b, c)
 
 
 @pytest.mark.parametrize("kind", [Turned, Deaf, Constant])
 def test_products_that_contradict_the_relation_fail_the_controls(kind):
     s, machine = simulated("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", kind=kind)
-    found = record(machine, s, observe_moves(machine), trials=4, seed=0)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=0)
     assert not found.sound
     if kind is Turned:  # a rotation of C and D alike is a relabelling of C: the products disagree all the same
         assert found.controls is not None and found.controls.product > 0
@@ -100,7 +101,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
         return table
 
     machine.spoil = spoil
-    found = record(machine, s, observe_moves(machine), trials=2, seed=0)
+    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
     assert "A lane 4 value 0 takes part in no product" in found.exceptions
     assert found.controls is None and not found.sound
 
@@ -108,7 +109,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
 def test_what_the_gpu_does_not_have_is_refused_before_anything_runs():
     s, machine = simulated("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
     with pytest.raises(Refused, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
-        record(machine, s, {}, trials=1, seed=0)
+        record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
     assert machine.runs == []
 
 
@@ -124,12 +125,12 @@ def test_an_instruction_of_another_kind_is_refused_before_anything_runs(change, 
     s, machine = simulated("dp4a.s32.s32")
     other = replace(s, **change(s))
     with pytest.raises(Refused, match=r"^there is no probe for dp4a yet \(.*") as refusal:
-        record(machine, other, {}, trials=1, seed=0)
+        record(machine, other, Bench(machine).landmarks, trials=1, seed=0)
     assert told in str(refusal.value) and machine.runs == []
 
 
 def test_incomplete_labels_are_no_maps():
     s, machine = simulated("dp4a.s32.s32")
-    found = record(machine, s, {}, trials=1, seed=0)
+    found = record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
     assert maps_of(found.operands, found.passthrough) is not None
     assert maps_of(found.operands, np.full((1, 1), -1)) is None

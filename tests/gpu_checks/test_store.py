@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,14 @@ import pytest
 
 import gpu_checks
 from gpu_checks import Recording, RecordingError, recordings
-from gpu_checks.classes import digest, rebuild
-from gpu_checks.kernels import fits
-from gpu_checks.record import observe_moves, record
+from gpu_checks.coded import plain_form
+from gpu_checks.packing import held
+from gpu_checks.probe import _sampled
+from gpu_checks.rebuilt import hash_of
+from gpu_checks.record import record
+from gpu_checks.sources import probe_of
 from gpu_checks.store import SHIPPED, write
+from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal, tile_deal
 
@@ -30,7 +35,7 @@ def made(name: str) -> Recording:
     s = signature(name)
     deal = random_deal(s, np.random.default_rng(2)) if s.products > 1 else tile_deal(s)
     machine = Simulated({name: deal})
-    return record(machine, s, observe_moves(machine), trials=2, seed=0)
+    return record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +51,8 @@ def path(originals, tmp_path):
 
 
 def same(first: Recording, second: Recording) -> bool:
-    plain = [f for f in Recording.__slots__ if f not in ("operands", "passthrough", "anchors", "file")]
+    arrays = ("operands", "passthrough", "anchors", "images", "metadata", "file")
+    plain = [f.name for f in fields(Recording) if f.name not in arrays]
     return (
         all(getattr(first, f) == getattr(second, f) for f in plain)
         and all((first.operands[x] == second.operands[x]).all() for x in "ABD")
@@ -108,11 +114,11 @@ MNEMONIC = f'{{"mnemonic": "{NAMES[0]}"'
 @pytest.mark.parametrize(
     ("start", "old", "new", "said"),
     [
-        ('{"schema"', '"schema": 1', '"schema": 2', "schema is 2, not 1"),
+        ('{"schema"', '"schema": 2', '"schema": 3', "schema is 3, not 2"),
         ('{"schema"', '"gpu": "Simulated", ', "", "gpu is missing"),
         ('{"schema"', '"gpu": "Simulated"', '"gpu": 5', "gpu is 5, not str"),
         ('{"schema"', "{", "[", "not JSON"),
-        ('{"table"', '{"table": ', '{"tabel": ', "starts with neither a mnemonic nor a table"),
+        ('{"table"', '{"table": ', '{"tabel": ', "starts with neither a mnemonic, a move nor a table"),
         (MNEMONIC, '"pairs": ', '"pairs": "', "not JSON"),
         (MNEMONIC, '"pairs": 32768', '"pairs": true', "pairs is True, not int"),
         (MNEMONIC, '"pairs": 32768', '"pairs": 32767', "pairs is 32767, the labels make 32768"),
@@ -120,7 +126,7 @@ MNEMONIC = f'{{"mnemonic": "{NAMES[0]}"'
         (MNEMONIC, '"sass": ', '"note": 1, "sass": ', "unknown key note"),
         (MNEMONIC, '"A": "', '"A": "0', "is not in the file"),
         (MNEMONIC, '"exceptions": []', '"exceptions": null', "exceptions is None, not list"),
-        (MNEMONIC, '"anchors": {"A"', '"anchors": {"Q"', "anchors: Q: "),
+        (MNEMONIC, '"anchors": [["ldmatrix", "A"', '"anchors": [["ldmatrix", "Q"', "anchors: ["),
         (MNEMONIC, '"trials": 2', '"trials": "2"', "trials is '2', not int"),
         (MNEMONIC, '"rotated"', '"turned"', "rotated is missing"),
     ],
@@ -137,9 +143,10 @@ def test_a_malformed_line_is_told_with_file_and_line(path, start, old, new, said
     [
         (lambda t: t | {"shape": [32]}, "shape is [32], not lanes and values"),
         (lambda t: t | {"shape": [32, 0]}, "shape is [32, 0], not lanes and values"),
-        (lambda t: t | {"shape": [31, t["shape"][1]]}, "entries, not"),
+        (lambda t: t | {"shape": [31, t["shape"][1]]}, "entries"),
         (lambda t: t | {"columns": [["x"] * 32 * t["shape"][1], *t["columns"][1:]]}, "other than small numbers"),
         (lambda t: t | {"columns": [7, *t["columns"][1:]]}, "has the content of"),
+        (lambda t: t | {"columns": ["eNqr", *t["columns"][1:]]}, "a column cannot be expanded"),
         (lambda t: t | {"extra": 1}, "unknown key extra"),
     ],
 )
@@ -200,18 +207,23 @@ def shipped() -> dict[str, Recording]:
 
 def test_an_h200_has_been_heard_on_everything_that_it_runs():
     heard = {m for m, r in shipped().items() if r.gpu == "NVIDIA H200"}
-    assert heard == {m for m in mnemonics() if fits(signature(m)) and runs_on(signature(m), "sm_90a")}
+    library = recordings().moves
+    heard |= {m for m in library if library[m][0].gpu == "NVIDIA H200"}
+    every = [signature(m) for m in mnemonics("*") if _sampled(m)]
+    assert heard == {s.mnemonic for s in every if probe_of(s) and runs_on(s, "sm_90a")}
 
 
 def test_every_shipped_recording_is_sound_and_loses_nothing():
     for mnemonic, found in shipped().items():
         s = signature(mnemonic)
         assert found.sound, mnemonic
-        assert digest(rebuild(found.operands)) == found.hash, mnemonic
-        slots = {name: s.lanes * s.operands[name].values for name in "ABCD"}
+        assert hash_of(found) == found.hash, mnemonic
+        seats = held(plain_form(s))
+        slots = {name: lanes * fragment.values for name, (lanes, fragment) in seats.items()}
         assert found.pairs == slots["A"] * slots["B"]
         for name in "ABD":
-            assert found.operands[name].shape == (s.lanes, s.operands[name].values, 4)
+            lanes, fragment = seats[name]
+            assert found.operands[name].shape == (lanes, fragment.values, 4)
         assert sorted(found.passthrough.reshape(-1).tolist()) == list(range(slots["D"]))
 
 
@@ -230,4 +242,4 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     monkeypatch.setattr(store.json, "loads", lambda text: parsed.append(text) or original(text))
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl")))
-    assert len(parsed) <= headers + 8  # a header a file, the line, and its tables
+    assert len(parsed) <= headers + 10  # a header a file, the line, and its tables
