@@ -202,6 +202,9 @@ def _related(
     if not recording.sound:
         why = "; ".join(recording.exceptions) or "its controls do not hold"
         return Status.UNCHECKED, f"the {source(recording)} is not sound: {why}", 0, None
+    elsewhere = _elsewhere(subject)
+    if elsewhere:
+        return Status.UNCHECKED, elsewhere, 0, None
     found = judge(subject, claimed, recording)
     if isinstance(found, Agrees):
         return Status.AGREES, "", found.pairs, None
@@ -211,12 +214,20 @@ def _related(
     return Status.REFUTED, "", 0, wrong
 
 
+def _elsewhere(subject: Subject) -> str:
+    """Why an atom with operands in memory is not judged: recordings number their slots by address, atoms by element."""
+    return "; ".join(f"{name} is in {space}, recorded by address" for name, space in subject.atom.space.items())
+
+
 def _anchored(
     subject: Subject, claimed: Labels, recording: gpu_checks.Recording
 ) -> tuple[Status, str, int, Counterexample | None]:
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
     if not recording.anchors:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
+    elsewhere = _elsewhere(subject)
+    if elsewhere:
+        return Status.UNCHECKED, elsewhere, 0, None
     misfit = _misfit(subject, claimed, recording)
     if misfit is not None:
         return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
