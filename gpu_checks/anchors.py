@@ -162,9 +162,7 @@ def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, in
     return named if len(named) == len(pairs) and onto else None
 
 
-def _disagreements(
-    found: Sequence[Anchor], operands: Mapping[str, Labels], shared: Sequence[int]
-) -> tuple[str, ...]:
+def _disagreements(found: Sequence[Anchor], operands: Mapping[str, Labels], shared: Sequence[int]) -> tuple[str, ...]:
     """Shared axes on which two anchored operands give one class different labels."""
     given: dict[int, tuple[Anchor, dict[tuple[int, int], int]]] = {}
     notes = []

@@ -69,6 +69,7 @@ extern "C" __global__ void run_$index(const u32* a, const u32* b, const u32* c, 
 }
 """)
 
+
 def fits(signature: Signature) -> bool:
     """Whether these kernels fit: D = A * B + C, all in registers of a warp or a lane, A and B held once a product."""
     operands = signature.operands

@@ -110,9 +110,7 @@ def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int =
     return places, _notes(places, same)
 
 
-def _numbers(
-    machine: Machine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes
-) -> tuple[Bytes, Bytes]:
+def _numbers(machine: Machine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes) -> tuple[Bytes, Bytes]:
     """Which source byte arrived in each byte of memory and of the registers, -1 for none: [trial][...]."""
     trials, digits = len(rows), []
     source_is_memory = loads(signature)

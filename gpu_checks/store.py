@@ -328,9 +328,7 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
             [a.name, a.operand, _keep(a.labels, tables), premises.setdefault(a.premise, str(len(premises)))]
             for a in recording.anchors
         ],
-        "images": [
-            [i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in recording.images
-        ],
+        "images": [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in recording.images],
         "metadata": recording.metadata and _told(recording.metadata, tables),
         "controls": recording.controls and {key: getattr(recording.controls, key) for key in _CONTROLS},
         **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},

@@ -170,7 +170,7 @@ def _each(
 ) -> list[Evidence]:
     heard: list[Evidence] = []
     answers = [lookup(instruction.signature) for instruction in subject.instructions]
-    claimed = labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
+    claimed = _elsewhere(subject) or labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
     if isinstance(claimed, str):
         return [unchecked(claimed)]
     for found in answers:
@@ -202,9 +202,6 @@ def _related(
     if not recording.sound:
         why = "; ".join(recording.exceptions) or "its controls do not hold"
         return Status.UNCHECKED, f"the {source(recording)} is not sound: {why}", 0, None
-    elsewhere = _elsewhere(subject)
-    if elsewhere:
-        return Status.UNCHECKED, elsewhere, 0, None
     found = judge(subject, claimed, recording)
     if isinstance(found, Agrees):
         return Status.AGREES, "", found.pairs, None
@@ -225,9 +222,6 @@ def _anchored(
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
     if not recording.anchors:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
-    elsewhere = _elsewhere(subject)
-    if elsewhere:
-        return Status.UNCHECKED, elsewhere, 0, None
     misfit = _misfit(subject, claimed, recording)
     if misfit is not None:
         return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
