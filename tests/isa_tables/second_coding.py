@@ -60,6 +60,8 @@ def metadata(mnemonic: str, chosen: Chosen, row: Array, bit: Array) -> Place:
     warp, group, low = row // 16, row % 8, row % 16 // 8
     if width == 64:
         third, x = low + 2 * (bit // 32), bit % 32
+    elif width == 32 and re.search(r"\.[us][48]\.", mnemonic):  # integers: a lane has one row, as with 64 bits
+        third, x = 2 * selector + low, bit
     elif width == 32:
         third, x = 2 * selector + bit // 16, 16 * low + bit % 16
     else:
