@@ -236,7 +236,8 @@ def _anchored(
                     wrong = _misplaced(part, anchor.name, (lane, value), said, seen)
                     return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
     names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in recording.anchors)
-    return Status.AGREES, f"by {names}; premise: {recording.anchors[0].premise}", points, None
+    premises = "; ".join(dict.fromkeys(anchor.premise for anchor in recording.anchors))
+    return Status.AGREES, f"by {names}; premise: {premises}", points, None
 
 
 def _misplaced(
