@@ -12,7 +12,6 @@ from dataclasses import replace
 import isa_tables
 import proofs
 from layouts import Layout, LayoutError, right_inverse
-from proofs.tiles import prove_tiling_of_any
 from verify.arithmetic import spelled, walk
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
@@ -64,7 +63,7 @@ def one_product(
 
 def tiling(budget: int, solver: proofs.Solver) -> Evidence:
     """The tiling law: any count of atoms and tiles, any bijective atom of any extents."""
-    return _outcome(prove_tiling_of_any(budget, solver), None)
+    return _outcome(proofs.prove_tiling(budget, solver), None)
 
 
 def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:

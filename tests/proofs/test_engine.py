@@ -52,7 +52,7 @@ PROBLEMS: dict[str, Callable[[int], Outcome]] = {
     "inverse not": lambda b: proofs.prove_right_inverse(
         fragment("(4,8):(8,1)", (8, 4)), Layout.parse("(8,4):(1,8)"), b
     ),
-    "tiling": lambda b: proofs.prove_tiling((16, 8, 16), b),
+    "tiling": proofs.prove_tiling,
 }
 
 
@@ -167,4 +167,4 @@ def test_a_solver_that_is_used_again_forgets_and_answers_alike() -> None:
         assert proofs.prove_owns(f, solver=solver).model == PROBLEMS["owns not"](proofs.BUDGET).model
         assert proofs.prove_owns(g, solver=solver).status == "unsat"
         assert proofs.prove_owns(g, 60, solver).status == "unknown"
-        assert proofs.prove_tiling((16, 8), solver=solver).status == "unsat"
+        assert proofs.prove_tiling(solver=solver).status == "unsat"
