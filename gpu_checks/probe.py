@@ -21,7 +21,7 @@ from gpu_checks.warpgroup import SAMPLE
 from gpu_checks.worker import Relate, Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
-OK, CONTRADICTED, USAGE, INTERNAL, EMPTY = 0, 1, 2, 3, 5
+OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
 row, a column or a k; then C is passed through, random products are multiplied through the labels found
@@ -30,9 +30,9 @@ labels. Of instructions with metadata or with matrices in shared memory, B's ele
 instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Of wgmma, --all takes N = 8, 16, 24, 64
 and 256; name the others, or use a glob.
 
-exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls,
-or something stayed UNCHECKED under --require; 2 usage, an unknown mnemonic, a malformed recording;
-3 a defect of the probe itself; 5 nothing selected
+exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
+recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed recording; 3 a defect
+of the probe itself; 4 under --require something stayed UNCHECKED, and nothing is contradicted; 5 nothing selected
 """
 
 
@@ -80,7 +80,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
     parser.add_argument("--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (one for two CPUs)")
-    parser.add_argument("--require", action="store_true", help="exit 1 if anything stays UNCHECKED")
+    parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
     parser.add_argument(
         "--check", nargs="*", type=Path, metavar="PATH", help="read recordings (the shipped ones too) and stop"
@@ -135,8 +135,9 @@ def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
     if options.output:
         _save(options.output, chosen, recorded)
     print(_summary(results, info, seconds))
-    missing = len(recorded) < len(results)
-    return CONTRADICTED if any(not r.sound for r in recorded) or (missing and options.require) else OK
+    if any(not r.sound for r in recorded):
+        return CONTRADICTED
+    return UNCHECKED if options.require and len(recorded) < len(results) else OK
 
 
 def _heard(

@@ -50,14 +50,28 @@ def test_a_machine_whose_products_contradict_its_relation_is_exit_1(on, capsys):
     assert "1 contradict their controls" in out[-1]
 
 
-def test_what_the_gpu_cannot_run_is_unchecked_and_exit_1_only_if_required(on, capsys):
+def test_what_the_gpu_cannot_run_is_unchecked_and_exit_4_only_if_required(on, capsys):
     on("simulated")
     assert probe.main([FP4, "dp4a.s32.s32"]) == 0
     out = capsys.readouterr().out
     assert f"UNCHECKED    {FP4}: needs sm_120a or sm_120f; Simulated is sm_90a\n" in out
     assert "1 recorded, 16 pairs" in out and "1 unchecked" in out
-    assert probe.main([FP4, "dp4a.s32.s32", "--require", "-q"]) == 1
+    assert probe.main([FP4, "dp4a.s32.s32", "--require", "-q"]) == 4
     assert len(capsys.readouterr().out.splitlines()) == 1
+    assert probe.main(["dp4a.s32.s32", "--require", "-q"]) == 0
+
+
+def test_a_contradiction_outranks_what_is_unchecked(on, capsys):
+    on("lying")
+    assert probe.main([F64, FP4, "--trials", "2", "--require"]) == 1
+    out = capsys.readouterr().out
+    assert "CONTRADICTS" in out and "UNCHECKED" in out
+
+
+def test_without_a_gpu_what_is_required_is_exit_4(on, capsys):
+    on("none")
+    assert probe.main(["dp4a.s32.s32", "--require"]) == 4
+    assert "UNCHECKED    dp4a.s32.s32: no GPU in this test" in capsys.readouterr().out
 
 
 def test_without_a_gpu_one_sentence_says_why(on, capsys):
