@@ -8,8 +8,9 @@ A TiledMMA lays AX x AY atoms over the warps and repeats that RX x RY times. The
 
 for an atom of extents X x Y. All counts and extents are symbolic, so it is stated for every positive one at once (that
 they are positive follows from there being an atom and a tile at all), and the atom is a pair of uninterpreted
-functions with an inverse. Products of unknowns are met by three lemmas about w + A * r alone; an element x = i + X * p is such a
-numeral too, with A = X and R = AX * RX. The law then uses instances of the lemmas and linear arithmetic.
+functions with an inverse. Products of unknowns are met by three lemmas about w + A * r alone; an element
+x = i + X * p is such a numeral too, with A = X and R = AX * RX. The law then uses instances of the lemmas and linear
+arithmetic.
 """
 
 from __future__ import annotations

@@ -129,13 +129,17 @@ def nearest(word: str, known: Sequence[str]) -> str:
 
 def report(judged: Report, options: argparse.Namespace) -> None:
     """Write a report in the format that the options ask for."""
-    from verify.report import as_json, as_junit, as_text
-
     if options.format == "json":
+        from verify.report import as_json
+
         text = as_json.render(judged, options.verbose)
     elif options.format == "junit":
+        from verify.report import as_junit
+
         text = as_junit.render(judged)
     else:
+        from verify.report import as_text
+
         text = as_text.render(judged, options.quiet, options.verbose)
     write(text, options.output)
 
