@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
+import numpy as np
+
 import gpu_checks
 from isa_tables.signature import Signature
 from verify.arithmetic import lane_of, walks
@@ -226,15 +228,17 @@ def _anchored(
     if misfit is not None:
         return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
     points, parts = 0, {RECORDED[part.name]: part for part in subject.parts}
+    said = {part.name: np.array(claimed[part.name])[..., 1:] for part in subject.parts}
     for anchor in recording.anchors:
         part = parts[anchor.operand]
-        for lane, row in enumerate(anchor.labels.tolist()):
-            for value, pair in enumerate(row):
-                seen, said = codomain(part.name, *pair), claimed[part.name][lane][value][1:]
-                points += sum(label >= 0 for label in seen)
-                if any(s not in (-1, c) for s, c in zip(seen, said, strict=True)):
-                    wrong = _misplaced(part, anchor.name, (lane, value), said, seen)
-                    return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
+        seen = np.stack(codomain(part.name, anchor.labels[..., 0], anchor.labels[..., 1]), axis=-1)
+        points += int(np.count_nonzero(seen >= 0))
+        clashes = np.argwhere((seen >= 0) & (seen != said[part.name]))
+        if len(clashes):
+            lane, value, _ = (int(c) for c in clashes[0])
+            at, found = said[part.name][lane, value].tolist(), seen[lane, value].tolist()
+            wrong = _misplaced(part, anchor.name, (lane, value), at, found)
+            return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
     names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in recording.anchors)
     premises = "; ".join(dict.fromkeys(anchor.premise for anchor in recording.anchors))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None
