@@ -1,0 +1,240 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The book held against recordings, point by point: which of its statements a GPU was seen to contradict.
+
+A recorded class is a name without a number. So the book's labels of one axis must be one bijection with the
+classes, over all operands that hold the axis, images in shared memory included; where an anchor ties classes to
+memory, the labels must be equal. Nothing is sampled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+import isa_tables
+from gpu_checks import Image, Move, Recording
+from isa_tables import Instruction, instruction, smem
+
+HOME = Path(isa_tables.__file__).parent
+Places = npt.NDArray[np.int64]  # [lane][value] -> two coordinates
+AXES = {"A": "mk", "B": "kn", "D": "mn"}
+CLASS = {"m": 0, "n": 1, "k": 2}
+PRODUCT = 3
+ROW = 16  # bytes of a row in shared memory
+WIDE = 2**12  # more than any label or class
+
+
+@dataclass
+class Tally:
+    """Points compared and points that differ, by what was compared."""
+
+    points: dict[str, int] = field(default_factory=dict)
+    wrong: dict[str, int] = field(default_factory=dict)
+
+    def compare(self, part: str, same: npt.NDArray[np.bool_]) -> None:
+        self.points[part] = self.points.get(part, 0) + same.size
+        if bad := int((~same).sum()):
+            self.wrong[part] = self.wrong.get(part, 0) + bad
+
+
+def read(mnemonic: str, home: Path, **select: int) -> Instruction:
+    """The instruction as a folder of tables has it, A from registers where its text chooses."""
+    found = instruction(mnemonic, home / "ptx")
+    registers = {"A_space": "reg"} if "A_space" in found.signature.select else {}
+    return instruction(mnemonic, home / "ptx", **registers, **select)
+
+
+def judge(recording: Recording, home: Path, tally: Tally) -> None:
+    """Compare every label of the book with what was recorded of a matrix product."""
+    book = read(recording.mnemonic, home)
+    if book.operands["D"].unspecified:
+        for name in AXES:
+            lanes, values = recording.operands[name].shape[:2]
+            held = (book.signature.lanes, book.operands[name].values)
+            tally.compare("registers", np.array((lanes, values) == held))
+        return
+    labels = {name: placed(book, name, recording.operands[name], home) for name in AXES}
+    axes = Axes()
+    for name, found in labels.items():
+        tally.compare("holders", np.array(found.shape[:2] == recording.operands[name].shape[:2]))
+        axes.add(name, standing(book, found) if name == "A" else found, recording.operands[name])
+    for image in recording.images:
+        found = in_memory(book, image, home)
+        axes.add(image.operand, standing(book, found) if image.operand == "A" else found, image.labels)
+    numbers = axes.judge(tally)
+    passthrough(book, recording, tally)
+    for anchor in recording.anchors:
+        seen = anchor.labels >= 0
+        tally.compare(f"anchors of {anchor.operand}", (labels[anchor.operand][..., :2] == anchor.labels)[seen])
+    if recording.metadata is not None:
+        metadata(book, recording, home, labels["A"], numbers["k"], tally)
+
+
+def placed(book: Instruction, name: str, recorded: Places, home: Path) -> Places:
+    """[lane][value] -> the coordinates of the element, and the product: from the formula or the address map."""
+    operand = book.operands[name]
+    if operand.space == "smem":
+        return in_memory(book, plainest(operand.extent, name, recorded), home)
+    lanes, values = np.arange(operand.lanes)[:, None], np.arange(operand.values)
+    product = np.broadcast_to(book.product(lanes), (operand.lanes, operand.values))
+    return np.stack([*operand.locate(lanes, values), product], axis=-1)
+
+
+def plainest(extent: tuple[int, int], name: str, recorded: Places) -> Image:
+    """Panels of 16-byte rows, the image that a recording takes for the operand itself."""
+    return Image(name, "none", "K", ROW * extent[0 if name == "A" else 1], 8 * ROW, recorded)
+
+
+def in_memory(book: Instruction, image: Image, home: Path) -> Places:
+    """[0][element of the image in order of address] -> its coordinates and product 0, all -1 where none stands."""
+    operand = book.operands[image.operand]
+    rows, cols = np.indices(operand.extent).reshape(2, -1)
+    mn, k = (rows, cols) if image.operand == "A" else (cols, rows)
+    layouts, bits = smem.read("wgmma", home / "memory"), operand.bits
+    address = layouts.address(mn, k, bits, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
+    slot = (8 * address + k * bits % 8) // bits
+    found = np.full((image.labels.shape[1], 3), -1)
+    assert len(np.unique(slot)) == len(slot), "two elements at one place"
+    found[slot] = np.stack([rows, cols, np.zeros_like(rows)], axis=-1)
+    return found[None]
+
+
+def standing(book: Instruction, labels: Places, pattern: int | None = None) -> Places:
+    """A with the k that stored elements have under a pattern in every field of metadata, else under the first."""
+    sparsity = book.signature.sparsity
+    if sparsity is None:
+        return labels
+    kept = np.array(sparsity.kept[next(iter(sparsity.kept)) if pattern is None else pattern])
+    stored = labels[..., 1]
+    k = sparsity.columns * (stored // len(kept)) + kept[stored % len(kept)]
+    return np.stack([labels[..., 0], np.where(stored < 0, -1, k), labels[..., 2]], axis=-1)
+
+
+class Axes:
+    """(product, label) and (product, class) of every place that holds an axis."""
+
+    def __init__(self) -> None:
+        self.pairs: dict[str, list[Places]] = {axis: [] for axis in CLASS}
+        self.empty: list[npt.NDArray[np.bool_]] = []
+
+    def add(self, name: str, labels: Places, recorded: Places) -> None:
+        for at, axis in enumerate(AXES[name]):
+            columns = (labels[..., 2], labels[..., at], recorded[..., PRODUCT], recorded[..., CLASS[axis]])
+            pairs = np.stack(columns, axis=-1).reshape(-1, 4)
+            bare = (pairs[:, :2] < 0).any(axis=1)
+            self.empty.append((pairs[:, 2:] < 0).any(axis=1) == bare)
+            self.pairs[axis].append(pairs[~bare])
+
+    def judge(self, tally: Tally) -> Mapping[str, Mapping[tuple[int, int], int]]:
+        """The class of each label, where one bijection is all there is; else of those places that most agree on."""
+        numbers = {}
+        for axis, parts in self.pairs.items():
+            names: dict[tuple[int, int], tuple[int, int]] = {}
+            labels: dict[tuple[int, int], tuple[int, int]] = {}
+            packed = np.concatenate(parts) @ (WIDE ** np.arange(4))
+            pairs, counts = np.unique(packed, return_counts=True)
+            bad = 0
+            for at in np.argsort(-counts, kind="stable").tolist():
+                p, label, q, one = (int(pairs[at]) // WIDE**place % WIDE for place in range(4))
+                same = names.setdefault((p, label), (q, one)) == (q, one)
+                same &= labels.setdefault((q, one), (p, label)) == (p, label)
+                bad += 0 if same else int(counts[at])
+            tally.compare(f"axis {axis}", np.arange(len(packed)) >= bad)
+            numbers[axis] = {label: one for label, (_, one) in names.items()}
+        tally.compare("empty places", np.concatenate(self.empty))
+        return numbers
+
+
+def passthrough(book: Instruction, recording: Recording, tally: Tally) -> None:
+    """Element i of C arrives in the D slot that holds the same element; a wgmma's accumulators are both."""
+    lanes = np.arange(book.signature.lanes)[:, None]
+    d = book.operands["D"]
+    c = book.operands.get("C", d)
+    product = book.product(lanes)
+    home = {
+        (int(p), int(x), int(y)): slot
+        for slot, (p, x, y) in enumerate(triples(product, d.locate(lanes, np.arange(d.values))))
+    }
+    want = [home[key] for key in triples(product, c.locate(lanes, np.arange(c.values)))]
+    tally.compare("passthrough", recording.passthrough.reshape(-1) == np.array(want))
+
+
+def triples(product: Places, pair: tuple[Places, Places]) -> Iterator[tuple[int, int, int]]:
+    parts = np.broadcast_arrays(product, *pair)
+    return zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
+
+
+def metadata(
+    book: Instruction,
+    recording: Recording,
+    home: Path,
+    a: Places,
+    k_class: Mapping[tuple[int, int], int],
+    tally: Tally,
+) -> None:
+    """Which field of which lane rules each stored element, and where each pattern puts it."""
+    told, sparsity = recording.metadata, book.signature.sparsity
+    assert told is not None and sparsity is not None
+    tally.compare("patterns", np.array(set(told.kept) == set(sparsity.kept)))
+    for pattern, recorded in told.kept.items():
+        k = standing(book, a, pattern)[..., 1]
+        want = np.vectorize(lambda x: k_class.get((0, x), -2))(k)
+        tally.compare("kept", want == recorded)
+    per = len(next(iter(sparsity.kept.values())))
+    selectors = book.signature.select["F"]
+    tally.compare("selectors", np.array(set(selectors) <= set(told.rulers)))
+    for selector in selectors:
+        fields = rulers(read(recording.mnemonic, home, F=int(selector)))
+        want = np.array(
+            [[fields.get((m, j // per), (-2, -2)) for m, j in lane] for lane in a[..., :2].tolist()], np.int64
+        )
+        tally.compare("rulers", (want == told.rulers[int(selector)]).all(axis=-1))
+
+
+def rulers(book: Instruction) -> dict[tuple[int, int], tuple[int, int]]:
+    """(row, group of stored elements) -> (lane, field): four bits in order, once, in a lane that is heard."""
+    e = book.operands["E"]
+    found: dict[tuple[int, int], tuple[int, int]] = {}
+    for lane in range(e.lanes):
+        if not e.held(lane):
+            continue
+        for start in range(0, e.values, 4):
+            places = [e.locate(lane, start + bit) for bit in range(4)]
+            row, first = places[0]
+            assert places == [(row, first + bit) for bit in range(4)] and first % 4 == 0, "a field is torn"
+            assert (row, first // 4) not in found, "a field is held twice"
+            found[row, first // 4] = (lane, start // 4)
+    return found
+
+
+def judge_move(recorded: Move, home: Path, tally: Tally) -> None:
+    """Every byte of the registers of ldmatrix, stmatrix and movmatrix, and which lanes' addresses are read."""
+    book = instruction(recorded.mnemonic, home / "ptx")
+    lanes = np.arange(32)[:, None]
+    if "P" not in book.operands:
+        tally.compare("bytes", (movmatrix(book) == recorded.places).all(axis=-1))
+        return
+    r = book.operands["R"]
+    byte = np.arange(r.values * r.bits // 8)
+    giver, element = r.locate(lanes, byte * 8 // r.bits)
+    want = np.stack([giver, element * (r.bits // 8) + byte % (r.bits // 8)], axis=-1)
+    tally.compare("bytes", (want == recorded.places).all(axis=-1))
+    heard = np.isin(np.arange(32), recorded.places[..., 0])
+    tally.compare("addresses", book.operands["P"].held(np.arange(32)) == heard)
+    stored, at = book.operands["P"].locate(lanes, np.arange(8))
+    tally.compare("addresses", ((stored == lanes) & (at == np.arange(8)))[heard])
+
+
+def movmatrix(book: Instruction) -> Places:
+    """[lane][byte of d] -> (lane, byte) of a that holds the same element of the matrix."""
+    a, d = book.operands["A"], book.operands["D"]
+    home = {a.locate(lane, i): (lane, i) for lane in range(32) for i in range(a.values)}
+    found = np.zeros((32, 4, 2), np.int64)
+    for lane, byte in np.ndindex(32, 4):
+        source, i = home[d.locate(lane, byte // 2)]
+        found[lane, byte] = source, 2 * i + byte % 2
+    return found
