@@ -10,7 +10,7 @@ import numpy as np
 import gpu_checks
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature
-from verify.silicon import labels, unchecked
+from verify.silicon import Table, labels, unchecked
 from verify.subject import Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -38,15 +38,14 @@ class Live:
             return [unchecked(claimed)]
         heard = []
         for instruction in subject.instructions:
-            maps = {name: _map(name, rows) for name, rows in claimed.items()}
+            maps = {name: _map(name, table) for name, table in claimed.items()}
             wrong = gpu_checks.multiply(instruction.signature, maps, TRIALS, worker=self.worker)
             heard.append(unchecked(wrong.reason) if isinstance(wrong, gpu_checks.Unavailable) else _product(wrong))
         return heard
 
 
-def _map(name: str, rows: list[list[tuple[int, int, int]]]) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
+def _map(name: str, table: Table) -> Table:
     """[lane][value] -> (row, col, product) in the ISA's order: B's pair is (k, n)."""
-    table = np.array(rows, dtype=np.int64)
     order = (2, 1, 0) if name == "B" else (1, 2, 0)
     return np.ascontiguousarray(table[..., order])
 

@@ -22,10 +22,12 @@ from verify.formulas import AXES, codomain
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
-Labels = Mapping[str, list[list[tuple[int, int, int]]]]  # operand -> [lane][value] -> (replica, x, y)
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
 RECORDED = {"A": "A", "B": "B", "C": "D"}
 CLASS = {"m": 0, "n": 1, "k": 2}
 PRODUCT = 3
+NOTHING = (-1, -1)  # what a lane holds to which the atom deals nothing
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
 
@@ -63,14 +65,14 @@ def labels(subject: Subject) -> Labels | str:
     for part in subject.parts:
         if part.layout is None:
             return f"{part.name} is not well formed"
-        width = part.extent[0]
-        elements = dict(enumerate(walks(part.layout)))
-        if len(elements) > subject.threads:
-            return f"{part.name} deals elements to {len(elements)} threads, the atom has {subject.threads}"
-        table[part.name] = [
-            [(q, element % width, element // width) for element in elements.get(t, [])]
-            for t, q in (owner[lane] for lane in range(subject.lanes))
-        ]
+        rows, width = walks(part.layout), part.extent[0]
+        if len(rows) > subject.threads:
+            return f"{part.name} deals elements to {len(rows)} threads, the atom has {subject.threads}"
+        spare = [[NOTHING] * len(rows[0])] * (subject.threads - len(rows))
+        owners = (owner[lane] for lane in range(subject.lanes))
+        dealt = [[(element % width, element // width) for element in row] for row in rows] + spare
+        held = [[(q, *place) for place in dealt[t]] for t, q in owners]
+        table[part.name] = np.array(held, dtype=np.int64)
     return table
 
 
@@ -93,45 +95,61 @@ def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) ->
 
 
 def _misfit(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
-    """The first claimed label outside its tile, or the first lane that holds another number of values."""
+    """The first claimed label outside its tile; before that, other numbers of values than the instruction's."""
     for part in subject.parts:
-        values = recording.operands[RECORDED[part.name]].shape[1]
-        operands = (part.name, part.name)
-        for lane, row in enumerate(claimed[part.name]):
-            if len(row) != values:
-                statement = f"{part.name} has {len(row)} values in lane {lane}, the instruction {values}"
-                return Conflict(part.axes[0], operands, lane, 0, statement)
-            for value, (_, x, y) in enumerate(row):
-                if not (0 <= x < part.extent[0] and 0 <= y < part.extent[1]):
-                    axis = part.axes[0] if not 0 <= x < part.extent[0] else part.axes[1]
-                    statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
-                    return Conflict(axis, operands, lane, value, statement)
+        values, table = recording.operands[RECORDED[part.name]].shape[1], claimed[part.name]
+        if table.shape[1] != values:
+            statement = f"{part.name} has {table.shape[1]} values in each lane, the instruction {values}"
+            return Conflict(part.axes[0], (part.name, part.name), 0, 0, statement)
+        idle = np.flatnonzero((table[:, 0, 1:] == NOTHING).all(axis=1))
+        if len(idle):
+            statement = f"{part.name} deals nothing to lane {idle[0]}, the instruction {values} values"
+            return Conflict(part.axes[0], (part.name, part.name), int(idle[0]), 0, statement)
+        outside = (table[..., 1:] < 0) | (table[..., 1:] >= part.extent)
+        if outside.any():
+            lane, value, axis = (int(c) for c in np.argwhere(outside)[0])
+            x, y = table[lane, value, 1:].tolist()
+            statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
+            return Conflict(part.axes[axis], (part.name, part.name), lane, value, statement)
     return None
 
 
 def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
     """One bijection between labels and classes over both operands, or the first pair that breaks it."""
-    forward: dict[tuple[int, int], tuple[int, int]] = {}
-    backward: dict[tuple[int, int], tuple[int, int]] = {}
-    pairs = 0
+    claims, seen = [], []
     for operand in operands:
-        seen = recording.operands[RECORDED[operand]].tolist()
-        coordinate = AXES[operand].index(axis)
-        for lane, row in enumerate(claimed[operand]):
-            for value, label in enumerate(row):
-                claim = (label[0], label[1 + coordinate])
-                cell = seen[lane][value]
-                observed = (cell[PRODUCT], cell[CLASS[axis]])
-                if forward.setdefault(claim, observed) != observed or backward.setdefault(observed, claim) != claim:
-                    return Conflict(axis, operands, lane, value, _clash(operand, axis, claim, lane, value))
-                pairs += 1
-    return pairs
+        table, cells = claimed[operand], recording.operands[RECORDED[operand]]
+        claims.append(_pair(table[..., 0], table[..., 1 + AXES[operand].index(axis)]))
+        seen.append(_pair(cells[..., PRODUCT], cells[..., CLASS[axis]]))
+    claim, observed = np.concatenate(claims), np.concatenate(seen)
+    broken = np.flatnonzero((_first(claim, observed) != observed) | (_first(observed, claim) != claim))
+    if not len(broken):
+        return len(claim)
+    place, operand = int(broken[0]), operands[0]
+    if place >= len(claims[0]):
+        place, operand = place - len(claims[0]), operands[1]
+    lane, value = divmod(place, claimed[operand].shape[1])
+    label = int(claimed[operand][lane, value, 1 + AXES[operand].index(axis)])
+    return Conflict(axis, operands, lane, value, _clash(operand, axis, label, lane, value))
 
 
-def _clash(operand: str, axis: str, claim: tuple[int, int], lane: int, value: int) -> str:
+def _pair(first: Table, second: Table) -> Table:
+    """Two small numbers as one, in order of lane and value; a class that is not there is -1."""
+    coded: Table = (first.astype(np.int64) * (1 << 32) + second).ravel()
+    return coded
+
+
+def _first(keys: Table, values: Table) -> Table:
+    """At every place, the value that stands where its key stood first."""
+    _, place, key = np.unique(keys, return_index=True, return_inverse=True)
+    found: Table = values[place][key]
+    return found
+
+
+def _clash(operand: str, axis: str, label: int, lane: int, value: int) -> str:
     return (
-        f"{operand} lane {lane} value {value} is claimed to hold {axis}={claim[1]}; the hardware pairs it with other "
-        f"elements than the rest of {axis}={claim[1]}"
+        f"{operand} lane {lane} value {value} is claimed to hold {axis}={label}; the hardware pairs it with other "
+        f"elements than the rest of {axis}={label}"
     )
 
 
@@ -228,16 +246,16 @@ def _anchored(
     if misfit is not None:
         return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
     points, parts = 0, {RECORDED[part.name]: part for part in subject.parts}
-    said = {part.name: np.array(claimed[part.name])[..., 1:] for part in subject.parts}
     for anchor in recording.anchors:
         part = parts[anchor.operand]
         seen = np.stack(codomain(part.name, anchor.labels[..., 0], anchor.labels[..., 1]), axis=-1)
         points += int(np.count_nonzero(seen >= 0))
-        clashes = np.argwhere((seen >= 0) & (seen != said[part.name]))
+        said = claimed[part.name][..., 1:]
+        clashes = np.argwhere((seen >= 0) & (seen != said))
         if len(clashes):
             lane, value, _ = (int(c) for c in clashes[0])
-            at, found = said[part.name][lane, value].tolist(), seen[lane, value].tolist()
-            wrong = _misplaced(part, anchor.name, (lane, value), at, found)
+            at = (lane, value)
+            wrong = _misplaced(part, anchor.name, at, said[at].tolist(), seen[at].tolist())
             return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
     names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in recording.anchors)
     premises = "; ".join(dict.fromkeys(anchor.premise for anchor in recording.anchors))

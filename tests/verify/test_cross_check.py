@@ -51,7 +51,7 @@ ATOM = registry()["SM80_8x8x4_F64F64F64F64_TN"]
 
 def table(claimed: Labels) -> dict[tuple[int, int], list[int]]:
     """Which D slots a one-hot pair of A and B reaches, by the labels: D[m, n] += A[m, k] * B[n, k]."""
-    slots = {name: [label[1:] for lane in rows for label in lane] for name, rows in claimed.items()}
+    slots = {name: [tuple(label[1:]) for lane in rows.tolist() for label in lane] for name, rows in claimed.items()}
     where: dict[tuple[int, int], list[int]] = {}
     for d, (m, n) in enumerate(slots["C"]):
         where.setdefault((m, n), []).append(d)
@@ -68,7 +68,7 @@ def recording(hardware: Labels, numbering: dict[str, list[int]]) -> Recording:
     for name, (first, second) in {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}.items():
         rows = np.full((32, len(hardware[name][0]), 4), -1, dtype=np.int64)
         rows[..., 3] = 0
-        for lane, row in enumerate(hardware[name]):
+        for lane, row in enumerate(hardware[name].tolist()):
             for value, (_, x, y) in enumerate(row):
                 rows[lane, value, "mnk".index(first)] = numbering[first][x]
                 rows[lane, value, "mnk".index(second)] = numbering[second][y]
@@ -90,7 +90,7 @@ def recording(hardware: Labels, numbering: dict[str, list[int]]) -> Recording:
 def relabelled(claimed: Labels, maps: dict[str, list[int]]) -> Labels:
     axes = {"A": ("m", "k"), "B": ("n", "k"), "C": ("m", "n")}
     return {
-        name: [[(q, maps[axes[name][0]][x], maps[axes[name][1]][y]) for q, x, y in row] for row in rows]
+        name: np.array([[(q, maps[axes[name][0]][x], maps[axes[name][1]][y]) for q, x, y in row] for row in rows])
         for name, rows in claimed.items()
     }
 
@@ -111,7 +111,7 @@ def test_the_silicon_agrees_exactly_when_the_tables_do(
     claimed = relabelled(hardware, joint)
     for name, one, other in swaps:
         rows = claimed[name]
-        rows[one][0], rows[other][0] = rows[other][0], rows[one][0]
+        rows[[one, other], 0] = rows[[other, one], 0]
     found = judge(subject, claimed, recording(hardware, numbering))
     assert isinstance(found, Agrees) == (table(claimed) == table(hardware))
 
