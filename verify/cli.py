@@ -81,7 +81,9 @@ def complain(line: str, code: Exit) -> Exit:
     return code
 
 
-def parser(prog: str, description: str, formats: Sequence[str] = ("text", "json", "junit")) -> argparse.ArgumentParser:
+def parser(
+    prog: str, description: str, formats: Sequence[str] = ("text", "json", "junit", "html")
+) -> argparse.ArgumentParser:
     """A parser with the options that every command has."""
     made = argparse.ArgumentParser(prog=prog, description=description, epilog=EPILOG)
     made.add_argument("--format", choices=formats, default="text", help="how to report")
@@ -137,6 +139,10 @@ def report(judged: Report, options: argparse.Namespace) -> None:
         from verify.report import as_junit
 
         text = as_junit.render(judged)
+    elif options.format == "html":
+        from verify.report import as_html
+
+        text = as_html.render(judged, options.verbose)
     else:
         from verify.report import as_text
 

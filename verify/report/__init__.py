@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts as text, JSON and JUnit XML, and the exit code they amount to."""
+"""Verdicts as text, JSON, JUnit XML and HTML, and the exit code they amount to."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
         yield _headline(case)
     for verdict in case.verdicts:
         if verdict in told:
-            yield from _story(case, verdict, verbose)
+            yield from story(case, verdict, verbose)
         elif verbose:
             yield from _plain(verdict)
     if told and case.known_defect:
@@ -74,10 +74,11 @@ def _headline(case: Case) -> str:
 
 def _plain(verdict: Verdict) -> Iterator[str]:
     yield f"  {verdict.status:<9} {verdict.claim.part or '-'}  {verdict.claim.text}"
-    yield from (f"      {_heard(evidence)}" for evidence in verdict.evidence)
+    yield from (f"      {describe(evidence)}" for evidence in verdict.evidence)
 
 
-def _story(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
+def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
+    """A verdict that does not stand, told from the claim to the line that replays it."""
     status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
     teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
@@ -91,7 +92,7 @@ def _story(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
         yield f"  {verdict.reason}"
     others = [e for e in verdict.evidence if e is not teller]
     if verdict.contradiction or verbose:
-        yield from (f"  {_heard(evidence)}" for evidence in verdict.evidence)
+        yield from (f"  {describe(evidence)}" for evidence in verdict.evidence)
     elif others:
         yield f"  also {'; '.join(_brief(e) for e in others)}"
 
@@ -125,11 +126,12 @@ def _brief(evidence: Evidence) -> str:
     return f"{evidence.witness} {evidence.status} ({evidence.method})" + (f": {wrong.statement}" if wrong else "")
 
 
-def _heard(evidence: Evidence) -> str:
-    line = f"{evidence.witness:<8} {evidence.status:<9} {_how(evidence)}"
+def describe(evidence: Evidence, timed: bool = True) -> str:
+    """One piece of evidence in a line: the witness, what it says, how it knows."""
+    line = f"{evidence.witness:<8} {evidence.status:<9} {_how(evidence)}".rstrip()
     if evidence.engine:
         line += f", {evidence.engine}"
-    if evidence.seconds:
+    if evidence.seconds and timed:
         line += f", {evidence.seconds * 1e3:.1f} ms"
     if evidence.shared:
         line += f", shared with {evidence.shared}"

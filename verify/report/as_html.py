@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts as one HTML page that needs no other file: a row per claim, what is refuted opened."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+
+from verify.report import Case, Report
+from verify.report.as_text import describe, story, summary
+from verify.verdict import Verdict
+
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>Lanecheck</title>
+<style>
+body {{ font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; }}
+table {{ border-collapse: collapse; margin: .5rem 0 1rem; }}
+th, td {{ border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; vertical-align: top; }}
+summary {{ cursor: pointer; font-family: ui-monospace, monospace; }}
+pre {{ background: #f6f6f6; padding: .6rem; overflow-x: auto; }}
+.STANDS, .PROVED, .AGREES {{ color: #17692d; }}
+.REFUTED, .VACUOUS, .CONTRADICTION {{ color: #b3261e; font-weight: bold; }}
+.UNKNOWN, .UNCHECKED {{ color: #7a5a00; }}
+</style>
+<h1>Lanecheck</h1>
+<p>{summary}</p>
+{cases}
+</html>
+"""
+
+
+def render(report: Report, verbose: bool = False) -> str:
+    """The whole report as a page, in which nothing is fetched or run; `verbose` adds times."""
+    cases = "\n".join("\n".join(_case(case, verbose)) for case in report.cases)
+    return PAGE.format(summary=escape(summary(report)), cases=cases)
+
+
+def _case(case: Case, verbose: bool) -> Iterator[str]:
+    opened = "" if case.status == "STANDS" else " open"
+    yield f"<details{opened}><summary>{_status(case.status)} {escape(case.name)}</summary>"
+    if case.known_defect:
+        yield f"<p>known defect: {escape(case.known_defect)}</p>"
+    yield "<table><tr><th>part<th>claim<th>verdict<th>evidence</tr>"
+    for verdict in case.verdicts:
+        yield from _row(case, verdict, verbose)
+    yield "</table></details>"
+
+
+def _row(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
+    status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
+    heard = "<br>".join(escape(" ".join(describe(e, verbose).split())) for e in verdict.evidence)
+    claim = verdict.claim
+    yield f"<tr><td>{escape(claim.part)}<td>{escape(claim.text)}<td>{_status(status)}<td>{heard}</tr>"
+    if verdict.counterexample is not None:
+        told = "\n".join(story(case, verdict))
+        yield f"<tr><td colspan=4><pre>{escape(told)}</pre></tr>"
+
+
+def _status(status: str) -> str:
+    return f'<span class="{status}">{status}</span>'
