@@ -16,6 +16,7 @@ from isa_tables.parsing import parse_in
 from isa_tables.signature import NOTHING, Fragment, Signature, find, signature_of
 
 _VALUE = "i"
+_COPY = "copy"
 _WARP = 32
 
 
@@ -74,7 +75,7 @@ class Operand:
 
     @property
     def copies(self) -> int:
-        """How many (lane, i) hold each element, over all lanes, also those that do not contribute."""
+        """How many (lane, i) hold each element, over all lanes, also those that do not contribute; or the places."""
         return self.fragment.copies
 
     @property
@@ -142,12 +143,19 @@ class Operand:
         values, shape = self._values({self.lane_name: (lane, self.lanes)})
         return _shaped(evaluate(self.maps["held"].tree, values), shape)
 
-    def place(self, row: Any, col: Any) -> dict[str, Any]:
-        """The coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`."""
+    def place(self, row: Any, col: Any, copy: Any = 0) -> dict[str, Any]:
+        """The coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`.
+
+        Of an element that stands at several places, `copy` says which: 0 to copies - 1.
+
+            >>> scaled = instruction("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale", SFA_ID=2)
+            >>> scaled.operands["SFA"].place(40, 0, copy=3)
+            {'cta': 0, 'lane': 104, 'column': 1, 'byte': 2}
+        """
         if not self.placed:
             raise IsaError(f"{self.name} is in {self.space}, without formulas for the place of an element")
         ends = dict(zip(self.axes, zip((row, col), self.extent, strict=True), strict=True))
-        values, shape = self._values(ends)
+        values, shape = self._values({**ends, _COPY: (copy, self.copies)})
         return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
 
     def address(self, row: Any, col: Any, swizzle: str, major: str, **strides: Any) -> Any:
@@ -245,7 +253,7 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
 
 def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragment) -> Operand:
     file, lanes = variant.table.file, variant.table.lanes
-    coordinates = found.axes if found.placed else ("%laneid" if lanes <= _WARP else "thread", _VALUE)
+    coordinates = (*found.axes, _COPY) if found.placed else ("%laneid" if lanes <= _WARP else "thread", _VALUE)
     names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}
     for key, text in found.let.items() if found.maps else ():

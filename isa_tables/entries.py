@@ -93,7 +93,9 @@ def _counts(
     raw |= {"regs": keys.get("regs", 1), "copies": keys.get("copies", 1), "shift": keys.get("shift", 0)}
     counts = {key: _number(value, variant, f"{name}.{key}", key != "shift") for key, value in raw.items()}
     if whole:
-        counts |= {"values": counts["rows"] * counts["cols"], "copies": variant.table.lanes}
+        counts["values"] = counts["rows"] * counts["cols"]
+        if "copies" not in keys:
+            counts["copies"] = variant.table.lanes
     elif keys.get("unspecified", False):
         slots = variant.table.lanes * counts["values"]
         counts["copies"] = max(1, slots // (counts["rows"] * counts["cols"]))
@@ -164,7 +166,8 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
     if width > entry.bits or overflow:
         reason = f"{held} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)
-    if not entry.unspecified and lanes * entry.values != rows * cols * entry.copies:
+    counted = not (entry.unspecified or entry.placed)  # the copies of a place are told, not counted
+    if counted and lanes * entry.values != rows * cols * entry.copies:
         reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)
 

@@ -18,7 +18,8 @@ Its operands are tables named by capitals, [A], [SFA]; [C] describes D too where
 one `shift` bits up; `extent` of the tile along the two `axes` and how many `copies` of each element the lanes
 hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that contribute, where not all do.
 `unspecified` says that the ISA leaves the map open. In `space` "smem" and "tmem" every lane sees the whole tile:
-`place` gives the coordinates of an element from those along the axes, or `layouts` names the file of address maps.
+`place` gives the coordinates of an element from those along the axes, and of one that stands at several places, by
+number of `copy` from 0 to `copies` - 1; or `layouts` names the file of address maps.
 Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, or "derived: from what").
 
 A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the

@@ -82,6 +82,11 @@ class Signature:
     asm: str = ""  # its operands in the assembly text: {A} for the registers of A, {F} for a selection
     sparsity: tables.Sparsity | None = None  # how metadata chooses the columns of A that are stored
 
+    @property
+    def ctas(self) -> int:
+        """CTAs that work together: 2 where the mnemonic says cta_group::2, though one thread issues it."""
+        return 2 if "cta_group::2" in self.qualifiers else 1
+
 
 def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
     """The signature of an instruction, in any spelling that says the same.

@@ -27,7 +27,7 @@ def prepare_copy(atom: CopyAtom) -> Subject:
     """Parse the atom's layouts and look up its instruction."""
     named = tuple(look_up(mnemonic) for mnemonic in dict.fromkeys(atom.ptx or ()))
     instruction = next((n.instruction for n in named if n.instruction is not None), None)
-    lanes, thr, rep, thr_fault = threads(atom.thr, instruction.signature.lanes if instruction else 0)
+    lanes, thr, rep, thr_fault = threads(atom.thr, _threads(instruction) if instruction else 0)
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     found: Mapping[str, Formula] = {}
     bits = 0
@@ -43,6 +43,11 @@ def prepare_copy(atom: CopyAtom) -> Subject:
         silence = "" if name in found else "the names of its bits are the atom's own"
         parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
+
+
+def _threads(instruction: isa_tables.Instruction) -> int:
+    """Threads of the instruction; an atom counts one for each CTA where two work together."""
+    return instruction.signature.lanes * instruction.signature.ctas
 
 
 def _counted(layout: Layout | None, copies: int) -> int:
@@ -141,8 +146,8 @@ def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
 
 
 def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    if subject.threads != instruction.signature.lanes:
-        yield f"the atom has {subject.threads} threads, the instruction {instruction.signature.lanes}"
+    if subject.threads != _threads(instruction):
+        yield f"the atom has {subject.threads} threads, the instruction {_threads(instruction)}"
     for name, side in _sides(atom, instruction).items():
         width = atom.bits.get(name, side.bits)
         if width != side.bits:

@@ -93,8 +93,10 @@ def movmatrix(operand: str, row: Array, col: Array) -> Place:
     return (4 * row + col // 2, col % 2) if operand == "A" else (4 * col + row // 2, row % 2)
 
 
-def tensor_memory(mnemonic: str, lane: Array, column: Array, half: int) -> Place:
-    """tcgen05.ld and st: the thread and register that exchange with a lane and 32-bit column."""
+def tensor_memory(mnemonic: str, operand: str, lane: Array, column: Array, half: int) -> Place:
+    """tcgen05.ld and st: the thread and register that exchange with a lane and 32-bit column; who has its result."""
+    if operand == "RED":
+        return lane + 16 * half, column
     packed = "pack::16b" in mnemonic
     column, low = (column // 2, column % 2) if packed else (column, 0 * column)
     if ".32x32b" in mnemonic:
@@ -119,7 +121,7 @@ def holder(mnemonic: str, operand: str, chosen: Chosen, row: Array, col: Array, 
         "ldmatrix": lambda: matrix_move(mnemonic, row, col),
         "stmatrix": lambda: matrix_move(mnemonic, row, col),
         "movmatrix": lambda: movmatrix(operand, row, col),
-        "tcgen05": lambda: tensor_memory(mnemonic, row, col, half),
+        "tcgen05": lambda: tensor_memory(mnemonic, operand, row, col, half),
     }
     if head in families:
         return families[head]()
@@ -139,6 +141,8 @@ def extent(mnemonic: str, operand: str) -> tuple[int, int]:
         return ((16 if ".m16n16" in mnemonic else 8) * count, 8 if ".m8n8" in mnemonic else 16)
     if head == "tcgen05":
         lanes, columns = re.search(r"\.(\d+)x(\d+)b", mnemonic).groups()  # type: ignore[union-attr]
+        if operand == "RED":
+            return (int(lanes), 1)
         return (int(lanes), int(columns) // 32 * count * (2 if "pack::16b" in mnemonic else 1))
     m, n, k = shape(mnemonic)
     stored = k // 2 if ".sp" in mnemonic else k
@@ -166,4 +170,42 @@ def in_tensor_memory(layout: str, m: int, n: int, base: int) -> dict[tuple[int, 
         }[layout]
         if there and row < m:
             found[cta, lane, column] = (row, col)
+    return found
+
+
+def scales_in_tensor_memory(
+    operand: str, group: int, extent: int, blocks: int, byte_id: int
+) -> dict[tuple[int, int, int, int], tuple[int, int]]:
+    """tcgen05.mma: (cta, lane, column, byte) -> (row or column, block) that is scaled by what stands there.
+
+    A word serves 32 rows of A or columns of B, one a lane, in every quarter of the lanes alike; the next column the
+    next 32. A CTA of a pair has half of A's rows and all of B's columns.
+    """
+    found = {}
+    own = extent // group if operand == "SFA" else extent
+    for cta, lane, column, byte in numpy.ndindex(group, 128, -(-own // 32), 4):
+        place = 32 * column + lane % 32
+        if place < own and byte_id <= byte < byte_id + blocks:
+            found[cta, lane, column, byte] = (place + (cta * own if operand == "SFA" else 0), byte - byte_id)
+    return found
+
+
+def copied_to_tensor_memory(mnemonic: str) -> dict[tuple[int, int, int, int], tuple[int, int]]:
+    """tcgen05.cp: (cta, lane, column, byte) -> (row, element) of the source that arrives there.
+
+    Elements are columns of 32 bits, or bytes where the copy decompresses; then each byte of a column has its own.
+    """
+    rows, bits = map(int, re.search(r"\.(\d+)x(\d+)b", mnemonic).groups())  # type: ignore[union-attr]
+    bytes_apart = ".b8x16" in mnemonic
+    found = {}
+    for cta, lane, column, byte in numpy.ndindex(int(mnemonic[len("tcgen05.cp.cta_group::")]), 128, bits // 32, 4):
+        warp, inside = divmod(lane, 32)
+        row = {
+            "4x": warp if inside == 0 else None,
+            "32": inside,
+            "64": inside + 32 * (warp % 2 if "02_13" in mnemonic else warp // 2),
+            "12": lane,
+        }[f"{rows}x"[:2]]
+        if row is not None and (bytes_apart or byte == 0):
+            found[cta, lane, column, byte] = (row, 4 * column + byte if bytes_apart else column)
     return found

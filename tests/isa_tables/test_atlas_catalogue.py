@@ -23,6 +23,8 @@ SS = "{,.shared,.shared::cta}"
 NEW = "sm_100a,sm_100f,sm_103a,sm_110a,sm_110f,sm_120a,sm_120f,sm_121a"
 TC = "sm_100a,sm_100f,sm_103a,sm_110a,sm_110f"
 FAMILY = "sm_120a,sm_120f"
+ONLY = "sm_100a,sm_103a,sm_110a"
+RED = "sm_103a,sm_103f,sm_110a,sm_110f"
 
 
 def sparse(tail: str, target: str, plain: str = "7.1") -> str:
@@ -77,6 +79,19 @@ tcgen05.mma{{,.ws}}{{,.sp}}.cta_group::1.kind::{{f16,tf32,f8f6f4}} {TC} 8.6
 tcgen05.mma{{,.sp}}.cta_group::2.kind::{{f16,tf32,f8f6f4}} {TC} 8.6
 tcgen05.mma{{,.ws}}{{,.sp}}.cta_group::1.kind::i8 sm_100a,sm_110a 8.6
 tcgen05.mma{{,.sp}}.cta_group::2.kind::i8 sm_100a,sm_110a 8.6
+tcgen05.mma{{,.sp}}.cta_group::{{1,2}}.kind::mxf8f6f4.block_scale{{,.block32}} {TC} 8.8
+tcgen05.mma.cta_group::{{1,2}}.kind::mxf4.block_scale{{,.block32}} {TC} 8.8
+tcgen05.mma.sp.cta_group::{{1,2}}.kind::mxf4.block_scale{{,.block32}} {ONLY} 8.8
+tcgen05.mma{{,.sp}}.cta_group::{{1,2}}.kind::mxf8f6f4.block_scale.scale_vec::1X {ONLY} 8.6
+tcgen05.mma{{,.sp}}.cta_group::{{1,2}}.kind::mxf4.block_scale.scale_vec::2X {ONLY} 8.6
+tcgen05.mma.cta_group::{{1,2}}.kind::mxf4nvf4.block_scale.{{block32,block16}} {TC} 8.8
+tcgen05.mma.sp.cta_group::{{1,2}}.kind::mxf4nvf4.block_scale.{{block32,block16}} {ONLY} 8.8
+tcgen05.mma{{,.sp}}.cta_group::{{1,2}}.kind::mxf4nvf4.block_scale.scale_vec::{{2X,4X}} {ONLY} 8.7
+tcgen05.cp.cta_group::{{1,2}}.{{128x256b,128x128b,4x256b}}{{,.b8x16.b6x16_p32,.b8x16.b4x16_p64}} {TC} 8.6
+tcgen05.cp.cta_group::{{1,2}}.32x128b.warpx4{{,.b8x16.b6x16_p32,.b8x16.b4x16_p64}} {TC} 8.6
+tcgen05.cp.cta_group::{{1,2}}.64x128b.warpx2::{{02_13,01_23}}{{,.b8x16.b6x16_p32,.b8x16.b4x16_p64}} {TC} 8.6
+tcgen05.ld.red.sync.aligned.{{32x32b,16x32bx2}}.x{{2,4,8,16,32,64,128}}.{{min,max}}{{,.abs}}{{,.NaN}}.f32 {RED} 8.8
+tcgen05.ld.red.sync.aligned.{{32x32b,16x32bx2}}.x{{2,4,8,16,32,64,128}}.{{min,max}}.{{u32,s32}} {RED} 8.8
 """
 CATALOGUE = isa_mnemonics(ISA)
 D16 = "wgmma.mma_async.sync.aligned.m64n{}k16.{}"
@@ -118,6 +133,10 @@ def test_families_list_their_members() -> None:
         ("stmatrix.sync.aligned.m16n8.x4.shared.b8", ["m16n8.x4.trans.shared.b8"]),
         ("mma.sp.sync.aligned.m16n8k16.row.col.f32.e4m3.e4m3.f32", ["m16n8k64.row.col.f32.e4m3.e4m3.f32"]),
         ("tcgen05.ld.sync.aligned.16x256b.x64.b32", ["16x256b.x4.b32"]),
+        ("tcgen05.ld.red.sync.aligned.32x32b.x1.max.f32", ["32x32b.x", ".max.f32"]),
+        ("tcgen05.ld.red.sync.aligned.32x32b.x2.max.abs.u32", ["32x32b.x2.max.abs.f32"]),
+        ("tcgen05.cp.cta_group::1.64x128b", ["cta_group::1.128x128b"]),
+        ("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale", ["kind::mxf4nvf4.block_scale.block"]),
     ],
 )
 def test_a_parameter_out_of_range_names_the_nearest(asked: str, near: list[str]) -> None:

@@ -192,8 +192,8 @@ def test_what_a_known_family_lacks_is_not_in_the_isa(mnemonic: str, near: str) -
     "mnemonic",
     [
         "mma.sp.aligned.m16n8k16.row.col.f32.f16.f16.f32",
-        "tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32",
-        "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X",
+        "tcgen05.shift.cta_group::1.down",
+        "tcgen05.mma.ws.cta_group::1.kind::mxf9.block_scale.scale_vec::2X",
         "cp.async.ca.shared.global.L2::128B",
         "stmatrix.aligned.m8n8.x4.shared.b16",
         "mma",

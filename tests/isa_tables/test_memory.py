@@ -179,7 +179,7 @@ LAYOUTS = [
 
 
 @pytest.mark.parametrize(("m", "group", "mode", "layout"), LAYOUTS)
-@pytest.mark.parametrize("n", [64, 256])
+@pytest.mark.parametrize("n", [64, 128])
 def test_d_in_tensor_memory(m: int, group: int, mode: str, layout: str, n: int) -> None:
     for base in (0, 16) if layout in "CF" else (0,):
         extra = {"base": base} if layout in "CF" else {}
@@ -219,7 +219,26 @@ def test_every_layout_of_d_is_reached_and_no_other_shape_exists() -> None:
     with pytest.raises(NotInIsa, match="the ISA has no M = 96"):
         instruction(MMA.format("", 1), M=96)
     names = [name for name in mnemonics("tcgen05.mma*")]
-    assert len(names) == 24 and all(signature(name).operands["D"].space == "tmem" for name in names)
+    assert len(names) == 24 + 40 and all(signature(name).operands["D"].space == "tmem" for name in names)
+
+
+# 9.7.16.2.1: the N of each kind, by cta_group and by .ws
+EIGHTS, SIXTEENS = tuple(range(8, 257, 8)), tuple(range(16, 257, 16))
+SIZES = {
+    ("", 1): EIGHTS, ("", 2): SIXTEENS, (".sp", 1): EIGHTS, (".sp", 2): SIXTEENS,
+    (".ws", 1): (64, 128, 256), (".ws.sp", 1): (64, 128),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mode", [".ws", ".ws.sp", "", ".sp"])
+@pytest.mark.parametrize("kind", ["f16", "tf32", "f8f6f4", "i8"])
+def test_n_is_one_of_the_sizes_of_its_kind(kind: str, mode: str) -> None:
+    for group in (1, 2) if "ws" not in mode else (1,):
+        sizes = SIZES[mode, group]
+        if kind == "i8" and "ws" not in mode:
+            sizes = (8, 16, 24, *range(32, 257, 16)) if group == 1 else tuple(range(32, 257, 32))
+        for m in {(1, True): (32, 64, 128), (1, False): (64, 128), (2, False): (128, 256)}[group, "ws" in mode]:
+            assert signature(f"tcgen05.mma{mode}.cta_group::{group}.kind::{kind}", M=m).select["N"] == sizes
 
 
 # 9.7.14.4.1: registers of A, B and C

@@ -15,10 +15,14 @@ from isa_tables.signature import signature
 
 NEEDED = (12, 9)  # the first release with PTX 8.8, which sm_120f needs
 TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90", "sm_120a", "sm_120f")
-MORE_TARGETS = ("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_121a")
+MORE_TARGETS = (
+    *("sm_75", "sm_80", "sm_89", "sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_103f", "sm_110a", "sm_110f"),
+    *("sm_120a", "sm_121a"),
+)
 VERSION = (9, 0)  # of PTX, for what needs more than 8.8; ptxas 13.0 knows it
 # what stands in `asm` and is no operand: a predicate, addresses, descriptors
-NAMED = ".reg .pred p; .reg .b32 taddr, idesc, tmeta; .reg .b64 adesc, bdesc, addr;"
+NAMED = ".reg .pred p; .reg .b32 taddr, idesc, tmeta, sfa, sfb; .reg .b64 adesc, bdesc, sdesc, addr;"
+SINGLE = ("E", "SFA", "SFB", "RED")  # one register, without braces
 
 
 def missing_ptxas() -> str | None:
@@ -41,7 +45,9 @@ def kernel(number: int, found: Signature, extra: str = "") -> str:
         count = fragment.regs + (name == extra)
         declared.append(f".reg .{fragment.reg_type} %{name}<{count}>;")
         registers = ", ".join(f"%{name}{j}" for j in range(count))
-        one = found.lanes == 1 or fragment.space != "reg" or name in ("E", "SFA", "SFB") or "movm" in found.family
+        one = (
+            found.lanes == 1 or fragment.space != "reg" or name in ("E", "SFA", "SFB", "RED") or "movm" in found.family
+        )
         operands = operands.replace(f"{{{name}}}", registers if one else f"{{{registers}}}")
     body = "\n".join([*declared, f"{found.mnemonic} {operands};", "ret;"])
     return f".visible .entry k{number}()\n{{\n{body}\n}}\n"
@@ -152,6 +158,13 @@ REFUSED = [
     ("wgmma.mma_async.sync.aligned.m64n32k32.s32.s8.s8", "sm_90a", "m64n32k32", "m64n40k32"),
     ("ldmatrix.sync.aligned.m16n16.x1.trans.shared.b8", "sm_100a", ".trans", ""),
     ("tcgen05.mma.cta_group::1.kind::i8", "sm_100a", "kind::i8", "kind::i4"),
+    ("tcgen05.mma.cta_group::1.kind::mxf4.block_scale", "sm_100a", ".block_scale", ".block_scale.scale_vec::4X"),
+    ("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale", "sm_100a", ".mma", ".mma.ws"),
+    ("tcgen05.mma.cta_group::2.kind::mxf4nvf4.block_scale.block16", "sm_100a", ".block16", ""),
+    ("tcgen05.cp.cta_group::1.32x128b.warpx4", "sm_100a", ".warpx4", ""),
+    ("tcgen05.cp.cta_group::1.128x128b", "sm_100a", "128x128b", "128x128b.warpx4"),
+    ("tcgen05.ld.red.sync.aligned.32x32b.x2.max.u32", "sm_103a", ".max", ".max.abs"),
+    ("tcgen05.ld.red.sync.aligned.32x32b.x2.max.f32", "sm_103a", "32x32b", "16x64b"),
 ]
 
 
@@ -171,6 +184,10 @@ def test_what_the_tables_lack_is_refused(mnemonic: str, target: str, old: str, n
         ("wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "sm_90"),
         ("tcgen05.ld.sync.aligned.32x32b.x1.b32", "sm_120a"),
         ("tcgen05.mma.cta_group::1.kind::i8", "sm_103a"),
+        ("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale.scale_vec::1X", "sm_100f"),
+        ("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16", "sm_120a"),
+        ("tcgen05.cp.cta_group::1.4x256b", "sm_120a"),
+        ("tcgen05.ld.red.sync.aligned.32x32b.x2.min.s32", "sm_100a"),
     ],
 )
 def test_what_another_target_lacks_is_refused_there(mnemonic: str, target: str, tmp_path: Path) -> None:
@@ -185,6 +202,7 @@ def test_what_another_target_lacks_is_refused_there(mnemonic: str, target: str, 
         ("wgmma.mma_async.sync.aligned.m64n256k16.f16.f16.f16", "D", "sm_90a"),
         ("ldmatrix.sync.aligned.m16n16.x2.trans.shared.b8", "R", "sm_100a"),
         ("tcgen05.st.sync.aligned.16x256b.x2.unpack::16b.b32", "R", "sm_100a"),
+        ("tcgen05.ld.red.sync.aligned.16x32bx2.x4.max.abs.NaN.f32", "R", "sm_103a"),
         ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64", "C", "sm_80"),
     ],
 )
