@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The witness of silicon for tilings: a kernel made from layouts alone multiplies matrices, and numpy checks it.
+
+A `Tiling` is plain data: who holds what of a CTA's tile, how it lies in shared memory, who copies it. `kernel` writes
+the CUDA C++ text, `run` runs it on exact integers, `recordings_of_tilings` is what earlier runs saw.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from gpu_checks.tilings.kernel import kernel
+from gpu_checks.tilings.store import TilingRun, recordings_of_tilings, tilings
+from gpu_checks.tilings.strided import Strided
+from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, Tiling, TilingError, check, mutants
+
+if TYPE_CHECKING:
+    from gpu_checks.values import Unavailable
+
+__all__ = [
+    "Feed",
+    "Load",
+    "Product",
+    "Reuse",
+    "Strided",
+    "Tiling",
+    "TilingError",
+    "TilingRun",
+    "check",
+    "kernel",
+    "mutants",
+    "recordings_of_tilings",
+    "run",
+    "run_all",
+    "tilings",
+]
+
+
+def run(tiling: Tiling, seed: int = 0) -> TilingRun | Unavailable:
+    """Run one tiling and its controls; Unavailable, with the reason, where there is no GPU for it.
+
+    TilingError for a tiling whose layouts do not fit each other.
+    """
+    return next(run_all([tiling], seed))[1]
+
+
+def run_all(chosen: Sequence[Tiling], seed: int = 0) -> Iterator[tuple[Tiling, TilingRun | Unavailable]]:
+    """Run tilings in a process of their own, which is started anew behind one that breaks it."""
+    from gpu_checks.tilings.run import FACTORY, RunTiling
+    from gpu_checks.worker import Worker
+
+    with Worker(FACTORY) as worker:
+        for index, found in worker.run([RunTiling(tiling, seed) for tiling in chosen]):
+            yield chosen[index], found

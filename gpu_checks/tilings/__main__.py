@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.tilings`: multiply matrices on this GPU by kernels made from layouts, and ask numpy."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
+from gpu_checks.tilings.store import SHIPPED, write
+from gpu_checks.values import Unavailable
+
+OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
+EPILOG = """\
+exit code: 0 every result equals numpy's, what could not be run is counted as UNCHECKED; 1 an element differs; 2 usage,
+an unknown name, a malformed file; 3 a wrong stride made no difference, so that the check says nothing; 4 under
+--require something stayed UNCHECKED; 5 nothing selected
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    options = _parser().parse_args(argv)
+    try:
+        chosen = _select(tilings(options.file), options.name)
+        if not chosen:
+            print("tilings: nothing selected (see --list)", file=sys.stderr)
+            return EMPTY
+        if options.list or options.kernel:
+            print("\n".join(map(kernel if options.kernel else _line, chosen)))
+            return OK
+        return _run(chosen, options)
+    except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
+        print(f"tilings: {error}", file=sys.stderr)
+        return USAGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m gpu_checks.tilings",
+        description="Run kernels that are made from a tiling's layouts alone; every element must equal numpy's.",
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", nargs="*", metavar="NAME", help="of a tiling, or a glob; all when none is given")
+    parser.add_argument(
+        "--file", type=Path, default=SHIPPED, metavar="FILE", help="tilings as JSON Lines (the shipped)"
+    )
+    parser.add_argument("--list", action="store_true", help="print the tilings and stop")
+    parser.add_argument("--kernel", action="store_true", help="print the CUDA text and stop")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each run")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random matrices (0)")
+    parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
+    return parser
+
+
+def _select(known: Sequence[Tiling], names: Sequence[str]) -> list[Tiling]:
+    """The tilings asked for in the file's order; ValueError for a name without one."""
+    for name in names:
+        if not any(fnmatchcase(tiling.name, name) for tiling in known):
+            raise ValueError(f"no tiling is named {name!r} (see --list)")
+    return [tiling for tiling in known if not names or any(fnmatchcase(tiling.name, name) for name in names)]
+
+
+def _line(tiling: Tiling) -> str:
+    m, n, k = tiling.last.tile
+    return f"{tiling.name:<28} {tiling.threads:>4} threads  {m}x{n}x{k}  {tiling.product.mnemonic}"
+
+
+def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
+    done: list[TilingRun] = []
+    for tiling, found in run_all(chosen, options.seed):
+        print(f"{_verdict(found)}  {tiling.name:<28} {_told(found)}", flush=True)
+        if isinstance(found, TilingRun):
+            done.append(found)
+    if options.record and done:
+        gpu = done[0].device.gpu.lower().replace(" ", "_")
+        write(options.record / f"{gpu}.jsonl", done)
+    refuted, idle = sum(not run.equal for run in done), sum(not run.powered for run in done)
+    print(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
+    if idle:
+        return INTERNAL
+    if refuted:
+        return REFUTED
+    return UNCHECKED if options.require and len(done) < len(chosen) else OK
+
+
+def _verdict(found: TilingRun | Unavailable) -> str:
+    if isinstance(found, Unavailable):
+        return "UNCHECKED"
+    return "AGREES   " if found.equal and found.powered else "REFUTED  " if not found.equal else "IDLE     "
+
+
+def _told(found: TilingRun | Unavailable) -> str:
+    if isinstance(found, Unavailable):
+        return found.reason
+    controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
+    return f"{found.mismatches} of {found.elements} elements differ; with one wrong stride in {controls}  {found.sass}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

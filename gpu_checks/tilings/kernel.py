@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""CUDA C++ of a tiling, from its layouts alone.
+
+A CTA walks the tiles along k: global memory to shared memory, to registers or descriptors, through the instruction
+into accumulators, which are stored at the end; where several threads hold partial sums they are added. With a reuse
+the accumulators of the first product become, narrowed, A of the second.
+"""
+
+from __future__ import annotations
+
+from string import Template
+from textwrap import indent
+
+from gpu_checks.memory import ALIGNMENT
+from gpu_checks.sources import COMMON
+from gpu_checks.tilings import parts
+from gpu_checks.tilings.parts import Fed
+from gpu_checks.tilings.strided import Strided
+from gpu_checks.tilings.tiling import Reuse, Tiling, TilingError, check
+
+NAME = "tiling"
+SHARED = 48 * 1024  # bytes of shared memory that a kernel has without asking
+_FENCE = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");\n'  # wgmma sees what threads wrote only after it
+_WAIT = "__syncthreads();\n"
+
+_LOOP = Template("""\
+#pragma unroll 1
+for (int $tile = 0; $tile < $count; ++$tile) {
+$body}
+""")
+
+_STORE = Template("""\
+#pragma unroll
+for (int v = 0; v < $values; ++v) {
+  const int place = $origin + ${name}_global(${name}_fragment(t, v));
+  $store;
+}
+""")
+
+_KERNEL = Template("""\
+
+extern "C" __global__ void __launch_bounds__($threads) $kernel($parameters) {
+  const int t = threadIdx.x;
+$body}
+""")
+
+
+def kernel(tiling: Tiling) -> str:
+    """The whole text, helpers included. TilingError where the layouts do not fit each other."""
+    check(tiling)
+    feds = operands(tiling)
+    used = sum(fed.room * fed.fragment.bits // 8 for fed in feds.values())
+    if used > SHARED:
+        raise TilingError(f"{tiling.name}: its tiles take {used} bytes of shared memory; a kernel has {SHARED}")
+    text = [COMMON, parts.HELPERS, parts.namespace("first", tiling.product, _majors(feds, "A", "B"))]
+    if tiling.reuse:
+        text.append(parts.namespace("second", tiling.reuse.product, _majors(feds, "P", "V")))
+        text.append(parts.narrowing(tiling.reuse))
+    text += ["\n", *map(parts.indices, feds.values()), _result_indices(tiling), _main(tiling, feds)]
+    return "".join(text)
+
+
+def operands(tiling: Tiling) -> dict[str, Fed]:
+    """The operands in memory: A and B, and V of a reuse."""
+    found = {}
+    for name, (feed, product, side) in tiling.feeds.items():
+        mn, k = tiling.extents[name]
+        found[name] = Fed(name, feed, product, side, (k, 1) if feed.major == "K" else (1, mn))
+    return found
+
+
+def _majors(feds: dict[str, Fed], *names: str) -> tuple[str, str]:
+    """The majors of A and B in shared memory, as an instruction's text gives them; K for registers."""
+    found = [feds[name].descriptor if name in feds else None for name in names]
+    a, b = (one.major if one else "K" for one in found)
+    return a, b
+
+
+def _name(tiling: Tiling) -> str:
+    """The result's name in the kernel."""
+    return "D" if tiling.reuse else "C"
+
+
+def _result_indices(tiling: Tiling) -> str:
+    m, n = tiling.last.extent("C")
+    columns = tiling.extents["C"][1]
+    name = _name(tiling)
+    rows = parts.index(f"{name}_global", Strided((m, n), (columns, 1)), "x")
+    return parts.index(f"{name}_fragment", tiling.last.C, "t", "v") + rows
+
+
+def _main(tiling: Tiling, feds: dict[str, Fed]) -> str:
+    kind = parts.TYPES[tiling.last.fragment("C").bits]
+    given = [f"const {parts.TYPES[fed.fragment.bits]}* {name}_matrix" for name, fed in feds.items()]
+    body = "".join(_memory(fed) for fed in feds.values()) + parts.accumulators(tiling.last, _name(tiling))
+    body += _attention(tiling, tiling.reuse, feds) if tiling.reuse else _gemm(tiling, feds, "blockIdx.y")
+    return _KERNEL.substitute(
+        threads=tiling.threads,
+        kernel=NAME,
+        parameters=", ".join([*given, f"{kind}* result"]),
+        body=indent(body + _store(tiling), "  "),
+    )
+
+
+def _memory(fed: Fed) -> str:
+    kind = parts.TYPES[fed.fragment.bits]
+    return f"__shared__ __align__({ALIGNMENT}) {kind} {fed.name}_memory[{fed.room}];\n"
+
+
+def _gemm(tiling: Tiling, feds: dict[str, Fed], tile_n: str) -> str:
+    """The first product over all tiles along k."""
+    a, b = feds["A"], feds["B"]
+    body = parts.copied(a, a.origin("blockIdx.x", "tile_k"), tiling.threads)
+    body += parts.copied(b, b.origin(tile_n, "tile_k"), tiling.threads)
+    body += _ready(a, b) + parts.loaded(a) + parts.loaded(b)
+    body += parts.multiplied("first", tiling.product, a, b, "C") + _WAIT
+    return _LOOP.substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
+
+
+def _attention(tiling: Tiling, reuse: Reuse, feds: dict[str, Fed]) -> str:
+    """The first product's tiles along n, each at once multiplied by its rows of V."""
+    v = feds["V"]
+    body = parts.accumulators(tiling.product, "C") + _gemm(tiling, feds, "tile_n")
+    body += parts.narrowed(tiling.product, reuse)
+    body += parts.copied(v, v.origin("blockIdx.y", "tile_n"), tiling.threads) + _ready(v) + parts.loaded(v)
+    body += parts.multiplied("second", reuse.product, "P", v, "D") + _WAIT
+    return _LOOP.substitute(tile="tile_n", count=tiling.walked, body=indent(body, "  "))
+
+
+def _ready(*feds: Fed) -> str:
+    """What has to happen before shared memory is read."""
+    return (_FENCE if any(fed.descriptor for fed in feds) else "") + _WAIT
+
+
+def _store(tiling: Tiling) -> str:
+    """Accumulators to global memory; partial sums are added."""
+    product, name = tiling.last, _name(tiling)
+    fragment, space = product.fragment("C"), "second" if tiling.reuse else "first"
+    store = f"result[place] = get<{parts.packing(fragment)}>({name}, v)"
+    if product.splits > 1:
+        if fragment.type not in parts.SUMS:
+            raise TilingError(f"{tiling.name}: partial sums of {fragment.type} cannot be added in memory")
+        store = f"atomicAdd(({parts.SUMS[fragment.type]}*)result + place, {space}::value({name}, v))"
+    m, n = product.extent("C")
+    columns = tiling.extents["C"][1]
+    origin = f"blockIdx.x * {m * columns} + blockIdx.y * {n}"
+    values = product.C.modes[1].size
+    return _STORE.substitute(values=values, origin=origin, name=name, store=store)

@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs a tiling's kernel on exact integers and compares every element with numpy's product."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import date
+from math import isqrt, prod
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_checks.device import Array, compile_cubin, device, load
+from gpu_checks.packing import NUMBERS, POISON, Ints, encode
+from gpu_checks.sass import Listing
+from gpu_checks.tilings.kernel import NAME, kernel, operands
+from gpu_checks.tilings.store import TilingRun
+from gpu_checks.tilings.tiling import Tiling, mutants
+from gpu_checks.values import DeviceInfo, Refused, Unavailable
+from gpu_checks.worker import Bench
+from isa_tables.signature import Signature, runs_on
+
+FACTORY = "gpu_checks.tilings.run:stand"
+_RESULTS: Mapping[str, type[np.generic]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """The GPU of a worker process: all that a tiling needs of it is to know which it is."""
+
+    info: DeviceInfo
+
+    def prepare(self, signatures: Sequence[Signature]) -> None:
+        """Nothing: each tiling compiles its own kernels."""
+
+
+def stand() -> Stand | Unavailable:
+    """The GPU at hand, or why there is none."""
+    found = device()
+    return found if isinstance(found, Unavailable) else Stand(found)
+
+
+@dataclass(frozen=True, slots=True)
+class RunTiling:
+    """Run a tiling and its controls, as a job for a worker process."""
+
+    tiling: Tiling
+    seed: int = 0
+
+    @property
+    def signature(self) -> Signature:
+        """The instruction of its first product."""
+        return self.tiling.product.signature
+
+    def on(self, bench: Bench) -> TilingRun:
+        """The run; Refused or DeviceFault where it cannot be made."""
+        info = bench.machine.info
+        for needed in (self.tiling.product.signature, self.tiling.last.signature):
+            if not runs_on(needed, info.sm):
+                raise Refused(f"{needed.mnemonic} needs {' or '.join(needed.targets)}; {info.gpu} is {info.sm}")
+        wrong = dict(mutants(self.tiling))
+        texts = [kernel(self.tiling), *map(kernel, wrong.values())]
+        with ThreadPoolExecutor(os.cpu_count()) as compilers:
+            first, *others = compilers.map(lambda text: compile_cubin(text, info.sm), texts)
+        listing, matrices = Listing(first), draw(self.tiling, self.seed)
+        return TilingRun(
+            tiling=self.tiling,
+            seed=self.seed,
+            elements=prod(self.tiling.extents["C"]),
+            mismatches=mismatches(self.tiling, first, matrices),
+            controls={
+                name: mismatches(self.tiling, cubin, matrices) for name, cubin in zip(wrong, others, strict=True)
+            },
+            kernel_hash=hash_of(self.tiling),
+            sass=listing.opcodes.get(NAME, ""),
+            device=info,
+            date=date.today().isoformat(),
+        )
+
+
+def hash_of(tiling: Tiling) -> str:
+    """SHA-256 of the CUDA text."""
+    return hashlib.sha256(kernel(tiling).encode()).hexdigest()
+
+
+def draw(tiling: Tiling, seed: int) -> dict[str, Ints]:
+    """Random integers for A (m, k), B (n, k) and V (n, k), small enough that every sum is exact in its type."""
+    random = np.random.default_rng(seed)
+    bounds, extents = _bounds(tiling), tiling.extents
+    found = {}
+    for name, fed in operands(tiling).items():
+        number = NUMBERS[fed.fragment.type]
+        low, high = max(number.low, -bounds[name]), min(number.high, bounds[name])
+        found[name] = random.integers(low, high, extents[name], np.int64, endpoint=True)
+    return found
+
+
+def _bounds(tiling: Tiling) -> dict[str, int]:
+    """The largest magnitude that may be drawn for each operand."""
+    k, sums = tiling.extents["A"][1], _exact(tiling.product.fragment("C").type)
+    if tiling.reuse is None:
+        return dict.fromkeys("AB", isqrt(sums // k))
+    narrow = _exact(tiling.reuse.product.fragment("A").type)
+    bound = isqrt(min(sums, narrow) // k)
+    most = bound * bound * k * tiling.extents["V"][1]
+    return {"A": bound, "B": bound, "V": _exact(tiling.reuse.product.fragment("C").type) // most}
+
+
+def _exact(type_: str) -> int:
+    """The largest integer up to which every one is exact in the type."""
+    number = NUMBERS[type_]
+    return (1 << number.mantissa + 1) if number.exponent else (1 << number.bits - 1) - 1
+
+
+def expected(tiling: Tiling, matrices: Mapping[str, Ints]) -> Ints:
+    """A @ B, or (A @ B) @ V; operands of type B are stored (n, k)."""
+    made: Ints = matrices["A"] @ matrices["B"].T
+    if tiling.reuse:
+        made = made @ matrices["V"].T
+    return made
+
+
+def mismatches(tiling: Tiling, cubin: bytes, matrices: Mapping[str, Ints]) -> int:
+    """How many elements of the result differ from numpy's."""
+    fragment = tiling.last.fragment("C")
+    kind = _RESULTS[fragment.type]
+    arrays: list[Array] = []
+    for name, fed in operands(tiling).items():
+        bits = encode(fed.fragment.type, matrices[name] if fed.feed.major == "K" else matrices[name].T)
+        arrays.append(bits.astype(f"u{fed.fragment.bits // 8}"))
+    size = prod(tiling.extents["C"])
+    blank = np.zeros if tiling.last.splits > 1 else _poison
+    arrays.append(blank(size, kind))
+    (result,) = load(cubin).launch(NAME, tiling.tiles[:2], tiling.threads, arrays, [len(arrays) - 1])
+    want = expected(tiling, matrices)
+    return int((result.reshape(want.shape).astype(np.float64) != want).sum())
+
+
+def _poison(size: int, kind: type[np.generic]) -> Array:
+    """What no product gives, so that an element left unwritten is seen."""
+    words: npt.NDArray[np.uint32] = np.full(size * np.dtype(kind).itemsize // 4, POISON, np.uint32)
+    return words.view(kind)

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tilings and what a GPU computed with them, as JSON Lines.
+
+A tiling is its dataclasses as objects, its layouts as text. A recording is one run: the whole tiling, the number of
+wrong elements, those of each control, the hash of the kernel, the GPU, the software and the date.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from pathlib import Path
+from types import NoneType, UnionType
+from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+
+from gpu_checks.tilings.strided import Strided
+from gpu_checks.tilings.tiling import Tiling, TilingError
+from gpu_checks.values import DeviceInfo
+
+_Row = TypeVar("_Row")
+
+SCHEMA = 1
+SHIPPED = Path(__file__).parent / "tilings.jsonl"
+RECORDINGS = Path(__file__).parent.parent / "recordings" / "tilings"
+
+
+@dataclass(frozen=True, slots=True)
+class TilingRun:
+    """What one GPU computed with a tiling: elements of the result that differ from numpy's.
+
+    `controls` has, for each operand, those of the same tiling with one wrong stride there, which must be some.
+    """
+
+    tiling: Tiling
+    seed: int
+    elements: int
+    mismatches: int
+    controls: dict[str, int]
+    kernel_hash: str  # SHA-256 of the CUDA text
+    sass: str  # matrix opcodes of the kernel; empty where no disassembler was found
+    device: DeviceInfo
+    date: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether every element equals numpy's."""
+        return self.elements > 0 and self.mismatches == 0
+
+    @property
+    def powered(self) -> bool:
+        """Whether there are controls and each of them found its wrong stride."""
+        return bool(self.controls) and all(self.controls.values())
+
+
+def write(path: Path, rows: Iterable[Tiling | TilingRun]) -> None:
+    """One line each; the folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    lines = (json.dumps({"schema": SCHEMA, **_data(row)}) + "\n" for row in rows)
+    path.write_text("".join(lines), encoding="utf-8")
+
+
+def tilings(path: Path = SHIPPED) -> tuple[Tiling, ...]:
+    """The tilings of a file, those shipped if none is named. TilingError for a line that is none, with its number."""
+    return tuple(_rows(path, Tiling))
+
+
+def recordings_of_tilings(folder: Path = RECORDINGS) -> tuple[TilingRun, ...]:
+    """Every recorded run, in the order of the files' names and lines. TilingError as `tilings`."""
+    return tuple(run for path in sorted(folder.glob("*.jsonl")) for run in _rows(path, TilingRun))
+
+
+def _rows(path: Path, kind: type[_Row]) -> Iterator[_Row]:
+    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+        try:
+            data = json.loads(line)
+            if data.pop("schema", None) != SCHEMA:
+                raise TilingError(f"schema is not {SCHEMA}")
+            yield _read(kind, data)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise TilingError(f"{path}:{number}: {' '.join(str(error).split())}") from error
+
+
+def _data(value: Any) -> Any:
+    """A value as JSON takes it: a layout is text, what is absent is left out."""
+    if isinstance(value, Strided):
+        return str(value)
+    if is_dataclass(value):
+        parts = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {name: _data(part) for name, part in parts.items() if part is not None}
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _read(kind: Any, data: Any) -> Any:
+    """The value of the kind that `_data` gave; TypeError or ValueError for anything else."""
+    if kind is Strided:
+        return Strided.parse(data)
+    if isinstance(kind, type) and is_dataclass(kind):
+        hints = get_type_hints(kind)
+        return kind(**{name: _read(hints[name], part) for name, part in data.items()})
+    choices = [choice for choice in get_args(kind) if choice is not NoneType]
+    if get_origin(kind) is tuple:
+        return tuple(data)
+    if get_origin(kind) is UnionType:
+        return _read(choices[0], data)
+    if not isinstance(data, get_origin(kind) or kind):
+        raise TypeError(f"{data!r} is no {kind.__name__}")
+    return data

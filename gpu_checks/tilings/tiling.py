@@ -1,0 +1,267 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tiling as plain data: who holds what of a CTA's tile, and how it gets there.
+
+Everything is a layout over a CTA tile of M x N x K. An index of A's tile is m + M*k, of B's n + N*k, of C's m + M*n.
+Nothing here says how a kernel is written: `kernel` writes it from these layouts and the instruction's signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import prod
+
+from gpu_checks.tilings.strided import Nested, Strided
+from isa_tables.signature import Fragment, Signature
+from isa_tables.signature import signature as look_up
+
+FMA = "fma.rn."  # scalar multiply-adds, which are no matrix instructions: the tables of the ISA do not hold them
+
+
+class TilingError(ValueError):
+    """A tiling that no kernel can be made from; the message names the layout and the numbers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Product:
+    """A tiled MMA over the CTA's tile: for each operand (thread, (value, (rest, rest))) -> index in its tile.
+
+    A value is an element of one instruction's fragment; the rests count instructions along m and k of A, n and k of
+    B, m and n of C. Of an operand in shared memory the values are the elements of the instruction's tile.
+    """
+
+    mnemonic: str
+    tile: tuple[int, int, int]
+    A: Strided
+    B: Strided
+    C: Strided
+    A_space: str = "reg"  # of A, where the instruction lets one choose
+
+    @property
+    def signature(self) -> Signature:
+        """The instruction's registers and types."""
+        if self.mnemonic.startswith(FMA):
+            return _fma(self.mnemonic)
+        wide = self.mnemonic.startswith("wgmma")
+        return look_up(self.mnemonic, A_space=self.A_space) if wide else look_up(self.mnemonic)
+
+    def fragment(self, operand: str) -> Fragment:
+        """A, B or C as one lane holds it; C is D where the accumulators are both."""
+        operands = self.signature.operands
+        return operands[operand] if operand in operands else operands["D"]
+
+    def extent(self, operand: str) -> tuple[int, int]:
+        """The tile of an operand: (m, k), (n, k) or (m, n)."""
+        m, n, k = self.tile
+        return {"A": (m, k), "B": (n, k), "C": (m, n)}[operand]
+
+    @property
+    def steps(self) -> tuple[int, int, int]:
+        """How many instructions a thread takes part in along m, n and k."""
+        (m, k), (n, _) = rests(self.A), rests(self.B)
+        return m, n, k
+
+    @property
+    def splits(self) -> int:
+        """How many threads hold a partial sum of each element of C."""
+        return self.C.size // prod(self.extent("C"))
+
+
+@dataclass(frozen=True, slots=True)
+class Load:
+    """How ldmatrix fills the fragments of an operand.
+
+    `source` is (thread, (element of the row, step)) -> index in the tile, `target` is (value, step) -> value of the
+    thread's fragments, counted through all its instructions.
+    """
+
+    mnemonic: str
+    source: Strided
+    target: Strided
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """How an operand comes from global memory through shared memory to the threads."""
+
+    major: str  # K or MN: the axis whose neighbours are neighbours in global memory
+    copy: Strided  # (thread, value) -> index in the tile: who copies what
+    shared: Strided  # index in the tile -> element of shared memory
+    load: Load | None = None  # None: each thread reads its own elements, or the instruction reads shared memory
+
+
+@dataclass(frozen=True, slots=True)
+class Reuse:
+    """A second product D = C * V whose A is the first one's accumulators, as attention's P is.
+
+    `values` is value of A -> value of C in the same thread, both counted through all instructions of the thread.
+    """
+
+    product: Product
+    values: Strided
+    V: Feed
+
+
+@dataclass(frozen=True, slots=True)
+class Tiling:
+    """One kernel: C = A * B over `tiles` CTA tiles along m, n and k, or D = (A * B) * V.
+
+    With a reuse, tiles count m, the second product's n, and the first one's k; the first one's n are walked in
+    `walked` tiles, one after the other.
+    """
+
+    name: str
+    threads: int
+    product: Product
+    A: Feed
+    B: Feed
+    tiles: tuple[int, int, int]
+    reuse: Reuse | None = None
+    walked: int = 1
+
+    @property
+    def last(self) -> Product:
+        """The product whose accumulators are stored."""
+        return self.reuse.product if self.reuse else self.product
+
+    @property
+    def feeds(self) -> dict[str, tuple[Feed, Product, str]]:
+        """The operands in memory by their names in the kernel: how they come, for which product, as A or B."""
+        found = {"A": (self.A, self.product, "A"), "B": (self.B, self.product, "B")}
+        return found | ({"V": (self.reuse.V, self.reuse.product, "B")} if self.reuse else {})
+
+    @property
+    def extents(self) -> dict[str, tuple[int, int]]:
+        """The whole matrices: A (m, k), B (n, k), V (n, k of the second product) and the result (m, n)."""
+        m, n, k = (count * size for count, size in zip(self.tiles, self.last.tile, strict=True))
+        inner = self.walked * self.product.tile[1] if self.reuse else n
+        k = self.tiles[2] * self.product.tile[2]
+        return {"A": (m, k), "B": (inner, k), "V": (n, inner), "C": (m, n)}
+
+
+def rests(layout: Strided) -> tuple[int, int]:
+    """The two rest extents of (thread, (value, (rest, rest)))."""
+    _, outer = layout.modes[1].modes
+    first, second = outer.modes
+    return first.size, second.size
+
+
+def check(tiling: Tiling) -> None:
+    """Raise TilingError for a tiling whose layouts do not fit its tiles, its threads or its instruction."""
+    try:
+        if tiling.reuse:
+            made, taken = tiling.product.tile[:2], tiling.reuse.product.tile[::2]
+            _require(made == taken, f"the first product makes {made} of (m, n), the second takes {taken} of (m, k)")
+            _check_product(tiling.threads, tiling.reuse.product)
+        _check_product(tiling.threads, tiling.product)
+        for name, (feed, product, operand) in tiling.feeds.items():
+            _check_feed(tiling.threads, name, feed, prod(product.extent(operand)))
+    except TilingError as error:
+        raise TilingError(f"{tiling.name}: {error}") from None
+
+
+def _check_feed(threads: int, name: str, feed: Feed, size: int) -> None:
+    for what, layout in (("copy", feed.copy), ("shared", feed.shared)):
+        _require(layout.size == size, f"{what} of {name} = {layout} has size {layout.size}; the tile has {size}")
+    copiers = feed.copy.modes[0].size
+    _require(copiers <= threads, f"copy of {name} = {feed.copy} asks for {copiers} threads; there are {threads}")
+
+
+def _check_product(threads: int, product: Product) -> None:
+    signature, (m, n, k) = product.signature, product.steps
+    for operand in "ABC":
+        layout: Strided = getattr(product, operand)
+        dealt, values = layout.modes[0].size, layout.modes[1].modes[0].size
+        _require(dealt == threads, f"{operand} = {layout} deals to {dealt} threads; there are {threads}")
+        held = values_of(product.fragment(operand))
+        _require(values == held, f"{operand} = {layout} has {values} values; {signature.mnemonic} has {held}")
+    fits = (rests(product.B), rests(product.C)) == ((n, k), (m, n))
+    _require(fits, f"A takes {m} x {k} instructions along m, k; B {rests(product.B)}; C {rests(product.C)}")
+    done = m * n * k * threads // signature.lanes * signature.products * prod(signature.shape)
+    size = prod(product.tile)
+    _require(done == size, f"the instructions multiply {done} pairs of elements; the tile {product.tile} has {size}")
+
+
+def _require(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise TilingError(otherwise)
+
+
+def values_of(fragment: Fragment) -> int:
+    """The elements that one instruction takes of an operand: from a lane, or from the tile in shared memory."""
+    return prod(fragment.extent) if fragment.space == "smem" else fragment.values
+
+
+def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
+    """The tiling with one wrong stride, once for each operand that can have one: (operand, mutant).
+
+    The largest stride of who holds what becomes the next smaller one, or 0: no index leaves the tile. Of an operand
+    that the instruction reads from shared memory it is the step from one instruction to the next.
+    """
+    for operand, feed in (("A", tiling.A), ("B", tiling.B)):
+        if feed.load:
+            other = replace(feed, load=replace(feed.load, source=mutant(feed.load.source)))
+            yield operand, replace(tiling, A=other) if operand == "A" else replace(tiling, B=other)
+        elif wrong := _mislaid(tiling.product, operand):
+            yield operand, replace(tiling, product=wrong)
+    if tiling.reuse:
+        wrong = replace(tiling.reuse.product, C=mutant(tiling.reuse.product.C))
+        yield "C", replace(tiling, reuse=replace(tiling.reuse, product=wrong))
+        yield "reuse", replace(tiling, reuse=replace(tiling.reuse, values=mutant(tiling.reuse.values)))
+    else:
+        yield "C", replace(tiling, product=replace(tiling.product, C=mutant(tiling.product.C)))
+
+
+def _mislaid(product: Product, operand: str) -> Product | None:
+    """The product with one wrong stride in A or B; None where one instruction takes all of it from shared memory."""
+    dealt = product.A if operand == "A" else product.B
+    if product.fragment(operand).space == "reg":
+        wrong = mutant(dealt)
+    else:
+        threads, outer = dealt.modes
+        values, steps = outer.modes
+        if steps.size == 1:
+            return None
+        stuck = mutant(steps, 0)
+        wrong = Strided((threads.shape, (values.shape, stuck.shape)), (threads.stride, (values.stride, stuck.stride)))
+    return replace(product, A=wrong) if operand == "A" else replace(product, B=wrong)
+
+
+def mutant(layout: Strided, wrong: int | None = None) -> Strided:
+    """The layout with its largest stride replaced by another, the next smaller one if none is given.
+
+    >>> print(mutant(Strided.parse("((4,8),(2,2)):((32,1),(16,8))")))
+    ((4,8),(2,2)):((16,1),(16,8))
+    """
+    strides = sorted({stride for extent, stride in layout.leaves if extent > 1})
+    smaller = strides[-2] if len(strides) > 1 else 0
+    return replace(
+        layout, stride=_replaced(layout.shape, layout.stride, strides[-1], smaller if wrong is None else wrong)
+    )
+
+
+def _replaced(shape: Nested, stride: Nested, old: int, new: int) -> Nested:
+    if isinstance(shape, tuple) and isinstance(stride, tuple):
+        return tuple(_replaced(extent, step, old, new) for extent, step in zip(shape, stride, strict=True))
+    return new if stride == old and shape != 1 else stride
+
+
+def _fma(mnemonic: str) -> Signature:
+    """The scalar D = A * B + C of one thread, on f32 or f64."""
+    kind = mnemonic.removeprefix(FMA)
+    bits = {"f32": 32, "f64": 64}.get(kind)
+    if bits is None:
+        raise TilingError(f"{mnemonic}: scalar multiply-adds are fma.rn.f32 and fma.rn.f64")
+    scalar = Fragment(kind, bits, 1, 1, kind, (1, 1))
+    return Signature(
+        mnemonic=mnemonic,
+        family="fma",
+        shape=(1, 1, 1),
+        operands=dict.fromkeys("DABC", scalar),
+        qualifiers=frozenset(),
+        targets=("sm_20+",),
+        ptx="2.0",
+        lanes=1,
+        products=1,
+        asm="{D}, {A}, {B}, {C}",
+    )
