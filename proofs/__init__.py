@@ -30,15 +30,18 @@ if TYPE_CHECKING:
     from proofs.engine import Solver
     from proofs.functions import prove_same_function
     from proofs.ownership import prove_bijective, prove_onto, prove_owns
+    from proofs.partition import Axis, Partition, prove_partition
     from proofs.tiling import prove_tiling
 
 __all__ = [
     "BUDGET",
+    "Axis",
     "Certificate",
     "Condition",
     "EngineError",
     "Fragment",
     "Outcome",
+    "Partition",
     "ProblemError",
     "ProofError",
     "Second",
@@ -55,6 +58,7 @@ __all__ = [
     "prove_in_bounds",
     "prove_onto",
     "prove_owns",
+    "prove_partition",
     "prove_product",
     "prove_right_inverse",
     "prove_same_function",
@@ -65,6 +69,7 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.claims"),
     **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.ownership"),
+    **dict.fromkeys(("Axis", "Partition", "prove_partition"), "proofs.partition"),
     "Solver": "proofs.engine",
     "prove_same_function": "proofs.functions",
     "prove_tiling": "proofs.tiling",

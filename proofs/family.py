@@ -174,13 +174,14 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
     )
 
 
-class _Problem(Script):
+class Parametric(Script):
     """A script over unbounded integers, with variables below a product of parameters."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def parameter(self, name: str) -> None:
+        """A symbolic integer from 1."""
         self._lines += [f"(declare-const {name} Int)", f"(assert (<= 1 {name}))"]
 
     def product(self, one: Size) -> Term:
@@ -199,6 +200,7 @@ class _Problem(Script):
         return term
 
     def require(self, condition: Condition) -> None:
+        """An assumption."""
         self._lines.append(f"(assert {render(condition.expr)})")
 
     def split(self, index: Term, flat: tuple[SizeMode, ...], stem: str) -> Term:
@@ -215,7 +217,7 @@ class _Problem(Script):
 
 
 def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
-    problem = _Problem()
+    problem = Parametric()
     params = sorted({*claim.layout.names(), *(name for extent in claim.extent for name in extent.names)})
     for name in params:
         problem.parameter(name)

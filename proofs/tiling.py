@@ -15,7 +15,7 @@ arithmetic.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -123,28 +123,39 @@ def prove_tiling(budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     return decide_parts([lemmas(), law()], budget, solver)
 
 
-def decide_parts(parts: list[Part], budget: int, solver: Solver | None = None) -> Outcome:
-    """Check of every part that its assumptions can be met, and that no goal can fail under them."""
+def decide_parts(
+    parts: list[Part],
+    budget: int,
+    solver: Solver | None = None,
+    refute: Callable[[Session], Mapping[str, int]] | None = None,
+    method: str = "integers, uninterpreted atom",
+) -> Outcome:
+    """Check of every part that its assumptions can be met, and that no goal can fail under them.
+
+    ``refute`` confirms the model of a goal that fails and tells it; without it, raises EngineError.
+    """
     start = perf_counter()
     solver = solver or Solver()
     spent, heard = 0, [Answer("unsat")]
-    vacuous = False
+    vacuous, model = False, None
     for part in parts:
         session = Session(part.assumptions, budget, solver)
         met = _met(part, session)
         vacuous = vacuous or met.status == "unsat"
         for title, goal in part.goals.items():
             heard.append(session.check_assuming(f"(not {goal})"))
-            session.forget()
-            if heard[-1].status == "sat":
+            if heard[-1].status == "sat" and refute is None:
                 raise EngineError(f"the solver refutes a theorem, {title}:\n{part.assumptions}(assert (not {goal}))")
+            if heard[-1].status == "sat" and refute is not None and model is None:
+                model = refute(session)
+            session.forget()
         heard += [met] if met.status == "unknown" else []
         spent += session.spent
     doubt = next((answer for answer in heard if answer.status == "unknown"), heard[0])
     return Outcome(
-        status="vacuous" if vacuous else doubt.status,
-        method="integers, uninterpreted atom",
-        model=None,
+        status="vacuous" if vacuous else "sat" if model is not None else doubt.status,
+        method=method,
+        model=model,
         bad=None,
         unique=None,
         smt="(reset)\n".join(f"{text}(check-sat)\n" for part in parts for text in part.problems()),
