@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from gpu_checks.memory import SWIZZLES
-from gpu_checks.tilings.strided import Strided
+from gpu_checks.tilings.strided import Indices, Strided
 from gpu_checks.tilings.tiling import TilingError
 
 if TYPE_CHECKING:
@@ -82,23 +83,24 @@ def _check(shared: Strided, mn: int, fragment: Fragment, origins: Sequence[int],
     """TilingError unless every element of every instruction is where the descriptor says."""
     rows, columns = fragment.extent if fragment.axes[0] == "m" else fragment.extent[::-1]
     plain, to_bytes = shared.plain, fragment.bits // 8
+    i, k = np.arange(rows)[:, None], np.arange(columns)
+    want = _canonical(found, 16 // to_bytes, to_bytes, i, k)
     for origin in origins:
         start = plain(origin)
         if start * to_bytes % 16:
             raise TilingError(
                 f"{shared}: the instruction at index {origin} starts at byte {start * to_bytes}, not at 16s"
             )
-        for i, k in product(range(rows), range(columns)):
-            want = _canonical(found, 16 // to_bytes, to_bytes, i, k)
-            got = plain(origin + i + mn * k) - start
-            if got != want:
-                raise TilingError(
-                    f"{shared}: element ({i}, {k}) of the instruction at index {origin} is {got} elements from its "
-                    f"first; a {found.major}-major descriptor with swizzle {found.swizzle} says {want}"
-                )
+        got = plain(origin + i + mn * k) - start
+        if (got != want).any():
+            row, column = np.argwhere(got != want)[0].tolist()
+            raise TilingError(
+                f"{shared}: element ({row}, {column}) of the instruction at index {origin} is {got[row, column]} from "
+                f"its first; a {found.major}-major descriptor, swizzle {found.swizzle}, says {want[row, column]}"
+            )
 
 
-def _canonical(found: Descriptor, chunk: int, to_bytes: int, i: int, k: int) -> int:
+def _canonical(found: Descriptor, chunk: int, to_bytes: int, i: Indices, k: Indices) -> Indices:
     """Where the ISA puts element (i, k), in elements from the first."""
     width = SWIZZLES[found.swizzle][0] // 16
     lbo, sbo = found.lbo // to_bytes, found.sbo // to_bytes
