@@ -16,7 +16,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from string import Template
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from gpu_checks.assembly import READ, is_warpgroup, issue
 from gpu_checks.kernels import shape
@@ -140,6 +140,11 @@ class Form:
     majors: tuple[str, str] = ("K", "K")
 
     @property
+    def plain(self) -> bool:
+        """Whether A comes from registers and B is K-major: there is one such form for each selector."""
+        return self.signature.operands["A"].space == "reg" and self.majors == ("K", "K")
+
+    @property
     def asm(self) -> str:
         """The operand list with the transposes that the majors ask for."""
         text = self.signature.asm
@@ -151,22 +156,29 @@ def fits(signature: Signature) -> bool:
     """Whether these kernels can issue it: more operands than A, B, C and D, or some of them in shared memory."""
     operands = signature.operands
     known = set(operands) <= {*MULTIPLIED, "E", "SFA", "SFB"} and set(operands) >= set(CODED)
-    spaces = {fragment.space for fragment in operands.values()}
-    plain = tuple(operands) == MULTIPLIED and spaces == {"reg"}
-    one_kind = spaces == {"reg"} or set(operands) == set(CODED)
-    return known and not plain and one_kind and spaces <= {"reg", "smem"} and signature.lanes in (32, 128)
+    elsewhere = {name: fragment.space for name, fragment in operands.items() if fragment.space != "reg"}
+    plain = tuple(operands) == MULTIPLIED and not elsewhere
+    in_memory = set(elsewhere) <= set("AB") and set(elsewhere.values()) == {"smem"} and "C" not in operands
+    return known and not plain and (not elsewhere or in_memory) and signature.lanes in (32, 128)
 
 
 @cache
 def forms(signature: Signature) -> tuple[Form, ...]:
-    """Every form, the one that `run` issues first: A from registers, K-major, the first selector."""
+    """Every form, the one that `run` issues first: A from registers, K-major, the first selector.
+
+    Other majors come with the first selector alone.
+    """
+    choices = signature.select.get("F", ())
     if not is_warpgroup(signature):
-        choices = signature.select.get("F", ())
         return tuple(Form(look_up(signature.mnemonic, F=one)) for one in choices) or (Form(signature),)
-    registers, memory = (look_up(signature.mnemonic, A_space=space) for space in ("reg", "smem"))
-    mixed = transposes(memory.asm) == len(MAJORS)
-    plain = [Form(registers), Form(memory)]
-    return (*plain, Form(registers, ("K", "MN")), Form(memory, ("MN", "K"))) if mixed else tuple(plain)
+    found: list[Form] = []
+    for selector in choices or (None,):
+        chosen: dict[str, Any] = {} if selector is None else {"F": selector}
+        registers, memory = (look_up(signature.mnemonic, A_space=space, **chosen) for space in ("reg", "smem"))
+        found += [Form(registers), Form(memory)]
+        if len(found) == len(MAJORS) == transposes(memory.asm):
+            found += [Form(registers, ("K", "MN")), Form(memory, ("MN", "K"))]
+    return tuple(found)
 
 
 def plain_form(signature: Signature) -> Signature:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_checks import cache
 from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -81,9 +82,13 @@ def _driver() -> str:
 
 
 def compile_cubin(text: str, architecture: str) -> bytes:
-    """Machine code for CUDA text by NVRTC; Refused with the compiler's first error."""
+    """Machine code for CUDA text by NVRTC, or as it was compiled before; Refused with the compiler's first error."""
     from cupy.cuda import nvrtc
 
+    name = cache.name_of("cubin", ".".join(map(str, nvrtc.getVersion())), architecture, text)
+    kept = cache.fetch(name)
+    if kept is not None:
+        return kept
     program = nvrtc.createProgram(text, "probe.cu", (), ())
     try:
         nvrtc.compileProgram(program, (f"-arch={architecture}", "-std=c++17"))
@@ -95,7 +100,9 @@ def compile_cubin(text: str, architecture: str) -> bytes:
     finally:
         nvrtc.destroyProgram(program)
     # CuPy cuts off the last byte, a zero: such a cubin loads, but no disassembler takes it.
-    return cubin + b"\0" * (-len(cubin) % 8)
+    whole = cubin + b"\0" * (-len(cubin) % 8)
+    cache.keep(name, whole)
+    return whole
 
 
 @dataclass(frozen=True, slots=True)

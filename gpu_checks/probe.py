@@ -17,7 +17,7 @@ from pathlib import Path
 from gpu_checks.rebuilt import hash_of
 from gpu_checks.store import recordings, write
 from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
-from gpu_checks.warpgroup import SAMPLE
+from gpu_checks.warpgroup import SAMPLE, SPARSE_SAMPLE
 from gpu_checks.worker import Relate, Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
@@ -28,7 +28,8 @@ row, a column or a k; then C is passed through, random products are multiplied t
 (also renamed, which must pass, and rotated, which must fail), and ldmatrix, stmatrix and wgmma anchor the
 labels. Of instructions with metadata or with matrices in shared memory, B's elements are numbered in digits
 instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Of wgmma, --all takes N = 8, 16, 24, 64
-and 256; name the others, or use a glob.
+and 256, of sparse wgmma 8, 64 and 256; name the others, or use a glob. Compiled kernels are kept in the folder
+LANECHECK_CACHE (~/.cache/lanecheck); empty, nothing is kept.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
 recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed recording; 3 a defect
@@ -114,8 +115,8 @@ def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signa
 
 def _sampled(mnemonic: str) -> bool:
     """Whether --all takes it: of wgmma's families, which differ in N alone, a sample."""
-    size = re.search(r"^wgmma.*\.m64n(\d+)k", mnemonic)
-    return size is None or int(size[1]) in SAMPLE
+    size = re.search(r"^wgmma\.mma_async(\.sp)?\..*\.m64n(\d+)k", mnemonic)
+    return size is None or int(size[2]) in (SPARSE_SAMPLE if size[1] else SAMPLE)
 
 
 def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:

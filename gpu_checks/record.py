@@ -72,16 +72,15 @@ def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> d
     """What the probe of its kind saw: the fields of a recording that depend on it."""
     if kind == "pairs":
         table = machine.table(signature)
-        found = classes(signature, table)
-        fields = {"operands": found.operands, "pairs": table.size, "hash": digest(table)}
-        return fields | {"exceptions": found.exceptions}
-    if is_warpgroup(signature):
-        wide = warpgroup.look(machine, signature)
-        fields = {"operands": wide.operands, "pairs": wide.pairs, "hash": wide.hash, "images": wide.images}
-        return fields | {"anchors": wide.anchors, "exceptions": wide.notes}
-    thin = sparse.look(machine, signature, seed)
-    fields = {"operands": thin.operands, "pairs": thin.pairs, "hash": thin.hash, "metadata": thin.metadata}
-    return fields | {"exceptions": thin.notes}
+        told = classes(signature, table)
+        fields = {"operands": told.operands, "pairs": table.size, "hash": digest(table)}
+        return fields | {"exceptions": told.exceptions}
+    wide = warpgroup.look(machine, signature, seed) if is_warpgroup(signature) else None
+    found = sparse.look(machine, signature, seed) if wide is None else wide.relation
+    fields = {"operands": found.operands, "pairs": found.pairs, "hash": found.hash, "metadata": found.metadata}
+    if wide is None:
+        return fields | {"exceptions": found.notes}
+    return fields | {"images": wide.images, "anchors": wide.anchors, "exceptions": wide.notes}
 
 
 def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -11,6 +12,8 @@ import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+
+from gpu_checks import cache
 
 # The opcodes that carry out or replace a matrix instruction. CALL: a helper routine of the compiler's.
 _OPCODE = re.compile(r"\*/\s+(?:@!?U?P\w+\s+)?((?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM|CALL|BPT)(?:\.\w+)*)")
@@ -67,22 +70,26 @@ def is_emulated(sass: str) -> bool | None:
 
 
 class Listing:
-    """The disassembly of one cubin, begun at once and waited for when it is read."""
+    """The disassembly of one cubin, begun at once and waited for when it is read; or as it was before."""
 
     def __init__(self, cubin: bytes) -> None:
-        self._opcodes: Mapping[str, str] | None = None
-        self._file = tempfile.NamedTemporaryFile(suffix=".cubin")
-        self._file.write(cubin)
-        self._file.flush()
+        self._process: subprocess.Popen[str] | None = None
         command = disassembler()
-        self._process = command and subprocess.Popen(
-            [*command, self._file.name],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            errors="replace",
-        )
+        self._name = command and cache.name_of("sass", cubin, *command, _stamp(command[0]))
+        kept = cache.fetch(self._name) if self._name else None
+        self._opcodes: Mapping[str, str] | None = None if kept is None else json.loads(kept)
+        if command and self._opcodes is None:
+            self._file = tempfile.NamedTemporaryFile(suffix=".cubin")
+            self._file.write(cubin)
+            self._file.flush()
+            self._process = subprocess.Popen(
+                [*command, self._file.name],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                errors="replace",
+            )
 
     @property
     def opcodes(self) -> Mapping[str, str]:
@@ -90,5 +97,17 @@ class Listing:
         if self._opcodes is None:
             text = self._process.communicate()[0] if self._process else ""
             self._opcodes = opcodes(text)
-            self._file.close()
+            if self._process:
+                self._file.close()
+            if self._name and self._opcodes:
+                cache.keep(self._name, json.dumps(dict(self._opcodes)).encode())
         return self._opcodes
+
+
+def _stamp(program: str) -> str:
+    """What changes when another version of the program is installed."""
+    try:
+        found = os.stat(program)
+    except OSError:
+        return ""
+    return f"{found.st_size} {found.st_mtime_ns}"

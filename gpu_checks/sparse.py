@@ -1,43 +1,50 @@
 # SPDX-License-Identifier: Apache-2.0
-"""mma.sp: the relation under every pattern of metadata, and which lane's metadata rules which element of A.
+"""The relation under every pattern of metadata, and which lane's metadata rules which element of A.
 
-A field is four bits of a lane's metadata. With one pattern in every field the relation is taken as for a dense
-instruction; a stored element of A keeps its row and changes its k. Then the fields are told apart: each has a
-number, and in one configuration for each binary digit of it (and one for the inverse digit) a field holds one of
-two patterns, so that the k of an element spells the number of the field that rules it. Last, all fields are
-drawn at random from the patterns, and every element must stand where its field says. All this is done for
-every selector F.
+A dense instruction has one relation and no patterns. Of a sparse one a field is four bits of a lane's metadata. With
+one pattern in every field the relation is taken as for a dense instruction; a stored element of A keeps its row and
+changes its k. Then the fields are told apart: each has a number, and in one configuration for each binary digit of
+it (and one for the inverse digit) a field holds one of two patterns, so that the k of an element spells the number
+of the field that rules it. Last, all fields are drawn at random from the patterns, and every element must stand
+where its field says. All this is done for every selector F, with A in registers; `check` holds an A in memory to it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_checks.coded import Form, forms, slots
+from gpu_checks.coded import Form, forms, plainest, slots
 from gpu_checks.machine import Machine
 from gpu_checks.meetings import Meetings, digest, label
+from gpu_checks.memory import Window
 from gpu_checks.packing import Words
-from gpu_checks.spelled import Spelling, meet, spell
-from gpu_checks.values import CONTRACTED, Labels, Metadata
+from gpu_checks.spelled import NOTHING, Spelling, meet, spell
+from gpu_checks.values import COLUMN, CONTRACTED, ROW, Labels, Metadata
 from isa_tables.signature import Signature
 
 FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
 RANDOM = 16  # configurations of random fields
+COLUMNS = 8  # of B that rulers are read against: all that mma.sp has
 _EVERY = 0x11111111  # one in every field
 
 
 @dataclass(frozen=True, slots=True)
-class Sparse:
-    """What was seen of one sparse instruction."""
+class Relation:
+    """What was seen of one instruction with A in registers."""
 
-    operands: Mapping[str, Labels]  # A (its k under the first pattern), B, D
-    metadata: Metadata
+    operands: Mapping[str, Labels]  # A (its k under the first pattern), B or its plainest image, D
+    metadata: Metadata | None
     hash: str
     pairs: int
     notes: tuple[str, ...]
+
+    def ways(self) -> Labels:
+        """[pattern][A slot] -> k, the one row of a dense instruction if there are no patterns."""
+        kept = [self.operands["A"][..., CONTRACTED]] if self.metadata is None else list(self.metadata.kept.values())
+        return np.stack([k.reshape(-1) for k in kept])
 
 
 def patterns(signature: Signature) -> tuple[int, ...]:
@@ -45,63 +52,140 @@ def patterns(signature: Signature) -> tuple[int, ...]:
     return tuple(signature.sparsity.kept) if signature.sparsity else ()
 
 
-def look(machine: Machine, signature: Signature, seed: int) -> Sparse:
+def uniform(signature: Signature) -> Words:
+    """The fixed words of each pattern in every field; those of an instruction without metadata."""
+    values = np.array(patterns(signature), np.uint32)[:, None, None]
+    return values * np.full((1, signature.lanes, 1), _EVERY, np.uint32) if values.size else NOTHING
+
+
+def look(machine: Machine, signature: Signature, seed: int) -> Relation:
     """Probe every pattern under every selector. Raises Refused or DeviceFault as the machine does."""
-    every = forms(signature)
-    values = patterns(signature)
-    sizes = {"A": slots(every[0], "A", None), "B": slots(every[0], "B", None)}
+    every = [form for form in forms(signature) if form.plain]
+    first, image = every[0], plainest(signature, "B")
+    sizes = {"A": slots(first, "A", None), "B": slots(first, "B", image)}
     sizes["D"] = (signature.lanes, signature.operands["D"].values)
-    uniform = np.array(values, np.uint32)[:, None, None] * np.full((1, signature.lanes, 1), _EVERY, np.uint32)
-    spelling = spell(every[0], None)
-    seen = {form: meet(machine, form, None, None, spelling, uniform) for form in every}
-    tables = seen[every[0]][0]
+    spelling = spell(first, image)
+    seen = {form: meet(machine, form, None, image, spelling, uniform(signature)) for form in every}
+    tables = seen[first][0]
     found = label({name: lanes * count for name, (lanes, count) in sizes.items()}, tables)
     notes = [*dict.fromkeys(note for _, said in seen.values() for note in said), *found.notes]
     different = [f for f in every if digest(seen[f][0]) != digest(tables)]
     notes += [f"selector {f.signature.chosen.get('F')} gives another relation" for f in different]
-    ways, k_of_b = np.stack(found.kept), found.labels["B"][:, CONTRACTED]
-    rulers = {}
-    for form in every:
-        ruler, said = _ruler(machine, form, spelling, ways, k_of_b, seed)
-        rulers[int(form.signature.chosen.get("F", 0))] = ruler.reshape(*sizes["A"], 2)
-        notes += said
-    kept = {value: k.reshape(sizes["A"]) for value, k in zip(values, found.kept, strict=True)}
-    return Sparse(
+    metadata = None
+    if signature.sparsity is not None:
+        part = _Part(spelling, image, np.stack(found.kept), found.labels["B"][:, CONTRACTED])
+        if signature.shape[1] > COLUMNS:
+            part = part.narrowed(first, found.labels["B"][:, COLUMN])
+        rulers = {}
+        for form in every:
+            ruler, said = _ruler(machine, form, part, seed)
+            rulers[int(form.signature.chosen.get("F", 0))] = ruler.reshape(*sizes["A"], 2)
+            notes += said
+        kept = {v: k.reshape(sizes["A"]) for v, k in zip(patterns(signature), found.kept, strict=True)}
+        metadata = Metadata(kept, rulers, RANDOM)
+    return Relation(
         operands={name: flat.reshape(*sizes[name], 4) for name, flat in found.labels.items()},
-        metadata=Metadata(kept, rulers, RANDOM),
+        metadata=metadata,
         hash=digest(tables),
         pairs=len(found.labels["A"]) * len(found.labels["B"]),
         notes=tuple(notes),
     )
 
 
-def _ruler(
-    machine: Machine, form: Form, spelling: Spelling, ways: Labels, k_of_b: Labels, seed: int
-) -> tuple[Labels, list[str]]:
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What rulers are read against: B or a few of its columns, and the k of A's and B's slots."""
+
+    spelling: Spelling
+    image: Window | None
+    ways: Labels  # [pattern][A slot] -> k
+    k_of_b: Labels
+
+    def narrowed(self, form: Form, columns: Labels) -> _Part:
+        few = spell(form, self.image, (columns >= 0) & (columns < COLUMNS), COLUMNS)
+        return _Part(few, self.image, self.ways, self.k_of_b)
+
+    def k(self, machine: Machine, form: Form, fixed: Words) -> tuple[Labels, tuple[str, ...]]:
+        """[configuration][A slot] -> k, and what did not fit."""
+        tables, said = meet(machine, form, None, self.image, self.spelling, fixed)
+        return np.stack([_k_of(table, self.k_of_b, self.ways.shape[1]) for table in tables]), said
+
+
+def _ruler(machine: Machine, form: Form, part: _Part, seed: int) -> tuple[Labels, list[str]]:
     """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
-    lanes = form.signature.lanes
+    lanes, ways = form.signature.lanes, part.ways
     apart = _apart(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
     digits = range(int(number.max()).bit_length())
     chosen = np.stack([number >> digit & 1 for digit in digits] + [1 - (number >> digit & 1) for digit in digits])
-    values = np.array(patterns(form.signature))
-    drawn = np.random.default_rng(seed).integers(0, len(values), (RANDOM, lanes, FIELDS))
-    fields = np.concatenate([values[np.array(apart)[chosen]], values[drawn]])
-    tables, said = meet(machine, form, None, None, spelling, words_of(fields))
-    k = np.stack([_k_of(table, k_of_b, ways.shape[1]) for table in tables])
+    drawn = draw(form.signature, seed)
+    fields = np.concatenate([np.array(apart)[chosen], drawn])
+    k, said = part.k(machine, form, words_of(np.array(patterns(form.signature))[fields]))
     ones = k[: len(chosen)] == ways[apart[1]]
     zeros = k[: len(chosen)] == ways[apart[0]]
     half = len(digits)
     spelled = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
     clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
     ruler = np.where(clean, spelled, -1)
-    predicted = ways[drawn.reshape(RANDOM, -1)[:, ruler], np.arange(ways.shape[1])]
-    wrong = int((predicted != k[len(chosen) :])[:, clean].sum())
+    wrong = int((_predicted(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
     notes = list(said)
     notes += [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
     notes += [f"{wrong} elements of A stand elsewhere under random metadata than their field says"] if wrong else []
     lane, field = np.divmod(ruler, FIELDS)
     return np.stack([np.where(clean, lane, -1), np.where(clean, field, -1)], axis=-1), notes
+
+
+def check(
+    machine: Machine, form: Form, image: Window, relation: Relation, labels: Labels, spelling: Spelling, seed: int
+) -> tuple[str, ...]:
+    """Hold A in memory to what its registers showed: where its elements stand under random metadata.
+
+    `labels` are those of the image's places under the first pattern, `spelling` shows one column of B.
+    """
+    metadata = relation.metadata
+    if metadata is None:
+        return ()
+    ways, k_of_b = relation.ways(), relation.operands["B"].reshape(-1, 4)[:, CONTRACTED]
+    place = np.flatnonzero(labels[:, CONTRACTED] >= 0)
+    slot = _slots(relation.operands["A"].reshape(-1, 4), labels[place])
+    lane, field = np.moveaxis(metadata.rulers[int(form.signature.chosen["F"])].reshape(-1, 2), -1, 0)
+    drawn = draw(form.signature, seed)
+    words = words_of(np.array(patterns(form.signature))[drawn])
+    tables, said = meet(machine, form, image, plainest(form.signature, "B"), spelling, words)
+    seen = np.stack([_k_of(table, k_of_b, len(labels)) for table in tables])[:, place]
+    wrong = int((_predicted(ways, drawn, lane * FIELDS + field)[:, slot] != seen).sum())
+    return (*said, *([f"{wrong} elements of A in memory are not ruled as those in registers are"] if wrong else []))
+
+
+def moved(relation: Relation, labels: Labels, tables: Sequence[Meetings]) -> int:
+    """How many elements of A in memory stand elsewhere under the second pattern and on than those in registers do."""
+    k_of_b, ways = relation.operands["B"].reshape(-1, 4)[:, CONTRACTED], relation.ways()
+    wrong = 0
+    for way, table in zip(ways[1:], tables, strict=True):
+        slot = _slots(relation.operands["A"].reshape(-1, 4), labels[table.a])
+        wrong += int((way[slot] != k_of_b[table.b]).sum())
+    return wrong
+
+
+def _slots(a: Labels, labels: Labels) -> Labels:
+    """The slot of the registers that holds the element of each label."""
+    columns = 1 + int(a[:, CONTRACTED].max())
+    home = np.zeros((1 + int(a[:, ROW].max()), columns), np.int64)
+    home[a[:, ROW], a[:, CONTRACTED]] = np.arange(len(a))
+    found: Labels = home[labels[:, ROW], labels[:, CONTRACTED]]
+    return found
+
+
+def draw(signature: Signature, seed: int) -> Labels:
+    """[configuration][lane][field] -> the number of a pattern, at random."""
+    shape = (RANDOM, signature.lanes, FIELDS)
+    return np.random.default_rng(seed).integers(0, len(patterns(signature)), shape)
+
+
+def _predicted(ways: Labels, drawn: Labels, ruler: Labels) -> Labels:
+    """[configuration][A slot] -> the k that the pattern of its field gives."""
+    found: Labels = ways[drawn.reshape(len(drawn), -1)[:, ruler], np.arange(ways.shape[1])]
+    return found
 
 
 def _apart(ways: Labels) -> tuple[int, int]:

@@ -27,10 +27,16 @@ class Spelling:
 
     planes: Words
     base: int
+    columns: int  # of B that are not zero: so many elements of D does an element of A reach
 
 
-def spell(form: Form, image: Window | None, only: npt.NDArray[np.bool_] | None = None) -> Spelling:
-    """A plane of ones, then one for each digit of the slot's number, the lowest first; zero but for some slots."""
+def spell(
+    form: Form, image: Window | None, only: npt.NDArray[np.bool_] | None = None, columns: int | None = None
+) -> Spelling:
+    """A plane of ones, then one for each digit of the slot's number, the lowest first.
+
+    Zero but for the slots in `only`, which are so many `columns` of B.
+    """
     lanes, values = slots(form, "B", image)
     base = digits(form.signature)
     number = np.arange(lanes * values).reshape(1, lanes, values)
@@ -42,7 +48,8 @@ def spell(form: Form, image: Window | None, only: npt.NDArray[np.bool_] | None =
     if image is not None:
         fragment = replace(fragment, values=values, regs=image.size // 4, reg_type="b32")
     whole = np.concatenate(planes)
-    return Spelling(pack(fragment, whole if only is None else whole * only.reshape(lanes, values)), base)
+    words = pack(fragment, whole if only is None else whole * only.reshape(lanes, values))
+    return Spelling(words, base, columns or form.signature.shape[1])
 
 
 def meet(
@@ -56,6 +63,5 @@ def meet(
 ) -> tuple[list[Meetings], tuple[str, ...]]:
     """The meetings of A's elements, or of some of them, under each of the fixed words, and what did not fit."""
     chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
-    limit = form.signature.shape[1]
-    coded = Coded(form, a, b, chosen.astype(np.uint32), spelling.planes, spelling.base, fixed, limit)
+    coded = Coded(form, a, b, chosen.astype(np.uint32), spelling.planes, spelling.base, fixed, spelling.columns)
     return collect(machine.hits(form.signature, coded), chosen, prod(slots(form, "B", b)))

@@ -2,7 +2,8 @@
 """wgmma: the relation of A from registers, B and D, and what every mode of the descriptor does.
 
 The relation is taken with A in registers and B's plainest image, whose places are its slots. The other images
-of B, and all of A, are then read against it: an element of A or B in memory is known by whom it meets.
+of B, and all of A, are then read against it: an element of A or B in memory is known by whom it meets. Of a sparse
+instruction this is done under every pattern of metadata, and A in memory must be ruled as A in registers is.
 
 Memory makes the labels absolute. The plainest image is panels of 16-byte rows, one after the other; the premise
 is that row i of a panel is m = i of A or n = i of B, and that k runs along a row and on through the panels.
@@ -15,10 +16,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_checks.coded import Form, forms, slots
+from gpu_checks import sparse
+from gpu_checks.coded import Form, forms, plainest, slots
 from gpu_checks.machine import Machine
-from gpu_checks.meetings import Found, Meetings, digest, label, transfer
-from gpu_checks.memory import Window, window, windows
+from gpu_checks.meetings import Meetings, transfer
+from gpu_checks.memory import Window, windows
+from gpu_checks.sparse import Relation
 from gpu_checks.spelled import meet, spell
 from gpu_checks.values import COLUMN, CONTRACTED, ROW, Anchor, Image, Labels
 from isa_tables.signature import Signature
@@ -28,6 +31,7 @@ PREMISE = (
     "m or n and the places in a row k"
 )
 SAMPLE = (8, 16, 24, 64, 256)  # N that stand for the others where all of an instruction's family is asked for
+SPARSE_SAMPLE = (8, 64, 256)
 _APART = 2**20
 _ROW = 16
 
@@ -36,86 +40,116 @@ _ROW = 16
 class Warpgroup:
     """What was seen of one wgmma instruction."""
 
-    operands: Mapping[str, Labels]  # A from registers, B's plainest image, D
+    relation: Relation  # of A from registers, B's plainest image, D
     images: tuple[Image, ...]
     anchors: tuple[Anchor, ...]
-    hash: str
-    pairs: int
     notes: tuple[str, ...]
 
 
-def look(machine: Machine, signature: Signature) -> Warpgroup:
+def look(machine: Machine, signature: Signature, seed: int = 0) -> Warpgroup:
     """Probe every form and image of an instruction. Raises Refused or DeviceFault as the machine does."""
-    first = forms(signature)[0]
-    plain = window("B", first.signature.operands["B"])
-    (table,), notes = meet(machine, first, None, plain, spell(first, plain))
-    sizes = {"A": slots(first, "A", None), "B": slots(first, "B", plain)}
-    sizes["D"] = (signature.lanes, signature.operands["D"].values)
-    found = label({name: lanes * values for name, (lanes, values) in sizes.items()}, [table])
-    seen = list(_images(machine, signature, found)) if not (notes or found.notes) else []
-    images = tuple(image for image, _ in seen)
-    operands = {name: flat.reshape(*sizes[name], 4) for name, flat in found.labels.items()}
-    fixed, odd = absolute(first.signature, operands, images)
-    return Warpgroup(
-        operands=operands,
-        images=images,
-        anchors=fixed,
-        hash=digest([table]),
-        pairs=len(found.labels["A"]) * len(found.labels["B"]),
-        notes=(*notes, *found.notes, *(note for _, said in seen for note in said), *odd),
-    )
+    relation = sparse.look(machine, signature, seed)
+    seen = list(_images(machine, signature, relation, seed)) if not relation.notes else []
+    images = tuple(image for image, _ in seen if image is not None)
+    fixed, odd = absolute(signature, relation.operands, images)
+    return Warpgroup(relation, images, fixed, (*relation.notes, *(note for _, said in seen for note in said), *odd))
 
 
-def _images(machine: Machine, signature: Signature, found: Found) -> Iterator[tuple[Image, tuple[str, ...]]]:
-    """Every image but the one of the relation: of A against one column of B, of B against one row of A."""
-    row = np.flatnonzero(found.labels["A"][:, ROW] == 0)
-    column = found.labels["B"][:, COLUMN] == 0
+def _images(
+    machine: Machine, signature: Signature, relation: Relation, seed: int
+) -> Iterator[tuple[Image | None, tuple[str, ...]]]:
+    """Every image but the one of the relation, and what did not fit; with a further selector, that alone."""
+    first = forms(signature)[0].signature.chosen.get("F")
     for form in forms(signature):
-        in_memory = form.signature.operands["A"].space == "smem"
-        operand, major = ("A", form.majors[0]) if in_memory else ("B", form.majors[1])
-        plain = window("B", form.signature.operands["B"])
-        spelling = spell(form, plain, column) if in_memory else None
-        for image in windows(operand, form.signature.operands[operand], (major,)):
-            if spelling is not None:
-                (table,), notes = meet(machine, form, image, plain, spelling)
-                yield _placed(form, operand, image, table, found, notes)
-            elif image != plain:
-                (table,), notes = meet(machine, form, None, image, spell(form, image), only=row)
-                yield _placed(form, operand, image, table, found, notes)
+        again = form.signature.chosen.get("F") != first
+        if form.signature.operands["A"].space == "smem":
+            yield from _images_of_a(machine, form, relation, seed, again)
+        elif not again:
+            yield from _images_of_b(machine, form, relation)
 
 
-def _placed(
-    form: Form, operand: str, image: Window, table: Meetings, found: Found, notes: tuple[str, ...]
-) -> tuple[Image, tuple[str, ...]]:
-    """The labels of an image, by those of D and of the other operand, which are known."""
-    known = found.labels
-    axis, own, k = (
-        (ROW, table.a, known["B"][table.b, CONTRACTED])
-        if operand == "A"
-        else (COLUMN, table.b, known["A"][table.a, CONTRACTED])
-    )
-    labels, wrong = transfer(slots(form, operand, image)[1], own, known["D"][table.d, axis], k, axis)
-    size = form.signature.shape[0 if operand == "A" else 1] * form.signature.shape[2]
+def _images_of_a(
+    machine: Machine, form: Form, relation: Relation, seed: int, again: bool
+) -> Iterator[tuple[Image | None, tuple[str, ...]]]:
+    """A in memory against one column of B, under every pattern of metadata."""
+    fragment, b = form.signature.operands["A"], relation.operands["B"].reshape(-1, 4)
+    plain, fixed = plainest(form.signature, "B"), sparse.uniform(form.signature)
+    spelling = spell(form, plain, b[:, COLUMN] == 0, 1)
+    every = windows("A", fragment, (form.majors[0],))
+    for image in every[:1] if again else every:
+        tables, notes = meet(machine, form, image, plain, spelling, fixed)
+        first, *others = tables
+        labels, wrong = _placed(form, "A", image, first.a, _rows(relation, first), b[first.b, CONTRACTED])
+        wrong += sparse.moved(relation, labels, others) + sum(abs(len(one.a) - len(first.a)) for one in tables)
+        notes += _told("A", image, wrong + abs(len(first.a) - fragment.extent[0] * fragment.extent[1]))
+        if image == every[0] and form.majors == ("K", "K"):
+            notes += sparse.check(machine, form, image, relation, labels, spelling, seed)
+        yield None if again else _image("A", image, labels), notes
+
+
+def _images_of_b(machine: Machine, form: Form, relation: Relation) -> Iterator[tuple[Image, tuple[str, ...]]]:
+    """B against one row of A, under every pattern of metadata, for each shows a part of k."""
+    fragment, a = form.signature.operands["B"], relation.operands["A"].reshape(-1, 4)
+    row, ways = np.flatnonzero(a[:, ROW] == 0), relation.ways()
+    plain, fixed = plainest(form.signature, "B"), sparse.uniform(form.signature)
+    for image in windows("B", fragment, (form.majors[1],)):
+        if image == plain:
+            continue
+        tables, notes = meet(machine, form, None, image, spell(form, image), fixed, only=row)
+        b = np.concatenate([table.b for table in tables])
+        columns = np.concatenate([_columns(relation, table) for table in tables])
+        k = np.concatenate([way[table.a] for way, table in zip(ways, tables, strict=True)])
+        labels, wrong = _placed(form, "B", image, b, columns, k)
+        wrong += sum(abs(len(table.b) - len(row) * fragment.extent[1]) for table in tables)
+        yield _image("B", image, labels), notes + _told("B", image, wrong)
+
+
+def _rows(relation: Relation, table: Meetings) -> Labels:
+    rows: Labels = relation.operands["D"].reshape(-1, 4)[table.d, ROW]
+    return rows
+
+
+def _columns(relation: Relation, table: Meetings) -> Labels:
+    columns: Labels = relation.operands["D"].reshape(-1, 4)[table.d, COLUMN]
+    return columns
+
+
+def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Labels) -> tuple[Labels, int]:
+    """Labels of the image's places by what their meetings say of them, and how much of it does not fit."""
+    rows, columns = form.signature.operands[operand].extent
+    labels, wrong = transfer(slots(form, operand, image)[1], own, along, k, ROW if operand == "A" else COLUMN)
     held = np.unique(labels[labels[:, CONTRACTED] >= 0] @ np.array([_APART, _APART, 1, 0]))
-    wrong += abs(len(table.a) - size) + abs(len(held) - size)
-    said = (f"{operand} {image.major}-major {image.swizzle}: {wrong} meetings do not fit",) if wrong else ()
-    placed = Image(operand, image.swizzle, image.major, image.lbo, image.sbo, labels[None])
-    return placed, notes + said
+    return labels, wrong + abs(len(held) - rows * columns)
+
+
+def _image(operand: str, image: Window, labels: Labels) -> Image:
+    return Image(operand, image.swizzle, image.major, image.lbo, image.sbo, labels[None])
+
+
+def _told(operand: str, image: Window, wrong: int) -> tuple[str, ...]:
+    return (f"{operand} {image.major}-major {image.swizzle}: {wrong} meetings do not fit",) if wrong else ()
 
 
 def absolute(
     signature: Signature, operands: Mapping[str, Labels], images: tuple[Image, ...]
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Labels of A, B and D by the places of the plainest images, and a note where A and B number k differently."""
+    """Labels of A, B and D by the places of the plainest images, and a note where A and B number k differently.
+
+    The columns of a sparse A are those stored, which are not k.
+    """
     plain = next((one.labels for one in images if (one.operand, one.swizzle, one.major) == ("A", "none", "K")), None)
     if plain is None:
         return (), ()
     bits = signature.operands["B"].bits
     m_of, k_of = _panels(plain[0], ROW, bits)
     n_of, k_of_b = _panels(operands["B"][0], COLUMN, bits)
-    if not np.array_equal(k_of, k_of_b):
+    if signature.sparsity is None and not np.array_equal(k_of, k_of_b):
         return (), ("A and B in shared memory number k differently",)
-    named = {"A": (m_of, ROW, k_of, CONTRACTED), "B": (k_of, CONTRACTED, n_of, COLUMN), "D": (m_of, ROW, n_of, COLUMN)}
+    named = {
+        "A": (m_of, ROW, k_of, CONTRACTED),
+        "B": (k_of_b, CONTRACTED, n_of, COLUMN),
+        "D": (m_of, ROW, n_of, COLUMN),
+    }
     found = []
     for name, (row_of, row, column_of, column) in named.items():
         labels = operands[name]

@@ -180,34 +180,28 @@ def metadata(
     told, sparsity = recording.metadata, book.signature.sparsity
     assert told is not None and sparsity is not None
     tally.compare("patterns", np.array(set(told.kept) == set(sparsity.kept)))
+    classes = np.array([k_class.get((0, k), -2) for k in range(book.signature.shape[2])])
     for pattern, recorded in told.kept.items():
-        k = standing(book, a, pattern)[..., 1]
-        want = np.vectorize(lambda x: k_class.get((0, x), -2))(k)
-        tally.compare("kept", want == recorded)
+        tally.compare("kept", classes[standing(book, a, pattern)[..., 1]] == recorded)
     per = len(next(iter(sparsity.kept.values())))
     selectors = book.signature.select["F"]
     tally.compare("selectors", np.array(set(selectors) <= set(told.rulers)))
     for selector in selectors:
-        fields = rulers(read(recording.mnemonic, home, F=int(selector)))
-        want = np.array(
-            [[fields.get((m, j // per), (-2, -2)) for m, j in lane] for lane in a[..., :2].tolist()], np.int64
-        )
+        want = rulers(read(recording.mnemonic, home, F=int(selector)), tally)[a[..., 0], a[..., 1] // per]
         tally.compare("rulers", (want == told.rulers[int(selector)]).all(axis=-1))
 
 
-def rulers(book: Instruction) -> dict[tuple[int, int], tuple[int, int]]:
-    """(row, group of stored elements) -> (lane, field): four bits in order, once, in a lane that is heard."""
+def rulers(book: Instruction, tally: Tally) -> Places:
+    """[row][group of stored elements] -> (lane, field): four bits in order, once, in a lane that is heard."""
     e = book.operands["E"]
-    found: dict[tuple[int, int], tuple[int, int]] = {}
-    for lane in range(e.lanes):
-        if not e.held(lane):
-            continue
-        for start in range(0, e.values, 4):
-            places = [e.locate(lane, start + bit) for bit in range(4)]
-            row, first = places[0]
-            assert places == [(row, first + bit) for bit in range(4)] and first % 4 == 0, "a field is torn"
-            assert (row, first // 4) not in found, "a field is held twice"
-            found[row, first // 4] = (lane, start // 4)
+    lanes = np.flatnonzero(e.held(np.arange(e.lanes)))
+    row, bit = (part.reshape(len(lanes), -1, 4) for part in e.locate(lanes[:, None], np.arange(e.values)))
+    whole = (row == row[..., :1]) & (bit == bit[..., :1] + np.arange(4)) & (bit[..., :1] % 4 == 0)
+    group = bit[..., 0] // 4
+    once = len(np.unique(row[..., 0] * e.extent[1] + group)) == group.size
+    tally.compare("fields", whole.all(axis=-1) & once)
+    found = np.full((e.extent[0], e.extent[1] // 4, 2), -1)
+    found[row[..., 0], group] = np.stack(np.broadcast_arrays(lanes[:, None], np.arange(e.values // 4)), axis=-1)
     return found
 
 

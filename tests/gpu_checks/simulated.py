@@ -163,7 +163,9 @@ class Simulated:
         counts, reached, codes = [], [], []
         weights = coded.base ** np.arange(len(values) - 1)
         for fixed in coded.fixed:
-            a = self.standing(coded.form.signature, fixed) if coded.a is None else self.labels(signature, "A", coded.a)
+            a = self.standing(coded.form.signature, fixed)
+            if coded.a is not None:
+                a = self.remembered(signature, a, self.labels(signature, "A", coded.a))
             for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
                 columns = np.flatnonzero(sums[0, k]) if k >= 0 else []
                 told = [(home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns]
@@ -201,6 +203,14 @@ class Simulated:
         stored = deal[..., 1]
         k = table[field_, stored % per] + signature.sparsity.columns * (stored // per)
         return np.stack([deal[..., 0], k, deal[..., 2]], axis=-1)
+
+    def remembered(self, signature, standing, places):
+        """The (row, k) of A's places in memory: each element stands where the registers' does."""
+        stored = {tuple(x[:2]): s for s, x in enumerate(self.deals[signature.mnemonic]["A"].reshape(-1, 3).tolist())}
+        found = np.full(places.shape, -1)
+        used = np.flatnonzero(places[:, 0] >= 0)
+        found[used] = standing.reshape(-1, 3)[[stored[tuple(x)] for x in places[used].tolist()], :2]
+        return found
 
     def run(self, signature, a, b, c, fixed=None):
         self.runs.append(signature.mnemonic)

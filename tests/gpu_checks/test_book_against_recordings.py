@@ -41,7 +41,7 @@ def test_moves_are_as_the_book_has_them() -> None:
     assert found.wrong == {} and set(found.points) == {"bytes", "addresses"}
 
 
-DENSE, SPARSE, WIDE = "mma.sync", "mma.sp.sync", "wgmma.mma_async.sync"
+DENSE, SPARSE, WIDE, THIN = "mma.sync", "mma.sp.sync", "wgmma.mma_async.sync", "wgmma.mma_async.sp.sync"
 # family, file of the tables, what it says, what it is made to say
 PLANTED = [
     ("dp4a", "ptx/dp4a", 'col    = "i"', 'col    = "3 - i"'),
@@ -57,6 +57,10 @@ PLANTED = [
     (WIDE, "ptx/wgmma_m64nNk32_8b", "threadID_in_group * 4 + i % 4", "threadID_in_group * 4 + 3 - i % 4"),
     (WIDE, "memory/wgmma", ">> 7) & 3) << 4", ">> 7) & 1) << 4"),
     (WIDE, "memory/wgmma", "mn % 8 * 16 + mn // 8 * sbo", "(mn % 8 ^ 1) * 16 + mn // 8 * sbo"),
+    (THIN, "ptx/wgmma.sp_m64nNk64_8b", "32 * (threadID_in_group // 2) + i", "32 * (threadID_in_group // 2) + (i ^ 4)"),
+    (THIN, "ptx/wgmma.sp_m64nNk32_16b", "threadID_in_group // 2 == F", "threadID_in_group % 2 == F"),
+    (THIN, "ptx/wgmma.sp_m64nNk32_16b", "+ i % 2 + 8 * (i // 4)", "+ (1 - i % 2) + 8 * (i // 4)"),
+    (THIN, "ptx/wgmma.sp_m64nNk16_tf32", "14 = [1]", "14 = [0]"),
 ]
 MOVED = [
     (
@@ -85,7 +89,7 @@ def changed(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
 
 @pytest.mark.parametrize(("family", "file", "old", "new"), PLANTED)
 def test_a_planted_error_is_contradicted(family: str, file: str, old: str, new: str, tmp_path: Path) -> None:
-    only = r"m64n8k.*(f16.f16.f16|e4m3.e4m3)$" if family == WIDE else ""
+    only = r"m64n8k.*(f16.f16.f16|e4m3.e4m3|tf32)$" if family in (WIDE, THIN) else ""
     assert judged(family, changed(tmp_path, file, (old, new)), only).wrong
 
 

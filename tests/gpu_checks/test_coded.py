@@ -26,6 +26,7 @@ SPARSE = [
     "mma.sp.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32",
 ]
 WIDE = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+THIN = "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32"
 
 
 def sparse_machine(name, kind=Simulated):
@@ -33,13 +34,17 @@ def sparse_machine(name, kind=Simulated):
     s, random = signature(name), np.random.default_rng(3)
     deal = random_deal(s, random)
     deal["D"] = deal["C"]
+    return s, kind({s.mnemonic: deal}, rulers=random_rulers(s, deal, random))
+
+
+def random_rulers(s, deal, random):
     per = len(next(iter(s.sparsity.kept.values())))
     groups = s.operands["A"].extent[1] // per
     rulers = {}
     for selector in s.select["F"]:
         fields = random.permutation(s.lanes * 8)[: s.shape[0] * groups].reshape(s.shape[0], groups)
         rulers[selector] = np.stack(np.divmod(fields[deal["A"][..., 0], deal["A"][..., 1] // per], 8), axis=-1)
-    return s, kind({s.mnemonic: deal}, rulers=rulers)
+    return rulers
 
 
 @pytest.mark.parametrize("name", SPARSE)
@@ -95,7 +100,7 @@ def wide_machine(name=WIDE, kind=Simulated):
     deal = random_deal(s, random)
     images = {}
     for operand in "AB":
-        fragment = forms(s)[1].signature.operands[operand]
+        fragment = forms(s)[1].signature.operands[operand]  # of a sparse A the columns are those stored
         mn, k = fragment.extent if operand == "A" else fragment.extent[::-1]
         across = 128 // fragment.bits
         for one in windows(operand, fragment, MAJORS):
@@ -107,7 +112,8 @@ def wide_machine(name=WIDE, kind=Simulated):
             images[s.mnemonic, operand, one.swizzle, one.major] = places if operand == "A" else places[:, ::-1]
     deal["B"] = np.concatenate([images[s.mnemonic, "B", "none", "K"], np.zeros((mn * k, 1), int)], axis=1)[None]
     deal["C"] = deal["D"]
-    return s, kind({s.mnemonic: deal}, images=images)
+    rulers = random_rulers(s, deal, random) if s.sparsity else {}
+    return s, kind({s.mnemonic: deal}, images=images, rulers=rulers)
 
 
 @pytest.fixture(scope="module")
@@ -141,6 +147,84 @@ def _pairs(found, anchor):
     axes = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}[anchor.operand]
     classes = found.operands[anchor.operand][..., axes].reshape(-1, 2).tolist()
     return [((anchor.operand, *c), x) for c, x in zip(classes, anchor.labels.reshape(-1, 2).tolist(), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def thin():
+    s, machine = wide_machine(THIN)
+    return machine, record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+
+
+def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
+    machine, found = thin
+    assert found.exceptions == () and found.sound and hash_of(found) == found.hash
+    assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
+        f: labels.tolist() for f, labels in machine.rulers.items()
+    }
+    assert set(found.metadata.kept) == {4, 14} and set(found.metadata.rulers) == {0, 1}
+    assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
+    for anchor in found.anchors:
+        assert (anchor.labels == machine.deals[THIN][anchor.operand][..., :2]).all()
+    sizes = [(i.operand, i.swizzle, i.major) for i in found.images]
+    assert sizes == [("B", x, "K") for x in ("64B", "128B")] + [("A", x, "K") for x in ("none", "32B", "64B", "128B")]
+
+
+def test_images_of_sparse_wgmma_are_read_in_the_names_of_the_relation(thin):
+    """Those of A by its k under the first pattern, those of B by every k, though a pattern shows half of them."""
+    machine, found = thin
+    k_of = {c: k for c, k in zip(*(x[..., i].reshape(-1).tolist() for x, i in _k(found)), strict=True)}
+    row_of = {m: x for m, x in zip(*(x[..., 0].reshape(-1).tolist() for x in _rows(found)), strict=True)}
+    for image in found.images:
+        want = machine.images[THIN, image.operand, image.swizzle, image.major]
+        for label, pair in zip(image.labels[0].tolist(), want.tolist(), strict=True):
+            if label[ROW] >= 0:
+                assert (row_of[label[ROW]], k_of[label[CONTRACTED]]) == (pair[0], 2 * pair[1])  # pattern 4 keeps 0 of 2
+            elif label[COLUMN] >= 0:
+                assert k_of[label[CONTRACTED]] == pair[0]
+            else:
+                assert pair == [-1, -1]
+
+
+def _k(found):
+    anchor = next(a for a in found.anchors if a.operand == "B")
+    return ((found.operands["B"], CONTRACTED), (anchor.labels, 0))
+
+
+def _rows(found):
+    anchor = next(a for a in found.anchors if a.operand == "A")
+    return (found.operands["A"], anchor.labels)
+
+
+class Otherwise(Simulated):
+    """In memory, elements of A are ruled by the metadata of the next lane."""
+
+    def hits(self, signature, coded):
+        if coded.a is not None:
+            coded = replace(coded, fixed=np.roll(coded.fixed, 1, axis=1))
+        return super().hits(signature, coded)
+
+
+def test_an_a_in_memory_that_other_metadata_rule_is_told():
+    s, machine = wide_machine(THIN, Otherwise)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert len(notes) == 2 and all("elements of A in memory are not ruled as those in registers" in x for x in notes)
+
+
+class Stuck(Simulated):
+    """In one mode of memory, an element of A keeps its place whatever the metadata."""
+
+    def remembered(self, signature, standing, places):
+        found = super().remembered(signature, standing, places)
+        if len(places) == 1024:
+            used = np.flatnonzero(places[:, 0] >= 0)[5]
+            found[used, 1] = found[used, 1] // 2 * 2
+        return found
+
+
+def test_an_image_of_a_that_metadata_do_not_move_is_told():
+    s, machine = wide_machine(THIN, Stuck)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert notes == ("A K-major 64B: 1 meetings do not fit",)
 
 
 def test_a_coded_recording_is_read_back(wide, tmp_path):

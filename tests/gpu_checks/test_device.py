@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import sys
-from types import ModuleType, SimpleNamespace
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,71 +12,11 @@ import gpu_checks
 from gpu_checks import DeviceInfo, Unavailable
 from gpu_checks import gpu as gpu_module
 from isa_tables.signature import signature
+from tests.gpu_checks.conftest import CudaError
 
 device_module = sys.modules["gpu_checks.device"]
 F16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
 BF16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
-
-
-class CudaError(RuntimeError):
-    pass
-
-
-class NvrtcError(RuntimeError):
-    pass
-
-
-class Nvrtc(SimpleNamespace):
-    """Refuses texts that hold `refused`, and cuts off the last byte as CuPy does."""
-
-    NVRTCError = NvrtcError
-    refused = "no such instruction"
-    texts: list
-
-    def getVersion(self):
-        return (13, 0)
-
-    def getSupportedArchs(self):
-        return [75, 80, 90, 120]
-
-    def createProgram(self, text, name, headers, names):
-        return text
-
-    def compileProgram(self, text, options):
-        self.texts.append((text, options))
-        if self.refused in text:
-            raise NvrtcError("NVRTC_ERROR_COMPILATION (6)")
-
-    def getCUBIN(self, text):
-        return b"cubin" * 3
-
-    def getProgramLog(self, text):
-        return "probe.cu(7): warning: dull\nptxas fatal error : Unknown modifier\n"
-
-    def destroyProgram(self, text):
-        pass
-
-
-@pytest.fixture
-def cupy(monkeypatch):
-    """A CuPy with one H200."""
-    fake, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
-    runtime = SimpleNamespace(
-        CUDARuntimeError=CudaError,
-        driverGetVersion=lambda: 13000,
-        getDeviceCount=lambda: 1,
-        getDeviceProperties=lambda number: {"name": b"NVIDIA H200", "major": 9, "minor": 0},
-    )
-    cuda.Device = lambda: SimpleNamespace(id=0)
-    cuda.runtime, cuda.nvrtc = runtime, Nvrtc(texts=[])
-    cuda.driver = SimpleNamespace(CUDADriverError=CudaError)
-    cuda.function = SimpleNamespace(Module=lambda: SimpleNamespace(load=lambda cubin: None))
-    fake.cuda = cuda
-    monkeypatch.setitem(sys.modules, "cupy", fake)
-    monkeypatch.setitem(sys.modules, "cupy.cuda", cuda)
-    monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: object())
-    monkeypatch.setattr(device_module, "_driver", lambda: "580.1")
-    return cuda
 
 
 def test_without_cupy(monkeypatch):

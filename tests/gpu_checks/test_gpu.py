@@ -92,6 +92,8 @@ def test_anchored_labels_are_the_tiles_of_the_isa(name, worker):
         "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32",
         "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16",
         "wgmma.mma_async.sync.aligned.m64n24k256.s32.b1.b1.and.popc",
+        "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.bf16.bf16",
+        "wgmma.mma_async.sp.sync.aligned.m64n64k64.s32.u8.s8.satfinite",
     ],
 )
 def test_a_coded_relation_is_sound_and_the_one_on_record(name, worker):
@@ -104,6 +106,16 @@ def test_a_coded_relation_is_sound_and_the_one_on_record(name, worker):
     if found.metadata is not None:
         rulers = [{f: r.tolist() for f, r in one.metadata.rulers.items()} for one in (found, recorded)]
         assert rulers[0] == rulers[1]
+
+
+@pytest.mark.parametrize("selector", [2, 3])
+@pytest.mark.parametrize("sp", ["sp", "sp::ordered_metadata"])
+def test_selectors_that_only_the_assembler_takes_are_illegal(sp, selector):
+    s = here(f"mma.{sp}.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
+    beyond = replace(s, select={}, chosen={"F": selector}, asm=s.asm.rpartition(", ")[0] + f", {selector}")
+    found = gpu_checks.relation(beyond)
+    assert isinstance(found, Unavailable)
+    assert "ILLEGAL_INSTRUCTION" in found.reason or "IllegalInstruction" in found.reason
 
 
 @pytest.mark.parametrize(

@@ -59,6 +59,12 @@ def test_a_sparse_instruction_is_issued_once_for_each_selector(s):
     assert all(line.startswith(s.mnemonic + " {") for line in lines)
 
 
+def test_a_selector_of_ones_own_is_issued_as_it_is():
+    s = SPARSE[0]
+    text = module([replace(s, select={}, chosen={"F": 7}, asm=s.asm.rpartition(", ")[0] + ", 7")])
+    assert [line.rpartition(", ")[2] for line in re.findall(r'asm volatile\("(mma.*);"', text)] == ["7"]
+
+
 @pytest.mark.parametrize("s", WIDE, ids=lambda s: s.mnemonic)
 def test_wgmma_is_issued_with_a_from_registers_and_from_memory_and_in_every_major(s):
     lines = re.findall(r"(wgmma.mma_async.*?); wgmma.commit", module([s]))
@@ -69,10 +75,26 @@ def test_wgmma_is_issued_with_a_from_registers_and_from_memory_and_in_every_majo
     assert [line.count("{") for line in lines] == [2, 1, 2, 1][: len(lines)]
 
 
+THIN = [signature(name) for name in mnemonics("wgmma.mma_async.sp.sync") if ".m64n64k" in name]
+
+
+@pytest.mark.parametrize("s", THIN, ids=lambda s: s.mnemonic)
+def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_first(s):
+    lines = re.findall(r"(wgmma.mma_async.*?); wgmma.commit", module([s]))
+    result, bits = s.operands["D"].regs, s.operands["A"].bits
+    scales = ", 1, 1" if s.operands["D"].type != "s32" else ""
+    majors = ("", "") if bits != 16 else (", 0", ", 0, 0")
+    turned = (", 1", ", 1, 0") if bits == 16 else ()
+    told = [(selector, tail) for selector in s.select["F"] for tail in (*majors, *(turned if selector == 0 else ()))]
+    assert [line.partition(", p")[2] for line in lines] == [scales + tail for _, tail in told]
+    for line, (selector, _) in zip(lines, told, strict=True):
+        metadata = result + (4 if line.count("{") == 2 else 1) + 1  # behind D, A and B's descriptor
+        assert f", %{metadata - 1}, %{metadata}, {selector}, p" in line
+
+
 def test_what_is_neither_a_product_nor_a_move_has_no_probe():
     for name in ("tcgen05.mma.cta_group::1.kind::f16", "tcgen05.ld.sync.aligned.16x128b.x1.b32"):
         assert probe_of(signature(name)) is None
-    assert probe_of(signature(mnemonics("wgmma.mma_async.sp.sync")[0])) is None
 
 
 def missing_nvcc():

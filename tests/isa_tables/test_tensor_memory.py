@@ -24,11 +24,11 @@ Held = dict[tuple[int, ...], tuple[int, int]]
 
 def held(operand: Operand, swap: bool = False) -> Held:
     """Every place and the element there, one coordinate pair for all copies; no place twice."""
-    found: Held = {}
-    for row, col, copy in numpy.ndindex(*operand.extent, operand.copies):
-        place = tuple(operand.place(row, col, copy=copy).values())
-        assert place not in found
-        found[place] = (col, row) if swap else (row, col)
+    row, col, copy = numpy.indices((*operand.extent, operand.copies)).reshape(3, -1)
+    places = zip(*(part.tolist() for part in operand.place(row, col, copy=copy).values()), strict=True)
+    elements = zip(*((col.tolist(), row.tolist()) if swap else (row.tolist(), col.tolist())), strict=True)
+    found: Held = dict(zip(places, elements, strict=True))
+    assert len(found) == row.size, "two elements at one place"
     return found
 
 
