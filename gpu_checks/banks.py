@@ -9,6 +9,7 @@ are the wavefronts that the access takes: the times that the banks have to be as
 from __future__ import annotations
 
 import argparse
+import hashlib
 import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -28,7 +29,7 @@ SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "banks"
 MEMORY = 32 * 1024  # bytes that addresses may reach
 UNIT = "load 32, stride 1"  # the pattern that is one wavefront
-_WARPS, _ROUNDS, _UNROLLED, _REPEATS = 16, 64, 16, 5
+_WARPS, _ROUNDS, _UNROLLED, _REPEATS = 16, 256, 16, 5
 
 Addresses = tuple[int, ...]
 
@@ -50,6 +51,7 @@ class Observation:
     pattern: Pattern
     cycles: float  # per access of a warp, the least of several runs
     unit: float  # those of one wavefront, in the same run
+    kernel_hash: str  # SHA-256 of the CUDA text
     device: DeviceInfo
     date: str
 
@@ -60,8 +62,8 @@ class Observation:
 
     @property
     def clear(self) -> bool:
-        """Whether the cycles are near a whole number of wavefronts."""
-        return abs(self.cycles / self.unit - self.wavefronts) < 0.2
+        """Whether the cycles are near a whole number of wavefronts: within a fifth of one, or a hundredth of all."""
+        return abs(self.cycles / self.unit - self.wavefronts) < max(0.2, 0.01 * self.wavefronts)
 
 
 def patterns() -> tuple[Pattern, ...]:
@@ -263,7 +265,12 @@ def measure(chosen: Sequence[Pattern]) -> list[Observation] | Unavailable:
     except Refused as refused:
         return Unavailable(str(refused))
     today = date.today().isoformat()
-    return [Observation(one, cycles[one], cycles[unit], info, today) for one in chosen]
+    return [Observation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
+
+
+def hash_of(pattern: Pattern) -> str:
+    """SHA-256 of the CUDA text that times a pattern."""
+    return hashlib.sha256(kernel(pattern.operation, pattern.bits).encode()).hexdigest()
 
 
 def _cycles(chosen: Sequence[Pattern], info: DeviceInfo) -> Mapping[Pattern, float]:
@@ -293,7 +300,7 @@ def _read_file(path: Path) -> Iterator[Observation]:
             data = json.loads(line)
             pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
             info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
-            yield Observation(pattern, data["cycles"], data["unit"], info, data["date"])
+            yield Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
         except (KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}:{number}: {error!r}") from error
 
@@ -315,6 +322,7 @@ def _data(one: Observation) -> dict[str, Any]:
         "cycles": one.cycles,
         "unit": one.unit,
         "wavefronts": one.wavefronts,
+        "kernel_hash": one.kernel_hash,
         **{key: getattr(info, key) for key in ("gpu", "sm", "driver", "cuda", "nvrtc")},
         "date": one.date,
     }

@@ -11,10 +11,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-import gpu_checks
+import gpu_checks.tilings
 from gpu_checks.tilings import Strided, TilingError, TilingRun, kernel, mutants, recordings_of_tilings, run_all, tilings
 from gpu_checks.tilings.__main__ import main
-from gpu_checks.tilings.run import draw, hash_of
+from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
 from gpu_checks.values import Unavailable
 from tests.gpu_checks import tiled_machine
@@ -232,6 +232,13 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
     assert "bad.jsonl:1" in err and "Traceback" not in err
 
 
+def test_the_function_that_runs_a_tiling_tells_why_it_cannot():
+    if not isinstance(gpu_checks.device(), Unavailable):
+        pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu speaks of it")
+    found = gpu_checks.tilings.run(NAMED["mma_f64"])
+    assert isinstance(found, Unavailable) and found.reason
+
+
 def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch):
     missing = Unavailable("no GPU here")
     monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", lambda chosen, seed: ((one, missing) for one in chosen))
@@ -263,5 +270,5 @@ def test_every_shipped_tiling_equals_numpy_on_the_gpu_and_its_mutants_do_not():
 @pytest.mark.gpu
 def test_a_wrong_tiling_is_refuted_on_the_gpu():
     wrong = dict(mutants(NAMED["mma_f64"]))["B"]
-    run = gpu_checks.tilings.run(wrong)
+    run = gpu_checks.tilings.run(wrong)  # the function, not a module of that name
     assert isinstance(run, TilingRun) and run.mismatches > 0 and not run.equal

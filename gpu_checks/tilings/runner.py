@@ -24,7 +24,7 @@ from gpu_checks.values import DeviceInfo, Refused, Unavailable
 from gpu_checks.worker import Bench
 from isa_tables.signature import Signature, runs_on
 
-FACTORY = "gpu_checks.tilings.run:stand"
+FACTORY = "gpu_checks.tilings.runner:stand"
 _RESULTS: Mapping[str, type[np.generic]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
 
 

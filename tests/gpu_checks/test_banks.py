@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bank conflicts as an H200 showed them: the patterns, their kernels, and the rule that the record follows."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+
+import pytest
+
+import gpu_checks
+from gpu_checks import Unavailable, banks
+from gpu_checks.banks import Observation, check, kernel, main, measure, patterns, recordings_of_banks, write
+from tests.gpu_checks.test_kernels import NO_NVCC
+
+PATTERNS = patterns()
+RECORDED = recordings_of_banks()
+KINDS = list(dict.fromkeys((one.operation, one.bits) for one in PATTERNS))
+PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # lanes that are served together
+
+
+def rows(pattern):
+    """The addresses that count: ldmatrix takes eight for each matrix."""
+    return pattern.addresses[: {"ldmatrix.x1": 8, "ldmatrix.x2": 16}.get(pattern.operation, 32)]
+
+
+def asked(addresses, bits, phase):
+    """Phase by phase, the most words that the lanes ask of one of the 32 banks of four bytes."""
+    total = 0
+    for start in range(0, len(addresses), phase):
+        words = {
+            address // 4 + part for address in addresses[start : start + phase] for part in range(max(1, bits // 32))
+        }
+        total += max(sum(word % 32 == bank for word in words) for bank in range(32))
+    return total
+
+
+def by_phases(pattern):
+    """The plain rule: 32 lanes together for up to 32 bits, halves for 64, quarters for 128 and for ldmatrix."""
+    return asked(rows(pattern), pattern.bits, PHASE[pattern.bits])
+
+
+def merged(pattern):
+    """Whether it is a wide load in which every lane shares its words with lane ^ 1, or every lane with lane ^ 2."""
+    twins = (all(pattern.addresses[lane] == pattern.addresses[lane ^ bit] for lane in range(32)) for bit in (1, 2))
+    return pattern.operation == "load" and pattern.bits > 32 and any(twins)
+
+
+def by_merged_phases(pattern):
+    """The rule that the H200 follows: such a load has phases of twice the lanes."""
+    return asked(rows(pattern), pattern.bits, PHASE[pattern.bits] * (2 if merged(pattern) else 1))
+
+
+def test_the_patterns_are_named_once_and_lie_in_memory():
+    assert len({one.name for one in PATTERNS}) == len(PATTERNS) >= 20
+    assert {one.bits for one in PATTERNS} == set(PHASE)
+    assert {one.operation for one in PATTERNS} == {"load", "store", "ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4"}
+    for one in PATTERNS:
+        check(one)
+
+
+@pytest.mark.parametrize(
+    ("addresses", "told"),
+    [
+        ((0,) * 31, "31 addresses; a warp has 32 lanes"),
+        ((*(0,) * 31, 4), "lane 31 asks for byte 4; multiples of 8"),
+        ((-8, *(0,) * 31), "lane 0 asks for byte -8"),
+        ((banks.MEMORY, *(0,) * 31), f"lane 0 asks for byte {banks.MEMORY}"),
+    ],
+)
+def test_a_pattern_that_would_fault_is_refused(addresses, told):
+    wrong = banks.Pattern("wrong", "load", 64, addresses)
+    with pytest.raises(ValueError, match=told):
+        measure([wrong])
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
+def test_every_kernel_assembles(tmp_path):
+    head, *_ = kernel(*KINDS[0]).partition('extern "C"')
+    parts = [kernel(*kind).removeprefix(head).replace(" banks(", f" banks_{n}(") for n, kind in enumerate(KINDS)]
+    (tmp_path / "banks.cu").write_text(head + "".join(parts))
+    command = ["nvcc", "-arch=sm_90a", "-std=c++17", "-cubin", "banks.cu", "-o", "cubin"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_the_record_holds_every_pattern_as_it_is_today():
+    assert [one.pattern for one in RECORDED] == list(PATTERNS)
+    for one in RECORDED:
+        assert one.clear, (one.pattern.name, one.cycles)
+        assert one.kernel_hash == banks.hash_of(one.pattern)
+        assert one.device.gpu and one.device.driver and one.date
+    (unit,) = (one for one in RECORDED if one.pattern.name == banks.UNIT)
+    assert unit.wavefronts == 1 and unit.cycles == unit.unit
+
+
+def test_the_record_follows_the_phases_of_eight_sixteen_and_thirty_two_lanes():
+    """The plain rule gives every recorded number but, too large, those of wide loads whose neighbours share words."""
+    differ = {one.pattern for one in RECORDED if by_phases(one.pattern) != one.wavefronts}
+    assert differ <= {one for one in PATTERNS if merged(one)} and len(differ) == 22
+    assert all(by_phases(one.pattern) > one.wavefronts for one in RECORDED if one.pattern in differ)
+
+
+def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
+    assert [by_merged_phases(one.pattern) for one in RECORDED] == [one.wavefronts for one in RECORDED]
+
+
+@pytest.mark.parametrize("wrong", [{64: 32}, {64: 8}, {128: 16}, {128: 32}, {128: 4}, {32: 16}], ids=str)
+def test_the_record_tells_every_other_size_of_phase_apart(wrong):
+    phase = PHASE | wrong
+    told = [
+        asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits])
+        for one in RECORDED
+        if not merged(one.pattern)
+    ]
+    seen = [one.wavefronts for one in RECORDED if not merged(one.pattern)]
+    assert told != seen
+
+
+def test_only_loads_merge_and_only_if_every_pair_of_lanes_agrees():
+    counts = {one.pattern.name: one.wavefronts for one in RECORDED}
+    assert (counts["load 64, pairs the same"], counts["store 64, pairs the same"]) == (1, 2)
+    assert (counts["load 128, pairs the same"], counts["store 128, pairs the same"]) == (2, 4)
+    assert (counts["load 64, pairs the same but the last"], counts["load 64, pairs the same in the first half"]) == (
+        2,
+        2,
+    )
+    assert (counts["load 64, lane and lane ^ 2 the same"], counts["load 64, lane and lane ^ 4 the same"]) == (1, 2)
+
+
+def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
+    write(tmp_path / "gpu.jsonl", RECORDED[:3])
+    assert recordings_of_banks(tmp_path) == RECORDED[:3]
+    with (tmp_path / "gpu.jsonl").open("a") as lines:
+        lines.write('{"name": "x"}\n')
+    with pytest.raises(ValueError, match=r"gpu\.jsonl:4: KeyError\('operation'\)"):
+        recordings_of_banks(tmp_path)
+
+
+def test_cycles_between_two_counts_are_not_clear():
+    one = RECORDED[0]
+    assert not replace(one, cycles=1.5 * one.unit).clear
+    assert replace(one, cycles=2.1 * one.unit).clear and replace(one, cycles=2.1 * one.unit).wavefronts == 2
+
+
+def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
+    monkeypatch.setattr(banks, "device", lambda: Unavailable("no GPU here"))
+    assert measure(PATTERNS[:1]) == Unavailable("no GPU here")
+    assert main([]) == 0
+    assert capsys.readouterr().out == f"UNCHECKED  {len(PATTERNS)} patterns: no GPU here\n"
+    assert main(["--require"]) == 4
+    capsys.readouterr()
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.splitlines() == [one.name for one in PATTERNS]
+
+
+@pytest.mark.gpu
+def test_the_gpu_shows_what_is_on_record():
+    info = gpu_checks.device()
+    if info.gpu not in {one.device.gpu for one in RECORDED}:
+        pytest.skip(f"gpu: no recording of {info.gpu}")
+    found = measure(PATTERNS)
+    assert not isinstance(found, Unavailable), found
+    assert all(isinstance(one, Observation) and one.clear for one in found)
+    assert [one.wavefronts for one in found] == [one.wavefronts for one in RECORDED]
