@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -14,6 +15,7 @@ from gpu_checks.sources import module, probe_of
 from isa_tables.signature import mnemonics, runs_on, signature
 
 EVERY = [signature(name) for name in mnemonics()]
+KINDS = ("mxf8f6f4", "mxf4", "mxf4nvf4")
 LETTERS = {"b32": "r", "s32": "r", "f32": "f", "f64": "d"}
 
 
@@ -130,5 +132,16 @@ def known(s):
 
 
 def small(s):
-    """Of wgmma, which differs in N alone, the least and the largest of each type."""
-    return s.lanes in (1, 32) or s.shape[1] in (8, 256)
+    """Of wgmma, which differs in N alone, the least of each type and the largest, of sparse wgmma a small one."""
+    return s.lanes in (1, 32) or s.shape[1] in ((8, 256) if s.sparsity is None else (8, 16))
+
+
+def test_what_needs_a_newer_gpu_has_kernels_to_assemble():
+    """The families of sm_100a and sm_120a that the test above compiles."""
+    later = [s for s in map(signature, mnemonics("*")) if not runs_on(s, "sm_90a") and probe_of(s)]
+    counts = Counter(s.family for s in later)
+    scaled = [f"mma{sp}.sync.kind::{kind}.block_scale" for sp in ("", ".sp::ordered_metadata") for kind in KINDS]
+    plain = ["mma.sync.kind::f8f6f4", "mma.sp::ordered_metadata.sync.kind::f8f6f4", "mma.sp::ordered_metadata.sync"]
+    assert set(counts) == {*scaled, *plain, "ldmatrix.sync", "stmatrix.sync"}
+    assert all(runs_on(s, "sm_120a") for s in later)
+    assert {s.family for s in later if runs_on(s, "sm_100a")} == {"ldmatrix.sync", "stmatrix.sync"}

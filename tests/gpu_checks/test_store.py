@@ -213,6 +213,22 @@ def test_an_h200_has_been_heard_on_everything_that_it_runs():
     assert heard == {s.mnemonic for s in every if probe_of(s) and runs_on(s, "sm_90a")}
 
 
+def test_every_swizzle_and_major_of_wgmma_was_probed():
+    """All four swizzles of A and B, K-major and on 16-bit elements MN-major, at every N that is shipped.
+
+    B's plainest image is the recording itself; K-major rows of B of a sparse instruction, 64 bytes, need 64.
+    """
+    found = {m: r for m, r in shipped().items() if m.startswith("wgmma")}
+    assert {int(n) for m in found for n in re.findall(r"m64n(\d+)k", m)} == {8, 16, 24, 64, 256}
+    for mnemonic, recording in found.items():
+        modes = ("none", "32B", "64B", "128B")
+        majors = ("K", "MN") if signature(mnemonic).operands["A"].bits == 16 else ("K",)
+        every = {(x, mode, major) for x in "AB" for mode in modes for major in majors} - {("B", "none", "K")}
+        if ".sp." in mnemonic:
+            every -= {("B", "32B", "K")}
+        assert {(i.operand, i.swizzle, i.major) for i in recording.images} == every, mnemonic
+
+
 def test_every_shipped_recording_is_sound_and_loses_nothing():
     for mnemonic, found in shipped().items():
         s = signature(mnemonic)
