@@ -100,7 +100,9 @@ def _read(kind: Any, data: Any) -> Any:
         return kind(**{name: _read(hints[name], part) for name, part in data.items()})
     choices = [choice for choice in get_args(kind) if choice is not NoneType]
     if get_origin(kind) is tuple:
-        return tuple(data)
+        if len(data) != len(choices):
+            raise TypeError(f"{data} has {len(data)} parts, not {len(choices)}")
+        return tuple(map(_read, choices, data))
     if get_origin(kind) is UnionType:
         return _read(choices[0], data)
     if not isinstance(data, get_origin(kind) or kind):

@@ -163,23 +163,30 @@ def check(tiling: Tiling) -> None:
 def _check_feed(threads: int, name: str, feed: Feed, size: int) -> None:
     for what, layout in (("copy", feed.copy), ("shared", feed.shared)):
         _require(layout.size == size, f"{what} of {name} = {layout} has size {layout.size}; the tile has {size}")
+    _require(len(feed.copy.modes) == 2, f"copy of {name} = {feed.copy} is not (thread, value)")
     copiers = feed.copy.modes[0].size
     _require(copiers <= threads, f"copy of {name} = {feed.copy} asks for {copiers} threads; there are {threads}")
 
 
 def _check_product(threads: int, product: Product) -> None:
-    signature, (m, n, k) = product.signature, product.steps
+    signature = product.signature
     for operand in "ABC":
         layout: Strided = getattr(product, operand)
+        _require(_is_dealt(layout), f"{operand} = {layout} is not (thread, (value, (rest, rest)))")
         dealt, values = layout.modes[0].size, layout.modes[1].modes[0].size
         _require(dealt == threads, f"{operand} = {layout} deals to {dealt} threads; there are {threads}")
         held = values_of(product.fragment(operand))
         _require(values == held, f"{operand} = {layout} has {values} values; {signature.mnemonic} has {held}")
+    m, n, k = product.steps
     fits = (rests(product.B), rests(product.C)) == ((n, k), (m, n))
     _require(fits, f"A takes {m} x {k} instructions along m, k; B {rests(product.B)}; C {rests(product.C)}")
     done = m * n * k * threads // signature.lanes * signature.products * prod(signature.shape)
     size = prod(product.tile)
     _require(done == size, f"the instructions multiply {done} pairs of elements; the tile {product.tile} has {size}")
+
+
+def _is_dealt(layout: Strided) -> bool:
+    return all(len(part.modes) == 2 for part in (layout, layout.modes[-1], layout.modes[-1].modes[-1]))
 
 
 def _require(holds: bool, otherwise: str) -> None:

@@ -149,6 +149,8 @@ def test_tilings_and_runs_survive_their_files(tmp_path):
         ('"threads": 64', '"threads": "64"', "'64' is no int"),
         ("(64,8):(8,1)", "(64,8):(8,1", "is not a layout"),
         ("(64,8):(8,1)", "(64,8):8", "not nested alike"),
+        ('"tiles": [2, 2, 3]', '"tiles": [2, 2]', "[2, 2] has 2 parts, not 3"),
+        ('"tiles": [2, 2, 3]', '"tiles": [2, 2, "3"]', "'3' is no int"),
         ('"A": {', '"A": [{', "Expecting"),
     ],
 )
@@ -178,6 +180,8 @@ def changed(tiling, **parts):
         (changed(NAMED["mma_f16"], C=NAMED["mma_s8"].product.A), "C = .* has 16 values; .* has 4"),
         (changed(NAMED["mma_f16"], mnemonic=NAMED["mma_s8"].product.mnemonic), "has 8 values; .*s8.* has 16"),
         (changed(NAMED["mma_f16"], B=NAMED["mma_bf16_enlarged"].product.B), r"A takes 2 x 2 .* B \(4, 2\)"),
+        (changed(NAMED["mma_f16"], A=Strided((128, 32), (1, 128))), r"A = .* is not \(thread, \(value, \(rest, rest"),
+        (fed(NAMED["mma_f16"], "A", copy=Strided(2048, 1)), r"copy of A = 2048:1 is not \(thread, value\)"),
         (changed(NAMED["mma_f16"], tile=(64, 32, 16)), "multiply 65536 pairs of elements; the tile .* has 32768"),
         (changed(NAMED["simt_f32"], mnemonic="fma.rn.f16"), "fma.rn.f32 and fma.rn.f64"),
         (ATTENTION, r"makes \(64, 32\) of \(m, n\)"),
