@@ -128,7 +128,7 @@ class Partition:
         element = value(of_thread, v) + value(of_value, held)
         inside = (element % self.axes[0].atom, element // self.axes[0].atom)
         x, y = (
-            value(modes(axis.tiler), i + axis.atom * (at[f"w{n}_{which}"] + axis.count * at[f"r{n}_{which}"]))
+            _image(modes(axis.tiler), i + axis.atom * (at[f"w{n}_{which}"] + axis.count * at[f"r{n}_{which}"]))
             + axis.tile * at[f"R{n}_{which}"]
             for axis, n, i in zip(self.axes, "xy", inside, strict=True)
         )
@@ -242,9 +242,11 @@ def _prefixes(flat: Modes) -> list[int]:
 
 
 def _image(flat: Modes, index: Any) -> Any:
-    """The layout's value at an index below its size, by operators that ints and terms share."""
-    parts = zip(flat, _prefixes(flat), strict=True)
-    return sum((index // prefix % s * d for (s, d), prefix in parts), 0 * index)
+    """The layout's value at an index, the last digit unbounded; by operators that ints and terms share."""
+    if not flat:
+        return 0 * index
+    parts = zip(flat[:-1], _prefixes(flat), strict=False)
+    return sum((index // prefix % s * d for (s, d), prefix in parts), index // _prefixes(flat)[-1] * flat[-1][1])
 
 
 def _index(flat: Modes, image: Any) -> Any:

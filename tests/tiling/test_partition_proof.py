@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The proof that a tiled operand is held as often as stated: against brute force, with twins that must fail."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import product
+from math import prod
+
+import pytest
+
+import proofs
+from layouts import Layout
+from proofs import Axis, Partition, ProblemError, prove_partition
+from proofs.engine import Session
+
+parse = Layout.parse
+A = parse("((4,8),(2,2,2)):((32,1),(16,8,128))")
+B = parse("((4,8),(2,2)):((16,1),(8,64))")
+C = parse("((4,8),(2,2)):((32,1),(16,8))")
+WGMMA_24 = parse("((4,8,4),(2,2,3)):((128,1,16),(64,8,512))")
+IN_MEMORY = parse("(32,(16,8)):(0,(1,16))")
+S4_AS_SHIPPED = parse("((4,8),8):((32,1),8)")
+TWO_BY_TWO = parse("(32,2,2,1):(1,32,64,0)")
+INTERLEAVED = parse("(8,2,2):(1,16,8)")
+
+RIGHT = {
+    "C 2x2": Partition(C, TWO_BY_TWO, (Axis(16, 2, Layout(32, 1)), Axis(8, 2, Layout(16, 1))), (1, 2), 1),
+    "C permuted": Partition(C, TWO_BY_TWO, (Axis(16, 2, Layout(32, 1)), Axis(8, 2, INTERLEAVED)), (1, 2), 1),
+    "A enlarged": Partition(A, TWO_BY_TWO, (Axis(16, 2, Layout(64, 1)), Axis(16, 1, Layout(32, 1))), (1, 3), 1),
+    "B permuted in k": Partition(
+        B, TWO_BY_TWO, (Axis(8, 2, Layout(16, 1)), Axis(16, 1, parse("(2,4,4):(1,8,2)"))), (2, 3), 1
+    ),
+    "three atoms of 24": Partition(
+        WGMMA_24,
+        parse("(128,1,3,1):(1,0,128,0)"),
+        (Axis(64, 1, Layout(64, 1)), Axis(24, 3, parse("(8,3,3):(1,24,8)"))),
+        (1, 2),
+        1,
+    ),
+    "in memory": Partition(
+        IN_MEMORY,
+        parse("(32,2,1,1):(1,32,0,0)"),
+        (Axis(16, 2, Layout(32, 1)), Axis(8, 1, Layout(16, 1))),
+        (1, 3),
+        32,
+    ),
+}
+
+
+def digits(shape: object, index: int) -> list[int]:
+    """The digits of an index, the first fastest, the last unbounded."""
+    found = []
+    for extent in leaves(shape)[:-1]:
+        found.append(index % extent)
+        index //= extent
+    return [*found, index]
+
+
+def leaves(t: object) -> list[int]:
+    return [t] if isinstance(t, int) else [leaf for mode in t for leaf in leaves(mode)]  # type: ignore[attr-defined]
+
+
+def at(layout: Layout, index: int) -> int:
+    """The layout at an index, written out: the sum of digit times stride."""
+    return sum(c * d for c, d in zip(digits(layout.shape, index), leaves(layout.stride), strict=True))
+
+
+def held(p: Partition, tiles: tuple[int, int]) -> Counter[tuple[int, int]]:
+    """How many (v, value) of how many atoms hold each element of some tiles, by looking at every one."""
+    rows = p.axes[0].atom
+    count: Counter[tuple[int, int]] = Counter()
+    elements = Counter(at(p.layout, i) for i in range(prod(leaves(p.layout.shape))))
+    for ws in product(*(range(axis.count) for axis in p.axes)):
+        for rs in product(*(range(axis.tile // axis.count // axis.atom) for axis in p.axes)):
+            for ts in product(*map(range, tiles)):
+                for element, often in elements.items():
+                    inside = (element % rows, element // rows)
+                    x, y = (
+                        at(axis.tiler, i + axis.atom * (w + axis.count * r)) + axis.tile * t
+                        for axis, i, w, r, t in zip(p.axes, inside, ws, rs, ts, strict=True)
+                    )
+                    count[x, y] += often
+    return count
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_what_is_proved_is_what_is_counted(name: str) -> None:
+    p = RIGHT[name]
+    outcome = prove_partition(p)
+    assert (outcome.status, outcome.model) == ("unsat", None)
+    counted = held(p, (2, 3))
+    assert set(counted.values()) == {p.copies}
+    assert sorted(counted) == sorted(product(range(2 * p.axes[0].tile), range(3 * p.axes[1].tile)))
+
+
+@pytest.mark.parametrize("name", RIGHT)
+def test_the_text_is_for_any_solver_to_check(name: str) -> None:
+    """Each problem of the text alone is unsatisfiable, and its assumptions alone can be met."""
+    problems = prove_partition(RIGHT[name]).smt.replace("(check-sat)\n", "").split("(reset)\n")
+    assert [Session(text, 10**7).check().status for text in problems] == ["unsat"] * 3
+    assumptions = problems[0].rsplit("(assert (not ", 1)[0]
+    assert Session(assumptions, 10**7).check().status == "sat"
+
+
+TWINS = {
+    "a wrong stride in the atom": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,1),(16,4))")),
+    "the atom that was shipped": Partition(
+        S4_AS_SHIPPED, TWO_BY_TWO, (Axis(8, 2, Layout(16, 1)), Axis(32, 1, Layout(32, 1))), (2, 3), 1
+    ),
+    "a permutation that covers too little": replace(
+        RIGHT["C permuted"], axes=(Axis(16, 2, Layout(32, 1)), Axis(8, 2, parse("(8,2,2):(1,16,4)")))
+    ),
+    "a permutation that leaves the tile": replace(
+        RIGHT["C permuted"], axes=(Axis(16, 2, Layout(32, 1)), Axis(8, 2, parse("(8,2,2):(1,16,32)")))
+    ),
+    "an atom beyond its tile": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,1),(16,128))")),
+    "a negative stride": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,-1),(16,8))")),
+    "copies that are not stated": replace(RIGHT["in memory"], copies=1),
+    "copies that are not there": replace(RIGHT["A enlarged"], copies=2),
+    "values that are missing": replace(RIGHT["C 2x2"], layout=parse("((4,8),2):((32,1),16)")),
+}
+
+
+@pytest.mark.parametrize("name", TWINS)
+def test_a_twin_is_refuted_and_really_wrong(name: str) -> None:
+    p = TWINS[name]
+    outcome = prove_partition(p)
+    assert outcome.status == "sat"
+    counted = held(p, (1, 1))
+    right = set(product(*(range(axis.tile) for axis in p.axes)))
+    assert set(counted) != right or set(counted.values()) != {p.copies}
+    model = outcome.model or {}
+    if "thread2" in model:
+        first, second = ((model["thread" + s], model["value" + s], model["wx" + s], model["wy" + s]) for s in ("", "2"))
+        assert first != second or p.axes[0].rest * p.axes[1].rest > 1
+
+
+def test_the_formula_is_the_definition() -> None:
+    """`locate` at every thread and value, against coordinates counted out."""
+    for p in RIGHT.values():
+        x, y = p.axes
+        frg = prod(leaves(p.layout.shape[1]))  # type: ignore[index]
+        lanes = prod(leaves(p.layout.shape[0]))  # type: ignore[index]
+        counts = [prod(leaves(mode)) for mode in p.threads.shape]  # type: ignore[union-attr]
+        for ws in product(*map(range, counts[1:])):
+            for v, f, rx, ry in product(range(0, lanes, 5), range(0, frg, 3), range(x.rest), range(y.rest)):
+                index, weight = 0, 1
+                for w, count in zip((v, *ws), counts, strict=True):
+                    index, weight = index + w * weight, weight * count
+                thread = at(p.threads, index)
+                element = at(p.layout, v + lanes * f)
+                wanted = tuple(
+                    at(axis.tiler, i + axis.atom * (ws[along - 1] + axis.count * r))
+                    for axis, i, along, r in zip(
+                        p.axes, (element % x.atom, element // x.atom), p.along, (rx, ry), strict=True
+                    )
+                )
+                assert p.locate(thread, f + frg * (rx + x.rest * ry)) == wanted
+
+
+def test_atoms_that_do_not_divide_the_tile_are_refused() -> None:
+    with pytest.raises(ProblemError, match="2 atoms of 8 do not divide the 24 of 24:1"):
+        Axis(8, 2, Layout(24, 1))
+
+
+def test_too_small_a_budget_is_unknown() -> None:
+    assert prove_partition(RIGHT["C permuted"], budget=50).status == "unknown"
+
+
+def test_the_proof_never_calls_a_layout(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise AssertionError("a layout was called")
+
+    monkeypatch.setattr(Layout, "__call__", refuse)
+    assert prove_partition(RIGHT["C permuted"]).status == "unsat"
+    assert proofs.prove_tiling().status == "unsat"
