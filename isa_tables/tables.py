@@ -266,5 +266,7 @@ def may_hold(path: str, key: Said) -> bool:
 
 def files(folder: Path, key: Said | None = None) -> list[Path]:
     """The table files of a folder, sorted; those that may hold an instruction, if one is given."""
-    names = sorted(name for name in (os.listdir(folder) if folder.is_dir() else ()) if name.endswith(SUFFIX))
+    starts = ("",) if key is None else (f"{key.stem}_", f"{key.stem}{SUFFIX}")  # most names are told apart by it
+    every = os.listdir(folder) if folder.is_dir() else ()
+    names = sorted(name for name in every if name.endswith(SUFFIX) and name.startswith(starts))
     return [folder / name for name in names if key is None or may_hold(name, key)]
