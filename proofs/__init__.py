@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from proofs.engine import Solver
     from proofs.functions import prove_same_function
     from proofs.ownership import prove_bijective, prove_onto, prove_owns
-    from proofs.partition import Axis, Partition, prove_partition
+    from proofs.partition import Axis, Partition, prove_partition, prove_tiled
     from proofs.tiling import prove_tiling
 
 __all__ = [
@@ -62,6 +62,7 @@ __all__ = [
     "prove_product",
     "prove_right_inverse",
     "prove_same_function",
+    "prove_tiled",
     "prove_tiling",
     "recheck",
 ]
@@ -69,7 +70,7 @@ __all__ = [
 _HOME = {
     **dict.fromkeys(("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.claims"),
     **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.ownership"),
-    **dict.fromkeys(("Axis", "Partition", "prove_partition"), "proofs.partition"),
+    **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.partition"),
     "Solver": "proofs.engine",
     "prove_same_function": "proofs.functions",
     "prove_tiling": "proofs.tiling",

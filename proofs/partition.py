@@ -14,8 +14,11 @@ included, so that the solver decides it over unbounded integers.
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
 >>> n = Axis(8, 2, Layout.parse("(8,2,2):(1,16,8)"))
 >>> C32x32 = Partition(C, Layout.parse("(32,2,2,1):(1,32,64,0)"), (Axis(16, 2, Layout(32, 1)), n), (1, 2), 1)
->>> C32x32.locate(0, 4), C32x32.locate(64, 0), prove_partition(C32x32).status
-((0, 8), (0, 16), 'unsat')
+>>> prove_partition(C32x32).status
+'unsat'
+>>> held = Layout.parse("((4,8,2,2),(2,2,2)):((64,1,16,512),(32,8,256))")
+>>> prove_tiled(C32x32, held).status
+'unsat'
 """
 
 from __future__ import annotations
@@ -25,7 +28,6 @@ from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
 from operator import mul
-from typing import Any
 
 from layouts import Layout
 from proofs.engine import Session, Solver
@@ -40,6 +42,7 @@ from proofs.tiling import Part, decide_parts
 
 UNBOUNDED = 1 << 1024  # over the integers, intervals only tell what is negative
 METHOD = "linear integers, any number of tiles"
+TILED = "linear integers"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,24 +103,6 @@ class Partition:
         """How many of them differ in digits of stride 0 alone."""
         return prod(s for s, d in modes(self.layout) if d == 0)
 
-    def locate(self, thread: Any, held: Any) -> tuple[Any, Any]:
-        """The (x, y) that a thread's value is, values counted as (frg, (restX, restY)); on ints and terms alike.
-
-        A thread's digits are read off by dividing by the strides, so these must divide each other.
-        """
-        numbers = [_index(flat, thread) for flat in top_modes(self.threads)]
-        of_thread, of_value = top_modes(self.layout)
-        frg = size(of_value)
-        element = _image(of_thread, numbers[0]) + _image(of_value, held % frg)
-        x = self.axes[0]
-        inside = (element % x.atom, element // x.atom)
-        repeats = ((held // frg) % x.rest, held // (frg * x.rest))
-        found = tuple(
-            _image(modes(axis.tiler), i + axis.atom * (numbers[w] + axis.count * r))
-            for axis, i, w, r in zip(self.axes, inside, self.along, repeats, strict=True)
-        )
-        return found[0], found[1]
-
     def place(self, at: Mapping[str, int], which: str) -> tuple[int, int, int, int]:
         """(thread v, value, x, y) of one of the two points of a model, in plain integers."""
         of_thread, of_value = top_modes(self.layout)
@@ -144,10 +129,58 @@ def prove_partition(p: Partition, budget: int = BUDGET, solver: Solver | None = 
     return decide_parts([_posed(p)], budget, solver, lambda session: _refutation(p, session), METHOD)
 
 
-def _posed(p: Partition) -> Part:
+def prove_tiled(p: Partition, held: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """The (thread, value) layout `held` is the operand of one tile, values counted as (frg, (restX, restY)).
+
+    For every thread (v, w_M, w_N, w_K) and value: held(thread, value) = x + tile_x * y. A model names the first two
+    and the element that each side gives them, confirmed in plain Python.
+    """
+    return decide_parts([_compared(p, held)], budget, solver, lambda session: _difference(p, held, session), TILED)
+
+
+def _compared(p: Partition, held: Layout) -> Part:
+    problem = _tiles()
+    point = _point(problem, p, "1")
+    for n in "xy":
+        problem.require(Term(f"N{n}", 1, UNBOUNDED, None) == 1)
+    missing = ({1, 2, 3} - set(p.along)).pop()
+    numbers = {0: point.v, p.along[0]: point.atom[0], p.along[1]: point.atom[1]}
+    numbers[missing] = problem.variable("wz_1", size(top_modes(p.threads)[missing]))
+    thread = problem.term(0)
+    for mode, flat in enumerate(top_modes(p.threads)):
+        thread = thread + _ordered(problem, f"m{mode}", flat, numbers[mode])
+    value = point.value + (point.repeat[0] + point.repeat[1] * p.axes[0].rest) * size(top_modes(p.layout)[1])
+    of_thread, of_value = top_modes(held)
+    element = _ordered(problem, "ht", of_thread, thread) + _ordered(problem, "hv", of_value, value)
+    goal = element == point.element[0] + point.element[1] * p.axes[0].tile
+    return Part(f"; {held} is {p.layout} tiled\n{problem.assumed()}", {"as tiled": render(goal.expr)}, "true")
+
+
+def _difference(p: Partition, held: Layout, session: Session) -> dict[str, int]:
+    at = _model(p, session, "1", ("wz_1",))
+    v, frg, x, y = p.place(at, "1")
+    numbers = [0, 0, 0, 0]
+    missing = ({1, 2, 3} - set(p.along)).pop()
+    for mode, number in zip((0, *p.along, missing), (v, at["wx_1"], at["wy_1"], at["wz_1"]), strict=True):
+        numbers[mode] = number
+    thread = sum(map(_image, top_modes(p.threads), numbers))
+    value = frg + size(top_modes(p.layout)[1]) * (at["rx_1"] + p.axes[0].rest * at["ry_1"])
+    of_thread, of_value = top_modes(held)
+    element = _image(of_thread, thread) + _image(of_value, value)
+    if element == x + p.axes[0].tile * y:
+        raise EngineError(f"{held}: plain Python finds nothing wrong at the solver's counterexample {at}")
+    return {"thread": thread, "value": value, "element": element, "x": x, "y": y}
+
+
+def _tiles() -> _Tiles:
     problem = _Tiles()
     for n in "xy":
         problem.parameter(f"N{n}")
+    return problem
+
+
+def _posed(p: Partition) -> Part:
+    problem = _tiles()
     here, there = (_point(problem, p, which) for which in "12")
     inside = [c for n, axis, x in zip("xy", p.axes, here.element, strict=True) for c in _within(n, axis, x)]
     apart: Condition | bool = False
@@ -173,23 +206,29 @@ class _Tiles(Parametric):
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A holder: the digits that tell it from another, and the element."""
+    """A holder: (v, value) of an atom, its repetition, the digits that tell it from another, and the element."""
 
+    v: Term
+    value: Term
+    atom: tuple[Term, Term]
+    repeat: tuple[Term, Term]
     digits: list[Term]
     element: tuple[Term, Term]
 
 
 def _point(problem: _Tiles, p: Partition, which: str) -> _Point:
-    digits, element = [], problem.term(0)
+    digits, element, numbers = [], problem.term(0), []
     for stem, flat in zip("tv", top_modes(p.layout), strict=True):
-        for j, (extent, stride) in enumerate(flat):
+        number = problem.term(0)
+        for j, ((extent, stride), prefix) in enumerate(zip(flat, _prefixes(flat), strict=True)):
             digit = problem.variable(f"{stem}{j}_{which}", extent)
-            element = element + digit * stride
+            element, number = element + digit * stride, number + digit * prefix
             digits += [digit] if stride else []
+        numbers.append(number)
     first = problem.variable(f"ix_{which}", p.axes[0].atom)
     second = problem.integer(f"iy_{which}")  # unbounded, so that no point is lost where the atom leaves its tile
     problem.require(element == first + second * p.axes[0].atom)
-    coordinates = []
+    coordinates, atom, repeat = [], [], []
     for n, axis, i in zip("xy", p.axes, (first, second), strict=True):
         w = problem.variable(f"w{n}_{which}", axis.count)
         r = problem.variable(f"r{n}_{which}", axis.rest)
@@ -198,7 +237,10 @@ def _point(problem: _Tiles, p: Partition, which: str) -> _Point:
         moved = _ordered(problem, f"p{n}_{which}", modes(axis.tiler), position)
         coordinates.append(problem.define(f"{n}_{which}", moved + tile * axis.tile))
         digits += [w, r, tile]
-    return _Point(digits, (coordinates[0], coordinates[1]))
+        atom.append(w)
+        repeat.append(r)
+    (v, value), (wx, wy), (rx, ry), (x, y) = numbers, atom, repeat, coordinates
+    return _Point(v, value, (wx, wy), (rx, ry), digits, (x, y))
 
 
 def _ordered(problem: _Tiles, stem: str, tiler: Modes, position: Term) -> Term:
@@ -223,9 +265,7 @@ def _refutation(p: Partition, session: Session) -> dict[str, int]:
     """Counts that differ, two holders of one element, or one outside the tile; confirmed apart from the solver."""
     if p.holders != p.copies * p.elements or p.repeats != p.copies:
         return {"holders": p.holders, "elements": p.elements, "repeats": p.repeats}
-    names = [f"{stem}{j}" for stem, flat in zip("tv", top_modes(p.layout), strict=True) for j in range(len(flat))]
-    names += [f"{stem}{n}" for stem in "wrR" for n in "xy"]
-    at = session.values(("Nx", "Ny", *(f"{name}_{which}" for name in names for which in "12")))
+    at = _model(p, session, "12", ("Nx", "Ny"))
     first, second = p.place(at, "1"), p.place(at, "2")
     bounds = [axis.tile * at[f"N{n}"] for n, axis in zip("xy", p.axes, strict=True)]
     inside = all(0 <= x < bound for x, bound in zip(first[2:], bounds, strict=True))
@@ -237,19 +277,21 @@ def _refutation(p: Partition, session: Session) -> dict[str, int]:
     return told
 
 
+def _model(p: Partition, session: Session, points: str, others: tuple[str, ...]) -> dict[str, int]:
+    """The model's digits of one point or of two."""
+    names = [f"{stem}{j}" for stem, flat in zip("tv", top_modes(p.layout), strict=True) for j in range(len(flat))]
+    names += [f"{stem}{n}" for stem in "wrR" for n in "xy"]
+    return session.values((*others, *(f"{name}_{which}" for name in names for which in points)))
+
+
 def _prefixes(flat: Modes) -> list[int]:
     return list(accumulate((s for s, _ in flat[:-1]), mul, initial=1)) if flat else []
 
 
-def _image(flat: Modes, index: Any) -> Any:
-    """The layout's value at an index, the last digit unbounded; by operators that ints and terms share."""
-    if not flat:
-        return 0 * index
-    parts = zip(flat[:-1], _prefixes(flat), strict=False)
-    return sum((index // prefix % s * d for (s, d), prefix in parts), index // _prefixes(flat)[-1] * flat[-1][1])
-
-
-def _index(flat: Modes, image: Any) -> Any:
-    """The index whose value is `image`: the inverse of a layout whose strides divide each other."""
-    parts = zip(flat, _prefixes(flat), strict=True)
-    return sum((image // d % s * prefix for (s, d), prefix in parts), 0 * image)
+def _image(flat: Modes, index: int) -> int:
+    """The layout's value at an index, the last digit unbounded."""
+    total = 0
+    for position, (s, d) in enumerate(flat):
+        digit = index if position == len(flat) - 1 else index % s
+        total, index = total + digit * d, index // s
+    return total

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -12,7 +13,7 @@ import pytest
 
 import proofs
 from layouts import Layout
-from proofs import Axis, Partition, ProblemError, prove_partition
+from proofs import Axis, Partition, ProblemError, prove_partition, prove_tiled
 from proofs.engine import Session
 
 parse = Layout.parse
@@ -137,27 +138,62 @@ def test_a_twin_is_refuted_and_really_wrong(name: str) -> None:
         assert first != second or p.axes[0].rest * p.axes[1].rest > 1
 
 
-def test_the_formula_is_the_definition() -> None:
-    """`locate` at every thread and value, against coordinates counted out."""
-    for p in RIGHT.values():
-        x, y = p.axes
-        frg = prod(leaves(p.layout.shape[1]))  # type: ignore[index]
-        lanes = prod(leaves(p.layout.shape[0]))  # type: ignore[index]
-        counts = [prod(leaves(mode)) for mode in p.threads.shape]  # type: ignore[union-attr]
-        for ws in product(*map(range, counts[1:])):
-            for v, f, rx, ry in product(range(0, lanes, 5), range(0, frg, 3), range(x.rest), range(y.rest)):
-                index, weight = 0, 1
-                for w, count in zip((v, *ws), counts, strict=True):
-                    index, weight = index + w * weight, weight * count
-                thread = at(p.threads, index)
-                element = at(p.layout, v + lanes * f)
-                wanted = tuple(
-                    at(axis.tiler, i + axis.atom * (ws[along - 1] + axis.count * r))
-                    for axis, i, along, r in zip(
-                        p.axes, (element % x.atom, element // x.atom), p.along, (rx, ry), strict=True
-                    )
+def dealt(p: Partition) -> dict[tuple[int, int], int]:
+    """(thread, value) -> element of one tile, every atom, lane, value and repetition counted out."""
+    (x, y), found = p.axes, {}
+    lanes, frg = (prod(leaves(mode)) for mode in p.layout.shape)  # type: ignore[union-attr]
+    counts = [prod(leaves(mode)) for mode in p.threads.shape]  # type: ignore[union-attr]
+    for ws in product(*map(range, counts[1:])):
+        for v, f, rx, ry in product(range(lanes), range(frg), range(x.rest), range(y.rest)):
+            index, weight = 0, 1
+            for w, count in zip((v, *ws), counts, strict=True):
+                index, weight = index + w * weight, weight * count
+            element = at(p.layout, v + lanes * f)
+            i, j = (
+                at(axis.tiler, inside + axis.atom * (ws[along - 1] + axis.count * r))
+                for axis, inside, along, r in zip(
+                    p.axes, (element % x.atom, element // x.atom), p.along, (rx, ry), strict=True
                 )
-                assert p.locate(thread, f + frg * (rx + x.rest * ry)) == wanted
+            )
+            found[at(p.threads, index), f + frg * (rx + x.rest * ry)] = i + x.tile * j
+    return found
+
+
+TILED = {
+    "C 2x2": "((4,8,2,2),(2,2)):((64,1,16,256),(32,8))",
+    "C permuted": "((4,8,2,2),(2,2,2)):((64,1,16,512),(32,8,256))",
+    "A enlarged": "((4,8,2,2),((2,2,2),(2,2))):((128,1,16,0),((64,8,512),(32,1024)))",
+    "three atoms of 24": "((4,8,4,3),(2,2,3)):((128,1,16,512),(64,8,1536))",
+}
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_the_layout_of_a_tile_is_proved_and_is_the_definition(name: str) -> None:
+    p, layout = RIGHT[name], parse(TILED[name])
+    assert prove_tiled(p, layout).status == "unsat"
+    threads = prod(leaves(layout.shape[0]))  # type: ignore[index]
+    assert dealt(p) == {(t, v): at(layout, t + threads * v) for t, v in dealt(p)}
+
+
+@pytest.mark.parametrize("name", TILED)
+def test_every_other_stride_is_refuted(name: str) -> None:
+    """Each stride of the tile's layout doubled (or made 1): the model is a point where it really differs."""
+    p, right = RIGHT[name], parse(TILED[name])
+    wanted, strides = dealt(p), leaves(right.stride)
+    threads = prod(leaves(right.shape[0]))  # type: ignore[index]
+    for position, stride in enumerate(strides):
+        changed = iter([*strides[:position], 2 * stride or 1, *strides[position + 1 :]])
+        wrong = Layout(right.shape, filled(right.shape, changed))  # type: ignore[arg-type]
+        outcome = prove_tiled(p, wrong)
+        model = outcome.model or {}
+        assert outcome.status == "sat"
+        thread, value = model["thread"], model["value"]
+        assert model["element"] == at(wrong, thread + threads * value)
+        assert model["x"] + p.axes[0].tile * model["y"] == wanted[thread, value] != model["element"]
+
+
+def filled(shape: object, strides: Iterator[int]) -> object:
+    return next(strides) if isinstance(shape, int) else tuple(filled(mode, strides) for mode in shape)  # type: ignore[attr-defined]
 
 
 def test_atoms_that_do_not_divide_the_tile_are_refused() -> None:
