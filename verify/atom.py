@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import argparse
+import re
 import sys
-from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -102,10 +103,21 @@ def _pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
 def _chosen(options: argparse.Namespace, pool: Mapping[str, AnyAtom]) -> list[str]:
     if not options.names:
         return list(pool)
+    with suppress(cli.UsageError):
+        return cli.select(options.names, _likely(options.names, pool), "atom")
     try:
         return cli.select(options.names, pool, "atom")
     except cli.UsageError as error:
         raise cli.UsageError(_out_of_range(options.names) or str(error)) from error
+
+
+def _likely(patterns: Sequence[str], pool: Mapping[str, AnyAtom]) -> Iterable[str]:
+    """The names among which patterns find theirs, where that can be told without opening every family."""
+    from layouts.atoms.shelf import Shelf
+
+    return (
+        pool.beginning(*(re.split(r"[*?\[]", pattern)[0] for pattern in patterns)) if isinstance(pool, Shelf) else pool
+    )
 
 
 def _out_of_range(names: Sequence[str]) -> str:

@@ -235,7 +235,8 @@ def _random(part: Part, rng: Random) -> Table:
     coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
     low, high = {"E": (0, 2), "SFA": (1, 4), "SFB": (1, 4)}.get(part.name, (-8, 8))
     rows, columns = part.extent[0], part.extent[1] // coarse
-    blocks = np.array(rng.choices(range(low, high), k=rows * columns)).reshape(rows, columns)
+    drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8).astype(np.int64)
+    blocks = (drawn % (high - low) + low).reshape(rows, columns)
     return np.repeat(blocks, coarse, axis=1)
 
 

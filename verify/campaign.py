@@ -17,6 +17,7 @@ from verify.subject import prepare
 from verify.verdict import Evidence, Kind, Status, Verdict, Witness
 
 INTRINSIC = (Kind.IN_BOUNDS, Kind.OWNS)
+COUNTED = (*INTRINSIC, Kind.EQUALS, Kind.RELATION)
 SEED = 3  # of the sample that is mutated of each family
 JUDGES = ("book", "z3", "recording", "intrinsic")
 
@@ -126,7 +127,7 @@ def _single(score: Score, court: Court, origin: Atom, operand: str, mutant: Muta
         score.equivalent += 1
         return
     score.mutants += 1
-    verdicts = court.judge(mutant.atom)
+    verdicts = court.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in (operand, ""))
     mine = [v for v in verdicts if v.claim.part == operand]
     answers = {
         "book": _said(mine, Kind.EQUALS, Witness.BOOK),
@@ -144,14 +145,17 @@ def _single(score: Score, court: Court, origin: Atom, operand: str, mutant: Muta
 
 
 def _joint(score: Score, court: Court, mutant: Mutant) -> None:
-    verdicts = court.judge(mutant.atom)
+    verdicts = court.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in (*mutant.parts, ""))
+    changed = [v for v in verdicts if v.claim.part in mutant.parts]
+    by_book = _said(changed, Kind.EQUALS, Witness.BOOK)
+    if not by_book:
+        return
     score.joint += 1
     related = _said(verdicts, Kind.RELATION, Witness.SILICON)
     if related:
         score.joint_asked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
-    changed = [v for v in verdicts if v.claim.part in mutant.parts]
-    refuted = any(e.status is Status.REFUTED for e in _said(changed, Kind.EQUALS, Witness.BOOK))
+    refuted = any(e.status is Status.REFUTED for e in by_book)
     score.joint_refuted += refuted
     if not refuted:
         score.survivors.append(f"SURVIVES book: {mutant.origin} {mutant.what}")

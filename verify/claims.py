@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from verify.subject import Part, Subject
+from verify.subject import Named, Part, Subject
 from verify.verdict import Claim, Kind
 
 TIMES = {1: "once", 2: "twice"}
@@ -20,25 +20,38 @@ def claims(subject: Subject) -> list[Claim[Kind]]:
     for part in subject.parts:
         listed += [Claim(atom.name, part.name, k, wording(k, subject, part)) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
-    for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit {mnemonic}"))
+    for named in subject.named:
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"{_extents(named, shape)} fit {named.mnemonic}"))
+    if not subject.named:
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit no instruction"))
     listed += [Claim(atom.name, "", kind, whole(kind, subject, shape)) for kind in WHOLE]
     return listed
 
 
+def _extents(named: Named, shape: str) -> str:
+    """What of an atom must fit its instruction; a descriptor chooses M and N, and the book does not say K then."""
+    if named.instruction is None or named.instruction.signature.shape:
+        return f"extents {shape}, threads and types"
+    return f"M and N of {shape}, threads and types (K is not in the book)"
+
+
 def wording(kind: Kind, subject: Subject, part: Part) -> str:
     """What a claim about one operand says."""
-    copies = subject.multiplicity(part)
-    fragment = "the instruction's fragment" if part.formulas else "its tile needs"
-    book = part.formulas[0].citation if part.formulas else "the PTX ISA"
-    return {
-        Kind.WELL_FORMED: f"{part.text} is a (thread, value) layout with congruent profiles",
-        Kind.SIZE: f"has as many threads and values as {fragment}",
-        Kind.IN_BOUNDS: f"stays inside {part.tile}",
-        Kind.OWNS: f"owns each element of {part.tile} {TIMES.get(copies, f'{copies} times')}",
-        Kind.EQUALS: f"equals {book}",
-        Kind.RIGHT_INVERSE: f"its right inverse composed with it is the identity on {part.tile}",
-    }[kind]
+    match kind:
+        case Kind.WELL_FORMED:
+            return f"{part.text} is a (thread, value) layout with congruent profiles"
+        case Kind.SIZE:
+            fragment = "the instruction's fragment" if part.formulas else "its tile needs"
+            return f"has as many threads and values as {fragment}"
+        case Kind.IN_BOUNDS:
+            return f"stays inside {part.tile}"
+        case Kind.OWNS:
+            copies = subject.multiplicity(part)
+            return f"owns each element of {part.tile} {TIMES.get(copies, f'{copies} times')}"
+        case Kind.EQUALS:
+            return f"equals {part.formulas[0].citation if part.formulas else 'the PTX ISA'}"
+        case _:
+            return f"its right inverse composed with it is the identity on {part.tile}"
 
 
 def whole(kind: Kind, subject: Subject, shape: str) -> str:

@@ -15,7 +15,7 @@ from layouts.atoms import CopyAtom
 from verify.book import Table, evaluate
 from verify.copy_formulas import Carried, Side, inverse
 from verify.formulas import Formula, Memory
-from verify.subject import Named, Part, Subject, look_up, thread_value, threads
+from verify.subject import Named, Part, Subject, issuers, look_up, thread_value, threads
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
 
 SIDES = ("Src", "Dst")
@@ -27,7 +27,7 @@ def prepare_copy(atom: CopyAtom) -> Subject:
     """Parse the atom's layouts and look up its instruction."""
     named = tuple(look_up(mnemonic) for mnemonic in dict.fromkeys(atom.ptx or ()))
     instruction = next((n.instruction for n in named if n.instruction is not None), None)
-    lanes, thr, rep, thr_fault = threads(atom.thr, _threads(instruction) if instruction else 0)
+    lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     found: Mapping[str, Formula] = {}
     bits = 0
@@ -41,13 +41,9 @@ def prepare_copy(atom: CopyAtom) -> Subject:
         named_bits = bits or _counted(layout, atom.copies.get(name, 1))
         formulas = (found[name],) if name in found else ()
         silence = "" if name in found else "the names of its bits are the atom's own"
-        parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence))
+        said = tuple(formula.key for formula in formulas)
+        parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
-
-
-def _threads(instruction: isa_tables.Instruction) -> int:
-    """Threads of the instruction; an atom counts one for each CTA where two work together."""
-    return instruction.signature.lanes * instruction.signature.ctas
 
 
 def _counted(layout: Layout | None, copies: int) -> int:
@@ -61,14 +57,17 @@ def _bits(side: Side) -> int:
 
 
 def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
-    """The book's operand for each side: registers and addresses by their space, two registers in the text's order."""
+    """The book's operand for each side: registers and addresses by their space, two registers in the text's order.
+
+    A result that is computed from what is moved (tcgen05.ld.red) is no side.
+    """
     held = [table for table in instruction.operands.values() if table.space == "reg"]
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
     if not held:
         return {}
     rows, columns = held[0].extent
     extent = rows, instruction.signature.products, columns
-    if len(held) > 1:
+    if len(held) > 1 and all(atom.space[name] == "reg" for name in SIDES):
         source, destination = (Side(table, instruction, extent, table.bits) for table in (held[1], held[0]))
         return {"Src": replace(source, inverse=inverse(source)), "Dst": destination}
     return {
@@ -146,8 +145,8 @@ def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
 
 
 def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    if subject.threads != _threads(instruction):
-        yield f"the atom has {subject.threads} threads, the instruction {_threads(instruction)}"
+    if subject.threads != issuers(instruction):
+        yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
     for name, side in _sides(atom, instruction).items():
         width = atom.bits.get(name, side.bits)
         if width != side.bits:

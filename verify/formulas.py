@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
+import numpy as np
+
 import isa_tables
 
 Value = TypeVar("Value")
@@ -134,23 +136,29 @@ class Registers:
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An operand in memory, under one address: every thread sees the whole tile, L(t, v) = v."""
+    """An operand in memory, under one address: every thread sees the whole tile, L(t, v) = v.
+
+    Of two CTAs that share it each has half of the rows, and is one logical thread.
+    """
 
     extent: tuple[int, int]
     space: str
     lanes: int
     section: str
     provenance: str
+    ctas: int = 1
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
-        """The value-th element of the tile, x first, whatever the lane."""
-        del lane
-        return value % self.extent[0], value // self.extent[0]
+        """The value-th element that a thread sees, x first; which thread it is matters only to CTAs."""
+        rows = self.extent[0] // self.ctas
+        if self.ctas == 1:
+            return value % rows, value // rows
+        return value % rows + rows * lane, value // rows
 
     @property
     def values(self) -> int:
-        """Every element of the tile."""
-        return self.extent[0] * self.extent[1]
+        """Every element of the tile, or of the CTA's share."""
+        return self.extent[0] * self.extent[1] // self.ctas
 
     @property
     def copies(self) -> int:
@@ -160,16 +168,20 @@ class Memory:
     @property
     def citation(self) -> str:
         """The section, and what it says of memory."""
-        return f"PTX ISA {self.section} ({self.provenance}): in {self.space}, seen whole by every thread"
+        seen = "seen whole by every thread" if self.ctas == 1 else f"its rows shared by {self.ctas} CTAs"
+        return f"PTX ISA {self.section} ({self.provenance}): in {self.space}, {seen}"
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for formulas that say the same."""
-        return "memory", self.extent, self.lanes
+        return "memory", self.extent, self.lanes, self.ctas
 
     def text(self) -> str:
         """The formula in words."""
-        return f"every thread sees the whole tile: value v is element v of {self.extent[0]}x{self.extent[1]}"
+        x, y = self.extent
+        if self.ctas == 1:
+            return f"every thread sees the whole tile: value v is element v of {x}x{y}"
+        return f"CTA c has rows {x // self.ctas}*c and up: value v is its element v, rows first, of {x}x{y}"
 
 
 def formulas(
@@ -181,7 +193,9 @@ def formulas(
         return (), silence
     section = instruction.section
     if table.space != "reg":
-        return (Memory(extent, table.space, instruction.signature.lanes, section, table.provenance),), ""
+        signature = instruction.signature
+        ctas = signature.ctas if table.placed else 1
+        return (Memory(extent, table.space, signature.lanes, section, table.provenance, ctas),), ""
     _, columns = codomain(operand, *table.extent)
     if codomain(operand, *table.axes) == AXES[operand] or max(columns, extent[1]) % min(columns, extent[1]):
         return (Registers(operand, table, section),), ""
@@ -195,7 +209,19 @@ def _silence(operand: str, instruction: isa_tables.Instruction, table: isa_table
     """Why the book has no map from lanes and values to the tile; empty when it has one."""
     if table.unspecified:
         return f"PTX ISA {instruction.section} leaves {operand} unspecified"
+    if table.placed and _shared_by_rows(instruction, table):
+        return ""
     if table.placed:
         return f"the book places {operand} in {table.space}; it deals nothing out to threads"
     left_open = ", ".join(sorted(table.uses & instruction.signature.select.keys()))
     return f"the map of {operand} depends on {left_open}, which the atom leaves open" if left_open else ""
+
+
+def _shared_by_rows(instruction: isa_tables.Instruction, table: isa_tables.Operand) -> bool:
+    """Whether by the book's place of every element each CTA has its share of a matrix's rows, once and in order."""
+    ctas = instruction.signature.ctas
+    rows, columns = table.extent
+    if table.copies > 1 or table.axes != ("m", "n") or rows % ctas:
+        return False
+    row, column = np.arange(rows)[:, None], np.arange(columns)[None, :]
+    return bool((table.place(row, column)["cta"] == row // (rows // ctas)).all())

@@ -23,6 +23,15 @@ from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdic
 SILICON_KINDS = (Kind.RELATION, Kind.EQUALS_ABSOLUTE)
 
 
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Evidence as it was given on a subject, and as it is handed to later ones: naming that subject."""
+
+    subject: str
+    first: tuple[Evidence, ...]
+    later: tuple[Evidence, ...]
+
+
 @dataclass(slots=True)
 class Court:
     """The witnesses that are heard, their budget, and the evidence already given.
@@ -35,15 +44,18 @@ class Court:
     budget: int = proofs.BUDGET
     lookup: silicon.Lookup = field(default_factory=lambda: silicon.Recorded(gpu_checks.recordings()))
     multiply: Callable[[Subject], list[Evidence]] | None = None  # products on this machine's GPU
-    given: dict[tuple[object, ...], tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
+    given: dict[tuple[object, ...], Given] = field(default_factory=dict)
     solver: proofs.Solver | None = None  # loaded with the first proof, then used again
 
-    def judge(self, atom: AnyAtom) -> list[Verdict]:
-        """The verdict on every claim of an atom. Its form is always checked, whoever else is heard."""
+    def judge(self, atom: AnyAtom, wanted: Callable[[Claim[Kind]], bool] = lambda _: True) -> list[Verdict]:
+        """The verdict on every wanted claim of an atom. Its form is always checked, whoever else is heard.
+
+        What follows from a claim that is not wanted is not heard either.
+        """
         copied = isinstance(atom, CopyAtom)
         subject = prepare_copy(atom) if isinstance(atom, CopyAtom) else prepare(atom)
         verdicts: list[Verdict] = []
-        for claim in copy_claims(subject) if copied else claims(subject):
+        for claim in filter(wanted, copy_claims(subject) if copied else claims(subject)):
             verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom))
         return verdicts
 
@@ -71,9 +83,8 @@ class Court:
         return heard
 
     def _question(self, witness: Witness, kind: Kind, subject: Subject, part: Part) -> tuple[object, ...]:
-        formulas = tuple(formula.key for formula in part.formulas)
         where = (part.axes, part.extent, subject.atom.thr, subject.lanes, subject.multiplicity(part))
-        return (witness, kind, part.text, *where, formulas)
+        return (witness, kind, part.text, *where, part.said)
 
     def _testimony(
         self, witness: Witness, kind: Kind, subject: Subject, part: Part
@@ -169,7 +180,7 @@ class Court:
         why = why or next((part.silence for part in subject.parts if part.silence), "")
         if why:
             return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)] if Witness.BOOK in self.witnesses else []
-        maps = tuple((part.text, part.extent, tuple(f.key for f in part.formulas)) for part in subject.parts)
+        maps = tuple((part.text, part.extent, part.said) for part in subject.parts)
         key, heard = (Kind.PRODUCT, maps, subject.atom.thr), list[Evidence]()
         if Witness.BOOK in self.witnesses:
             heard += self._once(key, subject.atom.name, lambda: (book.product(subject),))
@@ -180,12 +191,11 @@ class Court:
     def _once(
         self, key: tuple[object, ...], subject: str, testify: Callable[[], tuple[Evidence, ...]]
     ) -> list[Evidence]:
-        if key in self.given:
-            first, evidence = self.given[key]
-            return [replace(e, shared=e.shared or (first if first != subject else "")) for e in evidence]
-        evidence = testify()
-        self.given[key] = (subject, evidence)
-        return list(evidence)
+        if key not in self.given:
+            evidence = testify()
+            self.given[key] = Given(subject, evidence, tuple(replace(e, shared=e.shared or subject) for e in evidence))
+        given = self.given[key]
+        return list(given.first if given.subject == subject else given.later)
 
     def _solver(self) -> proofs.Solver:
         self.solver = self.solver or proofs.Solver()

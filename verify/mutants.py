@@ -32,7 +32,8 @@ class Mutant:
 def distinct(atoms: Iterable[Atom]) -> list[tuple[Atom, str]]:
     """Every distinct operand layout of some atoms with its formula, each with the first atom that has it.
 
-    Only atoms that the book knows and whose layouts are well formed take part: a mutant must start from a right twin.
+    Only operands that the book knows take part, of atoms whose layouts are well formed: a mutant must start from a
+    right twin.
     """
     found: dict[tuple[object, ...], tuple[Atom, str]] = {}
     for atom in atoms:
@@ -40,8 +41,8 @@ def distinct(atoms: Iterable[Atom]) -> list[tuple[Atom, str]]:
         if atom.known_defect or not subject.instructions or any(p.layout is None for p in subject.parts):
             continue
         for part in subject.parts:
-            key = (part.text, part.extent, atom.thr, tuple(f.key for f in part.formulas))
-            found.setdefault(key, (atom, part.name))
+            if part.formulas:
+                found.setdefault((part.text, part.extent, atom.thr, part.said), (atom, part.name))
     return list(found.values())
 
 

@@ -9,8 +9,10 @@ from math import prod
 
 import isa_tables
 from verify.arithmetic import lane_of
-from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject
+from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject, issuers
 from verify.verdict import Counterexample, Evidence, Status, Witness
+
+UNTYPED = ("b8", "b16", "b32", "b64")  # the type stands in a descriptor
 
 
 def fits(subject: Subject, named: Named) -> Evidence:
@@ -19,7 +21,8 @@ def fits(subject: Subject, named: Named) -> Evidence:
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
         return _refuted("looked up", [named.refused])
-    faults = [*_faults(subject, named.instruction), *_element_faults(subject)]
+    extents_named = bool(named.instruction.signature.shape)
+    faults = [*_faults(subject, named.instruction), *(_element_faults(subject) if extents_named else ())]
     return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
 
 
@@ -31,20 +34,30 @@ def _refuted(method: str, faults: list[str]) -> Evidence:
 def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
     signature = instruction.signature
     atom = subject.mma
-    if atom.shape != signature.shape:
-        claimed, real = ("x".join(map(str, shape)) for shape in (atom.shape, signature.shape))
-        yield f"shape is {claimed}, the instruction's is {real}"
-    if subject.lanes != signature.lanes:
-        yield f"the atom has {subject.lanes} lanes, the instruction {signature.lanes}"
-    for operand, claimed in atom.types.items():
+    claimed, real = (atom.shape, signature.shape) if signature.shape else (atom.shape[:2], _chosen(instruction))
+    if claimed != real:
+        yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
+    if subject.lanes != issuers(instruction):
+        yield f"the atom has {subject.lanes} lanes, the instruction {issuers(instruction)}"
+    for operand, said in atom.types.items():
         fragment = signature.operands.get(operand)
-        if fragment is not None and fragment.type != claimed:
-            yield f"{operand} is {claimed}, the instruction's is {fragment.type}"
-    lacking = [name for name in EXTRA if name in signature.operands and name not in atom.operands]
+        if fragment is not None and fragment.type not in (said, *UNTYPED):
+            yield f"{operand} is {said}, the instruction's is {fragment.type}"
+    lacking = [name for name in EXTRA if name not in atom.operands and _dealt(signature, name)]
     yield from (f"the instruction has an operand {name}, the atom has none" for name in lacking)
     for part in subject.parts:
         yield from _place_faults(subject, part, signature)
     yield from _product_faults(subject, instruction)
+
+
+def _chosen(instruction: isa_tables.Instruction) -> tuple[int, ...]:
+    """M and N as a descriptor chooses them, where the mnemonic has no extents; K is not in the book then."""
+    return instruction.operands["D"].extent
+
+
+def _dealt(signature: isa_tables.Signature, name: str) -> bool:
+    """Whether an instruction has an operand and deals it out to threads."""
+    return name in signature.operands and signature.operands[name].space == "reg"
 
 
 def _place_faults(subject: Subject, part: Part, signature: isa_tables.Signature) -> Iterator[str]:

@@ -7,11 +7,12 @@ Nothing is refuted here. What does not parse, and what the book does not hold, i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 import isa_tables
+from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, AtomFileError, CopyAtom
 from verify.arithmetic import lane_of
@@ -20,6 +21,7 @@ from verify.formulas import AXES, Formula, formulas
 LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
 FRAGMENTS = {"C": ("D", "C")}  # which of the book's operands an atom's operand stands for, where not its own name
 EXTRA = ("E", "SFA", "SFB")
+EXTENTS = ("M", "N")  # what a descriptor may choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +35,7 @@ class Part:
     extent: tuple[int, int]
     formulas: tuple[Formula, ...]
     silence: str = ""  # why the book has no formula, where it knows the instruction
+    said: tuple[tuple[object, ...], ...] = ()  # the formulas' keys
 
     @property
     def axes(self) -> tuple[str, ...]:
@@ -147,17 +150,18 @@ def prepare(atom: Atom) -> Subject:
 
     Raises AtomFileError for an operand that the instruction does not have.
     """
-    space = atom.space.get("A", "reg") if atom.space else ""
-    named = tuple(look_up(mnemonic, space) for mnemonic in dict.fromkeys(atom.ptx or ()))
-    instructions = [n.instruction for n in named if n.instruction is not None]
-    lanes, thr, rep, thr_fault = threads(atom.thr, instructions[0].signature.lanes if instructions else 0)
     m, n, k = atom.shape
+    space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
+    chosen = tuple({**space, "M": m, "N": n}.items())
+    named = tuple(look_up(mnemonic, chosen) for mnemonic in dict.fromkeys(atom.ptx or ()))
+    instructions = [n.instruction for n in named if n.instruction is not None]
+    lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instructions[0]) if instructions else 0)
     extents = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}
     parts = []
     for name, text in atom.operands.items():
         layout, fault = thread_value(text)
         found, silence = _formulas(atom, name, instructions, extents[name])
-        parts.append(Part(name, text, layout, fault, extents[name], found, silence))
+        parts.append(Part(name, text, layout, fault, extents[name], tuple(found.values()), silence, tuple(found)))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
 
 
@@ -214,14 +218,29 @@ def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int
     return lanes, thr, rep, ""
 
 
+def issuers(instruction: isa_tables.Instruction) -> int:
+    """Threads of an instruction; an atom counts one for each CTA where two work together."""
+    return instruction.signature.lanes * instruction.signature.ctas
+
+
 @lru_cache(maxsize=4096)
-def look_up(mnemonic: str, space: str = "") -> Named:
-    """The instruction, with A from this space where its text can choose that; or the book's answer that it is none."""
+def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Named:
+    """The instruction as an atom chooses it, where its text leaves that open; or the book's answer that it is none.
+
+    A space that the instruction cannot have is for the comparison of spaces to refute. An extent that the book does
+    not list may be one that it leaves out, so it refutes nothing.
+    """
     try:
-        if space:
-            with suppress(isa_tables.NotInIsa):
-                return Named(mnemonic, isa_tables.instruction(mnemonic, A_space=space))
-        return Named(mnemonic, isa_tables.instruction(mnemonic))
+        select = find(mnemonic).select
+        offered: dict[str, Any] = {key: value for key, value in chosen if key in select}
+        extents = {key: value for key, value in offered.items() if key in EXTENTS}
+        try:
+            return Named(mnemonic, isa_tables.instruction(mnemonic, **offered))
+        except isa_tables.NotInIsa:
+            if not extents:
+                return Named(mnemonic, isa_tables.instruction(mnemonic))
+            told = ", ".join(f"{key} = {value}" for key, value in extents.items())
+            return Named(mnemonic, None, unknown=f"the book does not list {told} of {mnemonic}")
     except isa_tables.UnknownInstruction as error:
         return Named(mnemonic, None, unknown=str(error))
     except isa_tables.NotInIsa as error:
@@ -230,8 +249,8 @@ def look_up(mnemonic: str, space: str = "") -> Named:
 
 def _formulas(
     atom: Atom, name: str, instructions: Sequence[isa_tables.Instruction], extent: tuple[int, int]
-) -> tuple[tuple[Formula, ...], str]:
-    """Every distinct formula that the instructions have for an operand, or why they have none."""
+) -> tuple[dict[tuple[object, ...], Formula], str]:
+    """Every distinct formula that the instructions have for an operand, by its key, or why they have none."""
     distinct: dict[tuple[object, ...], Formula] = {}
     silence = ""
     for instruction in instructions:
@@ -245,4 +264,4 @@ def _formulas(
             found, silence = formulas(name, instruction, instruction.operands[fragment], extent)
             for formula in found:
                 distinct.setdefault(formula.key, formula)
-    return tuple(distinct.values()), silence
+    return distinct, silence

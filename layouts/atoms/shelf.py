@@ -58,11 +58,22 @@ class Shelf(Mapping[str, AnyAtom]):
         return self.read[name]
 
     def __iter__(self) -> Iterator[str]:
+        return self.beginning("")
+
+    def beginning(self, *starts: str) -> Iterator[str]:
+        """The names of entries that may have an atom with one of these beginnings; the other families stay closed.
+
+        >>> names = list(registry().beginning("SM80_16x8x16_F32"))
+        >>> len(names), "SM80_16x8x16_F32F16F16F32_TN" in names, any("{" in name for name in names)
+        (2, True, False)
+        """
         for name in self.texts:
-            if "{" in name:
+            fixed = name.partition("{")[0]
+            if "{" not in name:
+                if any(name.startswith(start) for start in starts):
+                    yield name
+            elif any(fixed.startswith(start) or start.startswith(fixed) for start in starts):
                 yield from self.named(name)
-            else:
-                yield name
 
     def __len__(self) -> int:
         return sum(1 for _ in self)

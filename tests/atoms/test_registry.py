@@ -12,9 +12,16 @@ from pathlib import Path
 
 import pytest
 
-from layouts.atoms import Atom, registry
+from layouts.atoms import Atom, CopyAtom, registry
 
-COUNTS = {"SM61": 2, "SM70": 8, "SM75": 3, "SM80": 65, "SM89": 8, "SM90": 6, "SM120": 157, "UniversalFMA": 5}
+COUNTS = {
+    **{"SM61": 2, "SM70": 8, "SM75": 3, "SM80": 65, "SM89": 8, "SM90": 6, "UniversalFMA": 5},
+    **{"SM90 wgmma": 2112, "SM100": 165, "SM103": 10, "SM120": 157},
+}
+COPIES = {
+    **{"SM50": 2, "SM75": 7, "SM80": 8, "SM90": 6, "SM100": 175, "UniversalCopy": 3},
+    "AutoVectorizingCopyWithAssumedAlignment": 1,
+}
 
 # SHA-256 of each family's facts, computed from what a compiler printed of CUTLASS 4.7's traits, not from our files.
 FACTS = {
@@ -28,7 +35,19 @@ FACTS = {
 }
 
 BROKEN_A = {f"SM80_16x8x128_S32U1U1S32_TN_{op}POPC" for op in ("XOR", "AND")}
-DEFECTS = BROKEN_A | {"SM61_DP2A"}
+BROADCAST = {
+    f"SM100_UTCCP_{to}_{ctas}cta"
+    for to in ("4x32dp128bit", "2x64dp128bitlw0213", "2x64dp128bitlw0123")
+    for ctas in (1, 2)
+}
+DEFECTS = {
+    *BROKEN_A,
+    "SM61_DP2A",
+    "SM75_U32x1_MOVM_T",
+    *BROADCAST,
+    "SM100_UTCCP_4dp256bit_1cta",
+    "SM100_UTCCP_4dp256bit_2cta",
+}
 
 CPP = {"float": "f32", "double": "f64", "half_t": "f16", "int": "s32"}
 ALAYOUT = {"T": "row", "N": "col"}  # T and N are BLAS's: A transposed is row-major,
@@ -45,9 +64,13 @@ def family(name: str) -> str:
     return re.split("[_<:]", name)[0]
 
 
+def products() -> list[Atom]:
+    return [atom for atom in registry().values() if isinstance(atom, Atom)]
+
+
 def dense() -> list[Atom]:
-    """The atoms of dense products up to SM90; what SM120 adds is told a second time in test_staged."""
-    return [atom for atom in registry().values() if isinstance(atom, Atom) and family(atom.name) != "SM120"]
+    """The atoms of a warp's dense products up to SM90; all others are told a second time in test_facts."""
+    return [atom for atom in products() if family(atom.name) in FACTS and atom.thr != "128:1"]
 
 
 def operand_text(atom: Atom) -> list[str]:
@@ -70,7 +93,20 @@ def extents(text: str) -> list[int]:
 
 
 def test_every_family_has_the_number_of_atoms_that_cutlass_has() -> None:
-    assert Counter(map(family, registry())) == COUNTS
+    told = (family(atom.name) + " wgmma" * (atom.thr == "128:1") for atom in products())
+    assert Counter(told) == COUNTS
+    assert Counter(family(atom.name) for atom in registry().values() if isinstance(atom, CopyAtom)) == COPIES
+    assert len(registry()) == sum(COUNTS.values()) + sum(COPIES.values()) == 2743
+
+
+def test_names_are_found_without_opening_every_family() -> None:
+    """What may begin so is a part of all names, in their order, that leaves out no name with such a beginning."""
+    names = list(registry())
+    for start in ("", "SM80_16x8x16_F32", "SM90_64x24x", "SM90_64x16x16_F32F16F16_SS", "SM", "nothing"):
+        found = list(registry().beginning(start))
+        assert {name for name in names if name.startswith(start)} <= set(found)
+        assert [name for name in names if name in set(found)] == found
+    assert len(list(registry().beginning("SM80_", "SM75_"))) == len(list(registry().beginning("SM80_"))) + 10
 
 
 @pytest.mark.parametrize("name", sorted(FACTS))
@@ -123,18 +159,21 @@ def test_each_operand_layout_deals_every_element_once(text: str) -> None:
 
 
 def test_the_threads_are_those_of_the_instruction() -> None:
-    threads = {family(atom.name): atom.thr for atom in registry().values()}
-    assert {atom.thr for atom in registry().values()} == set(threads.values())
-    assert threads == dict.fromkeys(COUNTS, "32:1") | {"SM61": "1:0", "UniversalFMA": "1:0", "SM70": "(4,2):(1,16)"}
+    threads = {family(atom.name): atom.thr for atom in dense()}
+    assert {atom.thr for atom in dense()} == set(threads.values())
+    assert threads == dict.fromkeys(FACTS, "32:1") | {"SM61": "1:0", "UniversalFMA": "1:0", "SM70": "(4,2):(1,16)"}
+    rest = {(family(atom.name), atom.thr) for atom in products()} - set(threads.items())
+    one_or_two = {(name, thr) for name in ("SM100", "SM103") for thr in ("1:0", "2:1")}
+    assert rest == {("SM90", "128:1"), ("SM120", "32:1")} | one_or_two
 
 
 def test_the_known_defects_are_listed_and_no_others() -> None:
     assert {name for name, atom in registry().items() if atom.known_defect} == DEFECTS
-    assert {n for n, a in registry().items() if "((512,1),((16,8)))" in a.operands["A"]} == BROKEN_A
+    assert {atom.name for atom in products() if "((512,1),((16,8)))" in atom.operands["A"]} == BROKEN_A
 
 
 def test_an_element_of_a_complex_atom_is_several_f64() -> None:
-    stated = {name: dict(atom.element) for name, atom in registry().items() if atom.element}
+    stated = {atom.name: dict(atom.element) for atom in dense() if atom.element}
     pair = dict.fromkeys("DABC", "2xf64")
     planar = ["SM80_8x8x4", "SM90_16x8x4", "SM90_16x8x8", "SM90_16x8x16"]
     expected = {f"{shape}_C64C64C64C64_TN": pair for shape in planar}

@@ -95,7 +95,7 @@ print(len(layouts.atoms.registry()), len(isa_tables.mnemonics()) > 90, len(gpu_c
 """
     *files, counts = run(sys.executable, "-c", program, cwd=tmp_path, site=site).split("\n")[:-1]
     assert all(Path(file).is_relative_to(site) for file in files), files
-    assert counts == "254 True True"
+    assert counts == "2743 True True"
 
 
 def test_the_installed_command_judges_an_atom(site: Path, tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ import pytest
 from layouts import Layout
 from layouts.atoms import registry
 from verify import mutate
-from verify.campaign import campaign
+from verify.campaign import campaign, sampled
 from verify.mutants import changes, distinct, joint_mutants
 
 
@@ -30,14 +30,14 @@ def test_a_joint_mutant_is_the_permuted_layout() -> None:
 
 
 def test_known_defects_are_no_origins() -> None:
-    origins = {atom.name for atom, _ in distinct(registry().values())}
+    origins = {atom.name for atom, _ in distinct(sampled(list(registry().values())))}
     assert origins and not any(registry()[name].known_defect for name in origins)
 
 
 def test_the_whole_registry_is_refuted() -> None:
     """Book, z3 and recording refute all mutants that are another function; intrinsic claims alone do not."""
     score = campaign(list(registry().values()))
-    assert score.layouts == 58 and score.mutants > 1000 and score.survivors == []
+    assert score.layouts == 90 and score.mutants > 1700 and score.survivors == []
     for judge in ("book", "z3"):
         assert score.refuted[judge] == score.asked[judge] == score.mutants
     assert score.refuted["recording"] == score.asked["recording"] > 600

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from layouts.atoms import registry
+from verify.campaign import sampled
 from verify.repair import find
 from verify.subject import prepare
 
@@ -38,11 +39,14 @@ def test_repairs(operand: str, wrong: str, told: str) -> None:
 
 
 def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
-    """With its strides zeroed nothing small mends an atom; what is told then is the layout the registry has."""
-    for atom in registry().values():
+    """With its strides zeroed nothing small mends an atom; what is told then is the layout the registry has.
+
+    A layout is read off at powers of two, so there must be a power of two of values.
+    """
+    for atom in sampled(list(registry().values())):
         subject = prepare(atom)
         for part in subject.parts:
-            if part.layout is None or not part.formulas or subject.thr is None:
+            if part.layout is None or not part.formulas or subject.thr is None or part.values.bit_count() > 1:
                 continue
             trivial = replace(part, layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
             told = find(subject, trivial)

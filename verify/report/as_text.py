@@ -14,6 +14,7 @@ from verify.report import Case, Report, tally
 from verify.verdict import Evidence, Status, Verdict, Witness
 
 NAME_WIDTH = 44
+HEADS = ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line
 
 
 def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
@@ -29,7 +30,8 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 def summary(report: Report) -> str:
     """The last line: subjects by status, claims by status, why claims went unchecked, the exit code."""
     by_status = Counter(c.status for c in report.cases)
-    subjects = ", ".join(f"{count} {_verb(status, count)}" for status, count in by_status.items())
+    listed = sorted(by_status, key=HEADS.index)
+    subjects = ", ".join(f"{by_status[status]} {_verb(status, by_status[status])}" for status in listed)
     what = "subject" if len(report.cases) == 1 else "subjects"
     line = f"{len(report.cases)} {what}: {subjects or 'none'}; claims: {tally(report.counts())}"
     silent = Counter(e.witness.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
