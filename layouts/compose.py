@@ -99,22 +99,27 @@ class _Carry:
         strides: list[int] = []
         rest = extent
         while rest > 1:
-            digits, value = self.digits(step)
-            n = rest
-            for i, digit in enumerate(digits):
-                if digit:
-                    n = min(n, -(-self.radices[i] // digit))
-            if rest % n:
-                raise _NotAdmissible(
-                    f"{self}: the mode {rest}:{step} of B carries out of a mode of A after {n} steps, "
-                    f"and {n} does not divide {rest}"
-                )
-            self.use(digits, n - 1)
+            n, value = self.run(rest, step)
             shapes.append(n)
             strides.append(value)
             rest //= n
             step *= n
         return unwrap(tuple(shapes)), unwrap(tuple(strides))
+
+    def run(self, rest: int, step: int) -> tuple[int, int]:
+        """The mode n:A(step) that rest:step begins with: n steps, until a digit carries or all are done."""
+        digits, value = self.digits(step)
+        n = rest
+        for i, digit in enumerate(digits):
+            if digit:
+                n = min(n, -(-self.radices[i] // digit))
+        if rest % n:
+            raise _NotAdmissible(
+                f"{self}: the mode {rest}:{step} of B carries out of a mode of A after {n} steps, "
+                f"and {n} does not divide {rest}"
+            )
+        self.use(digits, n - 1)
+        return n, value
 
     def digits(self, index: int) -> tuple[list[int], int]:
         """The bounded digits of an index, and A's value there."""

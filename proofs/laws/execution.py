@@ -30,6 +30,7 @@ class Target:
     """An implementation: its functions, how it makes a layout, and by what it refuses one.
 
     ``typed`` are modules of it that ask for the exact type of an integer: there a symbolic one passes for an int.
+    ``exact``: it refuses nothing inside its precondition, and is held to that.
     """
 
     name: str
@@ -37,11 +38,16 @@ class Target:
     make: Callable[[Any, Any], Any]
     refused: tuple[type[Exception], ...]
     typed: tuple[ModuleType, ...] = ()
+    exact: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation at one rank: the inputs, the call, what its paths must satisfy, and what its results must."""
+    """One operation at one rank: the inputs, the call, what its paths must satisfy, and what its results must.
+
+    ``refuses`` gives what must hold on a path where our code refuses: that it lies outside the precondition. One that
+    looks ``inside`` our code says nothing about another implementation.
+    """
 
     name: str
     label: str
@@ -50,6 +56,8 @@ class Operation:
     goals: Callable[[Path, Any], Iterator[Goal]]
     fault: Callable[[Mapping[str, int], Any], str]
     shown: Callable[[Mapping[str, int]], str]
+    refuses: Callable[[Path], Iterator[Goal]] | None = None
+    inside: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +77,7 @@ class Examined:
     paths: int
     proved: int
     refused: int
+    outside: int
     unknown: tuple[str, ...]
     violations: tuple[Violation, ...]
     unexplored: int
@@ -80,7 +89,7 @@ def ours() -> Target:
     import layouts.int_tuple
     from layouts.layout import trusted
 
-    return Target("layouts", layouts, trusted, (layouts.LayoutError,), (layouts.int_tuple,))
+    return Target("layouts", layouts, trusted, (layouts.LayoutError,), (layouts.int_tuple,), exact=True)
 
 
 def foreign(name: str, path: str | None) -> Target:
@@ -110,11 +119,11 @@ def pair(layout: Any) -> tuple[Any, Any]:
     return layout.shape, layout.stride
 
 
-def examine(target: Target, operation: Operation, most: int = 2000) -> Examined:
+def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
     """Follow every path of an operation and judge it."""
     symbols = {x: SymInt(x) for x in operation.space.names}
     paths, left = followed(target, lambda: operation.call(target, symbols), operation.space, most)
-    proved = refused = 0
+    proved = refused = outside = 0
     unknown: list[str] = []
     violations: list[Violation] = []
     for path in paths:
@@ -125,8 +134,9 @@ def examine(target: Target, operation: Operation, most: int = 2000) -> Examined:
             path.samples = [at] if at else []
         if path.error is not None:
             refused += 1
-            if not _refuses(target, operation, path):
-                unknown.append(f"{type(path.error).__name__} that a plain run does not raise: {path.error}")
+            told, known = _refusal(target, operation, path)
+            unknown += [told] * bool(told)
+            outside += known
             continue
         wrong = judged(target, operation, path)
         if isinstance(wrong, Violation):
@@ -136,7 +146,7 @@ def examine(target: Target, operation: Operation, most: int = 2000) -> Examined:
         else:
             proved += 1
     ordered = tuple(sorted(set(violations), key=lambda v: (len(v.inputs), v.inputs)))
-    return Examined(operation.label, len(paths), proved, refused, tuple(unknown), ordered, left)
+    return Examined(operation.label, len(paths), proved, refused, outside, tuple(unknown), ordered, left)
 
 
 def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
@@ -156,6 +166,20 @@ def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
         if status == "unknown":
             return f"{goal.why}: the solver gave up"
     return ""
+
+
+def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
+    """What is wrong with a refusal, and whether it was proved to lie outside the operation's precondition."""
+    if not _refuses(target, operation, path):
+        return f"{type(path.error).__name__} that a plain run does not raise: {path.error}", False
+    if operation.refuses is None or not target.exact:
+        return "", False
+    for goal in operation.refuses(path):
+        status, values = _prove(path, goal)
+        if status != "unsat":
+            at = operation.shown(values) if status == "sat" else "the solver gave up"
+            return f"refused, and not proved to lie outside the precondition: {at}", False
+    return "", True
 
 
 def _reach(path: Path) -> tuple[str, Mapping[str, int]]:

@@ -4,69 +4,74 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any
 
 from proofs.laws import definitions, pathwise
 from proofs.laws.definitions import flat
 from proofs.laws.execution import Operation, Target, pair
-from proofs.laws.formula import Node, evaluate
-from proofs.laws.pathwise import Goal, modes
+from proofs.laws.formula import Node, conjunction
+from proofs.laws.pathwise import Goal, modes, sorted_modes
 from proofs.laws.symbolic import Path, Space, SymInt
 
 
 def operations(rank: int) -> Iterator[Operation]:
-    """Every operation at every rank up to the given one (composition's right side up to rank 2)."""
+    """Every operation, end to end, at every rank up to the given one (composition's right side up to rank 2)."""
     for r in range(1, rank + 1):
         yield _coalesce(r)
         yield from (_composition(r, b) for b in range(1, min(2, 4 - r) + 1))
         yield _complement(r)
         yield from (_inverse(r, side) for side in ("right", "left"))
-    for r in range(1, rank):
         yield _divide(r)
         yield _product(r)
 
 
-def _layout(letters: str, rank: int, at: Mapping[str, Any]) -> tuple[Any, Any]:
+def layout_of(letters: str, rank: int, at: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Shape and stride of a rank from what their letters stand for."""
     s, d = (tuple(at[f"{x}{i}"] for i in range(rank)) for x in letters)
     return (s[0], d[0]) if rank == 1 else (s, d)
 
 
-def _names(letters: str, rank: int) -> list[str]:
+def names_of(letters: str, rank: int) -> list[str]:
+    """The names of modes: s0, s1, ..., d0, d1, ... for the letters sd."""
     return [f"{x}{i}" for x in letters for i in range(rank)]
 
 
-def _at_least(names: Sequence[str], least: int) -> list[Node]:
+def at_least(names: Sequence[str], least: int) -> list[Node]:
+    """That each of the names is so large."""
     return [(">=", x, least) for x in names]
 
 
-def _spell(shape: Any, stride: Any) -> str:
+def spelled(shape: Any, stride: Any) -> str:
+    """A layout in CuTe's notation."""
     return f"{shape}:{stride}".replace(" ", "").replace(",)", ")")
 
 
 def _coalesce(rank: int) -> Operation:
-    names = _names("sd", rank)
-    space = Space.make(names, _at_least(_names("s", rank), 1))
+    names = names_of("sd", rank)
+    space = Space.make(names, at_least(names_of("s", rank), 1))
 
     def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
-        return _layout("sd", rank, at)
+        return layout_of("sd", rank, at)
 
     return Operation(
         "coalesce", f"coalesce, rank {rank}", space,
         lambda t, at: t.functions.coalesce(t.make(*layout(at))),
-        lambda path, r: pathwise.coalesced(modes(flat(layout(_symbols(path)))), modes(flat(pair(r)))),
+        lambda path, r: pathwise.coalesced(modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))),
         lambda at, r: definitions.coalesce(flat(layout(at)), flat(pair(r))),
-        lambda at: f"coalesce({_spell(*layout(at))})",
+        lambda at: f"coalesce({spelled(*layout(at))})",
     )  # fmt: skip
 
 
-def _symbols(path: Path) -> dict[str, SymInt]:
+def symbols_of(path: Path) -> dict[str, SymInt]:
+    """The inputs of a path as symbolic integers."""
     return {x: SymInt(x) for x in path.space.names}
 
 
-def _canonical(letters: str, rank: int) -> list[Node]:
+def canonical(letters: str, rank: int) -> list[Node]:
     """A coalesced layout: extents of 2 or more, no neighbours that merge."""
     s, d = letters[0], letters[1]
-    wide = _at_least([f"{s}{i}" for i in range(rank)], 2)
+    wide = at_least([f"{s}{i}" for i in range(rank)], 2)
     return [*wide, *(("!=", f"{d}{i + 1}", ("*", f"{s}{i}", f"{d}{i}")) for i in range(rank - 1))]
 
 
@@ -79,45 +84,41 @@ def _split(result: Any, count: int) -> list[pathwise.Modes]:
 
 
 def _composition(rank: int, right: int) -> Operation:
-    names = [*_names("MD", rank), *_names("Nr", right)]
-    assumed = [*_canonical("MD", rank), *_at_least(_names("N", right), 2), *_at_least(_names("r", right), 1)]
+    names = [*names_of("MD", rank), *names_of("Nr", right)]
+    assumed = [*canonical("MD", rank), *at_least(names_of("N", right), 2), *at_least(names_of("r", right), 1)]
     space = Space.make(names, assumed, 4000)
 
     def a(at: Mapping[str, Any]) -> tuple[Any, Any]:
-        return _layout("MD", rank, at)
+        return layout_of("MD", rank, at)
 
     def b(at: Mapping[str, Any]) -> tuple[Any, Any]:
-        return _layout("Nr", right, at)
+        return layout_of("Nr", right, at)
 
     def goals(path: Path, r: Any) -> Iterator[Goal]:
-        symbols = _symbols(path)
+        symbols = symbols_of(path)
         return pathwise.composed(modes(flat(a(symbols))), modes(flat(b(symbols))), _split(r, right))
 
     return Operation(
         "composition", f"composition, rank {rank} o rank {right}", space,
         lambda t, at: t.functions.composition(t.make(*a(at)), t.make(*b(at))), goals,
         lambda at, r: definitions.composition(flat(a(at)), flat(b(at)), flat(pair(r))),
-        lambda at: f"composition({_spell(*a(at))}, {_spell(*b(at))})",
+        lambda at: f"composition({spelled(*a(at))}, {spelled(*b(at))})",
     )  # fmt: skip
 
 
-def _order(path: Path, layout: pathwise.Modes) -> list[int]:
-    """The modes that count, by stride, as a sample of the path has them; by place where there is no sample."""
-    at = path.samples[0] if path.samples else None
-    seen = [(evaluate(d, at, {}) if at else i, evaluate(s, at, {}) if at else 2, i) for i, (s, d) in enumerate(layout)]
-    return [i for d, s, i in sorted(seen, key=lambda m: (m[0], m[2])) if s != 1 and d != 0]
-
-
 def _complement(rank: int) -> Operation:
-    names = [*_names("sd", rank), "T"]
-    space = Space.make(names, _at_least([*_names("s", rank), "T"], 1) + _at_least(_names("d", rank), 0), 4000)
+    names = [*names_of("sd", rank), "T"]
+    space = Space.make(names, at_least([*names_of("s", rank), "T"], 1) + at_least(names_of("d", rank), 0), 4000)
 
     def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
-        return _layout("sd", rank, at)
+        return layout_of("sd", rank, at)
 
     def goals(path: Path, r: Any) -> Iterator[Goal]:
-        a, result = modes(flat(layout(_symbols(path)))), modes(flat(pair(r)))
-        return pathwise.complemented(a, "T", result, _order(path, [*a, *result]))
+        a, result = modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))
+        return pathwise.complemented(a, "T", result, sorted_modes(path, [*a, *result]))
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield outside_complement(path, modes(flat(layout(symbols_of(path)))), "T")
 
     def fault(at: Mapping[str, int], r: Any) -> str:
         filtered = [(s, d) for s, d in flat(layout(at)) if d]
@@ -126,46 +127,58 @@ def _complement(rank: int) -> Operation:
     return Operation(
         "complement", f"complement, rank {rank}", space,
         lambda t, at: t.functions.complement(t.make(*layout(at)), at["T"]), goals, fault,
-        lambda at: f"complement({_spell(*layout(at))}, {at['T']})",
+        lambda at: f"complement({spelled(*layout(at))}, {at['T']})", refuses,
     )  # fmt: skip
 
 
+def outside_complement(path: Path, a: pathwise.Modes, target: Node) -> Goal:
+    """That a path on which complement refuses lies outside its precondition, and is sorted as its sample says."""
+    chain = [a[i] for i in sorted_modes(path, a)]
+    ordered: list[Node] = [("<=", low[1], high[1]) for low, high in pairwise(chain)]
+    refused: Node = ("not", pathwise.complementable(chain, target))
+    return Goal("outside the precondition", (), (), conjunction((refused, *ordered)))
+
+
 def _inverse(rank: int, side: str) -> Operation:
-    names = _names("sd", rank)
-    space = Space.make(names, _at_least(_names("s", rank), 1) + _at_least(_names("d", rank), 0), 4000)
+    names = names_of("sd", rank)
+    space = Space.make(names, at_least(names_of("s", rank), 1) + at_least(names_of("d", rank), 0), 4000)
 
     def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
-        return _layout("sd", rank, at)
+        return layout_of("sd", rank, at)
 
     def goals(path: Path, r: Any) -> Iterator[Goal]:
-        a, result = modes(flat(layout(_symbols(path)))), modes(flat(pair(r)))
+        a, result = modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))
         if side == "right":
             return pathwise.right_inverted(a, result)
-        return pathwise.left_inverted(a, result, _order(path, a))
+        return pathwise.left_inverted(path, a, result)
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        wanted = pathwise.invertible_left(modes(flat(layout(symbols_of(path)))))
+        yield Goal("outside the precondition", (), (), ("not", wanted))
 
     check = definitions.right_inverse if side == "right" else definitions.left_inverse
     return Operation(
         f"{side}_inverse", f"{side}_inverse, rank {rank}", space,
         lambda t, at: getattr(t.functions, f"{side}_inverse")(t.make(*layout(at))), goals,
         lambda at, r: check(flat(layout(at)), flat(pair(r))),
-        lambda at: f"{side}_inverse({_spell(*layout(at))})",
+        lambda at: f"{side}_inverse({spelled(*layout(at))})", refuses if side == "left" else None,
     )  # fmt: skip
 
 
 def _divide(rank: int) -> Operation:
     """logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
-    names = [*_names("MD", rank), "N", "r"]
-    assumed = [*_canonical("MD", rank), *_at_least(["N"], 2), *_at_least(["r"], 1)]
+    names = [*names_of("MD", rank), "N", "r"]
+    assumed = [*canonical("MD", rank), *at_least(["N"], 2), *at_least(["r"], 1)]
     space = Space.make(names, assumed, 4000)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
-        a, tiler = t.make(*_layout("MD", rank, at)), t.make(at["N"], at["r"])
+        a, tiler = t.make(*layout_of("MD", rank, at)), t.make(at["N"], at["r"])
         rest = t.functions.complement(tiler, t.functions.size(a))
         return rest, t.functions.logical_divide(a, tiler)
 
     def goals(path: Path, both: Any) -> Iterator[Goal]:
         rest, result = both[0], both[1]
-        a = modes(flat(_layout("MD", rank, _symbols(path))))
+        a = modes(flat(layout_of("MD", rank, symbols_of(path))))
         star = modes(flat(pair(rest)))
         shape, stride = pair(result)
         seconds = [modes(flat((shape[1], stride[1])))]
@@ -173,10 +186,12 @@ def _divide(rank: int) -> Operation:
             seconds = [modes(flat((s, d))) for s, d in zip(shape[1], stride[1], strict=True)]
         yield from pathwise.composed(a, [("N", "r"), *star], [modes(flat((shape[0], stride[0]))), *seconds])
         chain = [("N", "r"), *star]
-        yield from pathwise.complemented([("N", "r")], pathwise.times([s for s, _ in a]), star, _order(path, chain))
+        yield from pathwise.complemented(
+            [("N", "r")], pathwise.times([s for s, _ in a]), star, sorted_modes(path, chain)
+        )
 
     def fault(at: Mapping[str, int], both: Any) -> str:
-        a = flat(_layout("MD", rank, at))
+        a = flat(layout_of("MD", rank, at))
         rest = flat(pair(both[0]))
         b = [(at["N"], at["r"]), *rest]
         wrong = definitions.composition(a, b, flat(pair(both[1])))
@@ -184,32 +199,34 @@ def _divide(rank: int) -> Operation:
 
     return Operation(
         "logical_divide", f"logical_divide, rank {rank} by N:r", space, call, goals, fault,
-        lambda at: f"logical_divide({_spell(*_layout('MD', rank, at))}, {at['N']}:{at['r']})",
+        lambda at: f"logical_divide({spelled(*layout_of('MD', rank, at))}, {at['N']}:{at['r']})",
     )  # fmt: skip
 
 
 def _product(rank: int) -> Operation:
-    """logical_product with one mode N:r: R = (A, A* o (N:r)), every value taken once."""
-    names = [*_names("sd", rank), "N", "r"]
-    assumed = [*_at_least(_names("s", rank), 2), *_at_least([*_names("d", rank), "r"], 1), *_at_least(["N"], 2)]
+    """logical_product with one mode N:r: R = (A, A* o (N:r)): with PRODUCT_ANY, every value is taken once."""
+    names = [*names_of("sd", rank), "N", "r"]
+    assumed = [*at_least(names_of("s", rank), 2), *at_least([*names_of("d", rank), "r"], 1), *at_least(["N"], 2)]
     space = Space.make(names, assumed, 4000)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
-        return t.functions.logical_product(t.make(*_layout("sd", rank, at)), t.make(at["N"], at["r"]))
+        return t.functions.logical_product(t.make(*layout_of("sd", rank, at)), t.make(at["N"], at["r"]))
 
     def goals(path: Path, r: Any) -> Iterator[Goal]:
-        a = modes(flat(_layout("sd", rank, _symbols(path))))
+        a = modes(flat(layout_of("sd", rank, symbols_of(path))))
         shape, stride = pair(r)
         first, second = modes(flat((shape[0], stride[0]))), modes(flat((shape[1], stride[1])))
         same = [("==", x, y) for p, q in zip(a, first, strict=False) for x, y in zip(p, q, strict=True)]
         yield Goal("block", (), (), ("and", *same, *(("==", s, 1) for s, _ in first[len(a) :])))
         yield Goal("copies", (), (), ("==", pathwise.times([s for s, _ in second]), "N"))
-        yield from list(pathwise.complemented(a, 1, second, _order(path, [*a, *second])))[:1]
+        chain = [a[i] for i in sorted_modes(path, a)]
+        yield Goal("block without overlap", (), (), pathwise.complementable(chain, 1))
+        yield from pathwise.composed(pathwise.gaps(path, chain), [("N", "r")], [second])
 
     def fault(at: Mapping[str, int], r: Any) -> str:
-        return definitions.product(flat(_layout("sd", rank, at)), at["N"], flat(pair(r)))
+        return definitions.product(flat(layout_of("sd", rank, at)), at["N"], flat(pair(r)))
 
     return Operation(
         "logical_product", f"logical_product, rank {rank} by N:r", space, call, goals, fault,
-        lambda at: f"logical_product({_spell(*_layout('sd', rank, at))}, {at['N']}:{at['r']})",
+        lambda at: f"logical_product({spelled(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
     )  # fmt: skip

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proofs.laws.definitions import Flat
-from proofs.laws.formula import Node, conjunction, substitute, text, walk
+from proofs.laws.formula import Node, conjunction, evaluate, substitute, text, walk
 from proofs.laws.judge import shipped
-from proofs.laws.symbolic import formula
+from proofs.laws.symbolic import Path, formula, negated
 
 Modes = list[tuple[Node, Node]]
 
@@ -69,10 +69,23 @@ def at(layout: Modes, index: Node) -> Node:
     return total(terms)
 
 
+def quotient(index: Node, extents: Sequence[Node]) -> Node:
+    """The index divided by one extent after the other."""
+    for extent in extents:
+        index = ("//", index, extent)
+    return index
+
+
 def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
     """coalesce: the size stays, and the value at every index."""
     whole = times([s for s, _ in a])
     yield Goal("size", (), (), ("==", times([s for s, _ in result]), whole))
+    inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
+    yield Goal("value", ("i",), inside, ("==", at(result, "i"), at(a, "i")), _merging(a))
+
+
+def _merging(a: Modes) -> tuple[Node, ...]:
+    """What tells the digits of merged modes from those of the modes, at the index i."""
     hints: list[Node] = []
     for i in range(len(a)):
         below = times([s for s, _ in a[:i]])
@@ -86,8 +99,27 @@ def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
                 instance("LTD", a[i][0], times([s for s, _ in a[i + 1 :]]), index),
             ]
             hints.append(instance("NONNEG", a[i][0], index))
-    inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
-    yield Goal("value", ("i",), inside, ("==", at(result, "i"), at(a, "i")), tuple(hints))
+    return tuple(hints)
+
+
+def merged(path: Path, a: Modes) -> Modes:
+    """The modes without those that have extent 1 on this path, neighbours that merge on it merged."""
+    out: Modes = []
+    for s, d in a:
+        if follows(path, ("==", s, 1)):
+            continue
+        if out and follows(path, ("==", d, times(list(out[-1])))):
+            out[-1] = (times([out[-1][0], s]), out[-1][1])
+        else:
+            out.append((s, d))
+    return out
+
+
+def follows(path: Path, fact: Node) -> bool:
+    """Whether a comparison follows from the path's conditions; False when the solver does not know."""
+    if not all(evaluate(fact, at, {}) for at in path.samples[:20]):
+        return False
+    return not path.feasible(negated(fact))
 
 
 def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
@@ -167,6 +199,18 @@ def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) ->
     yield Goal("covering", (), (), ("or", *reached), tuple(divisions))
 
 
+def gaps(path: Path, chain: Modes) -> Modes:
+    """A* of modes sorted by stride that do not overlap: the gap below each mode, and what lies beyond; any extent."""
+    out: Modes = []
+    reach: Node = 1
+    for s, d in chain:
+        gap: Node = d if reach == 1 else ("//", d, reach)
+        if not follows(path, ("==", gap, 1)):
+            out.append((gap, reach))
+        reach = times([s, d])
+    return [*out, (2, reach)]
+
+
 def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
     found = (n for mode in layout for side in mode for n in walk(side) if isinstance(n, tuple) and n[0] in ("//", "%"))
     yield from dict.fromkeys((("//", n[1], n[2])) for n in found if isinstance(n, tuple))
@@ -194,18 +238,26 @@ def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
         yield Goal(f"mode {j}", (), (), ("or", *groups, ("==", n, 1)))
 
 
-def left_inverted(a: Modes, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
-    """left_inverse: R(L(k)) = k in digits of L; ``order`` sorts the modes of L by stride, extents of 1 left out."""
+def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
+    """left_inverse: R(L(k)) = k in digits of L, whose modes are merged first.
+
+    R is compared with the modes d_0:0, d_1/d_0:w_0, ..., s:w that are not merged yet, and these with the digits.
+    """
+    a = merged(path, a)
+    order = sorted_modes(path, a)
     names = [f"k.{i}" for i in range(len(a))]
     inside = [c for x, (s, _) in zip(names, a, strict=True) for c in ((">=", x, 0), ("<", x, s))]
-    index = total([("*", x, times([s for s, _ in a[:i]])) for i, x in enumerate(names)])
+    weights = [times([s for s, _ in a[:i]]) for i in range(len(a))]
+    index = total([("*", x, w) for x, w in zip(names, weights, strict=True)])
     value = total([("*", x, d) for x, (_, d) in zip(names, a, strict=True)])
+    split: Modes = []
     hints: list[Node] = []
     previous: Node = 1
     whole = value
     for place, i in enumerate(order):
         stride = a[i][1]
         ratio: Node = stride if previous == 1 else ("//", stride, previous)
+        split.append((ratio, weights[order[place - 1]] if place else 0))
         hints += [instance("DIVDEF", previous, a[j][1]) for j in order[place:]] if previous != 1 else []
         above = total([names[j] if j == i else ("*", names[j], ("//", a[j][1], stride)) for j in order[place:]])
         below: Node = 0 if place == 0 else names[order[place - 1]]
@@ -214,4 +266,36 @@ def left_inverted(a: Modes, result: Modes, order: Sequence[int]) -> Iterator[Goa
         whole = ("//", whole, ratio)
         hints.append(("implies", ("==", whole, above), instance("DIVEQ", a[i][0], whole, above)))
         previous = stride
-    yield Goal("value", tuple(names), tuple(inside), ("==", at(result, value), index), tuple(hints))
+    split += [(a[i][0], weights[i]) for i in order[-1:]]
+    back = Goal("digits", tuple(names), tuple(inside), ("==", at(split, value), index), tuple(hints))
+    same = Goal("merging", ("i",), ((">=", "i", 0),), ("==", at(result, "i"), at(split, "i")), _merging(split))
+    yield Goal("value", tuple(names), tuple(inside), ("==", at(result, value), index), tuple(hints), (same, back))
+
+
+def sorted_modes(path: Path, layout: Modes) -> list[int]:
+    """The modes that count, by stride, as a sample of the path has them; by place where there is no sample."""
+    at = path.samples[0] if path.samples else None
+    seen = [(evaluate(d, at, {}) if at else i, evaluate(s, at, {}) if at else 2, i) for i, (s, d) in enumerate(layout)]
+    return [i for d, s, i in sorted(seen, key=lambda m: (m[0], m[2])) if s != 1 and d != 0]
+
+
+def invertible_left(a: Modes) -> Node:
+    """The precondition of left_inverse: of any two modes, the strides divide and the finer one fits below the other."""
+    parts: list[Node] = [("or", ("==", s, 1), (">=", d, 1)) for s, d in a]
+    for i, (s, d) in enumerate(a):
+        for t, e in a[i + 1 :]:
+            one = conjunction((("==", ("%", e, d), 0), ("<=", ("*", s, d), e)))
+            other = conjunction((("==", ("%", d, e), 0), ("<=", ("*", t, e), d)))
+            parts.append(("or", ("==", s, 1), ("==", t, 1), one, other))
+    return conjunction(tuple(parts))
+
+
+def complementable(chain: Modes, target: Node) -> Node:
+    """The precondition of complement, modes sorted by stride: no overlap, and no hole below the target."""
+    parts: list[Node] = []
+    reach: Node = 1
+    for s, d in chain:
+        whole: Node = ("or", ("==", ("%", d, reach), 0), (">=", ("*", ("//", d, reach), reach), target))
+        parts += [("<=", reach, d)] + ([whole] if reach != 1 else [])
+        reach = ("*", s, d)
+    return conjunction(tuple(parts))

@@ -10,7 +10,8 @@ Python takes an int's own value unasked: so paths have to be compared with plain
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -202,6 +203,16 @@ class _Engine:
     path: Path | None = None
 
 
+@contextmanager
+def resumed(path: Path) -> Iterator[None]:
+    """A path that answers questions again: those that it has answered already, or that follow."""
+    _Engine.path = path
+    try:
+        yield
+    finally:
+        _Engine.path = None
+
+
 def formula(value: object) -> Node:
     """What an integer stands for: its formula, or itself."""
     if isinstance(value, SymInt):
@@ -248,9 +259,28 @@ def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], An
             a, b = _folded("-", 0, a), _folded("-", 0, b)
             quotient = _folded("//", a, b)
             return SymInt(quotient if head == "//" else _folded("-", 0, _folded("%", a, b)))
+        whole = _without(a, b)
+        if whole is not None:
+            return SymInt(whole if head == "//" else 0)
         return SymInt(_folded(head, a, b))
 
     return operate
+
+
+def _without(product: Node, factor: Node) -> Node | None:
+    """What is left of a product without one factor, which is not 0; None when it is not one of its factors.
+
+    >>> _without(("*", ("*", "n", "m"), "k"), "m")
+    ('*', 'n', 'k')
+    """
+    if product == factor:
+        return 1
+    if isinstance(product, tuple) and product[0] == "*":
+        for part, other in ((product[1], product[2]), (product[2], product[1])):
+            rest = _without(part, factor)
+            if rest is not None:
+                return _folded("*", rest, other)
+    return None
 
 
 def _comparison(head: str) -> Callable[[SymInt, object], Any]:
