@@ -15,6 +15,7 @@ from gpu_checks.device import Array, Loaded, Room, compile_cubin, device, load
 from gpu_checks.kernels import WARPS
 from gpu_checks.machine import Coded, Hits, Rows
 from gpu_checks.memory import Window
+from gpu_checks.moves import threads
 from gpu_checks.packing import POISON, Words, words_per_lane
 from gpu_checks.sass import Listing
 from gpu_checks.sources import module, probe_of
@@ -99,7 +100,7 @@ class Gpu:
         """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it."""
         found = self._find(signature)
         arrays = [memory, rows, given, np.full_like(given, 0xFFFFFFFF)]
-        image, taken = found.module.launch(f"move_{found.index}", (len(rows),), 32, arrays, [0, 3])
+        image, taken = found.module.launch(f"move_{found.index}", (len(rows),), threads(signature), arrays, [0, 3])
         return image, taken
 
     def sass(self, signature: Signature) -> str:

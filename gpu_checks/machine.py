@@ -78,7 +78,8 @@ class Machine(Protocol):
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
         """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it.
 
-        Lane l passes the address of the 16-byte row rows[trial][l]. What the move does not write is as given.
+        Lane l passes the address of the 16-byte row rows[trial][l]. The rows of Tensor Memory are its lanes, the words
+        its columns, and rows[trial][l] is a column. What the move does not write is as given.
         """
         ...
 

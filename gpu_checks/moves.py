@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Matrix moves between memory rows and registers: ldmatrix, stmatrix, movmatrix.
+"""Moves between memory and registers: ldmatrix, stmatrix, movmatrix; tcgen05.ld and st (`tensor_memory`).
 
-A move is seen by numbering every byte of its source: two runs carry the digits of the numbers, and what
-arrives names the byte it came from. 255 is no digit: it marks the bytes that nothing was moved to. The rows
-whose addresses the lanes give are drawn at random from a larger memory, anew in every trial.
+A move is seen by numbering every byte of its source from 1: a run for each digit of the numbers, and what
+arrives names the byte it came from. 255 is no digit: it marks the bytes that nothing was moved to. The
+addresses that the lanes give are drawn at random, anew in every trial.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from gpu_checks import tensor_memory
 from gpu_checks.assembly import operand_list, register_inputs
 
 if TYPE_CHECKING:
@@ -46,8 +47,9 @@ extern "C" __global__ void move_$index(u32* memory, const u32* rows, const u32* 
 
 
 def fits(signature: Signature) -> bool:
-    """Whether it moves matrices: registers and addresses, or registers and registers."""
-    return set(signature.operands) in ({"R", "P"}, {"D", "A"}) and signature.lanes == 32
+    """Whether it moves matrices: registers and addresses, registers and registers, or Tensor Memory and registers."""
+    moves = set(signature.operands) in ({"R", "P"}, {"D", "A"}) and signature.lanes == 32
+    return moves or tensor_memory.fits(signature)
 
 
 def loads(signature: Signature) -> bool:
@@ -62,6 +64,8 @@ def registers(signature: Signature) -> Fragment:
 
 def text(signature: Signature, index: int) -> str:
     """The kernel: one trial a block; what is not written stays as it was given."""
+    if tensor_memory.fits(signature):
+        return tensor_memory.text(signature, index)
     count = registers(signature).regs
     given = ", ".join(register_inputs("r", registers(signature)))
     taken = given.replace('"r"', '"=r"')
@@ -82,49 +86,67 @@ def _vector(count: int) -> str:
     return f"{{{', '.join(f'%{w}' for w in range(count))}}}"
 
 
+def threads(signature: Signature) -> int:
+    """Threads of a block of the kernel."""
+    return tensor_memory.THREADS if tensor_memory.fits(signature) else 32
+
+
 def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int = 0) -> tuple[Labels, tuple[str, ...]]:
     """[lane][register byte] -> (lane, byte) that it comes from or goes to, and what did not fit.
 
     For ldmatrix and stmatrix that lane gave the address of the row, and the byte is counted in the row; for
-    movmatrix lane and byte are those of the source register. -1 where the byte was not moved, or to several
-    places, or differently in different trials. Raises Refused or DeviceFault as the machine does.
+    movmatrix lane and byte are those of the source register; for tcgen05 they are a lane of Tensor Memory and a byte
+    behind the address. -1 where the byte was not moved, or to several places, or differently in different trials.
+    Raises Refused or DeviceFault as the machine does.
     """
     count = registers(signature).regs
     random = np.random.default_rng(seed)
-    rows = np.stack([random.permutation(ROWS)[:32] for _ in range(trials)])
     inside = np.arange(32 * count * 4).reshape(32, count * 4)
-    memory = np.arange(ROWS * ROW).reshape(ROWS, ROW)
+    tensor = tensor_memory.fits(signature)
+    shape = (tensor_memory.LANES, 4 * tensor_memory.COLUMNS) if tensor else (ROWS, ROW)
+    rows = np.stack([_addresses(signature, random) for _ in range(trials)])
+    memory = np.arange(shape[0] * shape[1]).reshape(shape)
     image, taken = _numbers(machine, signature, memory, inside, rows)
     found = []
     for trial in range(trials):
-        if "P" not in signature.operands:
+        if not tensor and "P" not in signature.operands:
             found.append(_places(taken[trial], inside.shape[1]))
             continue
         source = taken[trial] if loads(signature) else _inverse(image[trial], inside.size).reshape(inside.shape)
-        giver = np.full(ROWS, -1)
-        giver[rows[trial]] = np.arange(32)
-        lane = np.where(source < 0, -1, giver[source // ROW])
-        found.append(np.stack([lane, np.where(lane < 0, -1, source % ROW)], axis=-1))
+        giver = np.full(shape[0], -1)
+        giver[np.arange(shape[0]) if tensor else rows[trial]] = np.arange(shape[0] if tensor else 32)
+        lane = np.where(source < 0, -1, giver[source // shape[1]])
+        byte = source % shape[1] - (4 * rows[trial, 0] if tensor else 0)
+        found.append(np.stack([lane, np.where(lane < 0, -1, byte)], axis=-1))
     same = (np.stack(found) == found[0]).all(axis=(0, -1))
     places = np.where(same[..., None], found[0], -1).astype(np.int64)
     return places, _notes(places, same)
 
 
+def _addresses(signature: Signature, random: np.random.Generator) -> Bytes:
+    """What each lane gives: a row of its own, or the same column of Tensor Memory as all others."""
+    if tensor_memory.fits(signature):
+        return np.full(32, random.integers(tensor_memory.room(signature) + 1))
+    return random.permutation(ROWS)[:32]
+
+
 def _numbers(machine: Machine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes) -> tuple[Bytes, Bytes]:
     """Which source byte arrived in each byte of memory and of the registers, -1 for none: [trial][...]."""
-    trials, digits = len(rows), []
-    source_is_memory = loads(signature)
-    for place in (1, _DIGITS):
-        numbered = (memory if source_is_memory else inside) // place % _DIGITS
-        blank = np.full((inside if source_is_memory else memory).shape, _DIGITS)
-        image, given = (numbered, blank) if source_is_memory else (blank, numbered)
-        if not source_is_memory and "P" not in signature.operands:
-            image = np.full(memory.shape, _DIGITS)
-        words = [np.broadcast_to(_words(part), (trials, *_words(part).shape)) for part in (image, given)]
-        digits.append([_bytes(part) for part in machine.move(signature, words[0], rows.astype(np.uint32), words[1])])
-    low, high = digits
-    both = [np.where((a == _DIGITS) | (b == _DIGITS), -1, a + _DIGITS * b) for a, b in zip(low, high, strict=True)]
-    return both[0], both[1]
+    source, other = (memory, inside) if loads(signature) else (inside, memory)
+    blank, place = np.full(other.shape, _DIGITS), 1
+    arrived: list[Bytes] = [np.zeros((len(rows), *part.shape), np.int64) for part in (memory, inside)]
+    empty = [np.zeros(part.shape, bool) for part in arrived]
+    while place <= source.size:
+        numbered = (source + 1) // place % _DIGITS
+        pair = (numbered, blank) if source is memory else (blank, numbered)
+        words = [np.broadcast_to(_words(part), (len(rows), *_words(part).shape)) for part in pair]
+        for at, part in enumerate(machine.move(signature, words[0], rows.astype(np.uint32), words[1])):
+            digit = _bytes(part)
+            empty[at] |= digit == _DIGITS
+            arrived[at] += place * digit
+        place *= _DIGITS
+    image, taken = (np.where(none, -1, numbers - 1) for none, numbers in zip(empty, arrived, strict=True))
+    return image, taken
 
 
 def _inverse(arrived: Bytes, size: int) -> Bytes:

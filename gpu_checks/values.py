@@ -144,7 +144,8 @@ class Move(Observed):
     """What one GPU showed about a move between memory rows and registers.
 
     `places[lane][register byte]` is (lane, byte): for ldmatrix and stmatrix the lane that gave the row's
-    address and the byte of that row, for movmatrix the lane and the byte of its source register.
+    address and the byte of that row, for movmatrix the lane and the byte of its source register, for tcgen05.ld and
+    st the lane of Tensor Memory and the byte behind the address, as `tensor_memory` reads and writes them.
     """
 
     places: Labels

@@ -95,7 +95,11 @@ def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_
 
 
 def test_what_is_neither_a_product_nor_a_move_has_no_probe():
-    for name in ("tcgen05.mma.cta_group::1.kind::f16", "tcgen05.ld.sync.aligned.16x128b.x1.b32"):
+    for name in (
+        "tcgen05.mma.cta_group::1.kind::f16",
+        "tcgen05.cp.cta_group::1.4x256b",
+        "wmma.load.a.sync.aligned.row.m16n16k16.f16",
+    ):
         assert probe_of(signature(name)) is None
 
 
@@ -132,8 +136,10 @@ def known(s):
 
 
 def small(s):
-    """Of wgmma, which differs in N alone, the least of each type and the largest, of sparse wgmma a small one."""
-    return s.lanes in (1, 32) or s.shape[1] in ((8, 256) if s.sparsity is None else (8, 16))
+    """Of wgmma, which differs in N alone, the least of each type, and the largest of dense ones; of tcgen05 likewise."""
+    if s.lanes == 128:
+        return s.shape[1] in ((8, 256) if s.sparsity is None else (8,))
+    return not s.family.startswith("tcgen05") or s.operands["R"].regs in (1, 2, 4, 128)
 
 
 def test_what_needs_a_newer_gpu_has_kernels_to_assemble():
@@ -142,6 +148,20 @@ def test_what_needs_a_newer_gpu_has_kernels_to_assemble():
     counts = Counter(s.family for s in later)
     scaled = [f"mma{sp}.sync.kind::{kind}.block_scale" for sp in ("", ".sp::ordered_metadata") for kind in KINDS]
     plain = ["mma.sync.kind::f8f6f4", "mma.sp::ordered_metadata.sync.kind::f8f6f4", "mma.sp::ordered_metadata.sync"]
-    assert set(counts) == {*scaled, *plain, "ldmatrix.sync", "stmatrix.sync"}
-    assert all(runs_on(s, "sm_120a") for s in later)
-    assert {s.family for s in later if runs_on(s, "sm_100a")} == {"ldmatrix.sync", "stmatrix.sync"}
+    moves, tensor = {"ldmatrix.sync", "stmatrix.sync"}, {"tcgen05.ld.sync", "tcgen05.st.sync"}
+    assert set(counts) == {*scaled, *plain, *moves, *tensor}
+    assert {s.family for s in later if runs_on(s, "sm_120a")} == {*scaled, *plain, *moves}
+    assert {s.family for s in later if runs_on(s, "sm_100a")} == moves | tensor
+
+
+TENSOR = [signature(m) for f in ("ld", "st") for m in mnemonics(f"tcgen05.{f}.sync")]
+
+
+@pytest.mark.parametrize("s", TENSOR, ids=lambda s: s.mnemonic)
+def test_a_move_to_tensor_memory_is_issued_once_and_waited_for(s):
+    (line,) = re.findall(rf'asm volatile\("({re.escape(s.mnemonic)} [^"]*wait[^"]*)" : ', module([s]))
+    does = s.mnemonic[8:10]
+    assert line.endswith(f"; tcgen05.wait::{does}.sync.aligned;")
+    (group,) = re.findall(r"\{([^}]*)\}", line)
+    assert group.count("%") == s.operands["R"].regs and f"[%{s.operands['R'].regs}]" in line
+    assert ("bx2" in s.mnemonic) == (", 128" in line)

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from gpu_checks import tensor_memory
+from gpu_checks.moves import registers
 from gpu_checks.record import record
 from gpu_checks.store import recordings, write
 from gpu_checks.worker import Bench
@@ -70,3 +74,79 @@ def test_moves_are_read_back_beside_the_others(tmp_path):
         assert original.mnemonic not in library
     with pytest.raises(KeyError):
         library.moves["mma.sync"]
+
+
+class Tensor(Simulated):
+    """A GPU whose Tensor Memory is halves of columns, dealt to the halves of registers at random."""
+
+    def deal(self, signature):
+        s, random = signature, np.random.default_rng(6)
+        columns, lanes = s.operands["R"].extent[1] + 9, 16 if "16x" in s.mnemonic else 32
+        places = random.permutation(lanes * columns * 2)[: 32 * registers(s).regs * 2]
+        lane, rest = np.divmod(places, columns * 2)
+        return lane.reshape(32, -1), rest.reshape(32, -1)
+
+    def move(self, signature, memory, rows, given):
+        memory, taken = memory.copy(), np.full(given.shape, 0xFFFFFFFF, np.uint32)
+        lane, half = self.deal(signature)
+        tensor, mine = memory.view("<u2"), taken.view("<u2")
+        for trial in range(len(rows)):
+            at = lane, half + 2 * rows[trial, :1, None].astype(int)
+            if "tcgen05.ld" in signature.mnemonic:
+                mine[trial] = tensor[trial][at]
+            else:
+                tensor[trial][at] = np.ascontiguousarray(given[trial]).view("<u2").reshape(lane.shape)
+        return memory, taken
+
+
+def tensor_machine(kind=Tensor):
+    return kind({}, info=replace(INFO, sm="sm_100a"))
+
+
+@pytest.mark.parametrize("name", ["ld.sync.aligned.32x32b.x2.b32", "st.sync.aligned.16x64b.x4.unpack::16b.b32"])
+@pytest.mark.parametrize("room", [0, 7])
+def test_every_byte_of_a_move_to_tensor_memory_is_followed(name, room, monkeypatch):
+    monkeypatch.setattr(tensor_memory, "room", lambda s: room)
+    s, machine = signature(f"tcgen05.{name}"), tensor_machine()
+    found = record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
+    assert found.sound
+    lane, half = machine.deal(s)
+    want = [np.repeat(lane, 2, axis=1), np.repeat(2 * half, 2, axis=1) + np.arange(2 * lane.shape[1]) % 2]
+    assert (found.places == np.stack(want, axis=-1)).all()
+
+
+class Fixed(Tensor):
+    """It takes the first columns whatever the address."""
+
+    def move(self, signature, memory, rows, given):
+        return super().move(signature, memory, np.zeros_like(rows), given)
+
+
+class Lossy(Tensor):
+    """One half of a register is not stored."""
+
+    def move(self, signature, memory, rows, given):
+        lane, half = self.deal(signature)
+        before = memory.view("<u2").copy()
+        after, taken = super().move(signature, memory, rows, given)
+        for trial in range(len(rows)):
+            at = lane[3, 1], half[3, 1] + 2 * int(rows[trial, 0])
+            after.view("<u2")[trial][at] = before[trial][at]
+        return after, taken
+
+
+@pytest.mark.parametrize(
+    ("kind", "told"),
+    [(Fixed, "move differently for other addresses"), (Lossy, "2 register bytes are not moved to or from one byte")],
+)
+def test_a_move_to_tensor_memory_that_does_not_fit_is_told(kind, told):
+    s, machine = signature("tcgen05.st.sync.aligned.16x128b.x1.b32"), tensor_machine(kind)
+    notes = record(machine, s, Bench(machine).landmarks, trials=1, seed=0).exceptions
+    assert any(told in note for note in notes)
+
+
+def test_addresses_stay_inside_tensor_memory():
+    rooms = {m: tensor_memory.room(signature(m)) for f in ("ld", "st") for m in mnemonics(f"tcgen05.{f}.sync")}
+    assert rooms["tcgen05.ld.sync.aligned.16x64b.x128.pack::16b.b32"] == 0
+    assert rooms["tcgen05.st.sync.aligned.16x32bx2.x128.b32"] == 512 - 128 - 128
+    assert len(rooms) == 148 and all(0 <= room < 512 for room in rooms.values())
