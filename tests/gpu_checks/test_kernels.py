@@ -136,7 +136,7 @@ def known(s):
 
 
 def small(s):
-    """Of wgmma, which differs in N alone, the least of each type, and the largest of dense ones; of tcgen05 likewise."""
+    """Of wgmma, which differs in N alone, the least of each type, of dense ones the largest too; so of tcgen05."""
     if s.lanes == 128:
         return s.shape[1] in ((8, 256) if s.sparsity is None else (8,))
     return not s.family.startswith("tcgen05") or s.operands["R"].regs in (1, 2, 4, 128)
