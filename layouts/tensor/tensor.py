@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tensors: a layout over storage. Source: CUTLASS, include/cute/tensor_impl.hpp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from layouts.compose import Tiler, composition
+from layouts.composed import ComposedLayout, on_layout
+from layouts.coords import IndexArray, Slicer, has_none
+from layouts.errors import LayoutError
+from layouts.int_tuple import IntTuple, rank, size
+from layouts.layout import Layout, slice_and_offset
+from layouts.tensor.module import identity_layout, index
+
+AnyLayout = Layout | ComposedLayout
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class Tensor:
+    """A view of storage: T[c] is data[offset + layout(c)]; without data, T[c] is offset + layout(c) itself.
+
+    ``data`` is any one-dimensional array (of numpy, or what indexes like it) or None. A coordinate may hold numpy
+    arrays, which gather; with None in it, T[c] is the view of the modes where None stands.
+
+    >>> T = Tensor(np.arange(32) * 10, Layout((4, 8), (8, 1)))
+    >>> print(T[1, 2], T[1, None], T[None, 3].values())
+    100 (8):(1) at 8 [ 30 110 190 270]
+
+    Raises LayoutError for data of another rank, and for indices that the storage does not have.
+    """
+
+    data: Any
+    layout: AnyLayout
+    offset: Any = 0
+
+    def __post_init__(self) -> None:
+        if self.data is not None and getattr(self.data, "ndim", None) != 1:
+            raise LayoutError(
+                f"the storage of a tensor must be a one-dimensional array, got {type(self.data).__name__} "
+                f"of {getattr(self.data, 'ndim', 'no known number of')} dimensions"
+            )
+
+    @property
+    def shape(self) -> IntTuple:
+        """The shape of the layout."""
+        return self.layout.shape
+
+    @property
+    def size(self) -> int:
+        """How many coordinates the shape has."""
+        return size(self.layout)
+
+    def __len__(self) -> int:
+        return rank(self.layout)
+
+    def __getitem__(self, coord: Slicer) -> Any:
+        """The element at a coordinate, elements at arrays of coordinates, or with None a view."""
+        if has_none(coord):
+            return self._view(coord)
+        at = self._places(coord)
+        return at if self.data is None else self.data[self._within(at)]
+
+    def __setitem__(self, coord: Slicer, value: Any) -> None:
+        if has_none(coord):
+            view = self._view(coord)
+            view.data[view.indices()] = value
+        else:
+            if self.data is None:
+                raise LayoutError(f"{self} has no storage to write to")
+            self.data[self._within(self._places(coord))] = value
+
+    def indices(self, which: Any = slice(None)) -> IndexArray:
+        """Where in the storage the elements lie, in the order of the index 0 .. size-1, or those of them picked.
+
+        Raises LayoutError when there is no storage, or an index is outside it.
+        """
+        if self.data is None:
+            raise LayoutError(f"{self} has no storage")
+        found: IndexArray = self._within(self._places(np.arange(self.size, dtype=np.int64)[which]))
+        return found
+
+    def values(self) -> Any:
+        """All elements, in the order of the index 0 .. size-1; of a tensor without storage, arrays of coordinates."""
+        return self._places(np.arange(self.size, dtype=np.int64)) if self.data is None else self.data[self.indices()]
+
+    def matrix(self) -> npt.NDArray[Any]:
+        """All elements as an array with one axis per mode.
+
+        Raises LayoutError when there is no storage, or an index is outside it.
+        """
+        extents = [size(mode) for mode in self.layout]
+        elements: npt.NDArray[Any] = self.data[self.indices()].reshape(extents, order="F")
+        return elements
+
+    def compose(self, tiler: Tiler) -> Tensor:
+        """The tensor R with R[c] = T[tiler(c)]."""
+        return replace(self, layout=on_layout(lambda plain: composition(plain, tiler), self.layout))
+
+    def __str__(self) -> str:
+        at = f" at {self.offset}" if self.offset != 0 else ""
+        return f"{self.layout}{at}"
+
+    def __repr__(self) -> str:
+        of = "no storage" if self.data is None else f"{self.data.shape[0]} {self.data.dtype}"
+        return f"Tensor({self} of {of})"
+
+    def _places(self, coord: Slicer) -> Any:
+        return index(self.offset + self.layout(coord))
+
+    def _view(self, coord: Slicer) -> Tensor:
+        if isinstance(self.layout, ComposedLayout):  # its outer function is not linear: the offset stays inside
+            view: ComposedLayout = self.layout(coord)
+            return replace(self, layout=view)
+        part, offset = slice_and_offset(coord, self.layout)
+        return replace(self, layout=part, offset=self.offset + offset)
+
+    def _within(self, at: Any) -> Any:
+        """Indices of the storage, checked: numpy would count negative ones from the end."""
+        length = self.data.shape[0]
+        low, high = (int(np.min(at)), int(np.max(at))) if np.size(at) else (0, 0)
+        if low < 0 or high >= length:
+            bad = low if low < 0 else high
+            raise LayoutError(f"{self} reaches index {bad} of storage that has 0 .. {length - 1}")
+        return at
+
+
+def make_tensor(shape: IntTuple, dtype: Any = np.int64) -> Tensor:
+    """A tensor that owns its storage, zeros in the compact column-major layout of ``shape``.
+
+    >>> print(make_tensor((2, (3, 4))))
+    (2,(3,4)):(1,(2,6))
+    """
+    return Tensor(np.zeros(size(shape), dtype), Layout(shape))
+
+
+def make_identity_tensor(shape: IntTuple) -> Tensor:
+    """The tensor of its own coordinates: T[c] = c. Views, tiles and partitions of it say where they came from.
+
+    >>> T = make_identity_tensor((4, 8))
+    >>> T[2, 5], T[None, 3][1], T[9]
+    ((2, 5), (1, 3), (1, 2))
+    """
+    return Tensor(None, identity_layout(shape))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layouts of one matrix instruction or one copy, read from what an atom's entry states."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from layouts.atoms import Atom
+from layouts.atoms import CopyAtom as CopyEntry
+from layouts.errors import LayoutError
+from layouts.int_tuple import size
+from layouts.layout import Layout
+from layouts.recast import upcast
+
+
+@dataclass(frozen=True, slots=True)
+class MmaAtom:
+    """One matrix instruction of ``shape`` (M, N, K): who holds what of its operands.
+
+    ``thr`` maps logical threads to lanes; A, B and C map (logical thread, value) to m + M*k, n + N*k, and m + M*n. The
+    operands in ``memory`` stay in shared or tensor memory: the layout shows every thread the whole tile. Layouts may be
+    given as text.
+
+    Raises LayoutError for layouts that are not of rank 2 with as many threads as ``thr``, and for extents below 1.
+    """
+
+    shape: tuple[int, int, int]
+    thr: Layout
+    A: Layout
+    B: Layout
+    C: Layout
+    memory: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        if len(self.shape) != 3 or min(self.shape) < 1:
+            raise LayoutError(f"an atom needs three extents M, N, K of at least 1, got {self.shape}")
+        read(self, "ABC")
+
+    @classmethod
+    def of(cls, atom: MmaAtom | Atom) -> MmaAtom:
+        """The atom with its layouts read: they are still text in a file's entry.
+
+        Raises LayoutError where a text is no layout.
+        """
+        if isinstance(atom, MmaAtom):
+            return atom
+        memory = frozenset(operand for operand in "ABC" if atom.space.get(operand, "reg") != "reg")
+        A, B, C, thr = map(Layout.parse, (*(atom.operands[operand] for operand in "ABC"), atom.thr))
+        return cls(atom.shape, thr, A, B, C, memory)
+
+    def operand(self, name: str) -> Layout:
+        """The (thread, value) layout of A, B or C."""
+        return {"A": self.A, "B": self.B, "C": self.C}[name]
+
+
+@dataclass(frozen=True, slots=True)
+class CopyAtom:
+    """One copy instruction for values of ``bits`` bits: who moves what, as layouts (logical thread, bit) -> bit.
+
+    ``src`` and ``dst`` call what moves the same number on both sides; ``ref`` is the side by which tiles are cut.
+    Layouts may be given as text.
+
+    Raises LayoutError for layouts that are not of rank 2 with as many threads as ``thr``.
+    """
+
+    thr: Layout
+    src: Layout
+    dst: Layout
+    ref: Layout
+    bits: int = 1
+
+    def __post_init__(self) -> None:
+        read(self, ("src", "dst", "ref"))
+
+    @classmethod
+    def of(cls, atom: CopyAtom | CopyEntry, bits: int) -> CopyAtom:
+        """The atom, for values of ``bits`` bits.
+
+        Raises LayoutError where a text is no layout.
+        """
+        if isinstance(atom, CopyAtom):
+            return cls(atom.thr, atom.src, atom.dst, atom.ref, bits)
+        src, dst, ref, thr = map(Layout.parse, (*(atom.operands[side] for side in ("Src", "Dst", "Ref")), atom.thr))
+        return cls(thr, src, dst, ref, bits)
+
+    def values(self, side: str) -> Layout:
+        """The layout (logical thread, value) -> value of the side src, dst or ref.
+
+        Raises LayoutError when a thread's bits are no whole number of values.
+        """
+        return upcast({"src": self.src, "dst": self.dst, "ref": self.ref}[side], self.bits)
+
+
+def read(atom: MmaAtom | CopyAtom, sides: str | tuple[str, ...]) -> None:
+    """Parse the layouts that are text, and refuse those that are not (thread, value) with the threads of ``thr``."""
+    for name in ("thr", *sides):
+        layout = getattr(atom, name)
+        if isinstance(layout, str):
+            layout = Layout.parse(layout)
+            object.__setattr__(atom, name, layout)
+        if name != "thr" and len(layout) != 2:
+            raise LayoutError(f"{name} = {layout} has {len(layout)} modes, a (thread, value) layout has 2")
+        if name != "thr" and size(layout[0]) != size(atom.thr):
+            raise LayoutError(f"{name} = {layout} has {size(layout[0])} threads, thr = {atom.thr} has {size(atom.thr)}")

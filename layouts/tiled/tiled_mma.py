@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Instructions side by side: which thread holds what of a tile. Source: CUTLASS, include/cute/atom/mma_atom.hpp."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+
+from layouts.atoms import Atom
+from layouts.complement import complement
+from layouts.compose import composition
+from layouts.composed import ComposedLayout, on_layout
+from layouts.coords import Index
+from layouts.divide import logical_divide, zipped_divide
+from layouts.errors import LayoutError
+from layouts.int_tuple import IntTuple, size, wrap
+from layouts.inverse import right_inverse
+from layouts.layout import Layout, make_layout
+from layouts.modes import append
+from layouts.products import tiled_product
+from layouts.tensor.partition import flat_coord
+from layouts.tensor.tensor import Tensor, make_tensor
+from layouts.text import parse_int_tuple
+from layouts.tiled.atom import MmaAtom
+
+L = TypeVar("L", bound="Layout | ComposedLayout")
+Permutation: TypeAlias = "tuple[int | Layout | str | None, ...]"
+
+AXES = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}  # the modes of (M, N, K) that an operand has
+WHOLE = "MNK"
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class TiledMMA:
+    """An atom repeated over (M, N, K) by threads, and over values by a permutation of each mode.
+
+    ``atoms_layout`` maps the place (m, n, k) of an atom to the number of its threads; a tuple of extents, or a text,
+    stands for the layout. ``permutation`` has for each mode None (as many elements as the atoms cover), the number of
+    elements (more values for each thread), or a layout, which lists the elements in the order in which the atoms take
+    them.
+
+    >>> from layouts.atoms import registry
+    >>> mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1), (None, 32, None))
+    >>> mma.shape_mnk, mma.size, str(mma.thr_layout_vmnk)
+    ((32, 32, 16), 128, '(32,2,2,1):(1,32,64,0)')
+
+    Raises LayoutError when a permutation does not cover its mode evenly, naming the numbers that would, and when the
+    atoms' threads do not fill a range of thread indices.
+    """
+
+    atom: MmaAtom
+    thr_layout_vmnk: Layout
+    permutation_mnk: tuple[Layout, Layout, Layout]
+
+    def __init__(
+        self, atom: MmaAtom | Atom, atoms_layout: Layout | IntTuple | str = (1, 1, 1), permutation: Permutation = ()
+    ) -> None:
+        atom = MmaAtom.of(atom)
+        threads = _threads(atom, _three_modes(atoms_layout))
+        covered = [m * size(t) for m, t in zip(atom.shape, [*threads][1:], strict=True)]
+        if len(permutation) > 3:
+            raise LayoutError(f"a permutation of {len(permutation)} modes: there are three, M, N and K")
+        tilers = (*permutation, *(None,) * (3 - len(permutation)))
+        permuted = tuple(map(_permutation, WHOLE, tilers, covered))
+        for name, value in (("atom", atom), ("thr_layout_vmnk", threads), ("permutation_mnk", permuted)):
+            object.__setattr__(self, name, value)
+
+    @property
+    def shape_mnk(self) -> tuple[int, int, int]:
+        """The tile (M, N, K) that one use of the atoms and permutations covers; the problem is a multiple of it."""
+        m, n, k = map(size, self.permutation_mnk)
+        return m, n, k
+
+    @property
+    def atoms(self) -> tuple[int, int, int]:
+        """How many atoms stand along M, N and K."""
+        m, n, k = (size(mode) for mode in [*self.thr_layout_vmnk][1:])
+        return m, n, k
+
+    @property
+    def size(self) -> int:
+        """How many threads there are, idle lanes between and within the atoms included (CuTe counts them not).
+
+        Threads that no atom asks for see what the thread below them sees, as a warp does with one quadpair of SM70.
+        """
+        return size(_filled(self.thr_layout_vmnk))
+
+    def tile_shape(self, operand: str) -> tuple[int, int]:
+        """The extents of an operand's tile: (M, K) of A, (N, K) of B, (M, N) of C."""
+        x, y = AXES[operand]
+        return self.shape_mnk[x], self.shape_mnk[y]
+
+    def thrfrg(self, operand: str, layout: L) -> L:
+        """The layout ((V, (X, Y)), (frg, (restX, restY, ...))) of an operand's layout (x, y, ...).
+
+        V is the thread within its atom, X and Y the atom along the operand's two modes, frg the value within the atom.
+        Whatever the layout maps to is kept: addresses, coordinates, swizzled or not.
+
+        Raises LayoutError for less than two modes, and when a mode is no multiple of the tile.
+        """
+        *_, dealt = self.steps(operand, layout)
+        return dealt
+
+    def steps(self, operand: str, layout: L) -> Iterator[L]:
+        """The layouts on the way to thrfrg: permuted, cut into atoms, read as (thread, value), dealt to threads.
+
+        The first of them is ``layout`` itself.
+        """
+        x, y = AXES[operand]
+        self._check(operand, layout)
+        yield layout
+        layout = logical_divide(layout, (self.permutation_mnk[x], self.permutation_mnk[y]))
+        yield layout
+        layout = zipped_divide(layout, (self.atom.shape[x], self.atom.shape[y]))
+        yield layout
+        held = self.atom.operand(operand)
+        layout = on_layout(lambda plain: make_layout(composition(plain[0], held), plain[1]), layout)
+        yield layout
+        yield on_layout(lambda plain: _dealt(plain, self.atoms[x], self.atoms[y]), layout)
+
+    def thrfrg_A(self, layout: L) -> L:
+        """The thrfrg of A's layout (M, K, ...): ((V, (TM, TK)), (frg, (restM, restK, ...)))."""
+        return self.thrfrg("A", layout)
+
+    def thrfrg_B(self, layout: L) -> L:
+        """The thrfrg of B's layout (N, K, ...): ((V, (TN, TK)), (frg, (restN, restK, ...)))."""
+        return self.thrfrg("B", layout)
+
+    def thrfrg_C(self, layout: L) -> L:
+        """The thrfrg of C's layout (M, N, ...): ((V, (TM, TN)), (frg, (restM, restN, ...)))."""
+        return self.thrfrg("C", layout)
+
+    def layout_TV(self, operand: str, layout: L) -> L:
+        """The layout (thread, (frg, (restX, restY, ...))) of an operand's layout: thread is 0 .. size-1.
+
+        The atoms along the mode that the operand does not have see the same, with a stride of 0: A along N, B along M,
+        C along K (there CuTe's get_layoutC_TV leaves the tile).
+
+        Raises LayoutError where thrfrg does.
+        """
+        return on_layout(lambda plain: self._tv(operand, plain), layout)
+
+    @property
+    def layoutA_TV(self) -> Layout:
+        """(thread, value) -> m + M*k over the tile."""
+        return self.layout_TV("A", Layout(self.tile_shape("A")))
+
+    @property
+    def layoutB_TV(self) -> Layout:
+        """(thread, value) -> n + N*k over the tile."""
+        return self.layout_TV("B", Layout(self.tile_shape("B")))
+
+    @property
+    def layoutC_TV(self) -> Layout:
+        """(thread, value) -> m + M*n over the tile."""
+        return self.layout_TV("C", Layout(self.tile_shape("C")))
+
+    def get_slice(self, thread: int) -> ThrMMA:
+        """The view of one thread.
+
+        Raises LayoutError for a thread outside 0 .. size-1.
+        """
+        if not 0 <= thread < self.size:
+            raise LayoutError(f"thread {thread} of a tiled MMA with the threads 0 .. {self.size - 1}")
+        v, m, n, k = flat_coord(self.thr_layout_vmnk, thread)
+        return ThrMMA(self, v, (m, n, k))
+
+    def partition_shape(self, operand: str, shape: IntTuple) -> IntTuple:
+        """The shape (frg, restX, restY, ...) that each thread sees of an operand's shape."""
+        fragment: Layout = _fragment(self, operand, Layout(shape), 0, (0, 0))[0]
+        return fragment.shape
+
+    def _tv(self, operand: str, layout: Layout) -> Layout:
+        threads, values = self.thrfrg(operand, layout)
+        v, places = threads
+        x, y = AXES[operand]
+        modes = [v, *(Layout(extent, 0) for extent in self.atoms), Layout(size(_filled(self.thr_layout_vmnk)[1]), 0)]
+        modes[1 + x], modes[1 + y] = places
+        return make_layout(composition(make_layout(*modes), _place_of(self.thr_layout_vmnk)), values)
+
+    def _check(self, operand: str, layout: Layout | ComposedLayout) -> None:
+        if len(layout) < 2:
+            raise LayoutError(
+                f"{operand} needs two modes, {' and '.join(WHOLE[x] for x in AXES[operand])}, got {layout}"
+            )
+        for axis, mode in zip(AXES[operand], wrap(layout.shape), strict=False):
+            extent, tile = size(mode), self.shape_mnk[axis]
+            if extent % tile:
+                below = f"{extent // tile * tile} or " if extent > tile else ""
+                raise LayoutError(
+                    f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}: "
+                    f"{below}{(extent // tile + 1) * tile} would do"
+                )
+
+
+@dataclass(frozen=True, slots=True)
+class ThrMMA:
+    """What one thread sees: it is thread ``v`` of the atom at ``place`` (m, n, k)."""
+
+    mma: TiledMMA
+    v: int
+    place: tuple[int, int, int]
+
+    def partition(self, operand: str, tensor: Tensor) -> Tensor:
+        """The thread's view (frg, restX, restY, ...) of an operand's tensor (x, y, ...).
+
+        Raises LayoutError where thrfrg does.
+        """
+        x, y = AXES[operand]
+        layout, offset = _fragment(self.mma, operand, tensor.layout, self.v, (self.place[x], self.place[y]))
+        return Tensor(tensor.data, layout, tensor.offset + offset)
+
+    def partition_A(self, tensor: Tensor) -> Tensor:
+        """The thread's view (frg, restM, restK, ...) of A's tensor (M, K, ...)."""
+        return self.partition("A", tensor)
+
+    def partition_B(self, tensor: Tensor) -> Tensor:
+        """The thread's view (frg, restN, restK, ...) of B's tensor (N, K, ...)."""
+        return self.partition("B", tensor)
+
+    def partition_C(self, tensor: Tensor) -> Tensor:
+        """The thread's view (frg, restM, restN, ...) of C's tensor; atoms along K all see it: partial sums."""
+        return self.partition("C", tensor)
+
+    def make_fragment(self, operand: str, partitioned: Tensor) -> Tensor:
+        """Registers for a partition: a tensor of its shape that owns zeros.
+
+        An operand that stays in memory has no registers: the instruction reads the partition itself.
+        """
+        if operand in self.mma.atom.memory:
+            return partitioned
+        return make_tensor(partitioned.shape, np.int64 if partitioned.data is None else partitioned.data.dtype)
+
+    def make_fragment_A(self, partitioned: Tensor) -> Tensor:
+        """Registers for a partition of A."""
+        return self.make_fragment("A", partitioned)
+
+    def make_fragment_B(self, partitioned: Tensor) -> Tensor:
+        """Registers for a partition of B."""
+        return self.make_fragment("B", partitioned)
+
+    def make_fragment_C(self, partitioned: Tensor) -> Tensor:
+        """Registers for a partition of C."""
+        return self.make_fragment("C", partitioned)
+
+
+@lru_cache(maxsize=64)
+def _thrfrg(mma: TiledMMA, operand: str, layout: Any) -> Any:
+    """thrfrg, remembered: all threads of a tile ask for the same one."""
+    return mma.thrfrg(operand, layout)
+
+
+def _fragment(mma: TiledMMA, operand: str, layout: Any, v: Index, place: tuple[Index, Index]) -> tuple[Any, Any]:
+    divided = _thrfrg(mma, operand, layout)
+    whole = divided.layout_b if isinstance(divided, ComposedLayout) else divided
+    coord = ((v, place), (None, (None,) * len(whole[1][1])))
+    part = Tensor(None, divided)[coord]
+    return part.layout, part.offset
+
+
+def _dealt(layout: Layout, x: int, y: int) -> Layout:
+    """((V, frg), (restX, restY, ...)) as ((V, (x, y)), (frg, (restX / x, restY / y, ...)))."""
+    (thread, value), rest = layout
+    places, rests = zipped_divide(rest, (x, y))
+    return make_layout(make_layout(thread, places), make_layout(value, rests))
+
+
+def _threads(atom: MmaAtom, atoms: Layout) -> Layout:
+    """(V, M, N, K) -> thread index: the atoms' threads side by side, idle lanes filled first."""
+    try:
+        threads = tiled_product(atom.thr, atoms)
+        filled = _filled(threads)
+    except LayoutError as error:
+        raise LayoutError(f"atoms {atoms} of threads {atom.thr} do not fit together: {error}") from error
+    if size(_place_of(threads)) != size(filled):
+        raise LayoutError(f"atoms {atoms} of threads {atom.thr} name a thread twice or leave one out: {threads}")
+    return threads
+
+
+def _filled(threads: Layout) -> Layout:
+    """The threads and, as a second mode, how often the range of thread indices holds them."""
+    return make_layout(threads, complement(threads))
+
+
+def _place_of(threads: Layout) -> Layout:
+    """Thread index -> index in (V, M, N, K, idle)."""
+    return right_inverse(_filled(threads))
+
+
+def _three_modes(atoms: Layout | IntTuple | str) -> Layout:
+    if isinstance(atoms, str):
+        atoms = Layout.parse(atoms) if ":" in atoms else parse_int_tuple(atoms if "(" in atoms else f"({atoms})")
+    layout = atoms if isinstance(atoms, Layout) else Layout(atoms)
+    if len(layout) > 3:
+        raise LayoutError(f"atoms {layout} have {len(layout)} modes: there are three, M, N and K")
+    return append(layout, up_to_rank=3)
+
+
+def _permutation(axis: str, tiler: int | Layout | str | None, covered: int) -> Layout:
+    """The tiler of one mode as a layout that lists a whole number of times what the atoms cover."""
+    if tiler is None:
+        return Layout(covered)
+    if isinstance(tiler, str):
+        tiler = Layout.parse(tiler) if ":" in tiler else Layout(parse_int_tuple(tiler))
+    layout = tiler if isinstance(tiler, Layout) else Layout(tiler)
+    extent = size(layout)
+    if extent % covered:
+        below = f"{extent // covered * covered} or " if extent > covered else ""
+        raise LayoutError(
+            f"a permutation of {extent} elements of {axis} is no multiple of the {covered} that the atoms cover: "
+            f"{below}{(extent // covered + 1) * covered} would do"
+        )
+    if size(right_inverse(layout)) != extent:
+        raise LayoutError(
+            f"the permutation {layout} of {axis} does not cover 0 .. {extent - 1}, each once: "
+            f"{size(right_inverse(layout))} is missing or an index is named twice"
+        )
+    return layout
