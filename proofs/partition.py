@@ -145,13 +145,16 @@ def _compared(p: Partition, held: Layout) -> Part:
         problem.require(Term(f"N{n}", 1, UNBOUNDED, None) == 1)
     missing = ({1, 2, 3} - set(p.along)).pop()
     numbers = {0: point.v, p.along[0]: point.atom[0], p.along[1]: point.atom[1]}
-    numbers[missing] = problem.variable("wz_1", size(top_modes(p.threads)[missing]))
-    thread = problem.term(0)
-    for mode, flat in enumerate(top_modes(p.threads)):
-        thread = thread + _ordered(problem, f"m{mode}", flat, numbers[mode])
-    value = point.value + (point.repeat[0] + point.repeat[1] * p.axes[0].rest) * size(top_modes(p.layout)[1])
+    numbers[missing] = _Number(((problem.variable("wz_1", size(top_modes(p.threads)[missing])), 1),))
+    parts = [problem.image_of(flat, numbers[mode], f"m{mode}") for mode, flat in enumerate(top_modes(p.threads))]
+    thread = parts[0].plus(*((part, 1) for part in parts[1:]))
+    frg, (rx, ry) = size(top_modes(p.layout)[1]), point.repeat
     of_thread, of_value = top_modes(held)
-    element = _ordered(problem, "ht", of_thread, thread) + _ordered(problem, "hv", of_value, value)
+    parts = [
+        problem.image_of(of_thread, thread, "ht"),
+        problem.image_of(of_value, point.value.plus((rx, frg), (ry, frg * p.axes[0].rest)), "hv"),
+    ]
+    element = parts[0].plus((parts[1], 1)).term(problem)
     goal = element == point.element[0] + point.element[1] * p.axes[0].tile
     return Part(f"; {held} is {p.layout} tiled\n{problem.assumed()}", {"as tiled": render(goal.expr)}, "true")
 
@@ -184,7 +187,7 @@ def _posed(p: Partition) -> Part:
     here, there = (_point(problem, p, which) for which in "12")
     inside = [c for n, axis, x in zip("xy", p.axes, here.element, strict=True) for c in _within(n, axis, x)]
     apart: Condition | bool = False
-    for a, b in zip(here.digits, there.digits, strict=True):
+    for a, b in zip(here.told, there.told, strict=True):
         apart = (a != b) | apart
     same = (here.element[0] == there.element[0]) & (here.element[1] == there.element[1])
     goals = {"in bounds": conjunction(inside), "held by one": (same & apart) ^ True}
@@ -197,63 +200,92 @@ class _Tiles(Parametric):
     """A problem with integers of either sign, and its assumptions as text."""
 
     def integer(self, name: str) -> Term:
+        """A symbolic integer without bounds."""
         self._lines.append(f"(declare-const {name} Int)")
         return Term(name, -UNBOUNDED, UNBOUNDED, None)
 
     def assumed(self) -> str:
+        """The text up to here."""
         return "\n".join(["(set-logic QF_LIA)", *self._lines, ""])
+
+    def parted(self, number: _Number, radix: int, stem: str) -> tuple[_Number, _Number]:
+        """(number mod radix, number div radix).
+
+        Where digits of larger weight are multiples of the radix and the others cannot reach it, these are digits
+        already; else two variables tied to the number, the second of them without bounds.
+        """
+        low = _Number(tuple((digit, weight) for digit, weight in number.digits if weight % radix))
+        high = _Number(tuple((digit, weight // radix) for digit, weight in number.digits if weight % radix == 0))
+        within = low.term(self)
+        if within.lo >= 0 and within.hi < radix:
+            return low, high
+        first, second = self.variable(f"{stem}m", radix), self.integer(f"{stem}d")
+        self.require(number.term(self) == first + second * radix)
+        return _Number(((first, 1),)), _Number(((second, 1),))
+
+    def image_of(self, flat: Modes, number: _Number, stem: str) -> _Number:
+        """The layout's value at a number, its last digit unbounded."""
+        values: list[tuple[Term, int]] = []
+        for j, (extent, stride) in enumerate(flat):
+            digit = number
+            if j < len(flat) - 1:
+                digit, number = self.parted(number, extent, f"{stem}_{j}")
+            values += [(part, weight * stride) for part, weight in digit.digits]
+        return _Number(tuple(values))
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number by its digits: each with its weight."""
+
+    digits: tuple[tuple[Term, int], ...]
+
+    def term(self, problem: _Tiles) -> Term:
+        """The sum of digit times weight."""
+        return problem.total(digit * weight for digit, weight in self.digits)
+
+    def plus(self, *others: tuple[_Number, int]) -> _Number:
+        """The sum with others, each times a factor."""
+        more = ((digit, weight * factor) for other, factor in others for digit, weight in other.digits)
+        return _Number((*self.digits, *more))
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
     """A holder: (v, value) of an atom, its repetition, the digits that tell it from another, and the element."""
 
-    v: Term
-    value: Term
-    atom: tuple[Term, Term]
-    repeat: tuple[Term, Term]
-    digits: list[Term]
+    v: _Number
+    value: _Number
+    atom: tuple[_Number, _Number]
+    repeat: tuple[_Number, _Number]
+    told: list[Term]
     element: tuple[Term, Term]
 
 
 def _point(problem: _Tiles, p: Partition, which: str) -> _Point:
-    digits, element, numbers = [], problem.term(0), []
+    told, element, numbers = [], _Number(()), []
     for stem, flat in zip("tv", top_modes(p.layout), strict=True):
-        number = problem.term(0)
+        number = _Number(())
         for j, ((extent, stride), prefix) in enumerate(zip(flat, _prefixes(flat), strict=True)):
-            digit = problem.variable(f"{stem}{j}_{which}", extent)
-            element, number = element + digit * stride, number + digit * prefix
-            digits += [digit] if stride else []
+            digit = _Number(((problem.variable(f"{stem}{j}_{which}", extent), 1),))
+            element, number = element.plus((digit, stride)), number.plus((digit, prefix))
+            told += [digit.term(problem)] if stride else []
         numbers.append(number)
-    first = problem.variable(f"ix_{which}", p.axes[0].atom)
-    second = problem.integer(f"iy_{which}")  # unbounded, so that no point is lost where the atom leaves its tile
-    problem.require(element == first + second * p.axes[0].atom)
     coordinates, atom, repeat = [], [], []
-    for n, axis, i in zip("xy", p.axes, (first, second), strict=True):
-        w = problem.variable(f"w{n}_{which}", axis.count)
-        r = problem.variable(f"r{n}_{which}", axis.rest)
+    inside = problem.parted(element, p.axes[0].atom, f"i_{which}")
+    for n, axis, i in zip("xy", p.axes, inside, strict=True):
+        w = _Number(((problem.variable(f"w{n}_{which}", axis.count), 1),))
+        r = _Number(((problem.variable(f"r{n}_{which}", axis.rest), 1),))
         tile = problem.below(f"R{n}_{which}", problem.product(Size(1, (f"N{n}",))))
-        position = i + (w + r * axis.count) * axis.atom
-        moved = _ordered(problem, f"p{n}_{which}", modes(axis.tiler), position)
-        coordinates.append(problem.define(f"{n}_{which}", moved + tile * axis.tile))
-        digits += [w, r, tile]
+        moved = problem.image_of(
+            modes(axis.tiler), i.plus((w, axis.atom), (r, axis.atom * axis.count)), f"p{n}_{which}"
+        )
+        coordinates.append(problem.define(f"{n}_{which}", moved.term(problem) + tile * axis.tile))
+        told += [w.term(problem), r.term(problem), tile]
         atom.append(w)
         repeat.append(r)
     (v, value), (wx, wy), (rx, ry), (x, y) = numbers, atom, repeat, coordinates
-    return _Point(v, value, (wx, wy), (rx, ry), digits, (x, y))
-
-
-def _ordered(problem: _Tiles, stem: str, tiler: Modes, position: Term) -> Term:
-    """The coordinate at a position: its digits are variables tied to it, the last one unbounded."""
-    if len(tiler) < 2:
-        return position * (tiler[0][1] if tiler else 1)
-    number, image = problem.term(0), problem.term(0)
-    for j, ((extent, stride), prefix) in enumerate(zip(tiler, _prefixes(tiler), strict=True)):
-        last = j == len(tiler) - 1
-        digit = problem.integer(f"{stem}_{j}") if last else problem.variable(f"{stem}_{j}", extent)
-        number, image = number + digit * prefix, image + digit * stride
-    problem.require(number == position)
-    return image
+    return _Point(v, value, (wx, wy), (rx, ry), told, (x, y))
 
 
 def _within(n: str, axis: Axis, x: Term) -> Iterator[Condition]:
