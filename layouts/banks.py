@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bank conflicts: how often shared memory has to be asked for what a warp accesses at once.
+
+Shared memory has 32 banks of four bytes; the word w lies in bank w mod 32. Lanes are served in phases of neighbouring
+lanes: 32 for accesses of up to 32 bits, 16 for 64 bits, 8 for 128 bits and for each matrix of ldmatrix. A phase takes
+as many wavefronts as the most different words that it asks of one bank; lanes that ask for the same word share it. A
+wide load in which every lane asks for the address of lane ^ 1, or every lane for that of lane ^ 2, has phases of twice
+as many lanes. Source: observed on an NVIDIA H200, all 160 patterns of gpu_checks/recordings/banks; no manual states
+the phases.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from layouts.errors import LayoutError
+from layouts.swizzle import Swizzle
+
+BANKS = 32
+WORD = 4  # bytes
+LANES = 32
+PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # bits of a lane's access -> lanes that are served together
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two lanes of one phase that ask one bank for different words: the first such pair."""
+
+    lanes: tuple[int, int]
+    bank: int
+    words: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Wavefronts:
+    """What an access takes: the wavefronts of each phase, and the first conflict where one takes several."""
+
+    phases: tuple[int, ...]
+    conflict: Conflict | None = None
+
+    @property
+    def total(self) -> int:
+        """How often the banks are asked."""
+        return sum(self.phases)
+
+    @property
+    def excess(self) -> int:
+        """Wavefronts beyond one for each phase: 0 means free of conflicts."""
+        return sum(phase - 1 for phase in self.phases)
+
+    @property
+    def degree(self) -> int:
+        """The most wavefronts of one phase: an n-way conflict."""
+        return max(self.phases, default=0)
+
+
+def wavefronts(addresses: Sequence[int | None], bits: int, load: bool = True) -> Wavefronts:
+    """The wavefronts of one access of a warp: a byte address for each lane, None for a lane that takes no part.
+
+    >>> wavefronts([128 * lane for lane in range(32)], 32)
+    Wavefronts(phases=(32,), conflict=Conflict(lanes=(0, 1), bank=0, words=(0, 32)))
+    >>> wavefronts([16 * lane for lane in range(32)], 128).phases
+    (1, 1, 1, 1)
+
+    Raises LayoutError for a width that no access has, more than 32 lanes, and addresses that are negative or no
+    multiple of the width.
+    """
+    if bits not in PHASE:
+        raise LayoutError(f"an access has 8, 16, 32, 64 or 128 bits, not {bits}")
+    if len(addresses) > LANES:
+        raise LayoutError(f"{len(addresses)} addresses: a warp has {LANES} lanes")
+    for lane, address in enumerate(addresses):
+        if address is not None and (address < 0 or address % (bits // 8)):
+            raise LayoutError(f"lane {lane} asks for byte {address}: {bits} bits need a multiple of {bits // 8}")
+    asked = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
+    width = PHASE[bits] * (2 if load and bits > 32 and _merged(addresses) else 1)
+    phases = [[one for one in asked if start <= one[0] < start + width] for start in range(0, LANES, width)]
+    counted = [_phase(phase, bits) for phase in phases if phase]
+    return Wavefronts(tuple(n for n, _ in counted), next((c for _, c in counted if c is not None), None))
+
+
+def matrix_wavefronts(rows: Sequence[int]) -> Wavefronts:
+    """The wavefronts of ldmatrix or stmatrix: the byte address of each row of 16 bytes, eight rows to a matrix.
+
+    >>> matrix_wavefronts([128 * row for row in range(8)]).phases
+    (8,)
+
+    Raises LayoutError for rows that are no whole matrices, and as `wavefronts` does.
+    """
+    if len(rows) not in (8, 16, 32):
+        raise LayoutError(f"{len(rows)} rows: a matrix has 8, and an instruction 1, 2 or 4 of them")
+    return wavefronts(rows, 128, load=False)  # rows that agree do not merge phases: each matrix is one
+
+
+def _merged(addresses: Sequence[int | None]) -> bool:
+    """Whether every lane has the address of lane ^ 1, or every lane that of lane ^ 2."""
+    if len(addresses) != LANES or None in addresses:
+        return False
+    return any(all(addresses[lane] == addresses[lane ^ bit] for lane in range(LANES)) for bit in (1, 2))
+
+
+def _phase(asked: Iterable[tuple[int, int]], bits: int) -> tuple[int, Conflict | None]:
+    """Wavefronts of one phase, and the first two lanes that meet in a bank."""
+    first: dict[int, dict[int, int]] = {}  # bank -> word -> the first lane that asks for it
+    for lane, address in asked:
+        for part in range(max(1, bits // (8 * WORD))):
+            word = address // WORD + part
+            first.setdefault(word % BANKS, {}).setdefault(word, lane)
+    most = max(len(words) for words in first.values())
+    return most, _first_meeting(first) if most > 1 else None
+
+
+def _first_meeting(first: dict[int, dict[int, int]]) -> Conflict:
+    found = []
+    for bank, words in first.items():
+        pair = sorted(islice(((lane, word) for word, lane in words.items()), 2))
+        if len(pair) == 2:
+            (one, here), (other, there) = pair
+            found.append(Conflict((one, other), bank, (here, there)))
+    return min(found, key=lambda c: (max(c.lanes), c.lanes, c.bank))
+
+
+def swizzles(bits: int, limit: int) -> Iterator[Swizzle]:
+    """Every swizzle of addresses below `limit` bytes that keeps accesses of `bits` together, the smallest first."""
+    base = (bits // 8).bit_length() - 1
+    top = (limit - 1).bit_length()
+    yield Swizzle(0, base, 0)
+    for count in range(1, (BANKS * WORD).bit_length() - base):
+        for low in range(base, top):
+            for shift in range(count, top - low - count + 1):
+                yield Swizzle(count, low, shift)
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """A swizzle of byte addresses with the wavefronts of each access under it."""
+
+    swizzle: Swizzle
+    totals: tuple[int, ...]
+    excess: int
+
+    @property
+    def free(self) -> bool:
+        """Whether no access has a conflict."""
+        return self.excess == 0
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """One access of a warp before any swizzle: byte addresses by lane, the bits of a lane, load or store."""
+
+    addresses: tuple[int | None, ...]
+    bits: int
+    load: bool = True
+
+    def through(self, swizzle: Swizzle) -> Wavefronts:
+        """Its wavefronts when shared memory is addressed through a swizzle."""
+        return wavefronts([None if a is None else swizzle(a) for a in self.addresses], self.bits, self.load)
+
+
+def best_swizzle(accesses: Sequence[Access]) -> Best:
+    """The swizzle under which the accesses together take the fewest wavefronts, the first of equals.
+
+    Every swizzle is tried whose fields lie in the addresses that are used and that keeps the widest access together;
+    so nothing is better, and `Best.free` says whether conflicts remain.
+
+    >>> row = Access(tuple(16 * lane for lane in range(32)), 128)
+    >>> column = Access(tuple(128 * lane for lane in range(32)), 128)
+    >>> best_swizzle([row, column]).swizzle
+    Swizzle(3, 4, 3)
+
+    Raises LayoutError where there is no access.
+    """
+    used = [a for access in accesses for a in access.addresses if a is not None]
+    if not used:
+        raise LayoutError("no address: there is nothing to search a swizzle for")
+    widest = max(access.bits for access in accesses)
+    best: Best | None = None
+    for swizzle in swizzles(widest, max(used) + widest // 8):
+        found = [access.through(swizzle) for access in accesses]
+        excess = sum(one.excess for one in found)
+        if best is None or excess < best.excess:
+            best = Best(swizzle, tuple(one.total for one in found), excess)
+        if best.free:
+            break
+    if best is None:
+        raise LayoutError("no swizzle keeps these accesses together")
+    return best
