@@ -114,7 +114,7 @@ class Tensor:
 
     def _view(self, coord: Slicer) -> Tensor:
         if isinstance(self.layout, ComposedLayout):  # its outer function is not linear: the offset stays inside
-            view: ComposedLayout = self.layout(coord)
+            view: Any = self.layout(coord)
             return replace(self, layout=view)
         part, offset = slice_and_offset(coord, self.layout)
         return replace(self, layout=part, offset=self.offset + offset)

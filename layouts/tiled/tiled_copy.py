@@ -1,0 +1,227 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies side by side: which thread moves what of a tile. Source: CUTLASS, include/cute/atom/copy_atom.hpp."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TypeVar
+
+from layouts.coalesce import coalesce
+from layouts.compose import Tiler, composition
+from layouts.composed import ComposedLayout, on_layout
+from layouts.divide import zipped_divide
+from layouts.errors import LayoutError
+from layouts.int_tuple import IntTuple, size, wrap
+from layouts.inverse import right_inverse
+from layouts.layout import Layout, make_layout
+from layouts.products import logical_product, raked_product
+from layouts.recast import upcast
+from layouts.tensor.tensor import Tensor
+from layouts.tiled.atom import CopyAtom
+from layouts.tiled.tiled_mma import TiledMMA
+
+L = TypeVar("L", bound="Layout | ComposedLayout")
+
+
+@dataclass(frozen=True, slots=True)
+class TiledCopy:
+    """A copy atom repeated over threads and values: ``layout_tv`` deals the tile ``tiler`` to the reference side.
+
+    layout_tv is (thread, value) -> index in the tile; ``tiler`` lists the tile in the tensor, mode by mode. The side
+    ``ref`` of the atom is what layout_tv says; what the other side holds follows from what the atom moves where.
+
+    >>> from layouts.tensor import make_identity_tensor
+    >>> one = CopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
+    >>> copy = make_tiled_copy(one, Layout((8, 4), (4, 1)), Layout((1, 2)))
+    >>> print(copy.tiler, copy.layoutS_TV)
+    (8, 8) ((4,8),(2,1)):((16,1),(8,0))
+    >>> copy.get_slice(5).partition_S(make_identity_tensor((16, 16))).shape
+    ((2, 1), 2, 2)
+
+    Raises LayoutError when layout_tv has no whole number of the atom's threads or values, and where the atom's bits are
+    no whole number of its values.
+    """
+
+    atom: CopyAtom
+    layout_tv: Layout
+    tiler: tuple[Tiler, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.layout_tv) != 2:
+            raise LayoutError(f"a (thread, value) layout has 2 modes, {self.layout_tv} has {len(self.layout_tv)}")
+        for mode, what in enumerate(("threads", "values")):
+            whole, part = size(self.layout_tv[mode]), size(self.atom.values("ref")[mode])
+            if whole % part:
+                raise LayoutError(
+                    f"{self.layout_tv} has {whole} {what}, no multiple of the atom's {part}: "
+                    f"{(whole // part + 1) * part} would do"
+                )
+
+    @property
+    def size(self) -> int:
+        """How many threads there are."""
+        return size(self.layout_tv[0])
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The extents of the tile."""
+        return tuple(size(_as_shape(mode)) for mode in self.tiler)
+
+    def tidfrg_S(self, layout: L) -> L:
+        """The layout (thread, (values, more values), (restM, restN, ...)) of a source's layout (m, n, ...).
+
+        Raises LayoutError when a mode is no multiple of the tile.
+        """
+        return self._tidfrg("src", layout)
+
+    def tidfrg_D(self, layout: L) -> L:
+        """The layout (thread, (values, more values), (restM, restN, ...)) of a destination's layout (m, n, ...).
+
+        Raises LayoutError when a mode is no multiple of the tile.
+        """
+        return self._tidfrg("dst", layout)
+
+    @property
+    def layoutS_TV(self) -> Layout:
+        """(thread, value) -> index in the tile, of the source."""
+        return self._dealt("src", Layout(size(self.shape)))
+
+    @property
+    def layoutD_TV(self) -> Layout:
+        """(thread, value) -> index in the tile, of the destination."""
+        return self._dealt("dst", Layout(size(self.shape)))
+
+    def get_slice(self, thread: int) -> ThrCopy:
+        """The view of one thread.
+
+        Raises LayoutError for a thread outside 0 .. size-1.
+        """
+        if not 0 <= thread < self.size:
+            raise LayoutError(f"thread {thread} of a tiled copy with the threads 0 .. {self.size - 1}")
+        return ThrCopy(self, thread)
+
+    def retile(self, tensor: Tensor) -> Tensor:
+        """A thread's tensor (V, restM, restN, ...), seen as the copy's values: ((values, more values), rests ...).
+
+        For registers that another tiling filled, such as a TiledMMA's fragments: value i of the result is the element
+        of the tile that value i of this copy's reference side is, given that the first V values of layout_tv are V.
+
+        Raises LayoutError when the values of layout_tv are no such blocks of V.
+        """
+        return replace(tensor, layout=on_layout(self._retile, tensor.layout))
+
+    def _retile(self, layout: Layout) -> Layout:
+        values = size(layout[0])
+        # (m, n) -> block of V values: in what order layout_tv walks the rests
+        place = composition(right_inverse(self.layout_tv), Layout(self.shape))
+        blocks = upcast(place, self.size * values)
+        order = zipped_divide(logical_product(Layout(values), right_inverse(blocks)), self._atom_values)
+        if size(order) != size(self.layout_tv[1]):
+            raise LayoutError(
+                f"the values of {self.layout_tv} are no blocks of {values} in the order of the tile's modes"
+            )
+        tile = (values, *(size(mode) for mode in blocks))
+        divided = zipped_divide(layout, tile)
+        return make_layout(composition(divided[0], order), *[*divided[1]][1:])
+
+    @property
+    def _atom_values(self) -> int:
+        return size(self.atom.values("ref")[1])
+
+    def _tidfrg(self, side: str, layout: L) -> L:
+        if len(layout) < len(self.tiler):
+            raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
+        for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
+            if extent % tile:
+                below = f"{extent // tile * tile} or " if extent > tile else ""
+                raise LayoutError(
+                    f"{extent} of {layout} is no multiple of the tile's {tile}: "
+                    f"{below}{(extent // tile + 1) * tile} would do"
+                )
+        return on_layout(lambda plain: self._divided(side, plain), layout)
+
+    def _divided(self, side: str, layout: Layout) -> Layout:
+        tile, rest = zipped_divide(layout, self.tiler)
+        return make_layout(*self._dealt(side, tile), rest)
+
+    def _dealt(self, side: str, tile: Layout) -> Layout:
+        """(thread, (values, more values)) of one side, for the layout of a tile."""
+        ref, wanted = self.atom.values("ref"), self.atom.values(side)
+        atoms, rests = zipped_divide(self.layout_tv, (size(ref[0]), size(ref[1])))
+        # The side's (thread, value) -> the reference's -> the tile
+        thread, value = composition(atoms, composition(right_inverse(ref), wanted))
+        zipped = make_layout(make_layout(thread, rests[0]), make_layout(value, rests[1]))
+        return composition(tile, coalesce(zipped, (1, (1, 1))))
+
+
+@dataclass(frozen=True, slots=True)
+class ThrCopy:
+    """What one thread of a tiled copy sees."""
+
+    copy: TiledCopy
+    thread: int
+
+    def partition_S(self, tensor: Tensor) -> Tensor:
+        """The thread's view ((values, more values), restM, restN, ...) of a source (m, n, ...).
+
+        Raises LayoutError when a mode is no multiple of the tile.
+        """
+        return self._slice(replace(tensor, layout=self.copy.tidfrg_S(tensor.layout)))
+
+    def partition_D(self, tensor: Tensor) -> Tensor:
+        """The thread's view ((values, more values), restM, restN, ...) of a destination (m, n, ...).
+
+        Raises LayoutError when a mode is no multiple of the tile.
+        """
+        return self._slice(replace(tensor, layout=self.copy.tidfrg_D(tensor.layout)))
+
+    def retile_S(self, tensor: Tensor) -> Tensor:
+        """Registers of another tiling as this copy's source: TiledCopy.retile."""
+        return self.copy.retile(tensor)
+
+    def retile_D(self, tensor: Tensor) -> Tensor:
+        """Registers of another tiling as this copy's destination: TiledCopy.retile."""
+        return self.copy.retile(tensor)
+
+    def _slice(self, divided: Tensor) -> Tensor:
+        rests = wrap(divided.shape)[2]
+        return divided[(self.thread, None, (None,) * len(wrap(rests)))]  # type: ignore[no-any-return]
+
+
+def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
+    """The tiled copy of threads (m, n) -> thread that hold blocks of values (m, n) -> value, one by default.
+
+    The tile is the product of both, values next to each other: layout_tv is the inverse of their raked product.
+
+    Raises LayoutError when the two together name a thread or a value twice, or leave one out.
+    """
+    values = Layout(1) if val_layout is None else val_layout
+    placed = raked_product(thr_layout, values)
+    found = right_inverse(placed)
+    if size(found) != size(placed):
+        raise LayoutError(f"threads {thr_layout} and values {values} do not name each thread and value once")
+    layout_tv = composition(found, Layout((size(thr_layout), size(values))))
+    return TiledCopy(atom, layout_tv, tuple(size(mode) for mode in placed))
+
+
+def make_tiled_copy_A(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """The tiled copy whose reference side is what the MMA's threads hold of A."""
+    return TiledCopy(atom, mma.layoutA_TV, mma.tile_shape("A"))
+
+
+def make_tiled_copy_B(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """The tiled copy whose reference side is what the MMA's threads hold of B."""
+    return TiledCopy(atom, mma.layoutB_TV, mma.tile_shape("B"))
+
+
+def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """The tiled copy whose reference side is what the MMA's threads hold of C."""
+    return TiledCopy(atom, mma.layoutC_TV, mma.tile_shape("C"))
+
+
+def _as_shape(mode: Tiler) -> IntTuple:
+    if isinstance(mode, Layout):
+        return mode.shape
+    if isinstance(mode, int):
+        return mode
+    raise LayoutError(f"each mode of a tile is an extent or a layout, got {mode}")
