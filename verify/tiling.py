@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.tiling FILE|--atom NAME …`: judge tiled MMAs by enumeration and by proof."""
+
+from __future__ import annotations
+
+import argparse
+from collections import ChainMap
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeVar
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+    from verify.report import Report
+    from verify.tiling_stated import Stated
+
+DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them and a permutation deal a CTA's tile out.
+Every element of A, B and C must be held as often as stated, for the tile given and for all multiples; registers and
+instructions are counted; a product is computed through the partitions and fragments alone. A tiling is stated by a TOML
+FILE, or by --atom with --atoms-layout, --permutation and --tile."""
+T = TypeVar("T")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the tilings that the arguments state; returns the exit code."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = _parser().parse_args(argv)
+    stated = _stated(options)
+    if options.list:
+        cli.write("".join(f"{one.name}\n" for one in stated), options.output)
+        return cli.Exit.STANDS
+    if options.explain:
+        from verify.tiling_explain import explained
+
+        cli.write(explained(stated, _pool(options), options.thread), options.output)
+        return cli.Exit.STANDS
+    report = _judge(stated, options)
+    if options.format == "text" and not options.quiet:
+        from verify.report import as_text
+        from verify.tiling_text import render
+
+        cli.write(render(report, as_text.render(report, verbose=options.verbose)), options.output)
+    else:
+        cli.report(report, options)
+    return report.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.parser("python -m verify.tiling", DESCRIPTION)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="tilings, one TOML table each")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of the files: these tilings")
+    parser.add_argument("--atom", action="append", default=[], metavar="NAME", help="exact name, prefix or glob")
+    parser.add_argument("--all", action="store_true", help="every registered MMA atom")
+    parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of yours, in a TOML file")
+    parser.add_argument(
+        "--atoms-layout", metavar="M,N,K", help="atoms along M, N, K, or a layout of them; one atom where absent"
+    )
+    parser.add_argument(
+        "--permutation", metavar="M,N,K", help="for M, N and K: an extent, a layout of positions, or _ to keep"
+    )
+    parser.add_argument("--tile", metavar="M,N,K", help="the CTA's tile; what one tiled MMA covers where absent")
+    for operand in "ab":
+        parser.add_argument(
+            f"--smem-{operand}", metavar="ATOM", help=f"the swizzle atom of {operand.upper()}'s shared memory"
+        )
+    parser.add_argument("--explain", action="store_true", help="print the five steps from layout to thread, and stop")
+    parser.add_argument("--thread", type=_natural, default=0, metavar="T", help="with --explain: whose part to show")
+    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument(
+        "--require", action="append", default=[], choices=("proof",), help="a witness that must have spoken"
+    )
+    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+    return parser
+
+
+def _natural(text: str) -> int:
+    if not text.isdecimal() or len(text) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is no thread's number")
+    return int(text)
+
+
+def _stated(options: argparse.Namespace) -> list[Stated]:
+    """What the arguments state, in their order."""
+    from layouts.atoms import AtomFileError
+    from verify import tiling_stated
+
+    words = ("atoms_layout", "permutation", "tile", "smem_a", "smem_b")
+    alone = [word for word in words if getattr(options, word) is not None]
+    if not (options.files or options.atom or options.all):
+        raise cli.UsageError("which tiling? Give a FILE, or --atom NAME with --atoms-layout, --permutation and --tile")
+    if options.files and (options.atom or options.all or alone):
+        word = next(iter(alone), "all" if options.all else "atom").replace("_", "-")
+        raise cli.UsageError(f"--{word}: a FILE states its tilings in whole; give a FILE or --atom, not both")
+    if options.only and not options.files:
+        raise cli.UsageError("--only chooses among the tilings of a FILE, and there is none")
+    if not options.files:
+        return _on_the_line(options)
+    try:
+        found = [one for file in options.files for one in tiling_stated.load(Path(file))]
+    except AtomFileError as error:
+        raise cli.UsageError(str(error)) from error
+    if not options.only:
+        return found
+    chosen = cli.select(options.only, dict.fromkeys(one.name for one in found), "tiling")
+    return [one for one in found if one.name in chosen]
+
+
+def _on_the_line(options: argparse.Namespace) -> list[Stated]:
+    """The tilings of each atom that is named, all stated alike."""
+    from layouts.atoms import Atom
+    from verify import tiling_stated
+    from verify.tiling_stated import Stated
+
+    plain = Stated("", "")
+    alike = replace(
+        plain,
+        atoms_layout=_option(options, "atoms_layout", tiling_stated.atoms_layout, plain.atoms_layout),
+        permutation=_option(options, "permutation", tiling_stated.permutation, plain.permutation),
+        tile=_option(options, "tile", tiling_stated.tile, plain.tile),
+        smem={
+            x: layout
+            for x in "AB"
+            if (layout := _option(options, f"smem_{x.lower()}", tiling_stated.swizzle_atom, None)) is not None
+        },
+    )
+    pool = _pool(options)
+    mma = [name for name in pool if isinstance(pool[name], Atom)]
+    names = cli.select(options.atom, pool if set(options.atom) & set(pool) else mma, "atom") if options.atom else mma
+    return [replace(alike, name=name, atom=name, atoms=tuple(options.atoms)) for name in names]
+
+
+def _option(options: argparse.Namespace, key: str, reader: Callable[[object], T], default: T) -> T:
+    from verify.tiling_stated import StatementError
+
+    given = getattr(options, key)
+    if given is None:
+        return default
+    try:
+        return reader(given)
+    except StatementError as error:
+        raise cli.UsageError(f"--{key.replace('_', '-')}: {error}") from error
+
+
+def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
+    """The atoms to choose from: the user's where given, else the shipped; a FILE may name either."""
+    from layouts.atoms import AtomFileError, load, registry
+
+    pool: dict[str, AnyAtom] = {}
+    for file in options.atoms:
+        try:
+            pool |= {atom.name: atom for atom in load(Path(file))}
+        except AtomFileError as error:
+            raise cli.UsageError(str(error)) from error
+    if options.files:
+        return ChainMap(pool, registry())  # type: ignore[arg-type]
+    return pool if options.atoms else registry()
+
+
+def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
+    import proofs
+    from verify.report import Report
+    from verify.tiling_claims import case
+    from verify.tiling_proof import Prover
+    from verify.verdict import Witness
+
+    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
+        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
+    prover = Prover(options.rlimit or proofs.BUDGET)
+    pool = _pool(options)
+    cases = [case(one, pool, prover) for one in stated]
+    return Report(tuple(cases), frozenset(Witness(word) for word in options.require))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

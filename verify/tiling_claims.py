@@ -1,0 +1,279 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claims of a tiling, and what enumeration and the solver say of each.
+
+Enumeration evaluates the library's TiledMMA, with `Layout.__call__` on arrays, and compares it with the definition: the
+threads and coordinates of all atoms counted out in loops. The solver encodes what was stated itself.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from math import prod
+
+import numpy as np
+
+from layouts import Layout, cosize, size
+from layouts.atoms import AnyAtom
+from layouts.tensor import Tensor
+from verify import book, gemm, proof, tiling_counts, tiling_smem
+from verify.arithmetic import spelled, walk
+from verify.report import Case
+from verify.subject import Part, Subject, thread_value
+from verify.tiling_proof import Prover
+from verify.tiling_stated import Stated
+from verify.tiling_stated import text as arguments
+from verify.tiling_subject import Dealt, IllFormed, Tiling, TilingKind, find, prepare
+from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
+    """A tiling with its verdicts; raises UsageError where what is stated cannot be a tiling."""
+    atom = find(stated, pool)
+    try:
+        tiling = prepare(stated, atom)
+    except IllFormed as error:
+        verdict = ill_formed(stated.name, error.part, error.text, str(error))
+        return Case(stated.name, (verdict,), atom.known_defect or "")
+    texts = {d.name: stated.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.dealt}
+    texts |= {f"smem {operand}": str(layout) for operand, layout in stated.smem.items()}
+    return Case(stated.name, tuple(judge(tiling, prover)), atom.known_defect or "", tuple(texts.items()))
+
+
+def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
+    """The verdict on every claim of a tiling."""
+    verdicts = [_threads(tiling, prover)]
+    for dealt in tiling.dealt:
+        verdicts += _operand(tiling, dealt, prover)
+    verdicts += tiling_counts.judge(tiling)
+    verdicts += [_product(tiling), _law(tiling, prover, verdicts)]
+    verdicts += tiling_smem.judge(tiling)
+    return [_with_replay(verdict, tiling) for verdict in verdicts]
+
+
+def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
+    """The one claim of a tiling whose atom is none."""
+    claim = Claim(name, part, Kind.WELL_FORMED, f"{layout} is a layout with congruent profiles")
+    wrong = Counterexample({}, fault)
+    return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "parsed", 1, counterexample=wrong)])
+
+
+def times(count: int) -> str:
+    """How often, in words."""
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
+
+
+def _threads(tiling: Tiling, prover: Prover) -> Verdict:
+    vmnk = tiling.mma.thr_layout_vmnk
+    numbers = vmnk(np.arange(size(vmnk)))
+    order = np.argsort(numbers, kind="stable")
+    twice = np.flatnonzero(np.diff(numbers[order]) == 0)
+    wrong, claim = None, Claim(tiling.name, "", TilingKind.THREADS, _numbering(tiling))
+    if len(twice):
+        first, second = (int(order[twice[0] + i]) for i in (0, 1))
+        wrong = Counterexample(
+            {"first": first, "second": second},
+            f"{_whose(vmnk, first)} and {_whose(vmnk, second)} are both thread {int(numbers[first])}",
+            damage=(f"{len(numbers) - len(np.unique(numbers))} of {len(numbers)} threads are another's",),
+        )
+    stated = tiling.subject.threads * prod(size(mode) for mode in tiling.stated.atoms_layout)
+    if wrong is None and stated != len(numbers):
+        wrong = Counterexample({"threads": len(numbers)}, f"{len(numbers)} threads are numbered, {stated} stated")
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    counted = Evidence(Witness.BOOK, status, "enumeration", len(numbers), "numpy", counterexample=wrong)
+    return join(claim, [counted, prover.threads(tiling)])
+
+
+def _numbering(tiling: Tiling) -> str:
+    atoms, each = prod(tiling.atoms), tiling.threads // prod(tiling.atoms)
+    words = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
+    words += f": {each} for each of {'x'.join(map(str, tiling.atoms))} atoms" if atoms > 1 else " for one atom"
+    last = cosize(tiling.mma.thr_layout_vmnk)
+    return words if last == tiling.threads else f"{words}, numbered up to {last - 1}"
+
+
+def _whose(vmnk: Layout, index: int) -> str:
+    where = []
+    for mode in vmnk:
+        where.append(index % size(mode))
+        index //= size(mode)
+    return f"T{where[0]} of atom ({','.join(map(str, where[1:]))})"
+
+
+def _operand(tiling: Tiling, dealt: Dealt, prover: Prover) -> Iterator[Verdict]:
+    """The claims about one operand: its (thread, value) layout, its partitions, every multiple of the tile."""
+    name, part = tiling.name, dealt.part
+    text = tiling.stated.claimed.get(dealt.name, "")
+    layout, fault = thread_value(text) if text else (dealt.layout_tv(), "")
+    if layout is None:
+        yield ill_formed(name, dealt.name, text, fault)
+    else:
+        subject, whole = _tile(tiling, dealt, layout)
+        called = "the layout" if text else f"layout{dealt.name}_TV"
+        owns = proof.testify(Kind.OWNS, subject, whole, prover.budget, prover.solver)
+        for of_layout, words in (
+            (Kind.IN_BOUNDS, f"{called} stays inside {whole.tile}"),
+            (Kind.OWNS, f"{called} holds each element of {whole.tile} {times(subject.multiplicity(whole))}"),
+        ):
+            said = owns if of_layout is Kind.OWNS else _within(owns, subject, whole, prover)
+            heard = [book.testify(of_layout, subject, whole), said]
+            yield join(Claim(name, dealt.name, of_layout, words), heard)
+        yield join(
+            Claim(name, dealt.name, Kind.EQUALS, f"{called} is the atom's, tiled"),
+            [_equals(tiling, dealt, layout), prover.equals(tiling, dealt, layout)],
+        )
+    yield _partition(tiling, dealt)
+    x, y = dealt.extent(tiling.mma.shape_mnk)
+    words = f"each element of every multiple of {x}x{y} ({','.join(part.axes)}) is held {times(dealt.held)}"
+    yield join(Claim(name, dealt.name, TilingKind.MULTIPLES, words + _why(dealt)), [prover.multiples(tiling, dealt)])
+
+
+def _why(dealt: Dealt) -> str:
+    """Why an element is held more than once."""
+    missing = "MNK"[({0, 1, 2} - set(dealt.along)).pop()]
+    reasons = [f"by each of {dealt.others} atoms along {missing}"] if dealt.others > 1 else []
+    reasons += [f"{times(dealt.copies)} by an atom"] if dealt.copies > 1 else []
+    return f": {', '.join(reasons)}" if reasons else ""
+
+
+def _tile(tiling: Tiling, dealt: Dealt, layout: Layout) -> tuple[Subject, Part]:
+    """The operand of one tiled MMA as a subject of its own: the claims about its layout are those of an atom."""
+    threads = size(dealt.layout_tv()[0])
+    atom = replace(tiling.subject.mma, copies={dealt.name: dealt.held * (threads // tiling.threads)})
+    part = Part(dealt.name, str(layout), layout, "", dealt.extent(tiling.mma.shape_mnk), ())
+    held = size(layout[0])
+    return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
+
+
+def _within(owns: Evidence, subject: Subject, part: Part, prover: Prover) -> Evidence:
+    if owns.status is Status.PROVED:
+        return Evidence(Witness.PROOF, Status.PROVED, "follows from 'owns'")
+    return proof.testify(Kind.IN_BOUNDS, subject, part, prover.budget, prover.solver)
+
+
+def definition(tiling: Tiling, dealt: Dealt) -> Table:
+    """Element of the tile that each (thread, value) is, -1 for a thread that idles.
+
+    Every atom (wM, wN, wK), every thread v of it, every value, every repetition is counted out; no layout is divided.
+    """
+    if dealt.part.layout is None:
+        raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
+    lanes, counts = tiling.subject.threads, [size(mode) for mode in tiling.stated.atoms_layout]
+    x, y = dealt.repeats(tiling.mma.shape_mnk)
+    v, wm, wn, wk, frg, rx, ry = np.ix_(*map(np.arange, (lanes, *counts, dealt.part.values, x, y)))
+    element = dealt.part.layout(v, frg)
+    rows = dealt.part.extent[0]
+    along = [(wm, wn, wk)[axis] for axis in dealt.along]
+    place = [
+        _tiler(tiling, axis)(i + tiling.subject.mma.shape[axis] * (w + counts[axis] * r))
+        for axis, i, w, r in zip(dealt.along, (element % rows, element // rows), along, (rx, ry), strict=True)
+    ]
+    threads = tiling.mma.thr_layout_vmnk(v, wm, wn, wk)
+    values = dealt.part.values
+    table = np.full((size(dealt.layout_tv()[0]), values * x * y), -1)
+    held = place[0] + dealt.extent(tiling.mma.shape_mnk)[0] * place[1]
+    table[np.broadcast_arrays(threads, frg + values * (rx + x * ry))[0], (frg + values * (rx + x * ry))] = held
+    return table
+
+
+def _tiler(tiling: Tiling, axis: int) -> Layout:
+    unit = tiling.subject.mma.shape[axis] * size(tiling.stated.atoms_layout[axis])
+    tiler = tiling.stated.permutation[axis] or unit
+    return tiler if isinstance(tiler, Layout) else Layout(tiler, 1)
+
+
+def _equals(tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
+    wanted = definition(tiling, dealt)
+    table = book.evaluate(layout)
+    if table.shape != wanted.shape:
+        threads, values = table.shape
+        said = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
+        wrong = Counterexample({"threads": threads}, said, repair=_repair(dealt, 0, wanted.size))
+        return Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)
+    bad = np.argwhere((table != wanted) & (wanted >= 0))
+    if not len(bad):
+        return Evidence(Witness.BOOK, Status.PROVED, "enumeration", table.size, "numpy")
+    thread, value = (int(c) for c in bad[0])
+    got, right = int(table[thread, value]), int(wanted[thread, value])
+    part = replace(dealt.part, extent=dealt.extent(tiling.mma.shape_mnk))
+    wrong = Counterexample(
+        {"thread": thread, "value": value},
+        f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
+        f"{spelled(layout, thread, value)} = {got}, not {right}",
+        extent="unique" if len(bad) == 1 else "smallest",
+        damage=(f"{len(bad)} of {table.size} points disagree",),
+        repair=_repair(dealt, table.size - len(bad), table.size),
+        unique=len(bad) == 1,
+        reproduced=walk(layout, thread, value) == got != right,
+    )
+    return Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)
+
+
+def _repair(dealt: Dealt, agree: int, points: int) -> str:
+    return f"the tiled MMA's own: {dealt.layout_tv()}      {points} of {points} agree (now {agree})"
+
+
+def _partition(tiling: Tiling, dealt: Dealt) -> Verdict:
+    """That the threads' partitions of the given tile hold each element as often as the atoms do."""
+    x, y = dealt.extent(tiling.tile)
+    words = f"partition_{dealt.name} of {x}x{y} ({','.join(dealt.part.axes)}): each element {times(dealt.held)}"
+    claim = Claim(tiling.name, dealt.name, TilingKind.PARTITION, words)
+    table = gemm.partitions(tiling, dealt, Tensor(np.arange(x * y), Layout((x, y))))
+    counts = np.bincount(table.ravel(), minlength=x * y)
+    bad = np.flatnonzero(counts != dealt.held)
+    wrong = None
+    if len(bad):
+        part, first = replace(dealt.part, extent=(x, y)), int(bad[0])
+        holders = sum(row.count(first) for row in table.tolist())
+        wrong = Counterexample(
+            {"element": first},
+            f"{part.show(first)} is held {times(int(counts[first]))}, not {times(dealt.held)}",
+            damage=(f"{len(bad)} of {x * y} elements are not held {times(dealt.held)}",),
+            reproduced=holders == int(counts[first]),
+        )
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    return join(claim, [Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)])
+
+
+def _product(tiling: Tiling) -> Verdict:
+    shape = "x".join(map(str, tiling.tile))
+    sums = f", {tiling.atoms[2]} partial sums added" if tiling.atoms[2] > 1 else ""
+    words = f"the {shape} product through partitions and fragments alone equals numpy's{sums}"
+    given = gemm.operands(tiling)
+    found, right = gemm.run(tiling, given), gemm.expected(given)
+    bad = np.argwhere(found != right)
+    wrong = None
+    if len(bad):
+        m, n = (int(c) for c in bad[0])
+        got = "nothing, or copies that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
+        wrong = Counterexample(
+            {"m": m, "n": n},
+            f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
+            damage=(f"{len(bad)} of {right.size} elements are wrong",),
+        )
+    status = Status.AGREES if wrong is None else Status.REFUTED
+    heard = Evidence(Witness.BOOK, status, "random integers", right.size, "numpy", counterexample=wrong)
+    return join(Claim(tiling.name, "", Kind.PRODUCT, words), [heard])
+
+
+def _law(tiling: Tiling, prover: Prover, before: list[Verdict]) -> Verdict:
+    shape = "x".join(map(str, tiling.subject.mma.shape))
+    claim = Claim(tiling.name, "", Kind.TILING, f"tiles of {shape} atoms, for every count of atoms and repeats")
+    for verdict in before:
+        if verdict.claim.kind is TilingKind.MULTIPLES and not verdict.status.stands:
+            why = f"its premise does not stand: {verdict.claim.part} multiples is {verdict.status}"
+            return join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)])
+    return join(claim, [prover.tiling_law(tiling.name)])
+
+
+def _with_replay(verdict: Verdict, tiling: Tiling) -> Verdict:
+    wrong = verdict.counterexample
+    if wrong is None or wrong.replay:
+        return verdict
+    stated = tiling.stated
+    words = [stated.file, "--only", stated.name] if stated.file else arguments(stated)
+    line = f"python -m verify.tiling {shlex.join(words)}"
+    return replace(verdict, counterexample=replace(wrong, replay=line))

@@ -1,0 +1,237 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tilings as their users state them: on the command line, or as tables of a TOML file.
+
+A file holds one table per tiling, parsed and never executed:
+
+["my_tiling"]
+atom         = "SM80_16x8x16_F32F16F16F32_TN"
+atoms_layout = "2,2,1"                      # or "(2,2,1):(1,2,4)", or [2, 2, 1]; absent: one atom
+permutation  = "_,(8,2,2):(1,16,8),_"       # or a list; a number enlarges, a layout also reorders, _ keeps
+tile         = "128,128,32"                 # of the CTA; absent: what one tiled MMA covers
+C            = "((4,8),…):(…)"              # a (thread, value) layout that your code uses; also A and B
+smem         = { A = "Sw<3,3,3> o (8,64):(64,1)" }   # the swizzle atom that A's shared memory repeats; also B
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, leaves, size
+from layouts.atoms.atom import AtomFileError
+from layouts.atoms.document import read
+from layouts.atoms.entry import Entry, kind
+
+Tiler: TypeAlias = "int | Layout | None"
+Smem: TypeAlias = "Layout | ComposedLayout"
+Item: TypeAlias = "str | int"
+Permutation: TypeAlias = "tuple[Tiler, Tiler, Tiler]"
+T = TypeVar("T")
+
+OPERANDS = ("A", "B", "C")
+AXES = ("M", "N", "K")
+KEYS = ("atoms_layout", "permutation", "tile", *OPERANDS, "smem")
+LARGEST = 1 << 16  # the extent of a tile, or the count of atoms, along one axis
+SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
+POINTS = 1 << 20  # of a layout that is stated
+ONE_ATOM = Layout((1, 1, 1))
+AS_IT_IS: Permutation = (None, None, None)
+
+
+class StatementError(ValueError):
+    """A part of a statement that cannot be read; one line that restates it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A tiling as stated; `tile` is None where it is what one tiled MMA covers."""
+
+    name: str
+    atom: str
+    atoms_layout: Layout = ONE_ATOM
+    permutation: Permutation = AS_IT_IS
+    tile: tuple[int, int, int] | None = None
+    claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
+    smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
+    file: str = ""
+    atoms: tuple[str, ...] = ()  # files in which the atom is sought first
+
+
+def load(path: Path) -> list[Stated]:
+    """The tilings of a file, in its order.
+
+    Raises AtomFileError: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or unreadable.
+    """
+    return [_table(Entry(str(path), name, table)) for name, table in _tables(path).items()]
+
+
+def _tables(path: Path) -> dict[str, dict[str, object]]:
+    tables = {}
+    for name, table in read(path).items():
+        if not isinstance(table, dict):
+            raise AtomFileError(str(path), name or '""', f"expected a table, found {kind(table)}")
+        if not name.strip():
+            raise AtomFileError(str(path), '""', "a tiling needs a name")
+        tables[name] = table
+    return tables
+
+
+def _table(entry: Entry) -> Stated:
+    entry.check_keys(entry.table, "", ("atom",), KEYS)
+    smem = entry.tables("smem", "operands and layouts", ("A", "B"))
+
+    def stated(key: str, reader: Callable[[object], T], default: T) -> T:
+        return _read(entry, key, reader, entry.table[key]) if key in entry.table else default
+
+    return Stated(
+        entry.name,
+        entry.text(entry.table["atom"], "atom"),
+        stated("atoms_layout", atoms_layout, ONE_ATOM),
+        stated("permutation", permutation, AS_IT_IS),
+        stated("tile", tile, None),
+        {operand: entry.layout(operand) for operand in OPERANDS if operand in entry.table},
+        {operand: _read(entry, f"smem.{operand}", swizzle_atom, text) for operand, text in smem.items()},
+        entry.file,
+    )
+
+
+def _read(entry: Entry, key: str, reader: Callable[[object], T], value: object) -> T:
+    try:
+        return reader(value)
+    except StatementError as error:
+        entry.fail(key, str(error))
+
+
+def items(stated: object) -> list[Item]:
+    """A list, or a text cut at the commas that no parenthesis holds.
+
+    >>> items("_,(8,2,2):(1,16,8),32")
+    ['_', '(8,2,2):(1,16,8)', '32']
+
+    Raises StatementError for anything else.
+    """
+    if isinstance(stated, list) and all(type(item) in (int, str) for item in stated):
+        return stated
+    if not isinstance(stated, str):
+        raise StatementError(f"expected a text or a list of numbers and texts, found {kind(stated)}")
+    found, level = [""], 0
+    for letter in stated:
+        level += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and level == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [item.strip() for item in found]
+
+
+def _three(stated: object, what: str) -> list[Item]:
+    found = items(stated)
+    if len(found) != 3:
+        raise StatementError(f"{shown(stated)}: {what} for M, N, K are wanted, here are {len(found)}")
+    return found
+
+
+def shown(stated: object) -> str:
+    """A statement as its user wrote it."""
+    return f"'{stated}'" if isinstance(stated, str) else str(stated)
+
+
+def _number(item: Item, stated: object) -> int:
+    text = str(item)
+    value = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+    if not 1 <= value <= LARGEST:
+        raise StatementError(f"{shown(stated)}: {text!r} is no number from 1 to {LARGEST}")
+    return value
+
+
+def _layout(text: str) -> Layout:
+    if len(text) > 4096:
+        raise StatementError(f"a layout of {len(text)} letters is too long")
+    try:
+        layout = Layout.parse(text)
+    except LayoutError as error:
+        raise StatementError(str(error)) from error
+    if size(layout) > POINTS or max(map(abs, leaves(layout.stride))) > POINTS:
+        raise StatementError(f"{text} has more than {POINTS} points, or a stride above that")
+    return layout
+
+
+def atoms_layout(stated: object) -> Layout:
+    """How many atoms stand along M, N, K, and in which order their threads are numbered.
+
+    >>> print(atoms_layout("2,2,1"), atoms_layout("(2,2,1):(2,1,0)"))
+    (2,2,1):(1,2,0) (2,2,1):(2,1,0)
+
+    Raises StatementError.
+    """
+    if not isinstance(stated, str) or ":" not in stated:
+        counts = _three(stated, "three counts")
+        return Layout(tuple(_number(count, stated) for count in counts))
+    layout = _layout(stated)
+    if len(layout) != 3:
+        raise StatementError(f"{stated} has rank {len(layout)}: modes for M, N, K are wanted")
+    return layout
+
+
+def permutation(stated: object) -> Permutation:
+    """For each of M, N, K: None to keep the atoms' own order, an extent, or a layout of positions.
+
+    >>> print(*permutation("_,(8,2,2):(1,16,8),32"))
+    None (8,2,2):(1,16,8) 32
+
+    Raises StatementError.
+    """
+    m, n, k = (_tiler(item, stated) for item in _three(stated, "three extents or layouts"))
+    return m, n, k
+
+
+def _tiler(item: Item, stated: object) -> Tiler:
+    if item == "_":
+        return None
+    return _layout(str(item)) if ":" in str(item) else _number(item, stated)
+
+
+def tile(stated: object) -> tuple[int, int, int]:
+    """The CTA's tile.
+
+    >>> tile("128,128,32")
+    (128, 128, 32)
+
+    Raises StatementError.
+    """
+    m, n, k = (_number(item, stated) for item in _three(stated, "three extents"))
+    return m, n, k
+
+
+def swizzle_atom(stated: object) -> Smem:
+    """A layout, or a swizzle of one.
+
+    >>> print(swizzle_atom("Sw<3,3,3> o (8,64):(64,1)"))
+    Sw<3,3,3> o 0 o (8,64):(64,1)
+
+    Raises StatementError.
+    """
+    if not isinstance(stated, str):
+        raise StatementError(f"expected a layout as text, found {kind(stated)}")
+    found = SWIZZLED.fullmatch(stated.strip())
+    layout = _layout(found[4] if found else stated)
+    if len(layout) != 2:
+        raise StatementError(f"{stated} has rank {len(layout)}: modes for rows and columns are wanted")
+    try:
+        return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
+    except LayoutError as error:
+        raise StatementError(str(error)) from error
+
+
+def text(stated: Stated) -> Sequence[str]:
+    """The arguments that state it on the command line."""
+    words = [word for file in stated.atoms for word in ("--atoms", file)]
+    words += ["--atom", stated.atom, "--atoms-layout", str(stated.atoms_layout)]
+    if any(tiler is not None for tiler in stated.permutation):
+        words += ["--permutation", ",".join("_" if t is None else str(t) for t in stated.permutation)]
+    if stated.tile is not None:
+        words += ["--tile", ",".join(map(str, stated.tile))]
+    return [*words, *(word for x, s in stated.smem.items() for word in (f"--smem-{x.lower()}", str(s)))]
