@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ledger of teaching documents: each statement that can be checked, with its inputs and its verdict, as data.
+
+One TOML file per document. An entry says where the statement stands, what it says, which check evaluates it and with
+what. HOLDS: the check finds nothing. REFUTED: it finds just this witness, and with `correct` in place of the inputs of
+the same names it finds nothing.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.claims import on_fragments, on_laws, on_layouts, on_programs, on_tilings
+
+HERE = Path(__file__).parent
+KINDS = {**on_layouts.KINDS, **on_fragments.KINDS, **on_tilings.KINDS, **on_programs.KINDS, **on_laws.KINDS}
+KEYS = {"at", "says", "kind", "given", "verdict", "witness", "correct"}
+SHOWN = 4
+RESERVED = {"is": "is_", "with": "with_", "property": "property_"}
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One statement of a document, its verdict, and for a refuted one the witness and what is right."""
+
+    document: str
+    title: str
+    name: str
+    at: str
+    says: str
+    kind: str
+    given: Mapping[str, Any]
+    verdict: str
+    witness: str
+    correct: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """document/name."""
+        return f"{self.document}/{self.name}"
+
+    @property
+    def right(self) -> Mapping[str, Any]:
+        """The inputs with what is correct in place: those of a statement that holds."""
+        return {**self.given, **self.correct}
+
+
+def check(kind: str, given: Mapping[str, Any]) -> str:
+    """Evaluate a statement: "" when it holds, else the first witness against it."""
+    return KINDS[kind](**{RESERVED.get(key, key): value for key, value in given.items()})
+
+
+def load() -> list[Claim]:
+    """Every entry, documents in the order of their files' names."""
+    return [claim for path in sorted(HERE.glob("*.toml")) for claim in _read(path)]
+
+
+def _read(path: Path) -> Iterator[Claim]:
+    data = tomllib.loads(path.read_text(encoding="utf-8"))
+    title, short = data.pop("title"), data.pop("short", {})
+    for name, entry in data.items():
+        if unknown := entry.keys() - KEYS:
+            raise ValueError(f"{path.name}: {name}: unknown keys {sorted(unknown)}")
+        yield Claim(
+            document=path.stem,
+            title=title,
+            name=name,
+            at=entry["at"],
+            says=entry["says"],
+            kind=entry["kind"],
+            given=_long(entry.get("given", {}), short),
+            verdict=entry["verdict"],
+            witness=entry.get("witness", ""),
+            correct=_long(entry.get("correct", {}), short),
+        )
+
+
+def _long(inputs: Mapping[str, Any], short: Mapping[str, Any]) -> dict[str, Any]:
+    """The inputs with the file's short names written out."""
+    return {key: short.get(value, value) if isinstance(value, str) else value for key, value in inputs.items()}
+
+
+def page(claims: list[Claim]) -> str:
+    """The ledger as a page of the documentation."""
+    refuted = sum(claim.verdict == "REFUTED" for claim in claims)
+    lines = [
+        "# The ledger",
+        "",
+        f"Statements of five teaching documents, each evaluated by the tools: {len(claims)} in all, "
+        f"{len(claims) - refuted} hold, {refuted} are refuted.",
+        "The tutorial in these pages uses what is right. An entry's inputs stand in `tests/claims/`, where a test",
+        "evaluates it, demands the witness shown here, and shows that the correct value holds.",
+    ]
+    for title in dict.fromkeys(claim.title for claim in claims):
+        lines += ["", f"## {title}", "", "| where | statement | check | verdict |", "|---|---|---|---|"]
+        lines += [_row(claim) for claim in claims if claim.title == title]
+    return "\n".join(lines) + "\n"
+
+
+def _row(claim: Claim) -> str:
+    verdict = claim.verdict
+    if verdict == "REFUTED":
+        right = "; ".join(f"{key} {_spelt(value, claim.given[key])}" for key, value in claim.correct.items())
+        verdict = f"**REFUTED**: {claim.witness}. Correct: {right}"
+    cells = (claim.at, claim.says, claim.kind.replace("_", " "), verdict)
+    return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
+
+
+def _spelt(value: Any, instead_of: Any) -> str:
+    """A corrected input; of a long list, its first lines that are new."""
+    if isinstance(value, list) and isinstance(instead_of, list) and value and isinstance(value[0], list | str):
+        new = [(i, x) for i, x in enumerate(value) if i >= len(instead_of) or x != instead_of[i]]
+        lines = [f"{i}: {_spelt(x, None)}" for i, x in new[:SHOWN]]
+        return ", ".join(lines) + (", …" if len(new) > SHOWN else "")
+    return f"`{value}`" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)

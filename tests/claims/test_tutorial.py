@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tutorial's examples are run, and its pages are where the documentation looks for them."""
+
+import doctest
+import re
+from pathlib import Path
+
+import pytest
+
+DOCS = Path(__file__).parents[2] / "docs"
+PAGES = sorted((DOCS / "tutorial").glob("*.md"))
+
+
+class Fenced(doctest.DocTestParser):
+    """Examples in fences: the closing line is no part of what is printed."""
+
+    def parse(self, string: str, name: str = "<string>") -> list[str | doctest.Example]:
+        return super().parse(re.sub(r"^```.*$", "", string, flags=re.MULTILINE), name)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_examples(page: Path) -> None:
+    found = doctest.testfile(str(page), module_relative=False, parser=Fenced(), optionflags=doctest.FAIL_FAST)
+    assert found.failed == 0
+    assert found.attempted > 5 or page.stem == "ledger"
+
+
+def test_every_page_is_in_the_table_of_contents_and_on_the_index() -> None:
+    contents = (DOCS.parent / "mkdocs.yml").read_text(encoding="utf-8")
+    index = (DOCS / "index.md").read_text(encoding="utf-8")
+    for page in PAGES:
+        assert f"tutorial/{page.name}" in contents, page
+        assert f"(tutorial/{page.name})" in index, page
