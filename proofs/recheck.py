@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from proofs.errors import EngineError
 
+Status = Literal["unsat", "sat", "unknown"]
 BUDGET = 5_000_000
 """Default limit in cvc5's deterministic resource units."""
 
@@ -15,9 +16,61 @@ BUDGET = 5_000_000
 class Second(NamedTuple):
     """What the second solver said, with its name and version; the reason where it is unknown."""
 
-    status: Literal["unsat", "sat", "unknown"]
+    status: Status
     engine: str
     reason: str = ""
+
+
+class Reading(NamedTuple):
+    """Every ``check-sat`` of a text in order, the resource units spent, and the named assumptions of an unsat core."""
+
+    answers: tuple[Status, ...]
+    spent: int
+    core: tuple[str, ...] = ()
+
+
+def installed() -> bool:
+    """Whether cvc5 is there."""
+    return find_spec("cvc5") is not None
+
+
+def name() -> str:
+    """The engine's name and version."""
+    import cvc5
+
+    return f"cvc5 {cvc5.__version__}"
+
+
+def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
+    """Run an SMT-LIB text; with ``core`` the assumptions that the last check needed, where it is unsat.
+
+    Raises ImportError where cvc5 is not installed, EngineError when it rejects the text.
+    """
+    import cvc5
+
+    solver = cvc5.Solver(cvc5.TermManager())
+    solver.setOption("rlimit", str(budget))
+    solver.setOption("seed", str(seed))
+    solver.setOption("produce-unsat-cores", "true" if core else "false")
+    parser = cvc5.InputParser(solver)
+    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, smt, "problem")
+    symbols = parser.getSymbolManager()
+    said = ""
+    try:
+        while not (command := parser.nextCommand()).isNull():
+            said += command.invoke(solver, symbols)
+    except RuntimeError as error:
+        raise EngineError(f"cvc5 rejected the problem: {error}\n{smt}") from error
+    known: dict[str, Status] = {"unsat": "unsat", "sat": "sat", "unknown": "unknown"}
+    if not said or not set(said.split()) <= set(known):
+        raise EngineError(f"cvc5 rejected the problem: {said}\n{smt}")
+    answers = tuple(known[word] for word in said.split())
+    used: tuple[str, ...] = ()
+    if core and answers[-1] == "unsat":
+        named = {term: str(label) for term, label in symbols.getNamedTerms().items()}
+        used = tuple(sorted(named[term] for term in solver.getUnsatCore() if term in named))
+    spent = int(solver.getStatistics().get(True)["resource::resourceUnitsUsed"]["value"])
+    return Reading(answers, spent, used)
 
 
 def recheck(smt: str, budget: int = BUDGET) -> Second | None:
@@ -26,26 +79,11 @@ def recheck(smt: str, budget: int = BUDGET) -> Second | None:
     Of several problems in one text, "sat" if any is, "unsat" only if all are.
     Raises EngineError when cvc5 rejects the text.
     """
-    if find_spec("cvc5") is None:
+    if not installed():
         return None
-    import cvc5
-
-    name = f"cvc5 {cvc5.__version__}"
-    solver = cvc5.Solver(cvc5.TermManager())
-    solver.setOption("rlimit", str(budget))
-    parser = cvc5.InputParser(solver)
-    parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, smt, "problem")
-    said = ""
-    try:
-        while not (command := parser.nextCommand()).isNull():
-            said += command.invoke(solver, parser.getSymbolManager())
-    except RuntimeError as error:
-        raise EngineError(f"cvc5 rejected the problem: {error}\n{smt}") from error
-    answers = set(said.split())
+    answers = set(read(smt, budget).answers)
     if "sat" in answers:
-        return Second("sat", name)
+        return Second("sat", name())
     if answers == {"unsat"}:
-        return Second("unsat", name)
-    if answers <= {"unsat", "unknown"}:
-        return Second("unknown", name, f"cvc5 gave up within {budget} resource units")
-    raise EngineError(f"cvc5 rejected the problem: {said}\n{smt}")
+        return Second("unsat", name())
+    return Second("unknown", name(), f"cvc5 gave up within {budget} resource units")

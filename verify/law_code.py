@@ -6,29 +6,59 @@ from __future__ import annotations
 import importlib.util
 from collections.abc import Iterator, Sequence
 
-from proofs.laws import execution
+from proofs.laws import campaign, execution, held, refutations
+from proofs.laws.contracts import examined
 from proofs.laws.execution import Examined, Target, Violation
 from proofs.laws.infer import InferenceError, inferred
-from proofs.laws.operations import operations
+from proofs.laws.refutations import Refutation
 from verify import cli
 from verify.law_report import LawKind
 from verify.report import Case, Report
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 
-def judge(module: str | None, path: str | None, only: Sequence[str], rank: int) -> Report:
-    """Every operation of our own or of another module, at every rank up to the given one."""
-    listed = list(operations(rank))
-    known = list(dict.fromkeys(o.name for o in listed))
-    wanted = cli.select(only, known, "operation") if only else known
+def judge(module: str | None, path: str | None, only: Sequence[str], rank: int, fresh: bool) -> Report:
+    """Every operation of our own or of another module, at every rank up to the given one; then R1 to R9.
+
+    Of our own operations at rank 3 what is recorded is told, unless it is to be found out afresh.
+    """
     target = _target(module, path)
-    missing = [name for name in wanted if not hasattr(target.functions, name)]
-    cases = [_absent(target, name) for name in missing]
+    claims = refutations.catalogue()
+    listed = list(examined(rank, target.exact))
+    known = [*dict.fromkeys(o.name for o in listed), *claims]
+    wanted = cli.select(only, known, "operation") if only else known
+    missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
+    recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
+    cases = [_absent(target, name, name) for name in missing]
     for operation in listed:
         if operation.name in wanted and operation.name not in missing:
-            found = execution.examine(target, operation)
-            cases.append(Case(f"{target.name}: {found.operation}", (_verdict(target, found),)))
+            kept = recorded.get(operation.label)
+            found = execution.examine(target, operation) if kept is None else campaign.restored(operation.label, kept)
+            cases.append(Case(f"{target.name}: {found.operation}", (_verdict(target, found, kept is not None),)))
+    cases += [_claim(target, claims[name]) for name in wanted if name in claims]
     return Report(tuple(cases))
+
+
+def _claim(target: Target, refutation: Refutation) -> Case:
+    """Whether an implementation has the error of a published claim, searched smallest first."""
+    function = held.NEEDS[refutation.name]
+    if not hasattr(target.functions, function):
+        return _absent(target, refutation.name, function)
+    found = refutations.search(refutation, held.Held(target))
+    subject = f"{target.name}: {refutation.name}"
+    cases = refutations.searched(refutation)
+    if refutation.name in held.DOCUMENTED:
+        claim = Claim(subject, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
+        status = Status.PROVED if found else Status.UNKNOWN
+        told = found.told if found else f"no counterexample among {cases} cases"
+        return Case(subject, (join(claim, [Evidence(Witness.PROOF, status, f"counterexample: {told}", reason=told)]),))
+    claim = Claim(subject, "", LawKind.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
+    if found is None:
+        evidence = Evidence(Witness.PROOF, Status.AGREES, f"{cases} cases, right or refused", cases)
+    else:
+        wrong = Counterexample({}, found.told, damage=(f"holds instead: {refutation.repair}",))
+        evidence = Evidence(Witness.PROOF, Status.REFUTED, f"{cases} cases, smallest first", counterexample=wrong)
+    return Case(subject, (join(claim, [evidence]),))
 
 
 def _target(module: str | None, path: str | None) -> Target:
@@ -41,14 +71,15 @@ def _target(module: str | None, path: str | None) -> Target:
         raise cli.UsageError(f"--module {module}{where}: {error}") from error
 
 
-def _absent(target: Target, name: str) -> Case:
+def _absent(target: Target, name: str, function: str) -> Case:
     claim = Claim(f"{target.name}: {name}", "", LawKind.PATHS, "keeps its definition")
-    reason = f"{target.name} has no function of that name"
+    reason = f"{target.name} has no function {function}"
     return Case(claim.subject, (join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason)]),))
 
 
-def _verdict(target: Target, found: Examined) -> Verdict:
-    told = f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
+def _verdict(target: Target, found: Examined, recorded: bool) -> Verdict:
+    told = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
+    told += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
     claim = Claim(f"{target.name}: {found.operation}", "", LawKind.PATHS, "keeps its definition on every path")
     return join(claim, list(_evidence(found, told)))
 

@@ -27,6 +27,7 @@ class LawKind(Enum):
     MUTANTS = "mutants broken"
     REFUTED = "published claim refuted"
     PATHS = "every path"
+    CLAIM = "published claim"
     OPEN = "open"
 
     @property

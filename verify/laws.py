@@ -67,15 +67,16 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--path", metavar="DIR", help="where the module lies; it is imported, so it must be trusted")
     parser.add_argument(
-        "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation"
+        "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation, or R1 … R9"
     )
     parser.add_argument(
         "--rank",
         type=_positive,
         default=2,
         metavar="N",
-        help="with --code or --module: up to this rank (3 takes minutes)",
+        help="with --code or --module: up to this rank; at 3 --code tells what is recorded",
     )
+    parser.add_argument("--fresh", action="store_true", help="with --code --rank 3: execute anew, in half an hour")
     parser.add_argument("--infer", metavar="OP", help="print when OP is right for --shape (and --by), all strides")
     parser.add_argument("--shape", metavar="SHAPE", help="with --infer: the layout's shape, a letter for what may vary")
     parser.add_argument("--by", metavar="LAYOUT", help="with --infer: the right-hand layout, letters allowed")
@@ -99,7 +100,7 @@ def _code(options: argparse.Namespace) -> Report:
 
     if options.path and not options.module:
         raise cli.UsageError("--path says where a --module lies: name it")
-    return judge(options.module, options.path, options.only, options.rank)
+    return judge(options.module, options.path, options.only, options.rank, options.fresh)
 
 
 def _infer(options: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ import ast
 import hashlib
 import json
 import multiprocessing
+import resource
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -22,10 +23,11 @@ from typing import Any
 
 from proofs.laws import solve
 from proofs.laws.contracts import examined
-from proofs.laws.execution import Examined, Operation, examine, ours
+from proofs.laws.execution import Examined, Operation, Violation, examine, ours
 
 FILE = Path(__file__).with_name("certificates") / "code.json"
 RANK = 3
+MEMORY = 6 << 30
 ROOT = Path(__file__).parents[2]
 EXECUTED = (
     "coalesce",
@@ -87,15 +89,23 @@ def faults(file: Path = FILE) -> Iterable[str]:
     yield from (f"{label}: {told['violations'][0]}" for label, told in kept.items() if told["violations"])
 
 
+def restored(label: str, told: Mapping[str, Any]) -> Examined:
+    """A recorded result."""
+    wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in told["violations"])
+    paths, proved, refused, outside = (int(told[key]) for key in ("paths", "proved", "refused", "outside"))
+    return Examined(label, paths, proved, refused, outside, tuple(told["unknown"]), wrong, int(told["unexplored"]))
+
+
 def _told(found: Examined) -> dict[str, Any]:
+    wrong = [f"{v.inputs} -> {v.returned}: {v.told}" for v in found.violations]
     return {
         "paths": found.paths, "proved": found.proved, "refused": found.refused, "outside": found.outside,
-        "unknown": list(found.unknown), "violations": [f"{v.inputs} -> {v.returned}: {v.told}" for v in found.violations],
-        "unexplored": found.unexplored,
+        "unknown": list(found.unknown), "violations": wrong, "unexplored": found.unexplored,
     }  # fmt: skip
 
 
 def _examined(label: str) -> dict[str, Any]:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     return _told(examine(ours(), operations()[label]))
 
 
@@ -106,9 +116,12 @@ def run(jobs: int, file: Path = FILE) -> None:
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
         waiting = {pool.submit(_examined, label): label for label in todo}
         for future in as_completed(waiting):
-            done[waiting[future]] = future.result()
-            _write(done, file)
-            print(f"{len(done)} of {len(operations())}: {waiting[future]}", file=sys.stderr, flush=True)
+            label, error = waiting[future], future.exception()
+            if error is None:
+                done[label] = future.result()
+                _write(done, file)
+            told = label if error is None else f"{label} was not finished: {error}"
+            print(f"{len(done)} of {len(operations())}: {told}", file=sys.stderr, flush=True)
 
 
 def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:

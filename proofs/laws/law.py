@@ -19,7 +19,18 @@ from proofs.laws.formula import Node, conjunction, expand, parse, substitute, te
 
 Macros = Mapping[str, tuple[tuple[str, ...], Node]]
 FOLDER = Path(__file__).with_name("catalogue")
-ORDER = ("base", "evaluation", "composition", "distribution", "complement", "inverse", "tiling", "swizzle", "open")
+ORDER = (
+    "base",
+    "evaluation",
+    "composition",
+    "distribution",
+    "complement",
+    "inverse",
+    "tiling",
+    "swizzle",
+    "shape",
+    "open",
+)
 KEYS = {
     "statement", "formula", "source", "positive", "natural", "integer", "bits", "functions", "let", "hyps", "goal",
     "hints", "cuts", "mutants", "induction", "why_open", "arguments",

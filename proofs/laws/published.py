@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations as they are published, errors included: what the refuted claims are about.
+"""The operations as they are published, errors included: what the refuted claims are about. And an interface to them.
 
 Layouts are pairs of flat tuples. Written from the descriptions in CUTLASS's documentation, never used for results.
 """
@@ -7,6 +7,7 @@ Layouts are pairs of flat tuples. Written from the descriptions in CUTLASS's doc
 from __future__ import annotations
 
 from math import prod
+from typing import Protocol
 
 Flat = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -108,3 +109,54 @@ def right_inverse(a: Flat) -> Flat:
         elif s > 1:
             break
     return (tuple(shapes), tuple(strides)) if shapes else ((1,), (0,))
+
+
+class Operations(Protocol):
+    """What the refuted claims speak of; None where an implementation refuses."""
+
+    def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
+        """(A o B_0, A o B_1, ...)."""
+
+    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
+        """A o (n:r), where the published guard lets it pass."""
+
+    def complement(self, a: Flat, target: int) -> Flat | None:
+        """The complement of A in [0, target)."""
+
+    def left_inverse(self, a: Flat) -> Flat | None:
+        """The left inverse of A."""
+
+    def compatible(self, a: object, b: object) -> bool | None:
+        """Whether a shape is compatible with another."""
+
+
+class Published:
+    """The published operations."""
+
+    def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
+        """Each mode by Shah's fold."""
+        return composed_by_mode(a, b)
+
+    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
+        """CuTe's fold."""
+        return cute_fold(a, n, r, guard)
+
+    def complement(self, a: Flat, target: int) -> Flat:
+        """With gaps rounded down."""
+        return complement(a, target)
+
+    def left_inverse(self, a: Flat) -> Flat:
+        """The right inverse of (A, A*)."""
+        rest = complement(a, cosize(a))
+        return right_inverse((a[0] + rest[0], a[1] + rest[1]))
+
+    def compatible(self, a: object, b: object) -> bool:
+        """Equal sizes mode by mode at the top."""
+        if isinstance(a, tuple) and isinstance(b, tuple):
+            return len(a) == len(b) and all(shape_size(x) == shape_size(y) for x, y in zip(a, b, strict=True))
+        return shape_size(a) == shape_size(b)
+
+
+def shape_size(shape: object) -> int:
+    """The product of the integers of a shape."""
+    return prod(map(shape_size, shape)) if isinstance(shape, tuple) else int(str(shape))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Published claims that are false, each with its smallest counterexample, found here by exhaustive search.
 
-Everything is computed from the definitions in plain Python, with no layout code: a layout is a pair of flat tuples.
+Everything is computed from the definitions in plain Python: a layout is a pair of flat tuples. The operations are the
+published ones, or those of an implementation, which is then held to the claims.
 """
 
 from __future__ import annotations
@@ -16,16 +17,7 @@ from itertools import product as grid
 from math import prod
 from pathlib import Path
 
-from proofs.laws.published import (
-    Flat,
-    complement,
-    composed_by_mode,
-    cosize,
-    cute_fold,
-    right_inverse,
-    spell,
-    value,
-)
+from proofs.laws.published import Flat, Operations, Published, cosize, spell, value
 
 Case = tuple[object, ...]
 
@@ -74,16 +66,25 @@ def explained(refutation: Refutation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def search(refutation: Refutation) -> Found | None:
-    """The first counterexample in order of size, or None within the bounds of the search."""
+def search(refutation: Refutation, operations: Operations | None = None) -> Found | None:
+    """The first counterexample in order of size, or None within the bounds of the search.
+
+    ``operations`` are those of an implementation; the published ones by default.
+    """
     cases, test = SEARCHES[refutation.search]
-    return next((Found(case, told) for case in cases() if (told := test(*case))), None)
+    tried = operations or Published()
+    return next((Found(case, told) for case in cases() if (told := test(tried, *case))), None)
+
+
+def searched(refutation: Refutation) -> int:
+    """How many cases the search has."""
+    return sum(1 for _ in SEARCHES[refutation.search][0]())
 
 
 def breaks(refutation: Refutation) -> str:
     """How the published counterexample breaks the claim; empty when it does not."""
     _, test = SEARCHES[refutation.search]
-    return test(*_case(refutation.published))
+    return test(Published(), *_case(refutation.published))
 
 
 def _case(text: str) -> Case:
@@ -112,9 +113,9 @@ def _nested(text: str) -> object:
     return stack[0][0]
 
 
-def _distributive(a: Flat, b: Flat) -> str:
+def _distributive(on: Operations, a: Flat, b: Flat) -> str:
     """Where by-mode composition is wrong; empty when it is right everywhere."""
-    result = composed_by_mode(a, b)
+    result = on.by_mode(a, b)
     if result is None:
         return ""
     for c in grid(*map(range, b[0])):
@@ -129,21 +130,21 @@ def _injective(b: Flat) -> bool:
     return len({value(b, i) for i in range(prod(b[0]))}) == prod(b[0])
 
 
-def _injective_case(a: Flat, b: Flat) -> str:
-    return _distributive(a, b) if _injective(b) else ""
+def _injective_case(on: Operations, a: Flat, b: Flat) -> str:
+    return _distributive(on, a, b) if _injective(b) else ""
 
 
-def _intervals_case(a: Flat, b: Flat) -> str:
+def _intervals_case(on: Operations, a: Flat, b: Flat) -> str:
     spans = sorted((r, (n - 1) * r) for n, r in zip(*b, strict=True))
     apart = all(low[1] < high[0] for low, high in pairwise(spans))
-    return _distributive(a, b) if apart else ""
+    return _distributive(on, a, b) if apart else ""
 
 
-def _images_case(a: Flat, b: Flat) -> str:
+def _images_case(on: Operations, a: Flat, b: Flat) -> str:
     images = [set(range(r, n * r, r)) for n, r in zip(*b, strict=True)]
     divisible = all(r % s == 0 or s % r == 0 for s in a[0][:-1] for r in b[1])
     apart = len(set().union(*images)) == sum(map(len, images))
-    return _distributive(a, b) if divisible and apart else ""
+    return _distributive(on, a, b) if divisible and apart else ""
 
 
 def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
@@ -159,8 +160,8 @@ def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
         yield ((s, 2), (1, s + 1)), (tuple(n for n, _ in modes), tuple(r for _, r in modes))
 
 
-def _single(a: Flat, b: Flat, guard: str) -> str:
-    result = cute_fold(a, b[0][0], b[1][0], guard)
+def _single(on: Operations, a: Flat, b: Flat, guard: str) -> str:
+    result = on.fold(a, b[0][0], b[1][0], guard)
     given = f"A = {spell(a)}, B = {spell(b)}"
     if result is None:
         return ""
@@ -187,22 +188,27 @@ def _layouts_with_target() -> Iterator[tuple[Flat, int]]:
         yield (shapes, strides), t
 
 
-def _covers(a: Flat, t: int) -> str:
-    rest = complement(a, t)
+def _covers(on: Operations, a: Flat, t: int) -> str:
+    rest = on.complement(a, t)
+    if rest is None:
+        return ""
     whole = cosize((a[0] + rest[0], a[1] + rest[1]))
     return f"A = {spell(a)}, T = {t}: complement {spell(rest)}, cosize {whole} < {t}" if whole < t else ""
 
 
-def _round_up(a: Flat, t: int) -> str:
-    rest = complement(a, t)
+def _round_up(on: Operations, a: Flat, t: int) -> str:
+    rest = on.complement(a, t)
+    if rest is None:
+        return ""
     bound = -(-t // cosize(a)) * cosize(a)
     told = f"A = {spell(a)}, T = {t}: complement {spell(rest)}, cosize {cosize(rest)} < {bound}"
     return told if cosize(rest) < bound else ""
 
 
-def _left_inverse(a: Flat) -> str:
-    rest = complement(a, cosize(a))
-    inverse = right_inverse((a[0] + rest[0], a[1] + rest[1]))
+def _left_inverse(on: Operations, a: Flat) -> str:
+    inverse = on.left_inverse(a)
+    if inverse is None:
+        return ""
     for k in range(prod(a[0])):
         if (back := value(inverse, value(a, k))) != k:
             return f"L = {spell(a)}: {spell(inverse)} sends L({k}) = {value(a, k)} to {back}"
@@ -215,17 +221,8 @@ def _disjoint_modes() -> Iterator[tuple[Flat]]:
         yield (((s, t), (1, e)),)
 
 
-def _size(t: object) -> int:
-    return prod(map(_size, t)) if isinstance(t, tuple) else int(str(t))
-
-
-def _order(a: object, b: object) -> str:
-    def compatible(x: object, y: object) -> bool:
-        if isinstance(x, tuple) and isinstance(y, tuple):
-            return len(x) == len(y) and all(_size(p) == _size(q) for p, q in zip(x, y, strict=True))
-        return _size(x) == _size(y)
-
-    both = a != b and compatible(a, b) and compatible(b, a)
+def _order(on: Operations, a: object, b: object) -> str:
+    both = a != b and on.compatible(a, b) and on.compatible(b, a)
     return f"{a} and {b} are compatible with one another and differ" if both else ""
 
 
@@ -239,8 +236,8 @@ SEARCHES: Mapping[str, tuple[Callable[[], Iterable[Case]], Callable[..., str]]] 
     "distributive_injective": (lambda: _pairs(2), _injective_case),
     "distributive_intervals": (lambda: _pairs(3), _intervals_case),
     "distributive_images": (lambda: _pairs(2), _images_case),
-    "weak_stride": (_modes, lambda a, b: _single(a, b, "weak")),
-    "shape_divides": (_modes, lambda a, b: _single(a, b, "divides")),
+    "weak_stride": (_modes, lambda on, a, b: _single(on, a, b, "weak")),
+    "shape_divides": (_modes, lambda on, a, b: _single(on, a, b, "divides")),
     "complement_covers": (_layouts_with_target, _covers),
     "complement_round_up": (_layouts_with_target, _round_up),
     "left_inverse": (_disjoint_modes, _left_inverse),

@@ -6,15 +6,13 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
-from typing import Literal
 
 from proofs.engine import Session
 from proofs.laws.formula import Node
 from proofs.laws.law import Law
 from proofs.laws.problem import NEAR, Query, denial, interesting, near
+from proofs.recheck import Status, installed, name, read
 
-Status = Literal["unsat", "sat", "unknown"]
 Z3_BUDGET = 8_000_000
 CVC5_BUDGET = 400_000
 WISH_BUDGET = 600_000
@@ -42,32 +40,16 @@ def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
 
 def has_cvc5() -> bool:
     """Whether the second solver is installed."""
-    return find_spec("cvc5") is not None
+    return installed()
 
 
 def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> Answer:
     """cvc5's answer; with ``core`` the assumptions that it needed. Raises ImportError where cvc5 is missing."""
-    import cvc5 as engine
-
     started = time.perf_counter()
-    manager = engine.TermManager()
-    solver = engine.Solver(manager)
-    solver.setOption("rlimit", str(budget))
-    solver.setOption("seed", str(seed))
-    if core:
-        solver.setOption("produce-unsat-cores", "true")
-    parser = engine.InputParser(solver)
-    parser.setStringInput(engine.InputLanguage.SMT_LIB_2_6, problem, "law")
-    symbols = parser.getSymbolManager()
-    while not (command := parser.nextCommand()).isNull():
-        command.invoke(solver, symbols)
-    result = solver.checkSat()
-    status: Status = "unsat" if result.isUnsat() else "sat" if result.isSat() else "unknown"
-    names = {term: str(name) for term, name in symbols.getNamedTerms().items()} if core and status == "unsat" else {}
-    used = tuple(sorted(names[term] for term in solver.getUnsatCore() if term in names)) if names else ()
-    spent = int(solver.getStatistics().get(True)["resource::resourceUnitsUsed"]["value"])
-    reason = "" if status != "unknown" else str(result.getUnknownExplanation())
-    return Answer("cvc5", status, spent, time.perf_counter() - started, reason, used)
+    found = read(f"{problem}(check-sat)", budget, seed, core)
+    status = found.answers[-1]
+    reason = f"cvc5 gave up within {budget} resource units" if status == "unknown" else ""
+    return Answer("cvc5", status, found.spent, time.perf_counter() - started, reason, found.core)
 
 
 def version(engine: str) -> str:
@@ -76,9 +58,7 @@ def version(engine: str) -> str:
         from proofs.engine import engine as described
 
         return described()
-    import cvc5 as second
-
-    return f"cvc5 {second.__version__}"
+    return name()
 
 
 @dataclass(frozen=True, slots=True)

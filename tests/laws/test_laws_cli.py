@@ -4,6 +4,8 @@
 from __future__ import annotations
 
 import json
+import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -55,6 +57,30 @@ def test_a_missing_second_solver_is_said(capsys: pytest.CaptureFixture[str], mon
     assert said(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 4
 
 
+def test_a_blocked_second_solver_is_no_pass(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The import itself is blocked: nothing but the real question, whether cvc5 is there, can notice."""
+    monkeypatch.setitem(sys.modules, "cvc5", None)
+    code, out, _ = said(capsys, "DM", "--jobs", "1", "-v", "--require", "recheck")
+    assert (code, "one solver" in out) == (4, True)
+    code, out, _ = said(capsys, "DM", "--jobs", "1", "--solver", "cvc5")
+    assert (code, "PROVED" in out.split("DM", 1)[1].split("not vacuous")[0]) == (0, False)
+    assert said(capsys, "DM", "--jobs", "1", "--solver", "cvc5", "--require", "recheck")[0] == 4
+
+
+def test_with_both_solvers_the_requirement_is_met(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
+    assert said(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 0
+
+
+def test_the_second_solver_belongs_to_the_tests() -> None:
+    """`make test` installs the group dev, so the re-proofs by cvc5 run there."""
+    groups = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())["dependency-groups"]
+    assert any(str(line).startswith("cvc5") for line in groups["test"])
+    assert {"include-group": "test"} in groups["dev"]
+
+
 def test_json_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "MONO", "--solver", "z3", "--jobs", "1", "--format", "json")
     told = json.loads(out)
@@ -91,7 +117,21 @@ def test_another_implementation_is_held_to_the_definition(
 def test_what_a_module_lacks_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "cutelike3.py").write_text(MODULE.replace("{factor}", "1"))
     code, out, _ = said(capsys, "--module", "cutelike3", "--path", str(tmp_path), "--rank", "1")
-    assert (code, "cutelike3 has no function of that name" in out) == (0, True)
+    assert (code, "cutelike3 has no function complement" in out) == (0, True)
+
+
+def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "--code", "--only", "R*", "-v")
+    assert code == 0, out
+    assert [line.split()[2] for line in out.splitlines() if line.startswith("STANDS")] == [
+        f"R{i}" for i in range(1, 10)
+    ]
+
+
+def test_the_record_of_rank_3_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, "--code", "--only", "complement", "--rank", "3", "-v")
+    assert code == 0, out
+    assert "recorded: 1238 paths" in out
 
 
 def test_a_module_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
