@@ -20,7 +20,7 @@ import re
 import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -359,7 +359,13 @@ def _written(column: Labels) -> int | str | list[int]:
         return int(column[0])
     if len(column) < _LONG:
         return [int(x) for x in column]
-    return base64.b64encode(zlib.compress(np.ascontiguousarray(column, "<i4").tobytes(), 9)).decode()
+    return _compressed(np.ascontiguousarray(column, "<i4").tobytes())
+
+
+@lru_cache(maxsize=1024)
+def _compressed(content: bytes) -> str:
+    """As text; most columns of wgmma's images are those of many instructions."""
+    return base64.b64encode(zlib.compress(content, 9)).decode()
 
 
 def _expand(text: str, room: int) -> list[int]:
