@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,9 @@ from layouts.compose import Tiler, composition
 from layouts.composed import ComposedLayout, on_layout
 from layouts.coords import IndexArray, Slicer, has_none
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, rank, size
+from layouts.int_tuple import IntTuple, nest, rank, size, wrap
 from layouts.layout import Layout, slice_and_offset
-from layouts.tensor.module import identity_layout, index
+from layouts.tensor.module import Coordinates, identity_layout, index
 
 AnyLayout = Layout | ComposedLayout
 
@@ -145,4 +146,5 @@ def make_identity_tensor(shape: IntTuple) -> Tensor:
     >>> T[2, 5], T[None, 3][1], T[9]
     ((2, 5), (1, 3), (1, 2))
     """
-    return Tensor(None, identity_layout(shape))
+    # From a zero of all modes on: a mode of extent 1 may lose its stride on the way, and the coordinate its place.
+    return Tensor(None, identity_layout(shape), Coordinates(tuple(nest(repeat(0), s) for s in wrap(shape))))
