@@ -1,0 +1,27 @@
+; COMPATIBLE_ANTISYMMETRIC: shapes that are compatible with one another are equal
+; CUTLASS, include/cute/int_tuple.hpp (compatible)
+(set-logic ALL)
+(push 1)
+; COMPATIBLE_ANTISYMMETRIC
+(declare-fun leaf (Int) Int)
+(declare-fun size (Int) Int)
+(declare-fun rank (Int) Int)
+(declare-fun kid (Int Int) Int)
+(declare-fun le (Int Int) Int)
+(declare-const a Int)
+(declare-const b Int)
+(declare-const i Int)
+; le(a, b) == 1
+(assert (! (= (le a b) 1) :named hyp.0))
+; le(b, a) == 1
+(assert (! (= (le b a) 1) :named hyp.1))
+; implies(le(a, b) == 1, leaf(a) == 1 and size(a) == size(b) or leaf(a) != 1 and leaf(b) != 1 and rank(a) == rank(b) and implies(0 <= i and i < rank(a), le(kid(a, i), kid(b, i)) == 1))
+(assert (! (=> (= (le a b) 1) (or (and (= (leaf a) 1) (= (size a) (size b))) (and (distinct (leaf a) 1) (distinct (leaf b) 1) (= (rank a) (rank b)) (=> (and (<= 0 i) (< i (rank a))) (= (le (kid a i) (kid b i)) 1))))) :named hyp.2))
+; implies(le(b, a) == 1, leaf(b) == 1 and size(b) == size(a) or leaf(b) != 1 and leaf(a) != 1 and rank(b) == rank(a) and implies(0 <= i and i < rank(b), le(kid(b, i), kid(a, i)) == 1))
+(assert (! (=> (= (le b a) 1) (or (and (= (leaf b) 1) (= (size b) (size a))) (and (distinct (leaf b) 1) (distinct (leaf a) 1) (= (rank b) (rank a)) (=> (and (<= 0 i) (< i (rank b))) (= (le (kid b i) (kid a i)) 1))))) :named hyp.3))
+; implies(le(kid(a, i), kid(b, i)) == 1 and le(kid(b, i), kid(a, i)) == 1, kid(a, i) == kid(b, i))
+(assert (! (=> (and (= (le (kid a i) (kid b i)) 1) (= (le (kid b i) (kid a i)) 1)) (= (kid a i) (kid b i))) :named hyp.4))
+; not: leaf(a) == 1 and leaf(b) == 1 and size(a) == size(b) or leaf(a) != 1 and leaf(b) != 1 and rank(a) == rank(b) and implies(0 <= i and i < rank(a), kid(a, i) == kid(b, i))
+(assert (not (or (and (= (leaf a) 1) (= (leaf b) 1) (= (size a) (size b))) (and (distinct (leaf a) 1) (distinct (leaf b) 1) (= (rank a) (rank b)) (=> (and (<= 0 i) (< i (rank a))) (= (kid a i) (kid b i)))))))
+(check-sat)
+(pop 1)
