@@ -3,7 +3,7 @@
 
 One TOML file per document. An entry says where the statement stands, what it says, which check evaluates it and with
 what. HOLDS: the check finds nothing. REFUTED: it finds just this witness, and with `correct` in place of the inputs of
-the same names it finds nothing.
+the same names it finds nothing; `right` says in words what the inputs alone do not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tests.claims import on_fragments, on_laws, on_layouts, on_programs, on_tili
 
 HERE = Path(__file__).parent
 KINDS = {**on_layouts.KINDS, **on_fragments.KINDS, **on_tilings.KINDS, **on_programs.KINDS, **on_laws.KINDS}
-KEYS = {"at", "says", "kind", "given", "verdict", "witness", "correct"}
+KEYS = {"at", "says", "kind", "given", "verdict", "witness", "correct", "right"}
 SHOWN = 4
 RESERVED = {"is": "is_", "with": "with_", "property": "property_"}
 
@@ -37,6 +37,7 @@ class Claim:
     verdict: str
     witness: str
     correct: Mapping[str, Any]
+    in_words: str
 
     @property
     def id(self) -> str:
@@ -76,6 +77,7 @@ def _read(path: Path) -> Iterator[Claim]:
             verdict=entry["verdict"],
             witness=entry.get("witness", ""),
             correct=_long(entry.get("correct", {}), short),
+            in_words=entry.get("right", ""),
         )
 
 
@@ -104,8 +106,8 @@ def page(claims: list[Claim]) -> str:
 def _row(claim: Claim) -> str:
     verdict = claim.verdict
     if verdict == "REFUTED":
-        right = "; ".join(f"{key} {_spelt(value, claim.given[key])}" for key, value in claim.correct.items())
-        verdict = f"**REFUTED**: {claim.witness}. Correct: {right}"
+        inputs = "; ".join(f"{key} {_spelt(value, claim.given[key])}" for key, value in claim.correct.items())
+        verdict = f"**REFUTED**: {claim.witness}. Correct: {claim.in_words or inputs}"
     cells = (claim.at, claim.says, claim.kind.replace("_", " "), verdict)
     return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
 

@@ -7,12 +7,16 @@ from functools import lru_cache
 from itertools import product as points
 from typing import Any
 
+import numpy as np
+
+import proofs
+from isa_tables import Instruction
 from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom, registry
 from layouts.tensor import Tensor
-from layouts.tiled import TiledMMA
+from layouts.tiled import TiledMMA, derive
 from tests.claims.expression import compute
-from tests.claims.on_fragments import cells
+from tests.claims.on_fragments import book, cells
 from tests.claims.on_layouts import coordinate, differ, shown
 
 AXES = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
@@ -86,6 +90,7 @@ QUANTITIES = {
     "calls": _calls,
     "k blocks": lambda mma, operand, tile: _modes(mma, "A", tile)[2],
     "tiles": lambda mma, operand, tile: tile[0] // mma.shape_mnk[0] * (tile[1] // mma.shape_mnk[1]),
+    "f32 bytes": lambda mma, operand, tile: 4 * _holdings(mma, operand, tile),
     "values": lambda mma, operand, tile: [_modes(mma, x, tile)[0] for x in "ABC"],
 }
 
@@ -158,9 +163,9 @@ def part(
 
 
 def derivation(*, atom: str, atoms: str, tensor: str, step: int, gives: str, permutation: Any = ()) -> str:
-    """A step from C's tensor to its parts: 1 permuted, 2 cut into atoms, 3 read as (thread, value), 4 dealt."""
-    steps = list(tiled(atom, atoms, tuple(permutation)).steps("C", Layout.parse(tensor)))
-    true, claimed = steps[step], Layout.parse(gives)
+    """A step from C's tensor to thread 0's part: 1 permuted, 2 cut into atoms, 3 read as (thread, value), 4 dealt."""
+    steps = derive(tiled(atom, atoms, tuple(permutation)), "C", Layout.parse(tensor))
+    true, claimed = steps[step].layout, Layout.parse(gives)
     sizes = [[size(mode) for mode in x] for x in (true, claimed)]
     return differ(true, claimed) if sizes[0] == sizes[1] else f"{true} has modes of {sizes[0]}"
 
@@ -215,7 +220,67 @@ def element(
     return ""
 
 
+def choices(atom: str, atoms: str, threads: int, extent: int, are: list[int]) -> str:
+    """The R for which the permutation (threads,R):(R,1) of M makes a tiling of this extent that owns each row once."""
+    true = []
+    for r in range(1, extent + 1):
+        try:
+            mma = tiled(atom, atoms, (f"({threads},{r}):({r},1)",))
+            dealt = mma.thrfrg_C(Layout((extent, mma.shape_mnk[1])))
+        except LayoutError:
+            continue
+        true += [r] if len({dealt(i) for i in range(size(dealt))}) == size(dealt) else []
+    return "" if true == are else f"R is one of {true}"
+
+
+def every_multiple(atom: str, atoms: str, permutation: list[str]) -> str:
+    """z3 proves that C's elements are owned once, for tiles of every multiple of the permutations' extents."""
+    mma = tiled(atom, atoms)
+    axes = [
+        proofs.Axis(mma.atom.shape[axis], mma.atoms[axis], Layout.parse(tiler))
+        for axis, tiler in enumerate(permutation)
+    ]
+    posed = proofs.Partition(mma.atom.C, mma.thr_layout_vmnk, (axes[0], axes[1]), (1, 2), 1)
+    outcome = proofs.prove_partition(posed)
+    return "" if outcome.status == "unsat" else f"{outcome.status}: {outcome.model}"
+
+
+def three_loops(*, atom: str, atoms: str, tile: list[int], loops: list[int], permutation: Any = ()) -> str:
+    """Fragments copied in, an instruction per (m, n, k) of these loops, fragments copied out: that is A * B^T."""
+    mma, instruction = tiled(atom, atoms, tuple(permutation)), book(registry()[atom].ptx[0])
+    m, n, k = tile
+    data = {"A": np.arange(m * k) * 5 % 7, "B": np.arange(n * k) * 3 % 5, "C": np.zeros(m * n, dtype=np.int64)}
+    shapes = {"A": (m, k), "B": (n, k), "C": (m, n)}
+    tensors = {x: Tensor(data[x], Layout(shapes[x])) for x in "ABC"}
+    parts = [{x: getattr(mma.get_slice(t), f"partition_{x}")(tensors[x]) for x in "ABC"} for t in range(mma.size)]
+    for warp in range(0, mma.size, 32):
+        lanes = parts[warp : warp + 32]
+        for i, j, step in points(*map(range, loops)):
+            _issue(instruction, lanes, (i, j, step))
+    wanted = data["A"].reshape(k, m).T @ data["B"].reshape(k, n)
+    wrong = np.argwhere(data["C"].reshape(n, m).T != wanted)
+    return f"{len(wrong)} of {m * n} elements of C are wrong" if len(wrong) else ""
+
+
+def _issue(instruction: Instruction, lanes: list[dict[str, Tensor]], at: tuple[int, int, int]) -> None:
+    """One instruction of a warp on registers: which element of its small matrices a register is, the book says."""
+    i, j, step = at
+    small = {}
+    for name, where in (("A", (i, step)), ("B", (j, step)), ("C", (i, j))):
+        small[name] = np.zeros(instruction.operands[name].extent, dtype=np.int64)
+        for lane, part in enumerate(lanes):
+            for v in range(instruction.operands[name].values):
+                small[name][instruction.operands[name].locate(lane, v)] = part[name][(v, *where)]
+    product = small["C"] + small["A"] @ small["B"]
+    for lane, part in enumerate(lanes):
+        for v in range(instruction.operands["C"].values):
+            part["C"][(v, i, j)] = product[instruction.operands["C"].locate(lane, v)]
+
+
 KINDS = {
     check.__name__: check
-    for check in (count, positions, accepted, owners, part, derivation, coordinates, index_arrays, reaches, element)
-}
+    for check in (
+        count, positions, accepted, owners, part, derivation, coordinates, index_arrays, reaches, element, choices,
+        every_multiple, three_loops,
+    )
+}  # fmt: skip

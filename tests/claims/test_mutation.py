@@ -27,6 +27,7 @@ STATED = {
     "count": ["is"], "positions": ["are"], "accepted": ["yes"], "owners": ["rows"], "part": ["layout", "offset"],
     "derivation": ["gives"], "coordinates": ["formulas"], "index_arrays": ["rows", "columns"],
     "reaches": ["rows", "columns"],
+    "choices": ["are"], "every_multiple": ["permutation"], "three_loops": ["loops"],
     "element": ["offset", "row", "column"], "arithmetic": ["is"], "loop": ["base", "stride"],
     "copy": ["source", "destination", "means"], "multiply": ["a", "b", "c"], "lines": ["touched"], "span": ["is"],
     "bank_conflicts": ["ways"], "vector": ["bits"], "runs": ["count", "length"], "permutation": ["formula"],
@@ -51,12 +52,12 @@ CLAIMS = load()
 
 
 def changed(value: Any) -> Iterator[Any]:
-    """The value with one of its numbers one larger, or a truth turned round."""
+    """The value with one of its numbers one larger or smaller, or a truth turned round."""
     match value:
         case bool():
             yield not value
         case int():
-            yield value + 1
+            yield from (value + 1, value - 1) if value else (1,)
         case str() if not re.search(r"\d", value):
             yield f"{value} + 1"
         case str():
