@@ -11,7 +11,7 @@ from math import prod
 from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
-from proofs.engine import Session, Solver, engine
+from proofs.engine import COUNTED, Session, Solver, engine
 from proofs.errors import EngineError, TermOverflow, UnsupportedTerm
 from proofs.modes import Modes
 from proofs.outcome import BUDGET, Outcome
@@ -20,8 +20,6 @@ from proofs.sexpr import render
 from proofs.term import Condition, Term
 
 Point: TypeAlias = Mapping[str, int]
-COUNTED = 1 << 18
-"""Counterexamples are counted, and their minimum found a second time, over domains up to this size."""
 
 
 class Survey(NamedTuple):
@@ -91,7 +89,8 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
         return Outcome("unknown", "none", None, None, None, "", 0, engine(), perf_counter() - start, reason)
     session = Session(posed.text, budget, solver)
     status, reason = session.check()
-    survey, how = _refutation(claim, posed, session) if status == "sat" else (None, posed.method)
+    counted = claim.points() <= (COUNTED if solver is None else solver.counted)
+    survey, how = _refutation(claim, posed, session, counted) if status == "sat" else (None, posed.method)
     bad = survey.bad if survey else None
     return Outcome(
         status=status,
@@ -121,9 +120,9 @@ def _posed(claim: Claim) -> _Posed | None:
     return None
 
 
-def _refutation(claim: Claim, posed: _Posed, session: Session) -> tuple[Survey, str]:
+def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) -> tuple[Survey, str]:
     """The smallest counterexample, by the solver where it is about a point, confirmed by plain Python; and how."""
-    survey = claim.survey() if claim.points() <= COUNTED else None
+    survey = claim.survey() if counted else None
     miscount = claim.miscount()
     if miscount is not None:
         return survey or Survey(None, miscount), "counting"
@@ -131,7 +130,7 @@ def _refutation(claim: Claim, posed: _Posed, session: Session) -> tuple[Survey, 
     facts = claim.facts(model)
     if facts is None:
         raise EngineError(f"{claim.title}: plain Python finds nothing wrong at the solver's counterexample {model}")
-    if claim.points() > COUNTED:
+    if not counted:
         return Survey(None, facts), posed.method + ("" if smallest else ", not minimised: budget exhausted")
     if survey is None or (smallest and survey.first != facts):
         raise EngineError(f"{claim.title}: smallest counterexample {facts} by the solver, {survey} by enumeration")

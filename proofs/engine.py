@@ -13,6 +13,7 @@ import z3
 
 from proofs.errors import EngineError
 
+COUNTED = 1 << 18  # points
 _NUMERAL = re.compile(r"\(([^\s()]+) (?:#x([0-9a-f]+)|#b([01]+)|(\d+)|\(- (\d+)\))\)")
 _SPENT = re.compile(r"\(:rlimit (\d+)\)")
 
@@ -27,10 +28,12 @@ class Answer(NamedTuple):
 class Solver:
     """A solver to be used for many problems, one after the other: setting one up costs more than an easy problem.
 
+    Counterexamples are counted, and their minimum found a second time, over domains of up to ``counted`` points.
     Not to be shared between threads.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, counted: int = COUNTED) -> None:
+        self.counted = counted
         self._context = z3.Context()
 
     def run(self, text: str) -> str:

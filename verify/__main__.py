@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from verify.cli import Exit, complain
 
 COMMANDS = {
+    "atlas": "every atom by instruction: what each witness said, and on whose word",
     "atom": "judge atoms by the book, the proof and the silicon",
     "laws": "prove the laws of the layout algebra for all extents and ranks",
     "layout": "judge one layout: bounds and ownership of a tile",

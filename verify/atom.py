@@ -4,15 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from verify import cli
+from verify import cli, selection
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -32,13 +31,14 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = _parser().parse_args(argv)
-    pool = _pool(options.atoms)
+    pool = selection.pool(options.atoms)
     if options.list:
-        cli.write("".join(f"{name}\n" for name in _chosen(options, pool)), options.output)
+        names = selection.chosen(options.names, options.arch, pool)
+        cli.write("".join(f"{name}\n" for name in names), options.output)
         return cli.Exit.STANDS
-    if not (options.names or options.all or options.atoms):
-        raise cli.UsageError("which atom? Give a NAME, --all, --atoms FILE, or --list to see them")
-    names = _chosen(options, pool)
+    if not (options.names or options.all or options.arch or options.atoms):
+        raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
+    names = selection.chosen(options.names, options.arch, pool)
     report = _heard([pool[name] for name in names], options)
     cli.report(report, options)
     return report.exit()
@@ -57,15 +57,9 @@ def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
 
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("python -m verify.atom", DESCRIPTION)
-    parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob")
+    selection.add_options(parser)
     parser.add_argument("--all", action="store_true", help="every registered atom")
     parser.add_argument("--list", action="store_true", help="print the names instead of judging")
-    parser.add_argument(
-        "--atoms", action="append", default=[], metavar="FILE", help="judge the atoms of a TOML file; may be repeated"
-    )
-    parser.add_argument(
-        "--witness", default="book,proof,silicon", metavar="W[,W]", help="whom to hear: book, proof, silicon"
-    )
     parser.add_argument(
         "--require",
         action="append",
@@ -81,68 +75,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
-    """The atoms to choose from: the user's files where given, else the registry."""
-    from layouts.atoms import AtomFileError, load, registry
-
-    if not files:
-        return registry()
-    pool: dict[str, AnyAtom] = {}
-    for file in files:
-        try:
-            atoms = load(Path(file))
-        except AtomFileError as error:
-            raise cli.UsageError(str(error)) from error
-        for atom in atoms:
-            if atom.name in pool:
-                raise cli.UsageError(f"{file}: atom {atom.name!r} stands in {pool[atom.name].file} too")
-            pool[atom.name] = atom
-    return pool
-
-
-def _chosen(options: argparse.Namespace, pool: Mapping[str, AnyAtom]) -> list[str]:
-    if not options.names:
-        return list(pool)
-    with suppress(cli.UsageError):
-        return cli.select(options.names, _likely(options.names, pool), "atom")
-    try:
-        return cli.select(options.names, pool, "atom")
-    except cli.UsageError as error:
-        raise cli.UsageError(_out_of_range(options.names) or str(error)) from error
-
-
-def _likely(patterns: Sequence[str], pool: Mapping[str, AnyAtom]) -> Iterable[str]:
-    """The names among which patterns find theirs, where that can be told without opening every family."""
-    from layouts.atoms.shelf import Shelf
-
-    return (
-        pool.beginning(*(re.split(r"[*?\[]", pattern)[0] for pattern in patterns)) if isinstance(pool, Shelf) else pool
-    )
-
-
-def _out_of_range(names: Sequence[str]) -> str:
-    """Which parameter of a shipped family a name gives a value that the family does not have; empty when none."""
-    from layouts.atoms import registry
-
-    for name in names:
-        for family in registry().families():
-            for parameter, word in (family.said(name) or {}).items():
-                values = [str(value) for value in family.params[parameter]]
-                if word not in values:
-                    return f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
-    return ""
-
-
 def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
     from verify.verdict import Witness
 
-    try:
-        witnesses = frozenset(Witness(word.strip()) for word in options.witness.split(","))
-    except ValueError as error:
-        raise cli.UsageError(f"--witness {options.witness}: {error}; one of book, proof, silicon") from error
-    missing = [word for word in options.require if Witness(word) not in witnesses]
-    if missing:
-        raise cli.UsageError(f"--require {missing[0]} contradicts --witness {options.witness}")
+    witnesses = selection.witnesses(options.witness, options.require)
     if options.live and (options.recordings or Witness.SILICON not in witnesses):
         raise cli.UsageError("--live hears this machine's GPU: it needs the silicon witness and no --recordings")
     return witnesses

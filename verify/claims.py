@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from verify.subject import Named, Part, Subject
 from verify.verdict import Claim, Kind
 
@@ -18,14 +20,24 @@ def claims(subject: Subject) -> list[Claim[Kind]]:
     threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
     listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
     for part in subject.parts:
-        listed += [Claim(atom.name, part.name, k, wording(k, subject, part)) for k in OF_OPERANDS]
+        listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, (part,))) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
     for named in subject.named:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"{_extents(named, shape)} fit {named.mnemonic}"))
     if not subject.named:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit no instruction"))
-    listed += [Claim(atom.name, "", kind, whole(kind, subject, shape)) for kind in WHOLE]
+    listed += [Claim(atom.name, "", k, whole(k, subject, shape), rests_on(k, subject.parts)) for k in WHOLE]
     return listed
+
+
+def rests_on(kind: Kind, parts: Iterable[Part]) -> str:
+    """Where the formulas come from that a claim about some operands rests on; empty where it rests on none.
+
+    A product rests on the formulas of all operands, equality on its own.
+    """
+    if kind not in (Kind.EQUALS, Kind.PRODUCT):
+        return ""
+    return " | ".join(dict.fromkeys(formula.provenance for part in parts for formula in part.formulas))
 
 
 def _extents(named: Named, shape: str) -> str:

@@ -13,6 +13,7 @@ import isa_tables
 from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.book import Table, evaluate
+from verify.claims import rests_on
 from verify.copy_formulas import Carried, Side, inverse
 from verify.formulas import Formula, Memory
 from verify.subject import Named, Part, Subject, issuers, look_up, thread_value, threads
@@ -108,10 +109,11 @@ def copy_claims(subject: Subject) -> list[Claim[Kind]]:
     listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, number)]
     for part in subject.parts:
         kinds = KINDS if part.name in SIDES else (Kind.WELL_FORMED,)
-        listed += [Claim(atom.name, part.name, kind, _wording(kind, subject, part)) for kind in kinds]
+        listed += [Claim(atom.name, part.name, k, _wording(k, subject, part), rests_on(k, (part,))) for k in kinds]
     for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"threads, widths and multiplicities fit {mnemonic}"))
     listed.append(Claim(atom.name, "bits", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
+    listed.append(Claim(atom.name, "bytes", Kind.RELATION, "every byte moves as recorded"))
     return listed
 
 

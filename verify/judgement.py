@@ -16,6 +16,7 @@ from verify import book, family, proof, silicon
 from verify.arithmetic import read
 from verify.claims import claims
 from verify.copies import copy_claims, fits_copy, prepare_copy, same_bits
+from verify.copy_silicon import moved
 from verify.signature import fits
 from verify.subject import Part, Subject, prepare
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
@@ -156,6 +157,10 @@ class Court:
         if not mnemonics:
             why = subject.no_book
             return [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)]
+        if isinstance(subject.atom, CopyAtom):
+            key = (Witness.SILICON, kind, maps, subject.atom.thr, subject.atom.adapter, mnemonics)
+            atom = subject.atom
+            return self._once(key, atom.name, lambda: tuple(moved(subject, atom, self.lookup)))
         ask = silicon.relation if kind is Kind.RELATION else silicon.absolute
         return self._once(
             (Witness.SILICON, kind, maps, subject.atom.thr, mnemonics),

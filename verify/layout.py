@@ -67,7 +67,7 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     threads = size(layout[0]) if layout is not None else 1
     atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
     subject = Subject(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
-    court = Court(frozenset({Witness.BOOK, Witness.PROOF}), lookup=lambda signature: "no instruction is named")
+    court = Court(frozenset({Witness.BOOK, Witness.PROOF}))
     form = Claim(text, "", Kind.WELL_FORMED, "is a layout with congruent profiles")
     verdicts = [join(form, well_formed(replace(part, layout=parsed)))]
     for kind, claim in (

@@ -31,6 +31,11 @@ class Live:
         found = self.seen[signature.mnemonic]
         return found.reason if isinstance(found, gpu_checks.Unavailable) else (found,)
 
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
+        """What this GPU shows of a matrix move, or why it shows nothing."""
+        found = gpu_checks.move(signature, worker=self.worker)
+        return found.reason if isinstance(found, gpu_checks.Unavailable) else (found,)
+
     def product(self, subject: Subject) -> list[Evidence]:
         """Random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)

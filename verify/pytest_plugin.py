@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from layouts.atoms import Atom
+    from layouts.atoms import AnyAtom
     from verify.report import Report
 
 
@@ -60,22 +60,20 @@ class AtomFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item per atom of the file, in its order."""
-        from layouts.atoms import Atom, AtomFileError, load
+        from layouts.atoms import AtomFileError, load
 
         try:
             atoms = load(self.path)
         except AtomFileError as error:
             raise self.CollectError(str(error)) from error
         for atom in atoms:
-            if not isinstance(atom, Atom):
-                raise self.CollectError(f"{self.path}: {atom.name}: a copy atom; only MMA atoms are judged")
             yield AtomItem.from_parent(self, name=atom.name, atom=atom)
 
 
 class AtomItem(pytest.Item):
     """The judgement of one atom as a test."""
 
-    def __init__(self, *, atom: Atom, **kwargs: object) -> None:
+    def __init__(self, *, atom: AnyAtom, **kwargs: object) -> None:
         super().__init__(**kwargs)  # type: ignore[arg-type]
         self.atom = atom
 
@@ -92,7 +90,7 @@ class AtomItem(pytest.Item):
         return self.path, None, self.name
 
 
-def judge(atoms: list[Atom], require: Sequence[str] = ()) -> Report:
+def judge(atoms: list[AnyAtom], require: Sequence[str] = ()) -> Report:
     """The report on some atoms, with shipped recordings as the silicon's witness."""
     from verify.judgement import Court
     from verify.report import Case, Report
@@ -121,15 +119,15 @@ def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """
 
     def check(*names: str, file: str | Path | None = None, require: Sequence[str] = ()) -> Report:
-        from layouts.atoms import Atom, AtomFileError, load, registry
-        from verify.cli import UsageError, select
+        from layouts.atoms import AtomFileError
+        from verify import selection
+        from verify.cli import UsageError
 
         beside = request.path.parent / file if file is not None else None
         try:
             where = beside if beside is not None and beside.exists() else file
-            shelf = {atom.name: atom for atom in load(Path(where))} if where is not None else registry()
-            pool = {name: atom for name, atom in shelf.items() if isinstance(atom, Atom)}
-            chosen = select(names, pool, "atom") if names else list(pool)
+            pool = selection.pool([] if where is None else [str(where)])
+            chosen = selection.chosen(names, None, pool)
         except (AtomFileError, UsageError) as error:
             pytest.fail(str(error), pytrace=False)
         return insist(judge([pool[name] for name in chosen], require))

@@ -157,7 +157,11 @@ class Lookup(Protocol):
     """Where recordings of an instruction come from; a sentence when there is none."""
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
-        """All recordings of an instruction, or why there is none."""
+        """All recordings of a matrix product, or why there is none."""
+        ...
+
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
+        """All recordings of a matrix move, or why there is none."""
         ...
 
 
@@ -165,12 +169,19 @@ class Lookup(Protocol):
 class Recorded:
     """Recordings made earlier, ours and a user's."""
 
-    recordings: Mapping[str, tuple[gpu_checks.Recording, ...]]
+    recordings: gpu_checks.Recordings
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
         """The recordings of exactly this instruction: a twin's does not count."""
-        found = self.recordings.get(signature.mnemonic, ())
-        return found or f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})"
+        return self.recordings.get(signature.mnemonic, ()) or _never(signature)
+
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
+        """The recordings of exactly this move."""
+        return self.recordings.moves.get(signature.mnemonic, ()) or _never(signature)
+
+
+def _never(signature: Signature) -> str:
+    return f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})"
 
 
 def relation(subject: Subject, lookup: Lookup) -> list[Evidence]:
@@ -209,7 +220,7 @@ def _each(
     return heard
 
 
-def source(recording: gpu_checks.Recording) -> str:
+def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
     """A recording by its GPU and driver, and whether the instruction is known to be emulated there."""
     kind = "recording of" if recording.file else "live on"
     emulated = ", known emulated" if recording.emulated else ""

@@ -58,6 +58,33 @@ class Kind(Enum):
         self.per_operand = per_operand
 
 
+class Origin(StrEnum):
+    """Where a formula of the book comes from, in a word."""
+
+    TEXT = "ISA text"
+    CORRECTED = "corrected"  # what the ISA prints is an error, and an erratum says so
+    DERIVED = "derived"  # from figures, an analogy, other software: the table says which
+    OBSERVED = "observed"  # as a GPU showed: here the book is no witness independent of silicon
+
+
+def origin(provenance: str) -> tuple[Origin, ...]:
+    """The origins that a provenance names, in the order of :class:`Origin`.
+
+    >>> [o.value for o in origin("ISA text | derived: figures; CUTLASS")]
+    ['ISA text', 'derived']
+    >>> [o.value for o in origin("derived: which fields rule which rows as an NVIDIA H200 showed")]
+    ['observed']
+    """
+    found = {_origin(text) for text in provenance.split(" | ") if text}
+    return tuple(o for o in Origin if o in found)
+
+
+def _origin(text: str) -> Origin:
+    if text in (Origin.TEXT, Origin.CORRECTED):
+        return Origin(text)
+    return Origin.OBSERVED if " showed" in text else Origin.DERIVED
+
+
 class Labelled(Protocol):
     """A kind of claim: what reports need of it."""
 
@@ -72,12 +99,16 @@ K = TypeVar("K", bound=Labelled)
 
 @dataclass(frozen=True, slots=True)
 class Claim(Generic[K]):
-    """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its kind and its wording."""
+    """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its kind and its wording.
+
+    `provenance` says where the formulas come from that it rests on; empty where it rests on none.
+    """
 
     subject: str
     part: str
     kind: K
     text: str
+    provenance: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,7 @@ def test_the_fixture_finds_the_file_beside_the_test(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "atoms.toml").write_bytes((MUSEUM / "wrong.toml").read_bytes())
     (tmp_path / "inner" / "test_ours.py").write_text(
-        "def test_shipped(verify_atom):\n    verify_atom('SM75')\n"
+        "def test_shipped(verify_atom):\n    verify_atom('SM75_16x8x8')\n"
         "def test_ours(verify_atom):\n    verify_atom('24: SM75*', file='atoms.toml')\n"
         "def test_unknown(verify_atom):\n    verify_atom('SM99')\n",
         encoding="utf-8",
@@ -51,3 +51,32 @@ def test_the_fixture_finds_the_file_beside_the_test(tmp_path: Path) -> None:
     done = pytest_in(tmp_path)
     assert "1 passed" in done.stdout and "2 failed" in done.stdout
     assert "equals PTX ISA 9.7.14.5.7" in done.stdout and "no atom is named 'SM99'" in done.stdout
+
+
+COPY = """
+["{name}"]
+ptx    = ["ldmatrix.sync.aligned.m8n8.x1.shared.b16"]
+thr    = "32:1"
+Src    = "((8,4),128):((128,0),1)"
+Dst    = "{dst}"
+Ref    = "{dst}"
+space  = {{ Src = "smem", Dst = "reg" }}
+bits   = {{ Src = 16, Dst = 16 }}
+copies = {{ Src = 4 }}
+source = "a test"
+"""
+
+
+def test_copy_atoms_are_tests_too(tmp_path: Path) -> None:
+    text = COPY.format(name="right", dst="(32,32):(32,1)") + COPY.format(name="wrong", dst="((4,8),32):((256,32),1)")
+    (tmp_path / "copies.toml").write_text(text, encoding="utf-8")
+    done = pytest_in(tmp_path, "--lanecheck", "copies.toml", "--lanecheck-require", "silicon")
+    assert "1 passed" in done.stdout and "1 failed" in done.stdout and "Traceback" not in done.stdout
+    assert (
+        "Dst calls byte 0 of lane 1 bits 256..263; it is byte 4 of lane 0, which Src calls bits 32..39" in done.stdout
+    )
+    (tmp_path / "test_ours.py").write_text(
+        "def test_copies(verify_atom):\n    verify_atom('SM75_U32x4_LDSM_N', require=('book', 'silicon'))\n"
+    )
+    done = pytest_in(tmp_path, "test_ours.py")
+    assert done.returncode == 0 and "1 passed" in done.stdout

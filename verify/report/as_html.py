@@ -53,7 +53,8 @@ def _row(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
     status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
     heard = "<br>".join(escape(" ".join(describe(e, verbose).split())) for e in verdict.evidence)
     claim = verdict.claim
-    yield f"<tr><td>{escape(claim.part)}<td>{escape(claim.text)}<td>{_status(status)}<td>{heard}</tr>"
+    rests = f" ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
+    yield f"<tr><td>{escape(claim.part)}<td>{escape(claim.text + rests)}<td>{_status(status)}<td>{heard}</tr>"
     if verdict.counterexample is not None:
         told = "\n".join(story(case, verdict))
         yield f"<tr><td colspan=4><pre>{escape(told)}</pre></tr>"

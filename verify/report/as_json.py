@@ -39,6 +39,7 @@ def _verdict(verdict: Verdict, verbose: bool) -> dict[str, Any]:
         "part": verdict.claim.part,
         "kind": verdict.claim.kind.label,
         "claim": verdict.claim.text,
+        "provenance": verdict.claim.provenance or None,
         "status": verdict.status.value,
         "contradiction": verdict.contradiction,
         "reason": verdict.reason or None,

@@ -48,8 +48,11 @@ def _testcase(suite: ElementTree.Element, verdict: Verdict, outcome: str) -> Non
     name = f"{claim.part} {claim.kind.label}".strip()
     case = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
     properties = ElementTree.SubElement(case, "properties")
+    if claim.provenance:
+        ElementTree.SubElement(properties, "property", name="provenance", value=claim.provenance)
     for evidence in verdict.evidence:
-        value = f"{evidence.status} {evidence.method} {evidence.reason}".strip()
+        shared = f"shared with {evidence.shared}" if evidence.shared else ""
+        value = " ".join(filter(None, (evidence.status, evidence.method, shared, evidence.reason)))
         ElementTree.SubElement(properties, "property", name=evidence.witness.value, value=value)
     if outcome:
         wrong = verdict.counterexample

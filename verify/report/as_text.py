@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 from verify.report import Case, Report, tally
-from verify.verdict import Evidence, Status, Verdict, Witness
+from verify.verdict import Evidence, Origin, Status, Verdict, Witness, origin
 
 NAME_WIDTH = 44
 HEADS = ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line
@@ -65,6 +65,13 @@ def _headline(case: Case) -> str:
     line = f"{case.status:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES))}"
     if counts[Status.UNCHECKED]:
         line += f", {counts[Status.UNCHECKED]} unchecked"
+    rests = {v.claim.part: origin(v.claim.provenance) for v in case.verdicts if v.claim.part and v.claim.provenance}
+    told: dict[str, list[str]] = {}
+    for part, kinds in rests.items():
+        if kinds != (Origin.TEXT,):
+            told.setdefault(" and ".join(kinds), []).append(part)
+    if told:
+        line += "   book: " + "; ".join(f"{', '.join(parts)} {kinds}" for kinds, parts in told.items())
     heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
     if heard:
         line += f"   silicon: {'; '.join(heard)}"
@@ -75,7 +82,9 @@ def _headline(case: Case) -> str:
 
 
 def _plain(verdict: Verdict) -> Iterator[str]:
-    yield f"  {verdict.status:<9} {verdict.claim.part or '-'}  {verdict.claim.text}"
+    claim = verdict.claim
+    rests = f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
+    yield f"  {verdict.status:<9} {claim.part or '-'}  {claim.text}{rests}"
     yield from (f"      {describe(evidence)}" for evidence in verdict.evidence)
 
 

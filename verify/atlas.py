@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.atlas`: atoms by instruction, what each witness said, where the book's words come from."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify import cli, selection
+
+if TYPE_CHECKING:
+    from verify.atlas_table import Atlas
+
+FORMATS = ("text", "markdown", "json", "html")
+FILES = {"markdown": "atlas.md", "json": "atlas.json", "html": "atlas.html"}
+DESCRIPTION = """The table of instructions, witnesses, verdicts and provenance, over all atoms or those that are named.
+A witness stands where it spoke on every claim that it has to speak on: book and proof on what each operand equals,
+silicon on the relation. Known defects are expected to be refuted, and fail the run when they are not."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the atlas, or write it; returns the exit code."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = cli.parser("python -m verify.atlas", DESCRIPTION, formats=FORMATS)
+    selection.add_options(parser)
+    parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
+    parser.add_argument("--write", metavar="DIR", help="write it there as Markdown, JSON and HTML at once")
+    options = parser.parse_args(argv)
+    atlas = _atlas(options)
+    if options.write:
+        _write(atlas, Path(options.write))
+    if not options.write or options.output:
+        cli.write(_rendered(atlas, options.format, options.quiet), options.output)
+    return atlas.exit
+
+
+def _atlas(options: argparse.Namespace) -> Atlas:
+    witnesses = selection.witnesses(options.witness)
+    pool = selection.pool(options.atoms)
+    names = selection.chosen(options.names, options.arch, pool)
+
+    from layouts.atoms import AtomFileError
+    from verify.atlas_table import tabulate
+    from verify.judgement import Court
+
+    try:
+        whole = tabulate((pool[name] for name in names), Court(witnesses))
+    except AtomFileError as error:
+        raise cli.UsageError(str(error)) from error
+    return whole.by_family() if options.by == "family" else whole
+
+
+def _rendered(atlas: Atlas, form: str, quiet: bool = False) -> str:
+    from verify import atlas_report
+
+    if form == "text":
+        return atlas_report.as_text(atlas, quiet)
+    render: dict[str, Callable[[Atlas], str]] = {
+        "markdown": atlas_report.as_markdown,
+        "json": atlas_report.as_json,
+        "html": atlas_report.as_html,
+    }
+    return render[form](atlas)
+
+
+def _write(atlas: Atlas, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for form, name in FILES.items():
+            (folder / name).write_text(_rendered(atlas, form), encoding="utf-8")
+    except OSError as error:
+        raise cli.UsageError(f"--write {folder}: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The atlas: atoms counted by their instruction, what each witness said of them, and where the book's words come from.
+
+A row folds in the atoms one at a time and keeps no verdict, so that the whole registry fits in little memory.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+
+from isa_tables.mnemonic import is_shape, said
+from isa_tables.schema import WIDTH
+from layouts.atoms import AnyAtom
+from verify.cli import Exit
+from verify.judgement import Court
+from verify.report import REQUIRED, Case, Report
+from verify.verdict import Origin, Status, Verdict, Witness, origin
+
+COMPUTED = "no matrix instruction"
+UNNAMED = "no instruction stated"
+MNEMONIC = re.compile(r"'?\w[\w.:]*\.[\w.:]*\w'?")
+FAMILY_N = re.compile(r"(m64n)\d+(k\d+)")
+
+
+class Told(StrEnum):
+    """What a witness said of an atom, on the claims that it has to speak on."""
+
+    STANDS = "stands"
+    PART = "in part"  # some of them stand, on others it was silent
+    REFUTED = "refuted"
+    UNKNOWN = "unknown"
+    UNCHECKED = "unchecked"
+
+
+@dataclass(frozen=True, slots=True)
+class Refuted:
+    """An atom that does not stand: in which part, how it was told, and whether that was known before."""
+
+    name: str
+    part: str
+    claim: str
+    statement: str
+    known: bool
+
+
+@dataclass(slots=True)
+class Row:
+    """The atoms of one instruction.
+
+    `told[witness]` counts the atoms by what the witness said, `reasons[witness]` those on which it was silent by the
+    reason; `provenance[operand]` says where the book's formulas come from.
+    """
+
+    instruction: str
+    family: str
+    atoms: int = 0
+    verdicts: Counter[str] = field(default_factory=Counter)
+    told: dict[Witness, Counter[Told]] = field(default_factory=dict)
+    reasons: dict[Witness, Counter[str]] = field(default_factory=dict)
+    provenance: dict[str, dict[str, None]] = field(default_factory=dict)
+    sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
+    refuted: list[Refuted] = field(default_factory=list)
+    claims: Counter[Status] = field(default_factory=Counter)
+    shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
+    evidence: int = 0
+
+    def add(self, case: Case, mnemonics: Sequence[str], witnesses: Iterable[Witness]) -> None:
+        """Count an atom in, which issues these instructions."""
+        self.atoms += 1
+        self.verdicts[case.status] += 1
+        self.claims.update(verdict.status for verdict in case.verdicts)
+        for witness in witnesses:
+            self._hear(witness, case, mnemonics)
+        for verdict in case.verdicts:
+            self._note(verdict, case)
+
+    def absorb(self, other: Row) -> None:
+        """Count another row's atoms in."""
+        self.atoms += other.atoms
+        self.shared += other.shared
+        self.evidence += other.evidence
+        self.verdicts.update(other.verdicts)
+        self.claims.update(other.claims)
+        self.sources |= other.sources
+        self.refuted += other.refuted
+        for witness, counts in other.told.items():
+            self.told.setdefault(witness, Counter()).update(counts)
+        for witness, reasons in other.reasons.items():
+            self.reasons.setdefault(witness, Counter()).update(reasons)
+        for operand, told in other.provenance.items():
+            self.provenance.setdefault(operand, {}).update(told)
+
+    def origins(self) -> dict[str, tuple[Origin, ...]]:
+        """Where the book's formulas of each operand come from, in a word each."""
+        return {operand: origin(" | ".join(told)) for operand, told in self.provenance.items()}
+
+    def _hear(self, witness: Witness, case: Case, mnemonics: Sequence[str]) -> None:
+        spoken, silent = Counter[Status](), dict[str, list[str]]()
+        for verdict in case.verdicts:
+            about = verdict.claim.kind in REQUIRED[witness]
+            for evidence in verdict.evidence:
+                if evidence.witness is not witness:
+                    continue
+                if about and evidence.status is Status.UNCHECKED:
+                    silent.setdefault(evidence.reason, []).append(verdict.claim.part)
+                elif about or evidence.status is Status.REFUTED:
+                    spoken[evidence.status] += 1
+                if witness is Witness.SILICON and evidence.method:
+                    self.sources[evidence.method] = None
+        self.told.setdefault(witness, Counter())[_in_a_word(spoken, bool(silent))] += 1
+        if silent:
+            self.reasons.setdefault(witness, Counter())[_why(silent, mnemonics)] += 1
+
+    def _note(self, verdict: Verdict, case: Case) -> None:
+        claim = verdict.claim
+        if claim.part and claim.provenance:
+            self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
+        self.evidence += len(verdict.evidence)
+        self.shared += sum(bool(evidence.shared) for evidence in verdict.evidence)
+        if verdict.status is Status.REFUTED or verdict.contradiction:
+            statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
+            self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
+
+
+def _why(silent: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
+    """Every reason with the operands that it is about, the atom's own instruction unnamed, without hints."""
+    own = [said(mnemonic) for mnemonic in mnemonics]
+    told: dict[str, list[str]] = {}
+    for reason, parts in silent.items():
+        for clause in reason.split("; nearest")[0].split("; "):
+            text = MNEMONIC.sub(
+                lambda found: "this instruction" if said(found[0].strip("'")) in own else found[0], clause
+            )
+            told.setdefault(text, []).extend(filter(None, parts))
+    return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in told.items())
+
+
+def _in_a_word(spoken: Counter[Status], silent: bool) -> Told:
+    for status, told in (
+        (Status.REFUTED, Told.REFUTED),
+        (Status.VACUOUS, Told.REFUTED),
+        (Status.UNKNOWN, Told.UNKNOWN),
+    ):
+        if spoken[status]:
+            return told
+    if not spoken:
+        return Told.UNCHECKED
+    return Told.PART if silent else Told.STANDS
+
+
+@dataclass(frozen=True, slots=True)
+class Atlas:
+    """All rows, and what they amount to."""
+
+    rows: tuple[Row, ...]
+    witnesses: tuple[Witness, ...]
+    exit: Exit
+
+    def total(self) -> Row:
+        """All rows as one."""
+        return _joined("total", self.rows)
+
+    def by_family(self) -> Atlas:
+        """The same atlas with one row for each family of instructions."""
+        grouped: dict[str, list[Row]] = {}
+        for row in self.rows:
+            grouped.setdefault(row.family, []).append(row)
+        return replace(self, rows=tuple(_joined(family, rows) for family, rows in sorted(grouped.items())))
+
+
+def _joined(name: str, rows: Iterable[Row]) -> Row:
+    whole = Row(name, name)
+    for row in rows:
+        whole.absorb(row)
+    return whole
+
+
+def instruction(atom: AnyAtom) -> tuple[str, str]:
+    """The family and the row that an atom belongs to: of its instruction, with its shape where it has one.
+
+    The shapes of a family of instructions (wgmma's) differ in N alone and are one.
+    """
+    if not atom.ptx:
+        name = UNNAMED if atom.ptx is None else COMPUTED
+        return name, name
+    mnemonic = atom.ptx[0]
+    key = said(mnemonic)
+    words = mnemonic.split(".")
+    family = key.family
+    if family == words[0] and len(words) > 1 and words[1] not in WIDTH and not is_shape(words[1]):
+        family = ".".join(words[:2])
+    if key.shape is None:
+        return family, family
+    shape = FAMILY_N.sub(r"\1N\2", key.shape) if key.head == "wgmma" else key.shape
+    return family, f"{family} {shape}"
+
+
+def tabulate(atoms: Iterable[AnyAtom], court: Court) -> Atlas:
+    """The atlas of some atoms: rows in alphabetical order of their instruction.
+
+    Its exit code is a report's: known defects, and only they, may be refuted.
+    """
+    rows: dict[str, Row] = {}
+    exits: set[Exit] = set()
+    witnesses = tuple(witness for witness in Witness if witness in court.witnesses)
+    for atom in atoms:
+        case = Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "")
+        family, name = instruction(atom)
+        rows.setdefault(name, Row(name, family)).add(case, atom.ptx or (), witnesses)
+        exits.add(Report((case,), expect_known=True).exit())
+    code = next((code for code in (Exit.CONTRADICTION, Exit.REFUTED, Exit.UNKNOWN) if code in exits), Exit.STANDS)
+    return Atlas(tuple(rows[name] for name in sorted(rows)), witnesses, code if rows else Exit.NOTHING)

@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which atoms and witnesses a command line means: files, names, an architecture."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify import cli
+
+if TYPE_CHECKING:
+    import argparse
+
+    from layouts.atoms import AnyAtom
+    from verify.verdict import Witness
+
+NAMED = re.compile(r"SM(\d+)(?=[_:<])")
+ARCHITECTURE = re.compile(r"sm_?(\d+)[af]?", re.IGNORECASE)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options by which a command says which atoms it means."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob")
+    parser.add_argument("--arch", metavar="SM", help="only the atoms of an architecture, such as sm90")
+    parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
+    parser.add_argument(
+        "--witness", default="book,proof,silicon", metavar="W[,W]", help="whom to hear: book, proof, silicon"
+    )
+
+
+def pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
+    """The atoms to choose from: the user's files where given, else the registry."""
+    from layouts.atoms import AtomFileError, load, registry
+
+    if not files:
+        return registry()
+    found: dict[str, AnyAtom] = {}
+    for file in files:
+        try:
+            atoms = load(Path(file))
+        except AtomFileError as error:
+            raise cli.UsageError(str(error)) from error
+        for atom in atoms:
+            if atom.name in found:
+                raise cli.UsageError(f"{file}: atom {atom.name!r} stands in {found[atom.name].file} too")
+            found[atom.name] = atom
+    return found
+
+
+def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
+    """The names that patterns and an architecture mean, in the order of the atoms; all where neither is given.
+
+    Raises UsageError for a pattern or an architecture that means nothing.
+    """
+    of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
+    if not patterns:
+        return [name for name in atoms if of_arch is None or _is_of(name, of_arch)]
+    found = _selected(patterns, atoms)
+    return [name for name in found if of_arch is None or _is_of(name, of_arch)]
+
+
+def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
+    with suppress(cli.UsageError):
+        return cli.select(patterns, _likely(patterns, atoms), "atom")
+    try:
+        return cli.select(patterns, atoms, "atom")
+    except cli.UsageError as error:
+        raise cli.UsageError(_out_of_range(patterns) or str(error)) from error
+
+
+def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[str]:
+    """The names among which patterns find theirs, where that can be told without opening every family."""
+    from layouts.atoms.shelf import Shelf
+
+    if not isinstance(atoms, Shelf):
+        return atoms
+    return atoms.beginning(*(re.split(r"[*?\[]", pattern)[0] for pattern in patterns))
+
+
+def _out_of_range(names: Sequence[str]) -> str:
+    """Which parameter of a shipped family a name gives a value that the family does not have; empty when none."""
+    from layouts.atoms import registry
+
+    for name in names:
+        for family in registry().families():
+            for parameter, word in (family.said(name) or {}).items():
+                values = [str(value) for value in family.params[parameter]]
+                if word not in values:
+                    return f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
+    return ""
+
+
+def architecture(name: str) -> int | None:
+    """The architecture that an atom's name begins with; None for one that is of no architecture.
+
+    >>> architecture("SM90_64x8x16_F16F16F16_SS"), architecture("UniversalFMA<float,float,float,float>")
+    (90, None)
+    """
+    found = NAMED.match(name)
+    return None if found is None else int(found[1])
+
+
+def _is_of(name: str, start: str) -> bool:
+    found = NAMED.match(name)
+    return found is not None and found[0] == start
+
+
+def _number(arch: str, atoms: Iterable[str]) -> int:
+    """The number of an architecture that some atom is of."""
+    known = sorted({number for name in atoms if (number := architecture(name)) is not None})
+    found = ARCHITECTURE.fullmatch(arch)
+    if found is None or int(found[1]) not in known:
+        listed = ", ".join(f"sm{number}" for number in known) or "none"
+        raise cli.UsageError(f"--arch {arch}: no atom is of that architecture; there are: {listed}")
+    return int(found[1])
+
+
+def witnesses(text: str, require: Sequence[str] = ()) -> frozenset[Witness]:
+    """The witnesses that a text names; raises UsageError, also where a required one is not among them."""
+    from verify.verdict import Witness
+
+    try:
+        found = frozenset(Witness(word.strip()) for word in text.split(","))
+    except ValueError as error:
+        raise cli.UsageError(f"--witness {text}: {error}; one of book, proof, silicon") from error
+    missing = [word for word in require if Witness(word) not in found]
+    if missing:
+        raise cli.UsageError(f"--require {missing[0]} contradicts --witness {text}")
+    return found
