@@ -112,14 +112,15 @@ class TiledCopy:
 
     def _retile(self, layout: Layout) -> Layout:
         values = size(layout[0])
-        # (m, n) -> block of V values: in what order layout_tv walks the rests
-        place = composition(right_inverse(self.layout_tv), Layout(self.shape))
-        blocks = upcast(place, self.size * values)
-        order = zipped_divide(logical_product(Layout(values), right_inverse(blocks)), self._atom_values)
+        problem = f"the values of {self.layout_tv} are no blocks of {values} in the order of the tile's modes"
+        try:
+            place = composition(right_inverse(self.layout_tv), Layout(self.shape))
+            blocks = upcast(place, self.size * values)  # (m, n) -> block: in what order layout_tv walks the rests
+            order = zipped_divide(logical_product(Layout(values), right_inverse(blocks)), self._atom_values)
+        except LayoutError as error:
+            raise LayoutError(f"{problem}: {error}") from error
         if size(order) != size(self.layout_tv[1]):
-            raise LayoutError(
-                f"the values of {self.layout_tv} are no blocks of {values} in the order of the tile's modes"
-            )
+            raise LayoutError(problem)
         tile = (values, *(size(mode) for mode in blocks))
         divided = zipped_divide(layout, tile)
         return make_layout(composition(divided[0], order), *[*divided[1]][1:])
@@ -196,10 +197,14 @@ def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | Non
     Raises LayoutError when the two together name a thread or a value twice, or leave one out.
     """
     values = Layout(1) if val_layout is None else val_layout
-    placed = raked_product(thr_layout, values)
+    problem = f"threads {thr_layout} and values {values} do not name each thread and value once"
+    try:
+        placed = raked_product(thr_layout, values)
+    except LayoutError as error:
+        raise LayoutError(f"{problem}: {error}") from error
     found = right_inverse(placed)
     if size(found) != size(placed):
-        raise LayoutError(f"threads {thr_layout} and values {values} do not name each thread and value once")
+        raise LayoutError(problem)
     layout_tv = composition(found, Layout((size(thr_layout), size(values))))
     return TiledCopy(atom, layout_tv, tuple(size(mode) for mode in placed))
 
