@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_checks.device import compile_cubin, device, load
+from gpu_checks.device import Loaded, compile_cubin, device, load
 from gpu_checks.sources import COMMON
 from gpu_checks.values import DeviceInfo, Refused, Unavailable
 
@@ -30,6 +30,7 @@ RECORDINGS = Path(__file__).parent / "recordings" / "banks"
 MEMORY = 32 * 1024  # bytes that addresses may reach
 UNIT = "load 32, stride 1"  # the pattern that is one wavefront
 _WARPS, _ROUNDS, _UNROLLED, _REPEATS = 16, 256, 16, 5
+_BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that none has two
 
 Addresses = tuple[int, ...]
 
@@ -279,14 +280,20 @@ def _cycles(chosen: Sequence[Pattern], info: DeviceInfo) -> Mapping[Pattern, flo
     for operation, bits in dict.fromkeys((one.operation, one.bits) for one in chosen):
         group = [one for one in dict.fromkeys(chosen) if (one.operation, one.bits) == (operation, bits)]
         module = load(compile_cubin(kernel(operation, bits), info.sm))
-        addresses = np.array([one.addresses for one in group], np.uint32)
-        runs = []
-        for _ in range(_REPEATS):
-            blank, sink = np.zeros(len(group), np.uint64), np.zeros((len(group), 32 * _WARPS), np.uint32)
-            runs.append(module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1])[0])
-        least = np.min(runs, axis=0) / (_WARPS * _ROUNDS * _UNROLLED)
-        found |= {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
+        for start in range(0, len(group), _BLOCKS):
+            found |= _timed(module, group[start : start + _BLOCKS])
     return found
+
+
+def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
+    """One launch, repeated, for patterns of one kind: a block each."""
+    addresses = np.array([one.addresses for one in group], np.uint32)
+    runs = []
+    for _ in range(_REPEATS):
+        blank, sink = np.zeros(len(group), np.uint64), np.zeros((len(group), 32 * _WARPS), np.uint32)
+        runs.append(module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1])[0])
+    least = np.min(runs, axis=0) / (_WARPS * _ROUNDS * _UNROLLED)
+    return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
 
 
 def recordings_of_banks(folder: Path = RECORDINGS) -> tuple[Observation, ...]:

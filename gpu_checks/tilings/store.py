@@ -53,11 +53,15 @@ class TilingRun:
         return bool(self.controls) and all(self.controls.values())
 
 
+def lines(rows: Iterable[Tiling | TilingRun]) -> str:
+    """One line each."""
+    return "".join(json.dumps({"schema": SCHEMA, **_data(row)}) + "\n" for row in rows)
+
+
 def write(path: Path, rows: Iterable[Tiling | TilingRun]) -> None:
-    """One line each; the folder is made."""
+    """Write their lines; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    lines = (json.dumps({"schema": SCHEMA, **_data(row)}) + "\n" for row in rows)
-    path.write_text("".join(lines), encoding="utf-8")
+    path.write_text(lines(rows), encoding="utf-8")
 
 
 def tilings(path: Path = SHIPPED) -> tuple[Tiling, ...]:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import gpu_checks
@@ -164,3 +165,38 @@ def test_the_gpu_shows_what_is_on_record():
     assert not isinstance(found, Unavailable), found
     assert all(isinstance(one, Observation) and one.clear for one in found)
     assert [one.wavefronts for one in found] == [one.wavefronts for one in RECORDED]
+
+
+def fresh(random):
+    """A pattern that nobody chose: any words, or few of them, or with twins among the lanes."""
+    operation = str(random.choice(["load", "store", "ldmatrix.x4"]))
+    bits = 128 if operation == "ldmatrix.x4" else int(random.choice([32, 64, 128]))
+    lane, many = np.arange(32), int(random.choice([4, 16, 64, banks.MEMORY * 8 // bits]))
+    word = random.integers(0, many, 32) * int(random.choice([1, 2, 8])) % (banks.MEMORY * 8 // bits)
+    twins = int(random.choice([0, 1, 2, 3, 4, 16]))
+    same = word[lane & ~twins]
+    same[lane >= int(random.choice([32, 32, 31, 16]))] = word[31]
+    return banks.Pattern(str(random), operation, bits, tuple(map(int, same * bits // 8)))
+
+
+def test_fresh_patterns_are_of_many_kinds():
+    random = np.random.default_rng(5)
+    drawn = [fresh(random) for _ in range(300)]
+    for one in drawn:
+        check(one)
+    assert sum(map(merged, drawn)) > 20 and len({by_merged_phases(one) for one in drawn}) > 10
+    assert sum(by_phases(one) != by_merged_phases(one) for one in drawn) > 10
+
+
+@pytest.mark.gpu
+def test_patterns_that_nobody_chose_follow_the_rule_too():
+    """The rule was found on the recorded patterns; these are drawn anew."""
+    info = gpu_checks.device()
+    if info.gpu not in {one.device.gpu for one in RECORDED}:
+        pytest.skip(f"gpu: no recording of {info.gpu}")
+    random = np.random.default_rng()
+    drawn = [fresh(random) for _ in range(600)]
+    found = measure(drawn)
+    assert not isinstance(found, Unavailable), found
+    wrong = [one for one in found if one.wavefronts != by_merged_phases(one.pattern)]
+    assert not wrong, (len(wrong), wrong[0])
