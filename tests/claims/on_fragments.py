@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from functools import lru_cache
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,8 @@ from layouts import Layout, complement, size
 from layouts.atoms import Atom, registry
 from tests.claims.expression import compute
 from tests.claims.on_layouts import differ
+from verify.judgement import Court
+from verify.verdict import Kind, Status, Witness
 
 CELL = re.compile(r"T(\d+)V(\d+)")
 Locate = Callable[[int, int], tuple[int, int]]
@@ -220,8 +223,8 @@ def participants(instruction: str, computation: int, lanes: list[int]) -> str:
 def same_map(one: str, other: str, operand: str, differs: bool) -> str:
     """Whether two instructions deal an operand out differently."""
     a, b = book(one).operands[operand], book(other).operands[operand]
-    if a.unspecified or b.unspecified or (a.lanes, a.values) != (b.lanes, b.values):
-        return "" if differs else "they hold other numbers of values"
+    if (a.lanes, a.values) != (b.lanes, b.values):
+        return "" if differs else f"{a.lanes} lanes x {a.values} values, {b.lanes} x {b.values}"
     return "" if (compared(a, b.locate) != "") == differs else "they are one map" if differs else compared(a, b.locate)
 
 
@@ -242,6 +245,20 @@ def atom(name: str, part: str, is_: str) -> str:
     found = registry()[name]
     assert isinstance(found, Atom)
     return differ(Layout.parse(found.thr if part == "thr" else found.operands[part]), Layout.parse(is_))
+
+
+def observed(name: str, operand: str, layout: str) -> str:
+    """With this layout of an operand the registered atom agrees with what a GPU was recorded to do."""
+    found = registry()[name]
+    assert isinstance(found, Atom)
+    claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
+    relation = next(v for v in Court().judge(claimed) if v.claim.kind is Kind.RELATION)
+    (heard,) = (e for e in relation.evidence if e.witness is Witness.SILICON)
+    if heard.status is Status.AGREES:
+        return ""
+    at = heard.counterexample.inputs if heard.counterexample else {}
+    where = " ".join(f"{key} {value}" for key, value in at.items() if key in ("lane", "value"))
+    return f"{heard.status.name}: {operand} {where} meets other elements".replace("  ", " ")
 
 
 def warps(family: str) -> str:
@@ -272,6 +289,6 @@ KINDS = {
     check.__name__: check
     for check in (
         formula, proved, fragment, drawing, drawn_by, once, holds, along, apart, store, fact, known, participants,
-        same_map, even_steps, atom, warps, bijective,
+        same_map, observed, even_steps, atom, warps, bijective,
     )
 }  # fmt: skip
