@@ -75,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--require", action="append", default=[], choices=("proof",), help="a witness that must have spoken"
     )
+    parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
     return parser
 
@@ -174,7 +175,7 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
     prover = Prover(options.rlimit or proofs.BUDGET)
     pool = _pool(options)
     cases = [case(one, pool, prover) for one in stated]
-    return Report(tuple(cases), frozenset(Witness(word) for word in options.require))
+    return Report(tuple(cases), frozenset(Witness(word) for word in options.require), options.expect_known)
 
 
 if __name__ == "__main__":

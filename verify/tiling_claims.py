@@ -8,14 +8,14 @@ threads and coordinates of all atoms counted out in loops. The solver encodes wh
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from math import prod
 
 import numpy as np
 
-from layouts import Layout, cosize, size
-from layouts.atoms import AnyAtom
+from layouts import Layout, LayoutError, cosize, size
+from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify import book, gemm, proof, tiling_counts, tiling_smem
 from verify.arithmetic import spelled, walk
@@ -37,10 +37,16 @@ def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         tiling = prepare(stated, atom)
     except IllFormed as error:
         verdict = ill_formed(stated.name, error.part, error.text, str(error))
-        return Case(stated.name, (verdict,), atom.known_defect or "")
+        return Case(stated.name, (verdict,), _defect(atom))
     texts = {d.name: stated.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.dealt}
     texts |= {f"smem {operand}": str(layout) for operand, layout in stated.smem.items()}
-    return Case(stated.name, tuple(judge(tiling, prover)), atom.known_defect or "", tuple(texts.items()))
+    return Case(stated.name, tuple(judge(tiling, prover)), _defect(atom), tuple(texts.items()))
+
+
+def _defect(atom: Atom) -> str:
+    """The known defect of an atom's layouts; one of its instruction does not touch a tiling."""
+    defect = atom.known_defect or ""
+    return defect if {part.strip() for part in defect.partition(":")[0].split(",")} & set(atom.operands) else ""
 
 
 def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
@@ -49,7 +55,7 @@ def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
     for dealt in tiling.dealt:
         verdicts += _operand(tiling, dealt, prover)
     verdicts += tiling_counts.judge(tiling)
-    verdicts += [_product(tiling), _law(tiling, prover, verdicts)]
+    verdicts += [_product(tiling, prover), _law(tiling, prover, verdicts)]
     verdicts += tiling_smem.judge(tiling)
     return [_with_replay(verdict, tiling) for verdict in verdicts]
 
@@ -84,7 +90,8 @@ def _threads(tiling: Tiling, prover: Prover) -> Verdict:
         wrong = Counterexample({"threads": len(numbers)}, f"{len(numbers)} threads are numbered, {stated} stated")
     status = Status.PROVED if wrong is None else Status.REFUTED
     counted = Evidence(Witness.BOOK, status, "enumeration", len(numbers), "numpy", counterexample=wrong)
-    return join(claim, [counted, prover.threads(tiling)])
+    question = (TilingKind.THREADS, str(vmnk))
+    return join(claim, [counted, *prover.once(question, tiling.name, lambda: [prover.threads(tiling)])])
 
 
 def _numbering(tiling: Tiling) -> str:
@@ -105,30 +112,51 @@ def _whose(vmnk: Layout, index: int) -> str:
 
 def _operand(tiling: Tiling, dealt: Dealt, prover: Prover) -> Iterator[Verdict]:
     """The claims about one operand: its (thread, value) layout, its partitions, every multiple of the tile."""
-    name, part = tiling.name, dealt.part
-    text = tiling.stated.claimed.get(dealt.name, "")
+    name, part, question = tiling.name, dealt.part, tiling.question(dealt)
+
+    def heard(kind: Kind | TilingKind, words: str, *witnesses: Callable[[], Evidence]) -> Verdict:
+        evidence = prover.once((kind, question), f"{name} {part.name}", lambda: [witness() for witness in witnesses])
+        return join(Claim(name, part.name, kind, words), evidence)
+
+    text = tiling.stated.claimed.get(part.name, "")
     layout, fault = thread_value(text) if text else (dealt.layout_tv(), "")
     if layout is None:
-        yield ill_formed(name, dealt.name, text, fault)
+        yield ill_formed(name, part.name, text, fault)
     else:
-        subject, whole = _tile(tiling, dealt, layout)
-        called = "the layout" if text else f"layout{dealt.name}_TV"
-        owns = proof.testify(Kind.OWNS, subject, whole, prover.budget, prover.solver)
-        for of_layout, words in (
-            (Kind.IN_BOUNDS, f"{called} stays inside {whole.tile}"),
-            (Kind.OWNS, f"{called} holds each element of {whole.tile} {times(subject.multiplicity(whole))}"),
-        ):
-            said = owns if of_layout is Kind.OWNS else _within(owns, subject, whole, prover)
-            heard = [book.testify(of_layout, subject, whole), said]
-            yield join(Claim(name, dealt.name, of_layout, words), heard)
-        yield join(
-            Claim(name, dealt.name, Kind.EQUALS, f"{called} is the atom's, tiled"),
-            [_equals(tiling, dealt, layout), prover.equals(tiling, dealt, layout)],
-        )
-    yield _partition(tiling, dealt)
+        yield from _layout(tiling, dealt, layout, prover, heard)
+    x, y = dealt.extent(tiling.tile)
+    words = f"partition_{part.name} of {x}x{y} ({','.join(part.axes)}): each element {times(dealt.held)}"
+    yield heard(TilingKind.PARTITION, words, lambda: _partition(tiling, dealt))
     x, y = dealt.extent(tiling.mma.shape_mnk)
     words = f"each element of every multiple of {x}x{y} ({','.join(part.axes)}) is held {times(dealt.held)}"
-    yield join(Claim(name, dealt.name, TilingKind.MULTIPLES, words + _why(dealt)), [prover.multiples(tiling, dealt)])
+    yield heard(TilingKind.MULTIPLES, words + _why(dealt), lambda: prover.multiples(tiling, dealt))
+
+
+def _layout(
+    tiling: Tiling, dealt: Dealt, layout: Layout, prover: Prover, heard: Callable[..., Verdict]
+) -> Iterator[Verdict]:
+    """The claims about a (thread, value) layout of one tiled MMA: those of an atom, and that it is the tiling's."""
+    subject, whole = _tile(tiling, dealt, layout)
+    called = "the layout" if dealt.name in tiling.stated.claimed else f"layout{dealt.name}_TV"
+    owns = heard(
+        Kind.OWNS,
+        f"{called} holds each element of {whole.tile} {times(subject.multiplicity(whole))}",
+        lambda: book.testify(Kind.OWNS, subject, whole),
+        lambda: proof.testify(Kind.OWNS, subject, whole, prover.budget, prover.solver),
+    )
+    yield heard(
+        Kind.IN_BOUNDS,
+        f"{called} stays inside {whole.tile}",
+        lambda: book.testify(Kind.IN_BOUNDS, subject, whole),
+        lambda: _within(owns.status is Status.PROVED, subject, whole, prover),
+    )
+    yield owns
+    yield heard(
+        Kind.EQUALS,
+        f"{called} is the atom's, tiled",
+        lambda: _equals(tiling, dealt, layout),
+        lambda: prover.equals(tiling, dealt, layout),
+    )
 
 
 def _why(dealt: Dealt) -> str:
@@ -148,8 +176,8 @@ def _tile(tiling: Tiling, dealt: Dealt, layout: Layout) -> tuple[Subject, Part]:
     return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
 
 
-def _within(owns: Evidence, subject: Subject, part: Part, prover: Prover) -> Evidence:
-    if owns.status is Status.PROVED:
+def _within(owned: bool, subject: Subject, part: Part, prover: Prover) -> Evidence:
+    if owned:
         return Evidence(Witness.PROOF, Status.PROVED, "follows from 'owns'")
     return proof.testify(Kind.IN_BOUNDS, subject, part, prover.budget, prover.solver)
 
@@ -216,16 +244,22 @@ def _repair(dealt: Dealt, agree: int, points: int) -> str:
     return f"the tiled MMA's own: {dealt.layout_tv()}      {points} of {points} agree (now {agree})"
 
 
-def _partition(tiling: Tiling, dealt: Dealt) -> Verdict:
+def _partition(tiling: Tiling, dealt: Dealt) -> Evidence:
     """That the threads' partitions of the given tile hold each element as often as the atoms do."""
     x, y = dealt.extent(tiling.tile)
-    words = f"partition_{dealt.name} of {x}x{y} ({','.join(dealt.part.axes)}): each element {times(dealt.held)}"
-    claim = Claim(tiling.name, dealt.name, TilingKind.PARTITION, words)
-    table = gemm.partitions(tiling, dealt, Tensor(np.arange(x * y), Layout((x, y))))
-    counts = np.bincount(table.ravel(), minlength=x * y)
+    table = gemm.partitions(tiling, dealt, Tensor(None, Layout((x, y))))
+    outside = np.argwhere((table < 0) | (table >= x * y))
+    counts = np.bincount(table[(table >= 0) & (table < x * y)], minlength=x * y)
     bad = np.flatnonzero(counts != dealt.held)
     wrong = None
-    if len(bad):
+    if len(outside):
+        thread, value = gemm.threads(tiling)[outside[0][0]], int(outside[0][1])
+        wrong = Counterexample(
+            {"thread": thread, "value": value},
+            f"T{thread} V{value} holds element {table[tuple(outside[0])]}, the tile has 0..{x * y - 1}",
+            damage=(f"{len(outside)} of {table.size} points fall outside",),
+        )
+    elif len(bad):
         part, first = replace(dealt.part, extent=(x, y)), int(bad[0])
         holders = sum(row.count(first) for row in table.tolist())
         wrong = Counterexample(
@@ -235,15 +269,27 @@ def _partition(tiling: Tiling, dealt: Dealt) -> Verdict:
             reproduced=holders == int(counts[first]),
         )
     status = Status.PROVED if wrong is None else Status.REFUTED
-    return join(claim, [Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)])
+    return Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)
 
 
-def _product(tiling: Tiling) -> Verdict:
+def _product(tiling: Tiling, prover: Prover) -> Verdict:
     shape = "x".join(map(str, tiling.tile))
     sums = f", {tiling.atoms[2]} partial sums added" if tiling.atoms[2] > 1 else ""
     words = f"the {shape} product through partitions and fragments alone equals numpy's{sums}"
+    maps = tuple(formula.key for dealt in tiling.dealt for formula in dealt.part.formulas)
+    question = (Kind.PRODUCT, tiling.question(*tiling.dealt), maps)
+    heard = prover.once(question, tiling.name, lambda: [_computed(tiling)])
+    return join(Claim(tiling.name, "", Kind.PRODUCT, words), heard)
+
+
+def _computed(tiling: Tiling) -> Evidence:
     given = gemm.operands(tiling)
-    found, right = gemm.run(tiling, given), gemm.expected(given)
+    right = gemm.expected(given)
+    try:
+        found = gemm.run(tiling, given)
+    except LayoutError as error:
+        left = Counterexample({}, f"a partition leaves its operand: {error}")
+        return Evidence(Witness.BOOK, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)
     bad = np.argwhere(found != right)
     wrong = None
     if len(bad):
@@ -255,8 +301,7 @@ def _product(tiling: Tiling) -> Verdict:
             damage=(f"{len(bad)} of {right.size} elements are wrong",),
         )
     status = Status.AGREES if wrong is None else Status.REFUTED
-    heard = Evidence(Witness.BOOK, status, "random integers", right.size, "numpy", counterexample=wrong)
-    return join(Claim(tiling.name, "", Kind.PRODUCT, words), [heard])
+    return Evidence(Witness.BOOK, status, "random integers", right.size, "numpy", counterexample=wrong)
 
 
 def _law(tiling: Tiling, prover: Prover, before: list[Verdict]) -> Verdict:
@@ -266,7 +311,7 @@ def _law(tiling: Tiling, prover: Prover, before: list[Verdict]) -> Verdict:
         if verdict.claim.kind is TilingKind.MULTIPLES and not verdict.status.stands:
             why = f"its premise does not stand: {verdict.claim.part} multiples is {verdict.status}"
             return join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)])
-    return join(claim, [prover.tiling_law(tiling.name)])
+    return join(claim, prover.once(Kind.TILING, tiling.name, lambda: [prover.law()]))
 
 
 def _with_replay(verdict: Verdict, tiling: Tiling) -> Verdict:

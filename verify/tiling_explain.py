@@ -7,9 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from layouts import Layout, size
+from layouts import Layout
 from layouts.atoms import AnyAtom
 from layouts.tensor import Tensor
+from layouts.tiled import derive
 from verify.cli import UsageError
 from verify.region import describe
 from verify.tiling_stated import Stated
@@ -40,33 +41,13 @@ def _tiling(stated: Stated, pool: Mapping[str, AnyAtom], thread: int) -> Iterato
 
 
 def _steps(tiling: Tiling, dealt: Dealt, thread: int) -> Iterator[str]:
-    """An operand's steps, from row-major memory."""
+    """An operand's steps, from row-major memory, and the elements that they end at."""
     rows, columns = dealt.extent(tiling.tile)
     memory = Layout((rows, columns), (columns, 1))
-    permuted, shape, counts = (
-        ",".join(str(of[axis]) for axis in dealt.along)
-        for of in (tiling.mma.permutation_mnk, tiling.mma.atom.shape, tiling.atoms)
-    )
-    named = (
-        "row-major memory",
-        f"1 logical_divide by the permutation ({permuted})",
-        f"2 zipped_divide by the atom ({shape})",
-        f"3 compose with the atom's {dealt.part.layout}",
-        f"4 zipped_divide by the atoms ({counts})",
-    )
-    yield f"  {dealt.name} {rows}x{columns} ({','.join(dealt.part.axes)})"
-    for what, layout in zip(named, tiling.mma.steps(dealt.name, memory), strict=True):
-        yield f"    {what}"
-        yield f"        {layout}"
-    yield from _slice(tiling, dealt, thread, memory)
-
-
-def _slice(tiling: Tiling, dealt: Dealt, thread: int, memory: Layout) -> Iterator[str]:
+    yield f"  {dealt.name} {rows}x{columns} ({','.join(dealt.part.axes)}), row-major"
+    for number, step in enumerate(derive(tiling.mma, dealt.name, memory, thread)):
+        yield f"    {number or ' '} {step.name} {step.text}: {step.profile}"
+        yield f"        {step.layout}"
     part = dealt.partition(thread, Tensor(None, memory))
-    mine = tiling.mma.get_slice(thread)
-    place = ", ".join(f"{axis}={mine.place['mnk'.index(axis)]}" for axis in dealt.part.axes)
-    yield f"    5 slice thread {thread}: v={mine.v}, {place}"
-    yield f"        {part.layout} at offset {part.offset}"
-    columns = size(memory[1])
     points = [divmod(int(at), columns) for at in part.offset + part.layout(np.arange(part.size))]
     yield f"    {part.size} elements: {describe(points, dealt.extent(tiling.tile), dealt.part.axes)}"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 import proofs
@@ -18,11 +19,18 @@ ONE = Layout(1, 0)
 
 @dataclass(slots=True)
 class Prover:
-    """A solver with its budget; the law about all tilings is proved once and shared."""
+    """A solver with its budget, and the evidence already given: equal questions are answered once."""
 
     budget: int = proofs.BUDGET
     solver: proofs.Solver = field(default_factory=proofs.Solver)
-    law: tuple[str, Evidence] | None = None
+    given: dict[Hashable, tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
+
+    def once(self, question: Hashable, name: str, testify: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
+        """The evidence on a question; where it was heard before, with the name of the tiling it was given for."""
+        if question not in self.given:
+            self.given[question] = name, tuple(testify())
+        first, evidence = self.given[question]
+        return [replace(e, shared=first if first != name else "") for e in evidence]
 
     def threads(self, tiling: Tiling) -> Evidence:
         """Every (v, wM, wN, wK) is a thread of its own; idle lanes of a warp fill the holes that are left."""
@@ -74,12 +82,9 @@ class Prover:
             statement += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
         return _evidence(outcome, Counterexample(dict(model), f"{statement} hold {where}"))
 
-    def tiling_law(self, name: str) -> Evidence:
+    def law(self) -> Evidence:
         """The law of tilings, for every atom that is a bijection and every count."""
-        if self.law is None:
-            self.law = name, proof.tiling(self.budget, self.solver)
-        first, found = self.law
-        return found if first == name else replace(found, shared=first)
+        return proof.tiling(self.budget, self.solver)
 
 
 def partition(tiling: Tiling, dealt: Dealt) -> proofs.Partition:

@@ -127,6 +127,13 @@ class Tiling:
         """Threads that work."""
         return size(self.mma.thr_layout_vmnk)
 
+    def question(self, *operands: Dealt) -> tuple[object, ...]:
+        """What claims about these operands depend on: equal for tilings that deal them out alike."""
+        stated, atom = self.stated, self.subject.mma
+        how = (atom.shape, atom.thr, str(stated.atoms_layout), str(stated.permutation), self.tile)
+        parts = ((d.name, d.part.text, d.copies, stated.claimed.get(d.name, "")) for d in operands)
+        return (*how, *parts)
+
 
 def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
     """The atom that a tiling names; raises UsageError with the nearest names."""
