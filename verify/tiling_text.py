@@ -10,10 +10,13 @@ from verify.tiling_subject import TilingKind
 from verify.verdict import Kind
 
 SHOWN = (TilingKind.THREADS, TilingKind.PARTITION, TilingKind.REGISTERS, TilingKind.CALLS, Kind.PRODUCT)
+FEW = 8
 
 
 def render(report: Report, judged: str) -> str:
-    """The numbers of each tiling, then the report on them."""
+    """The numbers of each tiling, unless there are many, then the report on them."""
+    if len(report.cases) > FEW:
+        return judged
     numbers = "".join(f"{line}\n" for case in report.cases for line in _numbers(case))
     return numbers + judged
 

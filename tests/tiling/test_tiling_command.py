@@ -1,0 +1,280 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.tiling`: exit codes, the lines of its refusals, files, formats, snapshots."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from verify import tiling
+
+HERE = Path(__file__).parent
+F16 = "SM80_16x8x16_F32F16F16F32_TN"
+FMA = "UniversalFMA<float,float,float,float>"
+WRONG = str(HERE / "wrong.toml")
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    code = tiling.main([*words])
+    told = capsys.readouterr()
+    return code, told.out, told.err
+
+
+REFUSED = {
+    "a tile that the tiled MMA does not divide": (
+        ["--atom", F16, "--atoms-layout", "2,2,1", "--tile", "128,120,32"],
+        f"--tile: N = 120 is not a multiple of 16, what one tiled MMA of {F16} covers: 112 or 128 would do",
+    ),
+    "a tile below one atom": (
+        ["--atom", F16, "--tile", "8,8,16"],
+        f"--tile: M = 8 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 would do",
+    ),
+    "a permutation that is no multiple": (
+        ["--atom", F16, "--atoms-layout", "2,2,1", "--permutation", "48,32,16"],
+        "--permutation: M = 48, 2 atoms of 16 along M need a multiple of 32: 32 or 64 would do",
+    ),
+    "a permutation with a hole": (
+        ["--atom", F16, "--permutation", "_,(8,2):(1,16),_"],
+        "--permutation: N = (8,2):(1,16) does not cover 0..15: coordinate 8 is nobody's, 16 is outside; "
+        "(8,2):(1,8) would do",
+    ),
+    "a permutation that names one twice": (
+        ["--atom", F16, "--permutation", "_,(8,2):(1,4),_"],
+        "--permutation: N = (8,2):(1,4) does not cover 0..15: coordinate 12 is nobody's, another has two positions; "
+        "(8,2):(1,8) would do",
+    ),
+    "too many threads": (
+        ["--atom", F16, "--atoms-layout", "8,8,1"],
+        "--atoms-layout: 8x8x1 atoms of 32 threads each make 2048 threads, a CTA has at most 1024: "
+        f"at most 32 atoms of {F16} would do",
+    ),
+    "threads numbered too high": (
+        ["--atom", F16, "--atoms-layout", "(2,2,1):(1,64,0)"],
+        f"--atoms-layout: (2,2,1):(1,64,0) of {F16}: threads are numbered up to 4095, a CTA has at most 1024",
+    ),
+    "two counts for three": (
+        ["--atom", F16, "--atoms-layout", "2,2"],
+        "--atoms-layout: '2,2': three counts for M, N, K are wanted, here are 2",
+    ),
+    "no atoms": (
+        ["--atom", F16, "--atoms-layout", "2,0,1"],
+        "--atoms-layout: '2,0,1': '0' is no number from 1 to 65536",
+    ),
+    "no layout": (
+        ["--atom", F16, "--permutation", "_,(8,2:(1,8),_"],
+        "--permutation: '_,(8,2:(1,8),_': three extents or layouts for M, N, K are wanted, here are 2",
+    ),
+    "a copy": (
+        ["--atom", "SM75_U32x4_LDSM_N"],
+        "--atom: SM75_U32x4_LDSM_N is a copy atom; a tiling is of an MMA atom",
+    ),
+    "nothing": (
+        [],
+        "which tiling? Give a FILE, or --atom NAME with --atoms-layout, --permutation and --tile",
+    ),
+    "a file and an atom": (
+        ["x.toml", "--atom", F16],
+        "--atom: a FILE states its tilings in whole; give a FILE or --atom, not both",
+    ),
+    "--only without a file": (
+        ["--atom", F16, "--only", "x"],
+        "--only chooses among the tilings of a FILE, and there is none",
+    ),
+    "a swizzle that is none": (
+        ["--atom", F16, "--smem-a", "Sw<3,3,1> o (8,64):(64,1)"],
+        "--smem-a: Sw<3,3,1> needs |shift| >= bits, got 1 < 3: the field read and the field changed overlap",
+    ),
+    "a thread that is not there": (
+        ["--atom", F16, "--explain", "--thread", "32"],
+        f"--thread 32: {F16} has the threads 0 .. 31",
+    ),
+    "a budget of nothing": (
+        ["--atom", F16, "--rlimit", "0"],
+        "--rlimit 0: the budget must be positive and below 2^32",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_cannot_be_a_tiling_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, line = REFUSED[name]
+    assert run(capsys, *words) == (2, "", f"lanecheck: {line}\n")
+
+
+FILES = {
+    'x = 3': "x: expected a table, found an integer",
+    '["x"]\natoms_layout = [2, 2, 1]': "x.atom: missing",
+    '["x"]\natom = 3': "x.atom: expected a string, found an integer",
+    f'["x"]\natom = "{F16}"\ntiel = [1, 2, 3]': "x.tiel: unknown key; did you mean 'tile'?",
+    f'["x"]\natom = "{F16}"\ntile = [128, 128]': "x.tile: [128, 128]: three extents for M, N, K are wanted, here are 2",
+    f'["x"]\natom = "{F16}"\ntile = [128, 128, 1.5]': (
+        "x.tile: expected a text or a list of numbers and texts, found an array"
+    ),
+    f'["x"]\natom = "{F16}"\ntile = [128, 128, -1]': "x.tile: [128, 128, -1]: '-1' is no number from 1 to 65536",
+    f'["x"]\natom = "{F16}"\ntile = "128,128,8"': (
+        f"x.tile: K = 8 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 would do"
+    ),
+    f'["x"]\natom = "{F16}"\natoms_layout = "(2,2):(1,2)"': (
+        "x.atoms_layout: (2,2):(1,2) has rank 2: modes for M, N, K are wanted"
+    ),
+    f'["x"]\natom = "{F16}"\npermutation = [32, "(8,2:(1,8)", "_"]': (
+        "x.permutation: cannot read '(8,2:(1,8)': expected ',' or ')', found ':' at column 5"
+    ),
+    f'["x"]\natom = "{F16}"\nsmem = {{ C = "8:1" }}': "x.smem.C: unknown key; known are A, B",
+    f'["x"]\natom = "{F16}"\nsmem = {{ A = "64:1" }}': (
+        "x.smem.A: 64:1 has rank 1: modes for rows and columns are wanted"
+    ),
+    f'["x"]\natom = "{F16}"\nC = "(4"': "x.C: cannot read '(4': expected ',' or ')', found the end at column 3",
+    '[x': "is not TOML: Expected ']' at the end of a table declaration (at end of document)",
+    '[""]\natom = "a"': '"": a tiling needs a name',
+}  # fmt: skip
+
+
+def test_an_unknown_atom_is_told_with_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = F16.replace("_TN", "_NT")
+    code, out, error = run(capsys, "--atom", wrong)
+    assert (code, out) == (2, "")
+    assert error.startswith(f"lanecheck: no atom is named {wrong!r}; nearest: {F16}, ")
+    path = tmp_path / "tilings.toml"
+    path.write_text(f'["x"]\natom = "{wrong}"', encoding="utf-8")
+    code, out, error = run(capsys, str(path))
+    assert (code, out) == (2, "")
+    assert error.startswith(f"lanecheck: {path}: x.atom: no atom is named {wrong!r}; nearest: {F16}, ")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_what_is_wrong_with_a_file_is_one_line(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "tilings.toml"
+    path.write_text(text, encoding="utf-8")
+    code, out, error = run(capsys, str(path))
+    assert (code, out) == (2, "")
+    assert error == f"lanecheck: {path}: {FILES[text]}\n"
+
+
+def test_files_beyond_the_bounds(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "large.toml"
+    path.write_text("#" * (1 << 20) + "\n", encoding="utf-8")
+    assert run(capsys, str(path)) == (2, "", f"lanecheck: {path}: is over 1 MiB\n")
+    path.write_text(f"x = {'[' * 70}{']' * 70}", encoding="utf-8")
+    assert run(capsys, str(path))[2] == f"lanecheck: {path}: nested deeper than 64\n"
+    assert run(capsys, str(tmp_path / "none.toml"))[2].endswith("cannot be read: No such file or directory\n")
+
+
+def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.toml"
+    empty.write_text("", encoding="utf-8")
+    assert run(capsys, "--atom", F16, "-q")[0] == 0
+    assert run(capsys, WRONG, "-q")[0] == 1
+    assert run(capsys, "--atom", F16, "--rlimit", "50", "-q")[0] == 4
+    assert run(capsys, str(empty), "-q")[0] == 5
+    known = "SM80_16x8x128_S32U1U1S32_TN_XORPOPC"
+    assert run(capsys, "--atom", known, "-q")[0] == 1
+    assert run(capsys, "--atom", known, "--expect-known", "-q")[0] == 0
+
+
+def test_too_small_a_budget_is_told_and_never_a_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--atom", F16, "--rlimit", "50")
+    assert code == 4
+    assert "UNKNOWN" in out and "rlimit 50 exhausted" in out
+    assert "STANDS" not in out
+
+
+def test_the_right_twins_of_the_wrong_file_stand(capsys: pytest.CaptureFixture[str]) -> None:
+    listed = run(capsys, WRONG, "--list")[1].split()
+    assert listed == ["museum_12", "museum_12_right", "museum_21", "museum_21_right", "museum_25", "museum_25_right"]
+    assert run(capsys, WRONG, "--only", "*_right", "-q")[0] == 0
+    for name in ("museum_12", "museum_21", "museum_25"):
+        code, out, _ = run(capsys, WRONG, "--only", name)
+        assert (code, f"REFUTED   {name}  " in out) == (1, True)
+        assert f"replay   python -m verify.tiling {WRONG} --only {name}\n" in out
+
+
+def test_a_replay_line_gives_the_refutation_again(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--atom", F16, "--atoms-layout", "2,1,1", "--tile", "64,64,32", "--smem-a", "Sw<3,3,3> o (8,64):(64,1)"]
+    code, out, _ = run(capsys, *words)
+    line = next(line for line in out.splitlines() if line.startswith("  replay"))
+    again = shlex.split(line.partition("verify.tiling ")[2])
+    assert (code, run(capsys, *again)) == (1, (1, out, ""))
+
+
+def test_atoms_of_your_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    atoms, tilings = tmp_path / "atoms.toml", tmp_path / "tilings.toml"
+    atoms.write_text(
+        '["mine"]\nshape = [16, 8, 8]\nthr = "32:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
+        'A = "((4,8),(2,2)):((32,1),(16,8))"\nB = "((4,8),2):((16,1),8)"\nC = "((4,8),(2,2)):((32,1),(16,8))"\n'
+        'source = "mine"\n',
+        encoding="utf-8",
+    )
+    tilings.write_text(f'["a"]\natom = "mine"\natoms_layout = [2, 2, 1]\n["b"]\natom = "{F16}"\n', encoding="utf-8")
+    assert run(capsys, "--atoms", str(atoms), "--atom", "mine", "--atoms-layout", "2,2,1", "-q")[0] == 0
+    assert run(capsys, str(tilings), "--atoms", str(atoms), "-q")[0] == 0
+    assert "no atom is named 'mine'" in run(capsys, str(tilings))[2]
+    atoms.write_text(atoms.read_text(encoding="utf-8").replace('(16,8))"\nB', '(16,4))"\nB'), encoding="utf-8")
+    code, out, _ = run(capsys, "--atoms", str(atoms), "--atom", "mine", "--atoms-layout", "2,2,1")
+    assert code == 1
+    assert f"replay   python -m verify.tiling --atoms {atoms} --atom mine --atoms-layout '(2,2,1):(1,2,0)'" in out
+
+
+def test_a_prefix_means_every_atom_of_it(capsys: pytest.CaptureFixture[str]) -> None:
+    names = run(capsys, "--atom", "SM80_16x8x16", "--list")[1].split()
+    assert len(names) > 5 and all(name.startswith("SM80_16x8x16_") for name in names)
+    globbed = run(capsys, "--atom", "SM75_*", "--list")[1].split()
+    assert "SM75_8x8x16_S32S8S8S32_TN" in globbed and not any("LDSM" in name for name in globbed)
+
+
+def test_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "report"
+    code, out, _ = run(capsys, WRONG, "--format", "json", "-o", str(path))
+    document = json.loads(path.read_text(encoding="utf-8"))
+    assert (code, out, document["schema"], document["exit"]) == (1, "", 1, 1)
+    assert [subject["status"] for subject in document["subjects"]] == ["REFUTED", "STANDS"] * 3
+    run(capsys, WRONG, "--format", "junit", "-o", str(path))
+    assert len(ElementTree.parse(path).findall(".//failure")) == document["claims"]["REFUTED"]
+    assert run(capsys, WRONG, "--format", "html")[1].startswith("<!DOCTYPE html>")
+
+
+def test_the_five_steps_are_the_pictures(capsys: pytest.CaptureFixture[str]) -> None:
+    """The SIMT picture: thread 0's fragment (1,(4,2),(4,2)):(0,(128,8192),(1,64)), by way of these layouts."""
+    words = ["--atom", FMA, "--atoms-layout", "16,16,1", "--permutation", "(16,4):(4,1),(16,4):(4,1),_"]
+    out = run(capsys, *words, "--tile", "128,128,8", "--explain")[1]
+    c = out[out.index("  C 128x128") :]
+    assert [line.strip() for line in c.splitlines()[2:13:2]] == [
+        "(128,128):(128,1)",
+        "(((16,4),2),((16,4),2)):(((512,128),8192),((4,1),64))",
+        "((1,1),((16,4,2),(16,4,2))):((0,0),((512,128,8192),(4,1,64)))",
+        "((1,1),((16,4,2),(16,4,2))):((0,0),((512,128,8192),(4,1,64)))",
+        "((1,(16,16)),(1,((4,2),(4,2)))):((0,(512,4)),(0,((128,8192),(1,64))))",
+        "(1,(4,2),(4,2)):(0,(128,8192),(1,64))",
+    ]
+
+
+SNAPSHOTS = {
+    "stands.txt": ["--atom", F16, "--atoms-layout", "2,2,1", "--permutation", "32,32,16", "--tile", "128,128,32"],
+    "verbose.txt": ["--atom", "SM90_64x128x16_F32F16F16_RS", "--atoms-layout", "2,1,1", "--tile", "128,128,64", "-v"],
+    "wrong.txt": ["tests/tiling/wrong.toml"],
+    "explain.txt": ["--atom", F16, "--atoms-layout", "2,2,1", "--tile", "128,128,32", "--explain", "--thread", "37"],
+}
+
+
+def steady(text: str) -> str:
+    """Times and the solver's version come and go."""
+    return re.sub(r"z3 \d+(\.\d+)+", "z3 VERSION", re.sub(r", \d+\.\d ms", ", TIME", text))
+
+
+@pytest.mark.parametrize("name", SNAPSHOTS)
+def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Word for word; `LANECHECK_SNAPSHOTS=update pytest …` writes the snapshots anew."""
+    monkeypatch.chdir(HERE.parents[1])
+    told = steady(run(capsys, *SNAPSHOTS[name])[1])
+    kept = HERE / "snapshots" / name
+    if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
+        kept.parent.mkdir(exist_ok=True)
+        kept.write_text(told, encoding="utf-8")
+    assert told == kept.read_text(encoding="utf-8")
