@@ -9,6 +9,7 @@ are here: Coordinates (Z^n, nested as shapes are; the basis is E(i)) and Xor (na
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias, cast
@@ -44,12 +45,12 @@ class Coordinates:
         if np.any(cast(Any, other)):
             raise LayoutError(f"cannot add {other} to the coordinate {self}: only coordinates, or 0")
         # Zeros of an array still give the result its shape.
-        return Coordinates(_map(lambda x: x + other, self.value)) if isinstance(other, np.ndarray) else self
+        return Coordinates(map_leaves(lambda x: x + other, self.value)) if isinstance(other, np.ndarray) else self
 
     __radd__ = __add__
 
     def __mul__(self, factor: Any) -> Coordinates:
-        return Coordinates(_map(lambda x: x * factor, self.value))
+        return Coordinates(map_leaves(lambda x: x * factor, self.value))
 
     __rmul__ = __mul__
 
@@ -141,7 +142,7 @@ def module_layout(shape: IntTuple, stride: Strides) -> Layout:
     """
     check_shape(shape)
     as_stride = cast(IntTuple, stride)
-    if not congruent(shape, _map(lambda _: 0, stride)):
+    if not congruent(shape, map_leaves(lambda _: 0, stride)):
         raise ProfileError(f"shape {format_int_tuple(shape)} and stride {stride} differ in profile")
     kinds = {type(d) for d in leaves(as_stride) if d != 0}
     if len(kinds) > 1 or not kinds <= {int, Coordinates, Xor}:
@@ -203,8 +204,9 @@ def _basis(shape: IntTuple, *path: int) -> Any:
     return tuple(_basis(mode, *path, i) for i, mode in enumerate(shape))
 
 
-def _map(change: Any, t: Nested) -> Nested:
-    return tuple(_map(change, x) for x in t) if isinstance(t, tuple) else change(t)
+def map_leaves(change: Callable[[Any], Any], t: Nested) -> Nested:
+    """A nested tuple with each of its leaves changed."""
+    return tuple(map_leaves(change, x) for x in t) if isinstance(t, tuple) else change(t)
 
 
 def _add(a: Nested, b: Nested) -> Nested:

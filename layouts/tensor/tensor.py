@@ -16,7 +16,7 @@ from layouts.coords import IndexArray, Slicer, has_none
 from layouts.errors import LayoutError
 from layouts.int_tuple import IntTuple, nest, rank, size, wrap
 from layouts.layout import Layout, slice_and_offset
-from layouts.tensor.module import Coordinates, identity_layout, index
+from layouts.tensor.module import Coordinates, identity_layout, index, map_leaves
 
 AnyLayout = Layout | ComposedLayout
 
@@ -87,7 +87,10 @@ class Tensor:
 
     def values(self) -> Any:
         """All elements, in the order of the index 0 .. size-1; of a tensor without storage, arrays of coordinates."""
-        return self._places(np.arange(self.size, dtype=np.int64)) if self.data is None else self.data[self.indices()]
+        if self.data is not None:
+            return self.data[self.indices()]
+        places = self._places(np.arange(self.size, dtype=np.int64))
+        return map_leaves(lambda place: np.broadcast_to(place, self.size), places)
 
     def matrix(self) -> npt.NDArray[Any]:
         """All elements as an array with one axis per mode.

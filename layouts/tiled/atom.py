@@ -91,6 +91,13 @@ class CopyAtom:
         return upcast({"src": self.src, "dst": self.dst, "ref": self.ref}[side], self.bits)
 
 
+def check_multiple(extent: int, unit: int, told: str) -> None:
+    """Refuse an extent that is no multiple of ``unit``: ``told`` says so, and the multiples next to it follow."""
+    times = extent // unit
+    if extent % unit:
+        raise LayoutError(f"{told}: {f'{times * unit} or ' if times else ''}{(times + 1) * unit} would do")
+
+
 def read(atom: MmaAtom | CopyAtom, sides: str | tuple[str, ...]) -> None:
     """Parse the layouts that are text, and refuse those that are not (thread, value) with the threads of ``thr``."""
     for name in ("thr", *sides):

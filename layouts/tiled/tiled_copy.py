@@ -17,7 +17,7 @@ from layouts.layout import Layout, make_layout
 from layouts.products import logical_product, raked_product
 from layouts.recast import upcast
 from layouts.tensor.tensor import Tensor
-from layouts.tiled.atom import CopyAtom
+from layouts.tiled.atom import CopyAtom, check_multiple
 from layouts.tiled.tiled_mma import TiledMMA
 
 L = TypeVar("L", bound="Layout | ComposedLayout")
@@ -51,11 +51,7 @@ class TiledCopy:
             raise LayoutError(f"a (thread, value) layout has 2 modes, {self.layout_tv} has {len(self.layout_tv)}")
         for mode, what in enumerate(("threads", "values")):
             whole, part = size(self.layout_tv[mode]), size(self.atom.values("ref")[mode])
-            if whole % part:
-                raise LayoutError(
-                    f"{self.layout_tv} has {whole} {what}, no multiple of the atom's {part}: "
-                    f"{(whole // part + 1) * part} would do"
-                )
+            check_multiple(whole, part, f"{self.layout_tv} has {whole} {what}, no multiple of the atom's {part}")
 
     @property
     def size(self) -> int:
@@ -133,12 +129,7 @@ class TiledCopy:
         if len(layout) < len(self.tiler):
             raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
         for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
-            if extent % tile:
-                below = f"{extent // tile * tile} or " if extent > tile else ""
-                raise LayoutError(
-                    f"{extent} of {layout} is no multiple of the tile's {tile}: "
-                    f"{below}{(extent // tile + 1) * tile} would do"
-                )
+            check_multiple(extent, tile, f"{extent} of {layout} is no multiple of the tile's {tile}")
         return on_layout(lambda plain: self._divided(side, plain), layout)
 
     def _divided(self, side: str, layout: Layout) -> Layout:

@@ -25,7 +25,7 @@ from layouts.products import tiled_product
 from layouts.tensor.partition import flat_coord
 from layouts.tensor.tensor import Tensor, make_tensor
 from layouts.text import parse_int_tuple
-from layouts.tiled.atom import MmaAtom
+from layouts.tiled.atom import MmaAtom, check_multiple
 
 L = TypeVar("L", bound="Layout | ComposedLayout")
 Permutation: TypeAlias = "tuple[int | Layout | str | None, ...]"
@@ -189,12 +189,8 @@ class TiledMMA:
             )
         for axis, mode in zip(AXES[operand], wrap(layout.shape), strict=False):
             extent, tile = size(mode), self.shape_mnk[axis]
-            if extent % tile:
-                below = f"{extent // tile * tile} or " if extent > tile else ""
-                raise LayoutError(
-                    f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}: "
-                    f"{below}{(extent // tile + 1) * tile} would do"
-                )
+            told = f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}"
+            check_multiple(extent, tile, told)
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,12 +304,8 @@ def _permutation(axis: str, tiler: int | Layout | str | None, covered: int) -> L
         tiler = Layout.parse(tiler) if ":" in tiler else Layout(parse_int_tuple(tiler))
     layout = tiler if isinstance(tiler, Layout) else Layout(tiler)
     extent = size(layout)
-    if extent % covered:
-        below = f"{extent // covered * covered} or " if extent > covered else ""
-        raise LayoutError(
-            f"a permutation of {extent} elements of {axis} is no multiple of the {covered} that the atoms cover: "
-            f"{below}{(extent // covered + 1) * covered} would do"
-        )
+    told = f"a permutation of {extent} elements of {axis} is no multiple of the {covered} that the atoms cover"
+    check_multiple(extent, covered, told)
     if size(right_inverse(layout)) != extent:
         raise LayoutError(
             f"the permutation {layout} of {axis} does not cover 0 .. {extent - 1}, each once: "

@@ -41,6 +41,11 @@ def test_the_identity_gives_each_coordinate_back(shape: tuple[int, ...]) -> None
         assert index(layout(i)) == index(layout(crd)) == crd
 
 
+def test_a_stride_of_zero_repeats_coordinates() -> None:
+    rows, columns = index(module_layout((4, 3), (E(0) + E(1), 0))(np.arange(4)[:, None], np.arange(3)))
+    assert rows.tolist() == columns.tolist() == [[i] * 3 for i in range(4)]
+
+
 def test_nested_modes_have_nested_coordinates() -> None:
     layout = identity_layout((4, (2, (3, 5))))
     assert index(layout(2, (1, (2, 4)))) == (2, (1, (2, 4)))

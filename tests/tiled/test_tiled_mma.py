@@ -111,7 +111,7 @@ def test_partitions_are_the_definition(tiling: Any, times: tuple[int, int], oper
         wanted = held[thread]
         assert [part.layout[i].shape for i in range(3)] == [*mma.partition_shape(operand, shape)]
         assert [int(np.prod(owners.flat(mode))) for mode in part.shape] == [*wanted.shape[:3]]
-        x, y = (np.broadcast_to(c, part.size) for c in part.values())
+        x, y = part.values()
         assert np.array_equal(x, wanted[..., 0].ravel(order="F")), thread
         assert np.array_equal(y, wanted[..., 1].ravel(order="F")), thread
 
