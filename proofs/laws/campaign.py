@@ -21,6 +21,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from pathlib import Path
 from typing import Any
 
+from proofs.errors import ProblemError
 from proofs.laws import solve
 from proofs.laws.contracts import examined
 from proofs.laws.execution import Examined, Operation, Violation, examine, ours
@@ -111,12 +112,15 @@ def _examined(label: str) -> dict[str, Any]:
 
 def run(jobs: int, file: Path = FILE) -> None:
     """Examine what is not recorded yet; each result is written as it comes."""
-    done = dict(recorded(file))
-    todo = [label for label in operations() if label not in done]
+    done, begun = dict(recorded(file)), sources()
+    todo = sorted((label for label in operations() if label not in done), key=lambda label: "rank 3" not in label)
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
         waiting = {pool.submit(_examined, label): label for label in todo}
         for future in as_completed(waiting):
             label, error = waiting[future], future.exception()
+            if sources() != begun:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise ProblemError("the code has changed since the campaign began: start it again")
             if error is None:
                 done[label] = future.result()
                 _write(done, file)
@@ -138,7 +142,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
     options = parser.parse_args(argv)
     if not options.check:
-        run(options.jobs)
+        try:
+            run(options.jobs)
+        except ProblemError as error:
+            print(error, file=sys.stderr)
+            return 2
     found = list(faults())
     print("\n".join(found) or "the record is current")
     return 1 if found else 0

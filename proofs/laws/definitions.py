@@ -92,8 +92,10 @@ def right_inverse(a: Flat, result: Flat) -> str:
 
 
 def left_inverse(a: Flat, result: Flat) -> str:
-    """R(L(k)) = k; a layout that is not injective has no left inverse."""
+    """R(L(k)) = k; a layout that is not injective has no left inverse, and must be refused."""
     values = [at(a, k) for k in range(size(a))]
+    if len(set(values)) < len(values):
+        return "L takes a value twice: it has no left inverse, and was not refused"
     return next((f"R(L({k})) = R({v}) = {at(result, v)}" for k, v in enumerate(values) if at(result, v) != k), "")
 
 

@@ -15,7 +15,7 @@ from proofs.engine import Session
 from proofs.errors import ProblemError
 from proofs.laws import execution
 from proofs.laws.execution import Operation
-from proofs.laws.formula import Node, evaluate, text
+from proofs.laws.formula import Node, evaluate, substitute, text
 from proofs.laws.operations import operations
 from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, Space, negated, script
 from proofs.laws.symbolic import SymInt as Symbol
@@ -32,14 +32,30 @@ def inferred(operation: str, shape: str, by: str | None) -> str:
     """
     fixed, chosen = _family(operation, shape, by)
     target = execution.ours()
-    symbols = {x: fixed.get(x, Symbol(x)) for x in chosen.space.names}
+    symbols = {x: Symbol(x) for x in chosen.space.names}  # all of them: in a dictionary 8 does not meet a symbol
     space = _narrowed(chosen.space, {x: int(v) for x, v in fixed.items()})
     paths, left = execution.followed(target, lambda: chosen.call(target, symbols), space)
-    lines = [f"{operation}, shape {shape}" + (f", by {by}" if by else "") + ", any strides of A that do not merge"]
-    lines += list(_told("right", [p for p in paths if p.error is None and p.samples], chosen))
-    lines += list(_told("refused", [p for p in paths if p.error is not None and p.samples], chosen))
+    reached = [p for p in paths if p.samples or _reached(p)]
+    right = list(_told("right", [p for p in reached if p.error is None], chosen, fixed))
+    refused = list(_told("refused", [p for p in reached if p.error is not None], chosen, fixed))
+    lines = [f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(chosen), *right, *refused]
     lines += [f"{left} paths were not followed"] * bool(left)
+    unknown = sum(line.startswith("  unknown") for line in right)
+    exact = "exact: right in the cases above, refused in all others" if refused else "exact: right in every case"
+    lines.append(exact if not (unknown or left) else f"not exact: {unknown} cases unknown, {left} not followed")
     return "\n".join(lines) + "\n"
+
+
+def _strides(chosen: Operation) -> str:
+    composed = chosen.name in ("composition", "logical_divide")
+    return ", strides D of A that do not merge" if composed else ", strides d"
+
+
+def _reached(path: Path) -> bool:
+    """Whether numbers lead down a path that no sample took; it is given them."""
+    status, at = execution._reach(path)
+    path.samples = [at] if at else []
+    return status != "unsat"
 
 
 def _family(operation: str, shape: str, by: str | None) -> tuple[Mapping[str, int], Operation]:
@@ -74,15 +90,23 @@ def _narrowed(space: Space, fixed: Mapping[str, int]) -> Space:
     return replace(space, assumed=narrow, samples=kept)
 
 
-def _told(word: str, paths: Sequence[Path], chosen: Operation) -> Iterator[str]:
+def _told(word: str, paths: Sequence[Path], chosen: Operation, fixed: Mapping[str, Node]) -> Iterator[str]:
     for path in sorted(paths, key=lambda p: -len(p.samples)):
-        at = min(path.samples, key=lambda at: sum(at.values()))
         status = word
         if word == "right":
             wrong = execution.judged(execution.ours(), chosen, path)
             status = "proved" if not wrong else "unknown"
-        yield f"  {status:<8} when {' and '.join(text(c) for c in _needed(path)) or 'always'}"
-        yield f"           such as {chosen.shown(at)}"
+        yield f"  {status:<8} when {' and '.join(text(_computed(substitute(c, fixed))) for c in _needed(path)) or 'always'}"
+        if path.samples:
+            yield f"           such as {chosen.shown(min(path.samples, key=lambda at: sum(at.values())))}"
+
+
+def _computed(node: Node) -> Node:
+    """The formula with what is made of numbers alone computed."""
+    if not isinstance(node, tuple):
+        return node
+    whole = (node[0], *map(_computed, node[1:]))
+    return int(evaluate(whole, {}, {})) if all(isinstance(part, int) for part in whole[1:]) else whole
 
 
 def _needed(path: Path) -> list[Node]:

@@ -45,7 +45,8 @@ class Space:
         """A space with random small samples, the same in every run."""
         source = random.Random(7)
         drawn = ({x: _draw(source, top) for x in names} for _ in range(count))
-        distinct = {tuple(at.values()): at for at in drawn if all(evaluate(node, at, {}) for node in assumed)}
+        asked = [compiled(node) for node in assumed]
+        distinct = {tuple(at.values()): at for at in drawn if all(ask(at) for ask in asked)}
         return cls(tuple(names), tuple(assumed), tuple(distinct.values()))
 
 
@@ -228,6 +229,8 @@ def _folded(head: str, a: Node, b: Node) -> Node:
         return int(evaluate((head, a, b), {}, {}))
     if a == b and head in _SAME:
         return _SAME[head]
+    if (head, a) == ("-", 0) and isinstance(b, tuple) and b[:2] == ("-", 0):
+        return b[2]
     if (head, b) in {("+", 0), ("-", 0), ("*", 1), ("//", 1)}:
         return a
     if (head, a) in {("+", 0), ("*", 1)}:

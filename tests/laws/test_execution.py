@@ -175,8 +175,24 @@ def test_code_that_looks_at_a_number_is_found_out() -> None:
 
 def test_the_condition_of_a_composition_is_inferred() -> None:
     told = inferred("composition", "(6,2)", "N:2")
-    assert "refused  when N0 > 3 and N0 % 3 != 0" in told
+    assert "refused  when 3 < N0 and N0 % 3 != 0" in told
     assert "proved   when N0 % 3 == 0" in told
+    assert "such as composition((6,2):(0,1), 4:2)" in told
+
+
+@pytest.mark.parametrize(
+    ("operation", "shape", "by", "told"),
+    [
+        ("complement", "2", None, "right in every case"),
+        ("left_inverse", "(4,8)", None, "refused in all others"),
+        ("right_inverse", "(4,8)", None, "right in every case"),
+        ("logical_divide", "(4,6)", "N:2", "refused in all others"),
+        ("logical_product", "4", "2:r", "exact"),
+        ("coalesce", "(4,s)", None, "right in every case"),
+    ],
+)
+def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, told: str) -> None:
+    assert told in inferred(operation, shape, by).splitlines()[-1]
 
 
 def test_a_family_that_is_not_known_is_refused() -> None:
