@@ -256,7 +256,7 @@ def _minimal(every: tuple[Shape, ...], relation: set[tuple[Shape, Shape]]) -> st
 
 def _maximal(every: tuple[Shape, ...], relation: set[tuple[Shape, Shape]]) -> str:
     """A shape of primes alone with something else above it."""
-    for a, b in sorted(relation, key=lambda pair: (_size(pair[0]), str(pair))):
+    for a, b in sorted(relation, key=lambda pair: (_size(pair[0]), len(str(pair)), str(pair))):
         if a != b and all(x in (2, 3, 5, 7) for x in _leaves(a)):
             return f"{format_int_tuple(a)} and {format_int_tuple(b)}"
     return ""
