@@ -1,0 +1,162 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.movement …`: judge data on the way: through registers, shared memory and matrix descriptors."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify import cli
+
+if TYPE_CHECKING:
+    from verify.movement_stated import Movement
+    from verify.report import Report
+    from verify.verdict import Verdict
+
+DESCRIPTION = """Judge data on its way between instructions. --from X --to Y: what X leaves in registers is what Y wants
+there (ldmatrix to mma, accumulators to stmatrix, accumulators to A of the next product). --shared LAYOUT --access
+LAYOUT: accesses are whole, aligned and free of bank conflicts for every base address. --descriptor LAYOUT: an operand
+of wgmma lies as a matrix descriptor says, and which. Or a TOML FILE that states several."""
+FLAGS = {
+    "from": "mnemonic or atom that gives: a matrix load, or an mma its accumulators",
+    "to": "mnemonic or atom that takes: an mma an operand, or a matrix store",
+    "operand": "operand of --to: A (where absent), B or C",
+    "tiles": "tiles of the mma side by side, as n=2; as many as the counts ask for where absent",
+    "rows": "row of a matrix load or store -> element of the tile that it starts with; derived where absent",
+    "values": "value wanted -> value held; derived where absent",
+    "major": "how the tile lies in memory: K or MN",
+    "shared": "index in the tile -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
+    "access": "(thread, value) -> index in the tile",
+    "how": "load (where absent), store or ldmatrix",
+    "descriptor": "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
+}
+BITS = {
+    "narrow": "bits that accumulators are converted to before they are stored; theirs where absent",
+    "element": "bits of an element",
+    "width": "bits that a thread asks for at once; an element where absent",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the movements that the arguments state; returns the exit code."""
+    return cli.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = _parser().parse_args(argv)
+    stated = _stated(options)
+    if options.list:
+        cli.write("".join(f"{one.name}\n" for one in stated), options.output)
+        return cli.Exit.STANDS
+    if options.search_swizzle:
+        return _search(stated, options)
+    report = _judge(stated, options)
+    cli.report(report, options)
+    return report.exit()
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = cli.parser("python -m verify.movement", DESCRIPTION)
+    parser.add_argument("files", nargs="*", metavar="FILE", help="movements, one TOML table each")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of the files: these movements")
+    for flag, what in FLAGS.items():
+        parser.add_argument(f"--{flag}", metavar=flag.upper(), help=what)
+    for flag, what in BITS.items():
+        parser.add_argument(f"--{flag}", metavar="BITS", type=int, help=what)
+    parser.add_argument(
+        "--search-swizzle", action="store_true", help="the smallest swizzle without a conflict in all accesses stated"
+    )
+    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument(
+        "--require", action="append", default=[], choices=("book", "proof", "silicon"), help="who must have spoken"
+    )
+    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+    return parser
+
+
+def _stated(options: argparse.Namespace) -> list[Movement]:
+    """What the arguments state, in their order."""
+    from verify import movement_stated
+
+    table = {key: value for key in (*FLAGS, *BITS) if (value := getattr(options, key)) is not None}
+    if options.files:
+        if table:
+            raise cli.UsageError(f"--{next(iter(table))}: a FILE states its movements in whole; give one or the other")
+        found = [one for file in options.files for one in movement_stated.load(Path(file))]
+        if not options.only:
+            return found
+        chosen = cli.select(options.only, dict.fromkeys(one.name for one in found), "movement")
+        return [one for one in found if one.name in chosen]
+    if options.only:
+        raise cli.UsageError("--only chooses among the movements of a FILE, and there is none")
+    sort = next((sort for sort in movement_stated.SORTS if sort in table), None)
+    if sort is None:
+        raise cli.UsageError("which movement? Give --from with --to, --shared with --access, --descriptor, or a FILE")
+    required, optional = movement_stated.SORTS[sort]
+    missing = [key for key in required if key not in table]
+    idle = [key for key in table if key not in (*required, *optional)]
+    if missing or idle:
+        what = f"--{sort} needs --{missing[0]} too" if missing else f"--{idle[0]} says nothing about --{sort}"
+        raise cli.UsageError(what)
+    return [movement_stated.movement(_name(table), table, _command(table), _fail)]
+
+
+def _fail(key: str, problem: str) -> None:
+    raise cli.UsageError(f"--{key}: {problem}")
+
+
+def _name(table: dict[str, Any]) -> str:
+    if "from" in table:
+        return f"{table['from']} -> {table['to']} {table.get('operand', '')}".rstrip()
+    return str(table.get("shared") or table["descriptor"])
+
+
+def _command(table: dict[str, Any]) -> str:
+    words = [word for key, value in table.items() for word in (f"--{key}", str(value))]
+    return shlex.join(["python", "-m", "verify.movement", *words])
+
+
+def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Report:
+    import proofs
+    from verify.report import Case, Report
+    from verify.verdict import Witness
+
+    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
+        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
+    budget, solver = options.rlimit or proofs.BUDGET, proofs.Solver()
+    cases = tuple(Case(one.name, tuple(_verdicts(one, budget, solver))) for one in stated)
+    return Report(cases, frozenset(Witness(word) for word in options.require))
+
+
+def _verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
+    from verify import movement_descriptor, movement_memory, movement_registers
+
+    if one.link is not None:
+        return movement_registers.judge(one.link, one.major, budget, solver)
+    if one.reach is None:
+        raise cli.UsageError(f"{one.name} states nothing")
+    if one.described:
+        return movement_descriptor.judge(one.reach, one.major, budget, solver)
+    return movement_memory.judge(one.reach, budget, solver)
+
+
+def _search(stated: Sequence[Movement], options: argparse.Namespace) -> int:
+    """One swizzle for all accesses that are stated, which must be of one element width."""
+    from verify.movement_memory import searched
+
+    reaches = [one.reach for one in stated if one.reach is not None and not one.described]
+    if len(reaches) != len(stated):
+        raise cli.UsageError("--search-swizzle needs accesses: --shared with --access, or a FILE of them")
+    if len({reach.element for reach in reaches}) > 1:
+        raise cli.UsageError("--search-swizzle: the accesses have elements of different widths")
+    best = searched(reaches)
+    text = f"{best.swizzle} of elements: {best.said}\n"
+    cli.write(text, options.output)
+    return cli.Exit.STANDS if best.free else cli.Exit.REFUTED
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

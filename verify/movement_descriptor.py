@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wgmma's operands in shared memory: which matrix descriptor, if any, says what a layout says.
+
+    address(mn, k; swizzle, major, LBO, SBO) = swizzle(bytes * layout(mn, k)), for every element of the tile
+
+The left side is the book's; LBO and SBO are read off where the book's formula has each of them once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+import isa_tables
+import proofs
+from isa_tables.smem import Layouts
+from isa_tables.smem import read as read_layouts
+from layouts import Layout, Swizzle, size
+from verify.movement_memory import BYTE, Reach, scaled
+from verify.movement_registers import STATUS, MovementKind, Table
+from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+
+NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A descriptor's fields, and where the book leaves the layout, if it does."""
+
+    swizzle: str
+    major: str
+    lbo: int
+    sbo: int
+    bad: Table  # coordinates that disagree
+
+    def said(self) -> str:
+        """The fields in words."""
+        return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
+
+
+def judge(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> list[Verdict]:
+    """The verdict on an operand's place in memory; `reach.tile` is (mn, k) -> element, `major` K, MN or empty."""
+    book = read_layouts("wgmma")
+    cited = f"PTX ISA {book.section} ({book.provenance})"
+    name = NAMES.get(reach.bytes if reach.swizzle.bits else Swizzle(0, 0, 0))
+    if name is None:
+        claim = Claim(reach.name, "", MovementKind.DESCRIBED, f"is what a matrix descriptor says, {cited}")
+        said = f"{reach.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
+        wrong = Counterexample({}, said, replay=reach.replay)
+        return [join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])]
+    tried = [_described(reach, book, name, m) for m in ([major] if major else ["K", "MN"])]
+    best = min(tried, key=lambda d: len(d.bad))
+    said = f"is what the descriptor {best.said()} says, {cited}"
+    claim = Claim(reach.name, "", MovementKind.DESCRIBED, said)
+    return [join(claim, [_enumerated(reach, book, best), _proof(reach, book, best, budget, solver)])]
+
+
+def _grid(reach: Reach) -> tuple[Table, Table]:
+    mn, k = (size(mode) for mode in reach.plain)
+    return np.arange(mn)[:, None], np.arange(k)[None, :]
+
+
+def _addresses(reach: Reach) -> Table:
+    mn, k = _grid(reach)
+    found: Table = np.asarray(reach.bytes(np.asarray(reach.plain(mn, k)) * reach.element // BYTE))
+    return found
+
+
+def _described(reach: Reach, book: Layouts, name: str, major: str) -> Described:
+    """The descriptor of one major that agrees with the layout where LBO and SBO first count."""
+    mn, k = _grid(reach)
+
+    def plain(lbo: int, sbo: int) -> Table:
+        found: Table = np.asarray(
+            reach.bytes(np.asarray(book.address(mn, k, reach.element, name, major, lbo=lbo, sbo=sbo)))
+        )
+        return np.broadcast_to(found, (mn.size, k.size))
+
+    zero, wanted = plain(0, 0), np.asarray(reach.bytes(_addresses(reach)))
+    unit = 1 << 20  # above every other part of an address, so that the swizzle's fields stay apart
+    leading, stride = (plain(unit, 0) - zero) // unit, (plain(0, unit) - zero) // unit
+    found = []
+    for mine, other in ((leading, stride), (stride, leading)):
+        places = np.argwhere((mine == 1) & (other == 0))
+        found.append(int((wanted - zero)[tuple(places[0])]) if len(places) else 0)
+    lbo, sbo = (max(0, x) for x in found)
+    bad = np.argwhere(plain(lbo, sbo) != wanted)
+    return Described(name, major, lbo, sbo, bad)
+
+
+def _enumerated(reach: Reach, book: Layouts, best: Described) -> Evidence:
+    mn, k = _grid(reach)
+    points = mn.size * k.size
+    fault, at = _unsaid(book, best), {}
+    if len(best.bad):
+        row, column = (int(c) for c in best.bad[0])
+        mine = int(_addresses(reach)[row, column])
+        theirs = int(book.address(row, column, reach.element, best.swizzle, best.major, lbo=best.lbo, sbo=best.sbo))
+        fault, at = (
+            f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
+            {"mn": row, "k": column},
+        )
+    if not fault:
+        word = book.descriptor(start=0, lbo=best.lbo, sbo=best.sbo, swizzle=best.swizzle)
+        method = f"exhaustive; at address 0 the descriptor is {word:#018x}"
+        return Evidence(Witness.BOOK, Status.PROVED, method, points, "numpy")
+    damage = (f"{len(best.bad)} of {points} elements lie elsewhere",) if len(best.bad) else ()
+    wrong = Counterexample(at, fault, extent="smallest" if at else "", damage=damage, replay=reach.replay)
+    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", points, "numpy", counterexample=wrong)
+
+
+def _unsaid(book: Layouts, best: Described) -> str:
+    """Why the fields cannot be written into a descriptor; empty when they can."""
+    try:
+        book.descriptor(start=0, lbo=best.lbo, sbo=best.sbo, swizzle=best.swizzle)
+    except isa_tables.IsaError as error:
+        return str(error)
+    return ""
+
+
+def _proof(reach: Reach, book: Layouts, best: Described, budget: int, solver: proofs.Solver) -> Evidence:
+    """The same for the layout's shape and stride before the solver; both sides are taken before the swizzle."""
+    from proofs.movement import HandOver, prove_handed
+
+    swizzle = reach.bytes
+
+    def wanted(mn: Any, k: Any) -> Any:
+        address = book.address(mn, k, reach.element, best.swizzle, best.major, lbo=best.lbo, sbo=best.sbo)
+        return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
+
+    rows, columns = (Layout(mode.shape, stride) for mode, stride in zip(reach.plain, _strides(reach), strict=True))
+    over = HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
+    outcome = prove_handed(over, budget, solver)
+    wrong = None
+    if outcome.model is not None:
+        at = outcome.model
+        said = (
+            f"(mn={at['lane']}, k={at['value']}) lies at {at['place']}, by the descriptor at {at['wanted']}, unswizzled"
+        )
+        wrong = Counterexample(dict(at), said)
+    return Evidence(
+        Witness.PROOF,
+        STATUS[outcome.status],
+        outcome.method,
+        engine=outcome.engine,
+        reason=outcome.reason,
+        seconds=outcome.seconds,
+        artifact=outcome.smt,
+        counterexample=wrong,
+    )
+
+
+def _strides(reach: Reach) -> Iterator[Any]:
+    """The strides of both modes, in bytes."""
+    return (scaled(mode.stride, reach.element // BYTE) for mode in reach.plain)

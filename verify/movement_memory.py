@@ -1,0 +1,268 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accesses of shared memory: whole, aligned, and free of bank conflicts for every base address that is aligned.
+
+A thread's values are taken `width` bits at a time. Byte addresses are swizzle(base + layout(thread, step)); by
+enumeration they are judged at base 0, by the solver at every base below the size of shared memory.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+import proofs
+from gpu_checks.banks import recordings_of_banks
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, size
+from layouts.banks import LANES, PHASE, Access, Wavefronts, best_swizzle
+from layouts.int_tuple import IntTuple
+from verify.movement_registers import STATUS, MovementKind, Table
+from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+
+SHARED = 227 * 1024  # bytes of shared memory that a CTA can have on sm_90
+HOW = ("load", "store", "ldmatrix")
+BYTE = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Accesses to be judged.
+
+    tile     index in the tile -> element of shared memory, a swizzle of it or not
+    threads  (thread, value) -> index in the tile
+    element  bits of an element; width  bits that a thread asks for at once
+    """
+
+    name: str
+    tile: Layout | ComposedLayout
+    threads: Layout
+    element: int
+    width: int
+    how: str = "load"
+    replay: str = ""
+
+    @property
+    def swizzle(self) -> Swizzle:
+        """The swizzle, of elements; of no bits where there is none."""
+        outer = self.tile.layout_a if isinstance(self.tile, ComposedLayout) else None
+        return outer if isinstance(outer, Swizzle) else Swizzle(0, 0, 0)
+
+    @property
+    def plain(self) -> Layout:
+        """The tile before the swizzle."""
+        inner = self.tile.layout_b if isinstance(self.tile, ComposedLayout) else self.tile
+        if not isinstance(inner, Layout):
+            raise LayoutError(f"{self.tile} is no swizzle of a layout")
+        return inner
+
+    @property
+    def vector(self) -> int:
+        """Elements of one access."""
+        return self.width // self.element
+
+    @property
+    def bytes(self) -> Swizzle:
+        """The swizzle, of bytes."""
+        s = self.swizzle
+        return Swizzle(s.bits, s.base + (self.element // BYTE).bit_length() - 1, s.shift)
+
+    @property
+    def unit(self) -> int:
+        """Bases are multiples of this many bytes: the swizzle's period, or the width where there is none."""
+        return self.bytes.period if self.swizzle.bits else self.width // BYTE
+
+    def offsets(self) -> Table:
+        """The element of shared memory of each (thread, access, place in the access), from base 0."""
+        threads, values = size(self.threads[0]), size(self.threads[1])
+        index = self.threads(np.arange(threads)[:, None], np.arange(values)[None, :])
+        found: Table = np.asarray(self.swizzle(np.asarray(self.plain(index))))
+        return found.reshape(threads, values // self.vector, self.vector)
+
+    def accesses(self) -> list[Access]:
+        """Every access of every warp at base 0, in bytes."""
+        first = self.offsets()[:, :, 0] * (self.element // BYTE)
+        rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in self._warps)
+        return [Access(tuple(row), self.width, self.how == "load") for row in rows]
+
+    @property
+    def _warps(self) -> range:
+        return range(0, size(self.threads[0]), LANES)
+
+
+def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
+    """The verdicts on accesses: that they are whole, then that no two lanes meet in a bank."""
+    each = f"each access of {reach.width} bits is {reach.vector} neighbouring elements, at a multiple of the width"
+    whole = join(Claim(reach.name, "", MovementKind.WHOLE, each), [_whole(reach)])
+    free = Claim(reach.name, "", MovementKind.CONFLICT_FREE, _wording(reach))
+    if whole.status is not Status.PROVED:
+        why = "the accesses are not whole"
+        return [whole, join(free, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])]
+    return [whole, join(free, [_enumerated(reach), _proof(reach, budget, solver), _silicon(reach)])]
+
+
+def _wording(reach: Reach) -> str:
+    through = f" through {reach.swizzle} of elements" if reach.swizzle.bits else ""
+    bases = f"every base that is a multiple of {reach.unit} bytes"
+    return f"no {reach.how} of {reach.width} bits meets another in a bank{through}, for {bases}"
+
+
+def _whole(reach: Reach) -> Evidence:
+    offsets = reach.offsets()
+    apart = offsets - offsets[:, :, :1] != np.arange(reach.vector)
+    bad = np.argwhere(apart | (offsets[:, :, :1] * reach.element % reach.width != 0))
+    if not len(bad):
+        return Evidence(Witness.BOOK, Status.PROVED, "exhaustive", offsets.size, "numpy")
+    thread, step, place = (int(c) for c in bad[0])
+    here, first = int(offsets[thread, step, place]), int(offsets[thread, step, 0])
+    value = step * reach.vector
+    said = f"T{thread} V{value} lies at element {first}, which is no multiple of {reach.vector}"
+    if here != first + place:
+        said = f"T{thread} V{value + place} lies at element {here}, V{value} at {first}: {place} further on is wanted"
+    wrong = Counterexample({"thread": thread, "value": value + place}, said, extent="smallest", replay=reach.replay)
+    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", offsets.size, "numpy", counterexample=wrong)
+
+
+def _enumerated(reach: Reach) -> Evidence:
+    """Every access at base 0 by the model of the banks."""
+    started = time.perf_counter()
+    accesses = reach.accesses()
+    found = [_through(access, reach.how) for access in accesses]
+    total, excess = sum(one.total for one in found), sum(one.excess for one in found)
+    method = f"at base 0, {total} wavefronts"
+    seconds = time.perf_counter() - started
+    if not excess:
+        return Evidence(Witness.BOOK, Status.PROVED, method, len(found), "numpy", seconds=seconds)
+    number = next(n for n, one in enumerate(found) if one.excess)
+    wrong = _conflict(reach, accesses, number, found)
+    return Evidence(Witness.BOOK, Status.REFUTED, method, len(found), "numpy", counterexample=wrong)
+
+
+def _through(access: Access, how: str) -> Wavefronts:
+    return replace(access, load=how == "load").through(Swizzle(0, 0, 0))
+
+
+def _conflict(
+    reach: Reach, accesses: Sequence[Access], number: int, found: Sequence[Wavefronts]
+) -> Counterexample | None:
+    conflict = found[number].conflict
+    if conflict is None:
+        return None
+    (one, other), (here, there) = conflict.lanes, conflict.words
+    warps = len(range(0, size(reach.threads[0]), LANES))
+    step, start = number // warps, number % warps * LANES
+    total, least = sum(f.total for f in found), sum(len(f.phases) for f in found)
+    return Counterexample(
+        {"thread": start + one, "other": start + other, "step": step, "bank": conflict.bank},
+        f"T{start + one} and T{start + other} ask bank {conflict.bank} for words {here} and {there} in access {step}",
+        f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
+        extent=f"a {max(f.degree for f in found)}-way conflict",
+        damage=(f"{total} wavefronts where {least} would do",),
+        repair=_repair(reach),
+        replay=reach.replay,
+        reproduced=here % 32 == there % 32 == conflict.bank and here != there,
+    )
+
+
+def _repair(reach: Reach) -> str:
+    best = searched([reach])
+    return f"{best.swizzle} of elements: {best.said}" if best.free else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What the search came to: the best swizzle of elements, and the wavefronts under it where `least` would do."""
+
+    swizzle: Swizzle
+    total: int
+    least: int
+
+    @property
+    def free(self) -> bool:
+        """Whether no access has a conflict."""
+        return self.total == self.least
+
+    @property
+    def said(self) -> str:
+        """The figures in words."""
+        if self.free:
+            return f"no conflict, {self.total} wavefronts"
+        return f"the best there is, {self.total} wavefronts where {self.least} would do without conflicts"
+
+
+def searched(reaches: Sequence[Reach]) -> Found:
+    """The smallest swizzle of elements under which the accesses, stripped of theirs, take the fewest wavefronts."""
+    bare = [replace(reach, tile=reach.plain) for reach in reaches]
+    best = best_swizzle([replace(one, load=reach.how == "load") for reach in bare for one in reach.accesses()])
+    shrunk = (reaches[0].element // BYTE).bit_length() - 1
+    swizzle = Swizzle(best.swizzle.bits, best.swizzle.base - shrunk, best.swizzle.shift)
+    return Found(swizzle, sum(best.totals), sum(best.totals) - best.excess)
+
+
+def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
+    """Every base by the solver, from the composed layout's shape and stride."""
+    from proofs.movement import Access as Asked
+    from proofs.movement import prove_conflict_free
+
+    try:
+        address = _address(reach)
+    except LayoutError as error:
+        why = f"the addresses are no layout: {error}"
+        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)
+    asked = Asked(address, reach.width, PHASE[reach.width], reach.bytes, SHARED // reach.unit, reach.unit)
+    outcome = prove_conflict_free(asked, budget, solver)
+    wrong = None
+    if outcome.model is not None:
+        at = outcome.model
+        meet = f"T{at['lane']} and T{at['lane2']} ask bank {at['bank']} for words {at['word']} and {at['word2']}"
+        wrong = Counterexample(dict(at), f"{meet} at base {at['base'] * reach.unit}")
+    return Evidence(
+        Witness.PROOF,
+        STATUS[outcome.status],
+        f"{outcome.method}, {asked.bases} bases",
+        engine=outcome.engine,
+        reason=outcome.reason,
+        seconds=outcome.seconds,
+        artifact=outcome.smt,
+        counterexample=wrong,
+    )
+
+
+def _address(reach: Reach) -> Layout:
+    """(thread, step) -> byte before the swizzle. Raises LayoutError where that is no layout."""
+    dealt = composition(reach.plain, reach.threads)
+    if not isinstance(dealt, Layout):
+        raise LayoutError(f"{dealt} has no strides")
+    values = size(reach.threads[1])
+    steps = composition(dealt[1], Layout(values // reach.vector, reach.vector))
+    if not isinstance(steps, Layout):
+        raise LayoutError(f"{steps} has no strides")
+    scale = reach.element // BYTE
+    return Layout((dealt[0].shape, steps.shape), (scaled(dealt[0].stride, scale), scaled(steps.stride, scale)))
+
+
+def scaled(stride: IntTuple, factor: int) -> IntTuple:
+    """Every stride times a factor."""
+    return tuple(scaled(d, factor) for d in stride) if isinstance(stride, tuple) else stride * factor
+
+
+def _silicon(reach: Reach) -> Evidence:
+    """What a GPU took for just these addresses, where it was measured."""
+    measured = {(o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recordings_of_banks()}
+    seen, where = [], ""
+    for access in reach.accesses():
+        found = next((measured[key] for key in _keys(access, reach.how) if key in measured), None)
+        if found is None:
+            of = f"the rule was, on {len(measured)} patterns" if measured else "nothing was"
+            return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=f"these addresses were not measured; {of}")
+        seen.append(found.wavefronts - len(_through(access, reach.how).phases))
+        where = f"measured on {found.device.gpu}, {found.device.sm}, driver {found.device.driver}"
+    status = Status.REFUTED if any(seen) else Status.AGREES
+    wrong = Counterexample({}, f"{sum(seen)} wavefronts too many were measured") if any(seen) else None
+    return Evidence(Witness.SILICON, status, where, len(seen), "gpu_checks", counterexample=wrong)
+
+
+def _keys(access: Access, how: str) -> Iterator[tuple[str, int, tuple[int | None, ...]]]:
+    names = {"ldmatrix": f"ldmatrix.x{max(1, len(access.addresses) // 8)}"}
+    yield names.get(how, how), access.bits, access.addresses

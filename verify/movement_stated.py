@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Movements as their users state them: on the command line, or as tables of a TOML file.
+
+A file holds one table per movement, parsed and never executed. There are three sorts:
+
+["registers"]
+from    = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"   # a mnemonic or an atom; an mma gives its accumulators
+to      = "SM80_16x8x16_F32F16F16F32_TN"
+operand = "A"                       # which one of `to`
+tiles   = "n=2"                     # of the mma, side by side; as many as the counts ask for where absent
+rows    = "(8,2,2):(1,8,128)"       # row of a matrix load or store -> element it starts with; derived where absent
+values  = "(2,2,2):(1,2,4)"         # value wanted -> value held; derived where absent
+narrow  = 16                        # bits that accumulators are converted to before they are stored
+major   = "K"                       # how the tile lies in memory: K or MN
+
+["access"]
+shared  = "Sw<3,3,3> o (64,64):(64,1)"   # index in the tile -> element of shared memory
+access  = "(32,8):(1,64)"           # (thread, value) -> index in the tile
+element = 16                        # bits
+width   = 128                       # bits that a thread asks for at once
+how     = "load"                    # load, store, ldmatrix
+
+["operand"]
+descriptor = "Sw<3,3,3> o (64,64):(64,1)"   # (mn, k) -> element of shared memory
+element    = 16
+major      = "K"                    # either where absent
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from math import gcd
+from pathlib import Path
+from typing import Any, TypeVar
+
+from layouts import Layout, LayoutError, parse_layout, size
+from layouts.atoms.atom import AtomFileError
+from layouts.atoms.document import read
+from layouts.atoms.entry import Entry, kind
+from verify.cli import UsageError
+from verify.movement_memory import HOW, Reach
+from verify.movement_registers import Link, link
+from verify.movement_sides import Side, side
+from verify.tiling_stated import StatementError, swizzle_atom
+
+T = TypeVar("T")
+SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
+    "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major")),
+    "shared": (("shared", "access", "element"), ("width", "how")),
+    "descriptor": (("descriptor", "element"), ("major",)),
+}
+POINTS = 1 << 20
+MAJORS = ("K", "MN")
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """One movement as stated: a link, or accesses, or an operand with a descriptor; `major` is K, MN or empty."""
+
+    name: str
+    link: Link | None = None
+    reach: Reach | None = None
+    major: str = ""
+    described: bool = False
+
+
+def load(path: Path) -> list[Movement]:
+    """The movements of a file, in its order.
+
+    Raises UsageError with the file and the key: unreadable, over 1 MiB, not TOML, a key missing, unknown or unreadable.
+    """
+    found = []
+    try:
+        for name, table in read(path).items():
+            if not isinstance(table, dict) or not name.strip():
+                raise AtomFileError(str(path), name or '""', f"expected a named table, found {kind(table)}")
+            entry = Entry(str(path), name, table)
+            sort = next((sort for sort in SORTS if sort in table), None)
+            if sort is None:
+                entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
+            entry.check_keys(table, "", *SORTS[sort])
+            found.append(movement(name, table, f"python -m verify.movement {path} --only '{name}'", entry.fail))
+    except AtomFileError as error:
+        raise UsageError(str(error)) from error
+    return found
+
+
+def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[str, str], Any]) -> Movement:
+    """The movement that a table states; `fail` is told the key and the problem of what cannot be read."""
+    said = _Said(table, fail)
+    major = said.choice("major", MAJORS, "")
+    if "from" in table:
+        return Movement(name, link=said.link(name, replay), major=major)
+    if "shared" in table:
+        return Movement(name, reach=said.reach(name, replay))
+    tile = said.read("descriptor", swizzle_atom)
+    element = said.element()
+    return Movement(
+        name, reach=Reach(name, tile, Layout((1, 1)), element, element, replay=replay), major=major, described=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """A table being read; a key that cannot be is handed to `fail`, which raises."""
+
+    table: Mapping[str, Any]
+    fail: Callable[[str, str], Any]
+
+    def read(self, key: str, reader: Callable[[Any], T]) -> T:
+        try:
+            return reader(self.table[key])
+        except (StatementError, LayoutError, UsageError) as error:
+            raise _raised(self.fail(key, str(error))) from error
+
+    def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
+        value = self.table.get(key, default)
+        if value not in (*choices, default):
+            self.fail(key, f"expected one of {', '.join(choices)}, found {value!r}")
+        return str(value)
+
+    def bits(self, key: str, allowed: tuple[int, ...], default: int) -> int:
+        value = self.table.get(key, default)
+        if type(value) is not int or value not in allowed:
+            self.fail(key, f"expected one of {', '.join(map(str, allowed))} bits, found {value!r}")
+        return int(value)
+
+    def element(self) -> int:
+        return self.bits("element", (8, 16, 32, 64), 0)
+
+    def layout(self, key: str) -> Layout | None:
+        return self.read(key, layout) if key in self.table else None
+
+    def link(self, name: str, replay: str) -> Link:
+        operand = self.choice("operand", ("A", "B", "C"), "A")
+        first = self.read("from", lambda text: side(_text(text), operand, True))
+        second = self.read("to", lambda text: side(_text(text), operand, False))
+        if first.rows and second.rows:
+            self.fail("to", f"{second.mnemonic} is no matrix multiplication, nor is {first.mnemonic}")
+        if second.rows and not second.mnemonic.startswith("stmatrix"):
+            self.fail("to", f"{second.mnemonic} takes no registers: a store is wanted")
+        if first.rows and not first.mnemonic.startswith("ldmatrix"):
+            self.fail("from", f"{first.mnemonic} leaves nothing in registers: a load is wanted")
+        if "narrow" in self.table:
+            first = replace(first, bits=self.bits("narrow", (8, 16, 32), first.bits))
+        first, second = _matched(first, second, self.table.get("tiles"), self.fail)
+        return link(name, first, second, (self.layout("rows"), self.layout("values")), replay)
+
+    def reach(self, name: str, replay: str) -> Reach:
+        tile, threads = self.read("shared", swizzle_atom), self.read("access", layout)
+        element, how = self.element(), self.choice("how", HOW, "load")
+        width = self.bits("width", (8, 16, 32, 64, 128), 128 if how == "ldmatrix" else element)
+        if len(threads) != 2:
+            self.fail("access", f"{threads} has rank {len(threads)}: modes for threads and values are wanted")
+        if how == "ldmatrix" and width != 128:
+            self.fail("width", f"a row of a matrix has 128 bits, not {width}")
+        if width % element or size(threads[1]) * element % width:
+            self.fail("width", f"{width} bits at once do not divide {size(threads[1])} values of {element} bits")
+        return Reach(name, tile, threads, element, width, how, replay)
+
+
+def layout(text: object) -> Layout:
+    """A layout of at most 2^20 points. Raises StatementError or LayoutError."""
+    found = parse_layout(_text(text))
+    if size(found) > POINTS:
+        raise StatementError(f"{text} has more than {POINTS} points")
+    return found
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise StatementError(f"expected a text, found {kind(value)}")
+    return value
+
+
+def _raised(error: object) -> Exception:
+    """What `fail` raised never comes back; this keeps the type checker's peace."""
+    return error if isinstance(error, Exception) else StatementError(str(error))
+
+
+def _matched(first: Side, second: Side, tiles: object, fail: Callable[[str, str], Any]) -> tuple[Side, Side]:
+    """Both ends in elements of the same width, the matrix instruction's tiles side by side as stated or as they fit."""
+    if not (first.rows or second.rows):
+        return _passed_on(first, second, tiles, fail)
+    bits = gcd(first.bits, second.bits)
+    lanes = max(first.lanes, second.lanes)
+    first, second = first.split(bits).warps(lanes), second.split(bits).warps(lanes)
+    tiled, other = (second, first) if first.rows else (first, second)
+    axis, count = "n" if "n" in tiled.axes else "m", max(1, other.values // tiled.values)
+    tiled = _tiled(tiled, axis, count, tiles, fail)
+    return (first, tiled) if first.rows else (tiled, second)
+
+
+def _passed_on(first: Side, second: Side, tiles: object, fail: Callable[[str, str], Any]) -> tuple[Side, Side]:
+    """Accumulators and an operand, which are converted value by value: their n is its k."""
+    first = _tiled(first, "n", max(1, second.values // first.values), tiles, fail)
+    return first, second.tiled("k", max(1, first.values // second.values))
+
+
+def _tiled(side: Side, axis: str, count: int, tiles: object, fail: Callable[[str, str], Any]) -> Side:
+    """Tiles side by side, as stated or else as they fit."""
+    if tiles is not None:
+        word, _, number = str(tiles).partition("=")
+        if word not in side.axes or not number.isdecimal() or not 1 <= int(number) <= 64:
+            fail("tiles", f"expected an axis of {side.operand} and a count such as {axis}=2, found {tiles!r}")
+        axis, count = word, int(number)
+    return side.tiled(axis, count)
