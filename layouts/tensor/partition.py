@@ -12,7 +12,7 @@ from layouts.compose import Tiler
 from layouts.coords import Index, Slicer, crd2idx
 from layouts.divide import zipped_divide
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, leaves, size, wrap
+from layouts.int_tuple import IntTuple, leaves, rank, size, wrap
 from layouts.layout import Layout
 from layouts.modes import select
 from layouts.tensor.tensor import Tensor
@@ -32,9 +32,9 @@ def inner_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
 
     Raises LayoutError where zipped_divide does, and when ``coord`` does not fit the rest.
     """
-    divided = _divided(tensor, tiler)
-    tile, rest = (len(wrap(mode)) for mode in wrap(divided.shape))
-    return divided[(_all_of(divided.shape, 0, tile), _padded(coord, rest))]  # type: ignore[no-any-return]
+    divided = replace(tensor, layout=zipped_divide(tensor.layout, tiler))
+    tile, rest = wrap(divided.shape)
+    return divided[_padded((), tile), _padded(coord, rest)]  # type: ignore[no-any-return]
 
 
 def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
@@ -46,9 +46,9 @@ def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
 
     Raises LayoutError where zipped_divide does, and when ``coord`` does not fit the tile.
     """
-    divided = _divided(tensor, tiler)
-    tile, rest = (len(wrap(mode)) for mode in wrap(divided.shape))
-    return divided[(_padded(coord, tile), _all_of(divided.shape, 1, rest))]  # type: ignore[no-any-return]
+    divided = replace(tensor, layout=zipped_divide(tensor.layout, tiler))
+    tile, rest = wrap(divided.shape)
+    return divided[_padded(coord, tile), _padded((), rest)]  # type: ignore[no-any-return]
 
 
 def local_tile(tensor: Tensor, tiler: Tiler, coord: Slicer, proj: Projection = None) -> Tensor:
@@ -131,17 +131,13 @@ def flat_coord(layout: Layout, index: Index) -> tuple[Any, ...]:
     )
 
 
-def _divided(tensor: Tensor, tiler: Tiler) -> Tensor:
-    return replace(tensor, layout=zipped_divide(tensor.layout, tiler))
-
-
-def _all_of(shape: IntTuple, mode: int, modes: int) -> Slicer:
-    """None for each mode, so that a slice lists them; a mode that is no tuple is one."""
-    return (None,) * modes if isinstance(wrap(shape)[mode], tuple) else None
-
-
-def _padded(coord: Slicer, modes: int) -> Slicer:
-    return (*coord, *(None,) * (modes - len(coord))) if isinstance(coord, tuple) else coord
+def _padded(coord: Slicer, shape: IntTuple) -> Slicer:
+    """A coordinate with None for the modes of ``shape`` beyond it; None for a shape that is one mode."""
+    if not isinstance(coord, tuple):
+        return coord
+    if not isinstance(shape, tuple):
+        return coord[0] if coord else None
+    return (*coord, *(None,) * (rank(shape) - len(coord)))
 
 
 def _projected(t: Any, proj: tuple[int | None, ...], what: str) -> Any:

@@ -22,7 +22,7 @@ class Step:
     layout: Layout | ComposedLayout
 
 
-def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout, thread: int = 0) -> tuple[Step, ...]:
+def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout | ComposedLayout, thread: int = 0) -> tuple[Step, ...]:
     """The steps from an operand's layout to what ``thread`` sees of it.
 
     A shape stands for its column-major layout. The first step is the layout itself, the last the thread's view; the one
@@ -42,7 +42,7 @@ def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout, thread: int = 
 
     Raises LayoutError where thrfrg and get_slice do.
     """
-    layout = shape if isinstance(shape, Layout) else Layout(shape)
+    layout = Layout(shape) if isinstance(shape, (int, tuple)) else shape
     thr = mma.get_slice(thread)
     view = thr.partition(operand, Tensor(None, layout))
     axes = AXES[operand]

@@ -99,6 +99,16 @@ def test_tiles_and_partitions_are_numpy_slices(m: int, n: int, x: int, y: int, d
     assert local_partition(whole, Layout((m, n), (n, 1)), p * n + q).matrix().tolist() == array[p::m, q::n].tolist()
 
 
+def test_tiles_of_a_vector() -> None:
+    vector = Tensor(np.arange(12), Layout(12))
+    for at in (2, (2,)):
+        assert inner_partition(vector, 4, at).values().tolist() == [8, 9, 10, 11]
+        assert outer_partition(vector, 4, at).values().tolist() == [2, 6, 10]
+    assert inner_partition(vector, 4, ()).matrix().tolist() == np.arange(12).reshape(3, 4).T.tolist()
+    with pytest.raises(LayoutError, match="reaches index 15"):
+        inner_partition(vector, 4, 3).values()
+
+
 def test_projections_pick_the_modes_that_a_tensor_has() -> None:
     tiler, at = (4, 6, 2), (1, 2, None)
     A, B, C = (make_identity_tensor(shape) for shape in ((8, 10), (18, 10), (8, 18)))
