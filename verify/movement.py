@@ -27,7 +27,7 @@ FLAGS = {
     "tiles": "tiles of the mma side by side, as n=2; as many as the counts ask for where absent",
     "rows": "row of a matrix load or store -> element of the tile that it starts with; derived where absent",
     "values": "value wanted -> value held; derived where absent",
-    "major": "how the tile lies in memory: K or MN",
+    "major": "how the tile lies in memory: K, M or N; MN for whichever A or B has",
     "shared": "index in the tile -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
     "access": "(thread, value) -> index in the tile",
     "how": "load (where absent), store or ldmatrix",

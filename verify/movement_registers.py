@@ -182,7 +182,7 @@ def _major(link: Link, major: str) -> Evidence:
     if not link.held.rows:
         why = "nothing is read from memory"
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)
-    axis = "k" if major == "K" else next(axis for axis in link.wanted.axes if axis != "k")
+    axis = next(axis for axis in link.wanted.axes if axis != "k") if major == "MN" else major.lower()
     if link.along == axis:
         return Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
     other = "with" if ".trans" not in link.held.mnemonic else "without"

@@ -11,7 +11,7 @@ tiles   = "n=2"                     # of the mma, side by side; as many as the c
 rows    = "(8,2,2):(1,8,128)"       # row of a matrix load or store -> element it starts with; derived where absent
 values  = "(2,2,2):(1,2,4)"         # value wanted -> value held; derived where absent
 narrow  = 16                        # bits that accumulators are converted to before they are stored
-major   = "K"                       # how the tile lies in memory: K or MN
+major   = "K"                       # how the tile lies in memory: K, M or N; MN for whichever A or B has
 
 ["access"]
 shared  = "Sw<3,3,3> o (64,64):(64,1)"   # index in the tile -> element of shared memory
@@ -34,7 +34,7 @@ from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
 
-from layouts import Layout, LayoutError, parse_layout, size
+from layouts import Layout, LayoutError, cosize, parse_layout, size
 from layouts.atoms.atom import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.entry import Entry, kind
@@ -51,7 +51,7 @@ SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tel
     "descriptor": (("descriptor", "element"), ("major",)),
 }
 POINTS = 1 << 20
-MAJORS = ("K", "MN")
+MAJORS = ("K", "MN", "M", "N")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,10 +91,16 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
     said = _Said(table, fail)
     major = said.choice("major", MAJORS, "")
     if "from" in table:
-        return Movement(name, link=said.link(name, replay), major=major)
+        found = said.link(name, replay)
+        axes = [axis.upper() for axis in found.wanted.axes]
+        if major and ((major == "MN" and "K" not in axes) or (major != "MN" and major not in axes)):
+            fail("major", f"{found.wanted.operand} has the axes {' and '.join(axes)}, found {major!r}")
+        return Movement(name, link=found, major=major)
     if "shared" in table:
         return Movement(name, reach=said.reach(name, replay))
     tile = said.read("descriptor", swizzle_atom)
+    if major not in ("", "K", "MN"):
+        fail("major", f"expected one of K, MN, found {major!r}")
     element = said.element()
     return Movement(
         name, reach=Reach(name, tile, Layout((1, 1)), element, element, replay=replay), major=major, described=True
@@ -153,6 +159,8 @@ class _Said:
         width = self.bits("width", (8, 16, 32, 64, 128), 128 if how == "ldmatrix" else element)
         if len(threads) != 2:
             self.fail("access", f"{threads} has rank {len(threads)}: modes for threads and values are wanted")
+        if cosize(threads) > size(tile):
+            self.fail("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(tile)}")
         if how == "ldmatrix" and width != 128:
             self.fail("width", f"a row of a matrix has 128 bits, not {width}")
         if width % element or size(threads[1]) * element % width:

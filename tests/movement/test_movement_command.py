@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.movement`: what stands, what is refuted with which witness, and what is refused in one line."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from verify import movement
+
+X4 = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+X2 = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+ST = "stmatrix.sync.aligned.m8n8.x4.shared.b16"
+F16 = "SM80_16x8x16_F32F16F16F32_TN"
+TO_B = ("--to", F16, "--operand", "B")
+S8 = "SM80_16x8x32_S32S8S8S32_TN"
+TF32 = "SM80_16x8x8_F32TF32TF32F32_TN"
+ROWS = "(64,64):(64,1)"
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "movement.toml"
+COLUMN = "(32,8):(1,64)"  # 32 rows, eight elements of each
+
+
+def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
+    code = movement.main([*words, "--format", "json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def by_kind(report: dict) -> dict[str, dict]:
+    return {verdict["kind"]: verdict for verdict in report["subjects"][0]["verdicts"]}
+
+
+STANDS = {
+    "ldmatrix.x4 to A": (["--from", X4, "--to", F16, "--major", "K"], "(16,2):(1,128) of the tile, its elements 8:16"),
+    "ldmatrix.x2 to B": (["--from", X2, *TO_B, "--major", "K"], "(8,2):(1,64)"),
+    "ldmatrix.x2.trans to B": (
+        ["--from", X2.replace(".shared", ".trans.shared"), *TO_B, "--major", "MN"],
+        "16:8 of the tile, its elements 8:1 along n",
+    ),
+    "ldmatrix.x4 to two tiles of B": (["--from", X4, *TO_B, "--tiles", "n=2"], "(8,2,2):(1,128,8)"),
+    "ldmatrix.x4 to two steps of B": (["--from", X4, *TO_B, "--tiles", "k=2"], "(8,4):(1,64)"),
+    "ldmatrix.x4 to A of 32 bits": (["--from", X4, "--to", TF32, "--major", "K"], "counted in 16 bits"),
+    "ldmatrix.x4 to A of 8 bits": (["--from", X4, "--to", S8, "--major", "K"], "16:16 along k"),
+    "accumulators to stmatrix": (["--from", F16, "--to", ST, "--narrow", "16"], "(16,2):(1,128)"),
+    "wgmma's accumulators to stmatrix": (
+        ["--from", "SM90_64x16x16_F32F16F16_SS", "--to", ST, "--narrow", "16"],
+        "(16,2,4):(1,512,16)",
+    ),
+    "accumulators to the next A": (["--from", F16, "--to", F16], "value 8:1"),
+    "wgmma's accumulators to the next A": (
+        ["--from", "SM90_64x64x16_F32F16F16_SS", "--to", "SM90_64x64x16_F32F16F16_RS"],
+        "value 32:1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STANDS)
+def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, told = STANDS[case]
+    code, report = judged(capsys, *words)
+    handed = by_kind(report)["handed over"]
+    assert code == 0 and report["subjects"][0]["status"] == "STANDS"
+    assert told in handed["claim"]
+    assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
+        "book": "PROVED",
+        "proof": "PROVED",
+    }.items()
+
+
+REFUTED = {
+    # museum 19: stmatrix of 16-bit rows on accumulators that were never narrowed, in the order of narrowed ones
+    "values out of order": (
+        ["--from", F16, "--to", ST, "--narrow", "16", "--rows", "(8,2,2):(1,128,8)"],
+        "T0 V2 wants (m=8, n=0) and gets (m=0, n=8)",
+    ),
+    # museum 18: the row's number divided by the wrong extent: the second matrix starts further along k, not m
+    "row addresses of ldmatrix": (
+        ["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN", "--rows", "(8,2):(1,64)"],
+        "T0 V2 wants (m=8, k=0) and gets (m=0, k=4)",
+    ),
+    "tf32 accumulators to A": (["--from", TF32, "--to", TF32], "no order of the values brings it here"),
+    "a transposed load of 32 bits": (["--from", X4.replace(".shared", ".trans.shared"), "--to", TF32], "T4 V0 wants"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUTED)
+def test_what_is_not_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, told = REFUTED[case]
+    code, report = judged(capsys, *words)
+    handed = by_kind(report)["handed over"]
+    assert code == 1 and told in handed["counterexample"]["statement"]
+    assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
+        "book": "REFUTED",
+        "proof": "REFUTED",
+    }.items()
+    assert handed["counterexample"]["reproduced"] and not handed["contradiction"]
+    smallest = [e["counterexample"]["inputs"] for e in handed["evidence"] if e["counterexample"]]
+    assert (smallest[0]["lane"], smallest[0]["value"]) == (smallest[1]["lane"], smallest[1]["value"])
+    replay = shlex.split(handed["counterexample"]["replay"])
+    assert movement.main(replay[3:]) == 1
+
+
+@pytest.mark.parametrize(("trans", "major"), [("", "MN"), (".trans", "K")])
+def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
+    found = by_kind(report)
+    assert code == 1 and found["handed over"]["status"] == "PROVED" and found["major"]["status"] == "REFUTED"
+    assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
+
+
+def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X2, "--to", F16)
+    found = by_kind(report)
+    assert code == 1 and found["handed over"]["status"] == "UNCHECKED"
+    assert "has 4 values of 16 bits in each lane, A of" in found["count"]["counterexample"]["statement"]
+
+
+def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, status in (
+        (["--from", X4, "--to", F16], "AGREES"),
+        (["--from", F16, "--to", F16], "AGREES"),
+        (["--from", X4, "--to", F16, "--rows", "(16,2):(1,128)"], "UNCHECKED"),
+        (["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN"], "UNCHECKED"),
+    ):
+        _, report = judged(capsys, *words)
+        said = {e["witness"]: e for e in by_kind(report)["handed over"]["evidence"]}
+        assert said["silicon"]["status"] == status, words
+
+
+def access(tile: str, *words: str, threads: str = COLUMN) -> list[str]:
+    return ["--shared", tile, "--access", threads, "--element", "16", "--width", "128", *words]
+
+
+def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code, report = judged(capsys, *access(ROWS))
+    wrong = by_kind(report)["free of bank conflicts"]
+    assert code == 1 and {e["witness"]: e["status"] for e in wrong["evidence"]} == dict.fromkeys(
+        ("book", "proof", "silicon"), "REFUTED"
+    )
+    told = wrong["counterexample"]
+    assert told["statement"] == "T0 and T1 ask bank 0 for words 0 and 32 in access 0"
+    assert told["extent"] == "a 8-way conflict" and told["repair"] == "Sw<3,3,3> of elements: no conflict, 4 wavefronts"
+    code, report = judged(capsys, *access(f"Sw<3,3,3> o {ROWS}"))
+    right = by_kind(report)["free of bank conflicts"]
+    assert code == 0 and {e["status"] for e in right["evidence"]} == {"PROVED", "AGREES"}
+
+
+def test_a_xor_of_period_eight_does_not_serve_sixteen_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    """Museum 22: 64-bit loads have phases of 16 rows, and rows 8 apart are swizzled alike."""
+    words = ["--access", "(32,4):(1,64)", "--element", "16", "--width", "64"]
+    code, report = judged(capsys, "--shared", f"Sw<3,3,3> o {ROWS}", *words)
+    told = by_kind(report)["free of bank conflicts"]["counterexample"]
+    assert code == 1 and told["extent"] == "a 2-way conflict" and told["statement"].startswith("T0 and T8 ask bank 0")
+    assert judged(capsys, "--shared", f"Sw<4,2,4> o {ROWS}", *words)[0] == 0
+
+
+@pytest.mark.parametrize("swizzle", ["Sw<2,3,3>", "Sw<3,2,3>", "Sw<3,3,4>", "Sw<3,4,3>"])
+def test_mutants_of_the_swizzle_are_refuted(swizzle: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, *access(f"{swizzle} o {ROWS}"))
+    assert code == 1 and report["subjects"][0]["status"] == "REFUTED"
+
+
+def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, *access(ROWS, threads="(32,8):(64,1)"))
+    found = by_kind(report)
+    assert code == 1 and found["free of bank conflicts"]["status"] == "UNCHECKED"
+    assert found["whole accesses"]["counterexample"]["statement"] == (
+        "T0 V1 lies at element 64, V0 at 0: 1 further on is wanted"
+    )
+    assert judged(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
+
+
+def test_the_search_serves_several_accesses_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = f'shared = "{ROWS}"\nelement = 16\nwidth = 128\n'
+    text = f'["written"]\n{common}access = "((8,4),8):((512,1),64)"\nhow = "store"\n'
+    text += f'["read"]\n{common}access = "{COLUMN}"\n'
+    file = tmp_path / "tile.toml"
+    file.write_text(text)
+    assert movement.main([str(file), "--search-swizzle"]) == 0
+    assert capsys.readouterr().out == "Sw<3,3,3> of elements: no conflict, 8 wavefronts\n"
+    assert movement.main([str(file), "--only", "written", "--search-swizzle"]) == 0
+    assert capsys.readouterr().out == "Sw<0,3,0> of elements: no conflict, 4 wavefronts\n"
+
+
+DESCRIBED = {
+    "Sw<3,3,3> o (64,64):(64,1)": "K-major, swizzle 128B, LBO 0, SBO 1024 bytes",
+    "Sw<3,3,3> o (64,64):(1,64)": "MN-major, swizzle 128B, LBO 0, SBO 1024 bytes",
+    "Sw<2,3,3> o (64,32):(32,1)": "K-major, swizzle 64B, LBO 0, SBO 512 bytes",
+    "Sw<1,3,3> o (64,16):(16,1)": "K-major, swizzle 32B, LBO 0, SBO 256 bytes",
+    "((8,8),(8,2)):((8,64),(1,512))": "K-major, swizzle none, LBO 1024, SBO 128 bytes",
+}
+
+
+@pytest.mark.parametrize("tile", DESCRIBED)
+def test_the_descriptor_of_a_canonical_layout(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--descriptor", tile, "--element", "16")
+    found = by_kind(report)["descriptor"]
+    assert code == 0 and DESCRIBED[tile] in found["claim"]
+    assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
+
+
+@pytest.mark.parametrize(
+    ("tile", "told"),
+    [
+        ("Sw<2,3,3> o (64,64):(64,1)", "(mn=1, k=0) lies at byte 144, by the descriptor at 64"),
+        ("Sw<3,3,3> o (64,128):(128,1)", "(mn=1, k=0) lies at byte"),
+        (
+            "Sw<3,3,4> o (64,64):(64,1)",
+            "Sw<3,4,4> of bytes is no swizzle of a descriptor; there are Sw<0,0,0>, Sw<1,4,3>",
+        ),
+        ("(64,64):(64,1)", "lies at byte"),
+    ],
+)
+def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--descriptor", tile, "--element", "16")
+    assert code == 1 and told in by_kind(report)["descriptor"]["counterexample"]["statement"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ([], "which movement? Give --from with --to, --shared with --access, --descriptor, or a FILE"),
+        (["--from", X4], "--from needs --to too"),
+        (["--from", X4, "--to", F16, "--width", "8"], "--width says nothing about --from"),
+        (["--from", "SM80_16x8x16_F32F16F16F3_TN", "--to", ST], "no atom or instruction is named"),
+        (["--from", ST, "--to", F16], "leaves nothing in registers: a load is wanted"),
+        (["--from", F16, "--to", X4], "takes no registers: a store is wanted"),
+        (["--from", X4, "--to", ST], "is no matrix multiplication, nor is"),
+        (["--from", X4, "--to", F16, "--tiles", "q=2"], "expected an axis of A and a count such as m=2, found 'q=2'"),
+        (["--from", X4, "--to", F16, "--rows", "(8,2"], "--rows: "),
+        (
+            ["--from", X4, "--to", "SM90_64x64x16_F32F16F16_SS", "--operand", "B"],
+            "B is not handed over in registers (smem)",
+        ),
+        (["--shared", ROWS, "--access", "32:1", "--element", "16"], "--access: 32:1 has rank 1"),
+        (["--shared", ROWS, "--access", COLUMN, "--element", "12"], "expected one of 8, 16, 32, 64 bits, found 12"),
+        (access(ROWS, threads="(32,6):(1,64)"), "128 bits at once do not divide 6 values of 16 bits"),
+        (access("(8,8):(8,1)"), "--access: (32,8):(1,64) reaches index 479 of a tile of 64"),
+        (["--from", F16, "--to", ST, "--narrow", "16", "--major", "K"], "C has the axes M and N, found 'K'"),
+        (["--from", X4, "--to", F16, "--major", "N"], "A has the axes M and K, found 'N'"),
+        (["--descriptor", ROWS, "--element", "16", "--major", "N"], "expected one of K, MN, found 'N'"),
+        (["--descriptor", "64:1", "--element", "16"], "modes for rows and columns are wanted"),
+        (["nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
+        (["--from", X4, "--to", F16, "--search-swizzle"], "--search-swizzle needs accesses"),
+    ],
+)
+def test_what_cannot_be_read_is_one_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert movement.main(words) == 2
+    said = capsys.readouterr().err
+    assert told in said and said.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ('["a"]\nfrom = "x"\n', "a.to: missing"),
+        (
+            '["a"]\nshared = "8:1"\naccess = "x"\nelement = 16\nwidht = 8\n',
+            "a.widht: unknown key; did you mean 'width'?",
+        ),
+        ('["a"]\nelement = 16\n', "a: expected one of the keys from, shared, descriptor"),
+        ("a = 1\n", "expected a named table, found an integer"),
+        ('["a"]\nfrom = 1\nto = "x"\n', "a.from: expected a text, found an integer"),
+        ("[", "is not TOML"),
+    ],
+)
+def test_a_malformed_file_names_the_key(
+    text: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.toml"
+    file.write_text(text)
+    assert movement.main([str(file)]) == 2
+    said = capsys.readouterr().err
+    assert told in said and str(file) in said and said.count("\n") == 1
+
+
+def test_a_file_holds_several_and_only_chooses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "chain.toml"
+    file.write_text(f'["load"]\nfrom = "{X4}"\nto = "{F16}"\n["operand"]\ndescriptor = "{ROWS}"\nelement = 16\n')
+    assert movement.main([str(file), "--list"]) == 0
+    assert capsys.readouterr().out == "load\noperand\n"
+    assert movement.main([str(file), "-q"]) == 1
+    assert movement.main([str(file), "-q", "--only", "load"]) == 0
+    assert movement.main([str(file), "-q", "--only", "lod"]) == 2
+    assert movement.main([str(file), "-q", "--only", "load", "--require", "silicon"]) == 0
+
+
+def test_the_chain_of_the_example_stands(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, str(EXAMPLE))
+    assert code == 0 and len(report["subjects"]) == 8
+    assert {subject["status"] for subject in report["subjects"]} == {"STANDS"}
+
+
+def test_a_solver_without_a_budget_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
+    assert by_kind(report)["free of bank conflicts"]["status"] == "UNKNOWN" and code == 4
