@@ -14,7 +14,9 @@ COMMANDS = {
     "atom": "judge atoms by the book, the proof and the silicon",
     "laws": "prove the laws of the layout algebra for all extents and ranks",
     "layout": "judge one layout: bounds and ownership of a tile",
+    "movement": "judge data on its way: registers handed over, bank conflicts, matrix descriptors",
     "mutate": "show that wrong atoms are refuted: the mutation campaign",
+    "tiling": "judge tiled MMAs: who holds what of a CTA's tile, and what they compute",
 }
 
 
