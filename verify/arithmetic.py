@@ -81,11 +81,11 @@ def walks(layout: Layout) -> list[list[int]]:
     >>> walks(Layout.parse("(2,3):(10,1)"))
     [[0, 1, 2], [10, 11, 12]]
     """
-    rows, columns = (_every(shape, stride) for shape, stride in halves(layout))
+    rows, columns = (every(shape, stride) for shape, stride in halves(layout))
     return [[row + column for column in columns] for row in rows]
 
 
-def _every(shape: object, stride: object) -> list[int]:
+def every(shape: object, stride: object) -> list[int]:
     """The value of every index, the first mode's digit fastest."""
     listed = [0]
     for extent, step in modes(shape, stride):

@@ -184,6 +184,30 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
     )
 
 
+def same_function(layout: Layout, other: Layout) -> Evidence:
+    """Whether two (thread, value) layouts agree at every point, however their modes are spelled."""
+    first, second = evaluate(layout), evaluate(other)
+    if first.shape != second.shape:
+        sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
+        wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
+        return Evidence(Witness.BOOK, Status.REFUTED, "counted", counterexample=wrong)
+    apart = np.argwhere(first != second)
+    if not len(apart):
+        spelled_alike = layout == other
+        said = "" if spelled_alike else "spelled differently, equal at every point"
+        return Evidence(Witness.BOOK, Status.PROVED, "exhaustive", first.size, "numpy", said)
+    thread, value = (int(c) for c in apart[0])
+    wrong = Counterexample(
+        {"thread": thread, "value": value},
+        f"T{thread} V{value}: {int(first[thread, value])} and {int(second[thread, value])}",
+        f"{spelled(layout, thread, value)} and {spelled(other, thread, value)}",
+        extent="unique" if len(apart) == 1 else "smallest",
+        damage=(f"{len(apart)} of {first.size} points disagree",),
+        reproduced=walk(layout, thread, value) != walk(other, thread, value),
+    )
+    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
+
+
 def _right_inverse(subject: Subject, part: Part) -> Finding:
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     try:

@@ -13,6 +13,7 @@ from typing import TextIO
 import proofs
 from layouts.atoms import AnyAtom, Atom
 from verify.judgement import Court
+from verify.memory_silicon import refutable
 from verify.mutants import Mutant, distinct, joint_mutants, mutants, same_function
 from verify.subject import prepare
 from verify.verdict import Evidence, Kind, Status, Verdict, Witness
@@ -27,7 +28,8 @@ JUDGES = ("book", "z3", "recording", "intrinsic")
 class Score:
     """Mutants by judge. `equivalent` ones are the same function as their origin, at every point.
 
-    `asked` counts the mutants a judge could speak on: a recording speaks only for instructions that a GPU ran.
+    `asked` counts the mutants a judge could speak on: a recording speaks only for instructions that a GPU ran, and of
+    operands in registers.
     """
 
     layouts: int = 0
@@ -104,39 +106,52 @@ def sampled(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[Atom]:
     return sorted(chosen, key=lambda atom: int((re.findall(r"\d+", atom.name) or ["0"])[0]))
 
 
+@dataclass(frozen=True, slots=True)
+class Bench:
+    """The courts that mutants come before. That a mutant falls matters to z3, not at how many points it does."""
+
+    observers: Court = field(default_factory=lambda: Court(frozenset({Witness.BOOK, Witness.SILICON})))
+    prover: Court = field(default_factory=lambda: Court(frozenset({Witness.PROOF}), solver=proofs.Solver(counted=0)))
+
+    def judge(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
+        """What is counted of a mutant: claims on its changed operands and the relation, by z3 equality alone."""
+        parts = (*mutant.parts, "")
+        heard = self.observers.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in parts)
+        if proof:
+            heard += self.prover.judge(mutant.atom, lambda claim: claim.kind is Kind.EQUALS and claim.part in parts)
+        return heard
+
+
 def campaign(atoms: Sequence[AnyAtom], progress: TextIO | None = None) -> Score:
     """Mutate every distinct operand layout of some atoms, families sampled, and let each judge speak."""
-    score, court = (
-        Score(),
-        Court(solver=proofs.Solver(counted=0)),
-    )  # that a mutant falls matters, not at how many points
+    score, bench = Score(), Bench()
     origins = distinct(sampled(atoms))
     score.layouts = len(origins)
     for position, (atom, operand) in enumerate(origins):
         if progress is not None:
             print(f"\r{position + 1}/{len(origins)} {atom.name} {operand:<40}", end="", file=progress, flush=True)
         for mutant in mutants(atom, operand):
-            _single(score, court, atom, operand, mutant)
+            _single(score, bench, atom, operand, mutant)
     for name in dict.fromkeys(atom.name for atom, _ in origins):
         for mutant in joint_mutants(next(atom for atom, _ in origins if atom.name == name)):
-            _joint(score, court, mutant)
+            _joint(score, bench, mutant)
     if progress is not None:
         print("\r" + " " * 79 + "\r", end="", file=progress, flush=True)
     return score
 
 
-def _single(score: Score, court: Court, origin: Atom, operand: str, mutant: Mutant) -> None:
+def _single(score: Score, bench: Bench, origin: Atom, operand: str, mutant: Mutant) -> None:
     parts = [next(p for p in prepare(a).parts if p.name == operand) for a in (origin, mutant.atom)]
     if same_function(parts[0], parts[1]):
         score.equivalent += 1
         return
     score.mutants += 1
-    verdicts = court.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in (operand, ""))
+    verdicts = bench.judge(mutant, proof=True)
     mine = [v for v in verdicts if v.claim.part == operand]
     answers = {
         "book": _said(mine, Kind.EQUALS, Witness.BOOK),
         "z3": _said(mine, Kind.EQUALS, Witness.PROOF),
-        "recording": _said(verdicts, Kind.RELATION, Witness.SILICON),
+        "recording": _said(verdicts, Kind.RELATION, Witness.SILICON) if refutable(origin, operand) else [],
         "intrinsic": [e for kind in INTRINSIC for e in _said(mine, kind, Witness.BOOK)],
     }
     for judge, said in answers.items():
@@ -148,15 +163,15 @@ def _single(score: Score, court: Court, origin: Atom, operand: str, mutant: Muta
                 score.survivors.append(f"SURVIVES {judge}: {mutant.origin} {operand} {mutant.what}")
 
 
-def _joint(score: Score, court: Court, mutant: Mutant) -> None:
-    verdicts = court.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in (*mutant.parts, ""))
+def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
+    verdicts = bench.judge(mutant)
     changed = [v for v in verdicts if v.claim.part in mutant.parts]
     by_book = _said(changed, Kind.EQUALS, Witness.BOOK)
     if not by_book:
         return
     score.joint += 1
     related = _said(verdicts, Kind.RELATION, Witness.SILICON)
-    if related:
+    if related and all(mutant.atom.space.get(part, "reg") == "reg" for part in mutant.parts):  # memory ties an axis
         score.joint_asked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
     refuted = any(e.status is Status.REFUTED for e in by_book)

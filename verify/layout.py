@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.layout LAYOUT --onto MxN`: judge one layout as a map onto a tile."""
+"""`python -m verify.layout LAYOUT`: judge one layout as a map onto a tile, or as the same function as another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
-and does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index."""
+and does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index.
+Is it the same function as another, however both are spelled?"""
+LARGEST = 1 << 24
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,9 +28,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     parser = cli.parser("python -m verify.layout", DESCRIPTION)
     parser.add_argument("layout", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"')
-    parser.add_argument("--onto", required=True, metavar="MxN", help="the tile, such as 16x8, or its size")
+    what = parser.add_mutually_exclusive_group(required=True)
+    what.add_argument("--onto", metavar="MxN", help="the tile, such as 16x8, or its size")
+    what.add_argument("--equals", metavar="OTHER", help="another layout: do both give every (thread, value) the same?")
     options = parser.parse_args(argv)
-    report = judge(options.layout, _extent(options.onto))
+    other = options.equals
+    report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
     cli.report(report, options)
     return report.exit()
 
@@ -39,7 +44,7 @@ def _extent(text: str) -> tuple[int, int]:
     extent = (int(found[1]), int(found[2] or 1)) if found else (0, 0)
     if 0 in extent:
         raise cli.UsageError(f"--onto {text!r}: two positive extents such as 16x8, or one size, are wanted")
-    if extent[0] * extent[1] > 1 << 24:
+    if extent[0] * extent[1] > LARGEST:
         raise cli.UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
     return extent
 
@@ -61,7 +66,7 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     except LayoutError as error:
         raise cli.UsageError(str(error)) from error
     layout = None if parsed is None else as_thread_value(parsed)
-    if layout is not None and max(size(layout), cosize(layout)) > 1 << 24:
+    if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     part = Part("C", text, layout, fault, extent, ())
     threads = size(layout[0]) if layout is not None else 1
@@ -78,6 +83,29 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
             said = Claim(text, "", kind, claim)
             verdicts.append(join(said, court.operand(said, subject, part)))
     return Report((Case(text, tuple(verdicts)),))
+
+
+def compare(text: str, other: str) -> Report:
+    """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
+    from verify.book import same_function
+    from verify.report import Case, Report
+    from verify.verdict import Claim, Kind, join
+
+    layouts = [as_thread_value(_parsed(each)) for each in (text, other)]
+    claim = Claim(text, "", Kind.EQUALS, f"is the same function as {other}")
+    return Report((Case(text, (join(claim, [same_function(*layouts)]),)),))
+
+
+def _parsed(text: str) -> Layout:
+    from layouts import LayoutError, cosize, parse_layout, size
+
+    try:
+        layout = parse_layout(text)
+    except LayoutError as error:
+        raise cli.UsageError(str(error)) from error
+    if max(size(layout), cosize(layout)) > LARGEST:
+        raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
+    return layout
 
 
 def as_thread_value(layout: Layout) -> Layout:

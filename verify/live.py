@@ -41,6 +41,8 @@ class Live:
         claimed = labels(subject)
         if isinstance(claimed, str):
             return [unchecked(claimed)]
+        if len(claimed) < len(subject.parts):
+            return [unchecked("products are run with all operands in registers")]
         heard = []
         for instruction in subject.instructions:
             maps = {name: _map(name, table) for name, table in claimed.items()}

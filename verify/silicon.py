@@ -19,6 +19,7 @@ import gpu_checks
 from isa_tables.signature import Signature
 from verify.arithmetic import lane_of, walks
 from verify.formulas import AXES, codomain
+from verify.memory_silicon import comparable
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -50,7 +51,7 @@ class Conflict:
 
 
 def labels(subject: Subject) -> Labels | str:
-    """What the atom says that every (lane, value) holds, or why it says nothing.
+    """What the atom says that every (lane, value) of its operands in registers holds, or why it says nothing.
 
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
     """
@@ -61,42 +62,45 @@ def labels(subject: Subject) -> Labels | str:
         for q in range(subject.rep_size)
         for t in range(subject.threads)
     }
+    threads, replicas = np.array([owner[lane] for lane in range(subject.lanes)]).T
     table = {}
     for part in subject.parts:
         if part.layout is None:
             return f"{part.name} is not well formed"
-        rows, width = walks(part.layout), part.extent[0]
+        if subject.mma.space.get(part.name, "reg") != "reg":
+            continue
+        rows, width = np.array(walks(part.layout), dtype=np.int64), part.extent[0]
         if len(rows) > subject.threads:
             return f"{part.name} deals elements to {len(rows)} threads, the atom has {subject.threads}"
-        spare = [[NOTHING] * len(rows[0])] * (subject.threads - len(rows))
-        owners = (owner[lane] for lane in range(subject.lanes))
-        dealt = [[(element % width, element // width) for element in row] for row in rows] + spare
-        held = [[(q, *place) for place in dealt[t]] for t, q in owners]
-        table[part.name] = np.array(held, dtype=np.int64)
+        dealt = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
+        dealt[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
+        replica = np.broadcast_to(replicas[:, None, None], (subject.lanes, rows.shape[1], 1))
+        table[part.name] = np.concatenate([replica, dealt[threads]], axis=-1)
     return table
 
 
-def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Agrees | Conflict:
-    """Whether some relabelling of m, n and k turns the atom's labels into the recorded classes.
+def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk") -> Agrees | Conflict:
+    """Whether some relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
     operands that hold the axis, must be one bijection.
     """
-    misfit = _misfit(subject, claimed, recording)
+    parts = [part for part in subject.parts if part.name in RECORDED]
+    misfit = _misfit(parts, claimed, recording)
     if misfit is not None:
         return misfit
     pairs = 0
-    for axis, operands in HOLDERS.items():
-        found = _match(axis, operands, claimed, recording)
+    for axis in axes:
+        found = _match(axis, HOLDERS[axis], claimed, recording)
         if isinstance(found, Conflict):
             return found
         pairs += found
     return Agrees(pairs)
 
 
-def _misfit(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
+def _misfit(parts: Sequence[Part], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
     """The first claimed label outside its tile; before that, other numbers of values than the instruction's."""
-    for part in subject.parts:
+    for part in parts:
         values, table = recording.operands[RECORDED[part.name]].shape[1], claimed[part.name]
         if table.shape[1] != values:
             statement = f"{part.name} has {table.shape[1]} values in each lane, the instruction {values}"
@@ -201,7 +205,7 @@ def _each(
 ) -> list[Evidence]:
     heard: list[Evidence] = []
     answers = [lookup(instruction.signature) for instruction in subject.instructions]
-    claimed = _elsewhere(subject) or labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
+    claimed = labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
     if isinstance(claimed, str):
         return [unchecked(claimed)]
     for found in answers:
@@ -233,18 +237,16 @@ def _related(
     if not recording.sound:
         why = "; ".join(recording.exceptions) or "its controls do not hold"
         return Status.UNCHECKED, f"the {source(recording)} is not sound: {why}", 0, None
-    found = judge(subject, claimed, recording)
+    view = comparable(subject, claimed, recording)
+    if isinstance(view, str):
+        return Status.UNCHECKED, view, 0, None
+    found = judge(subject, view.claimed, view.recording, view.axes)
     if isinstance(found, Agrees):
-        return Status.AGREES, "", found.pairs, None
+        return Status.AGREES, view.said, found.pairs, None
     first, second = found.operands
     extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
     wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
     return Status.REFUTED, "", 0, wrong
-
-
-def _elsewhere(subject: Subject) -> str:
-    """Why an atom with operands in memory is not judged: recordings number their slots by address, atoms by element."""
-    return "; ".join(f"{name} is in {space}, recorded by address" for name, space in subject.atom.space.items())
 
 
 def _anchored(
@@ -253,11 +255,15 @@ def _anchored(
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
     if not recording.anchors:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
-    misfit = _misfit(subject, claimed, recording)
+    view = comparable(subject, claimed, recording, memory=False)
+    if isinstance(view, str):
+        return Status.UNCHECKED, view, 0, None
+    misfit = _misfit(view.tied, view.claimed, view.recording)
     if misfit is not None:
         return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
-    points, parts = 0, {RECORDED[part.name]: part for part in subject.parts}
-    for anchor in recording.anchors:
+    points, parts = 0, {RECORDED[part.name]: part for part in view.tied}
+    anchors = [anchor for anchor in recording.anchors if anchor.operand in parts]
+    for anchor in anchors:
         part = parts[anchor.operand]
         seen = np.stack(codomain(part.name, anchor.labels[..., 0], anchor.labels[..., 1]), axis=-1)
         points += int(np.count_nonzero(seen >= 0))
@@ -268,8 +274,8 @@ def _anchored(
             at = (lane, value)
             wrong = _misplaced(part, anchor.name, at, said[at].tolist(), seen[at].tolist())
             return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
-    names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in recording.anchors)
-    premises = "; ".join(dict.fromkeys(anchor.premise for anchor in recording.anchors))
+    names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in anchors)
+    premises = "; ".join(dict.fromkeys(anchor.premise for anchor in anchors))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None
 
 
