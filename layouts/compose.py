@@ -65,6 +65,9 @@ def admissible(a: Layout, b: Tiler) -> bool:
 
     >>> admissible(Layout.parse("(6,2):(1,7)"), Layout.parse("(3,2):(2,3)"))
     False
+    >>> A = Layout.parse("(2,2,2):(0,1,1)")  # the smallest special case: refused, though 3:1 is A o 3:3
+    >>> admissible(A, Layout(3, 3)), [A(3 * k) for k in range(3)]
+    (False, [0, 1, 2])
 
     Raises LayoutError when a tuple has more modes than A.
     """

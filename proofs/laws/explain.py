@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A law told to a reader: what it says, what it assumes, each step of its proof, and what breaks it."""
+"""A law told to a reader: what it says and assumes, numbers that meet it, each step of its proof, what breaks it."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from proofs.laws import solve
 from proofs.laws.law import Law, ancestors
-from proofs.laws.problem import mutants
+from proofs.laws.problem import mutants, witness
 
 
 def explained(law: Law, laws: Mapping[str, Law]) -> str:
@@ -37,7 +38,9 @@ def _lines(law: Law, laws: Mapping[str, Law]) -> Iterator[str]:
         yield f"  any rank     {law.induction}"
     below = [name for name in laws if name in ancestors(law, laws)]
     yield f"  rests on     {', '.join(below) or 'nothing'}"
-    yield from _block("false when", [query.why for query in mutants(law)])
+    yield f"  met by       {solve.example(witness(law)).shown()}"
+    found = (solve.counterexample(query) for query in mutants(law))
+    yield from _block("false when", [f"{model.query.why}: {model.shown()}" for model in found])
 
 
 def _numbers(law: Law) -> str:

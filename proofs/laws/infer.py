@@ -96,7 +96,8 @@ def _told(word: str, paths: Sequence[Path], chosen: Operation, fixed: Mapping[st
         if word == "right":
             wrong = execution.judged(execution.ours(), chosen, path)
             status = "proved" if not wrong else "unknown"
-        yield f"  {status:<8} when {' and '.join(text(_computed(substitute(c, fixed))) for c in _needed(path)) or 'always'}"
+        conditions = [text(_computed(substitute(c, fixed))) for c in _needed(path)]
+        yield f"  {status:<8} when {' and '.join(conditions) or 'always'}"
         if path.samples:
             yield f"           such as {chosen.shown(min(path.samples, key=lambda at: sum(at.values())))}"
 

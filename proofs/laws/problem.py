@@ -107,7 +107,7 @@ def denial(law: Law) -> Query:
 
 
 def interesting(law: Law, level: int) -> list[Node]:
-    """What a model should have beyond the hypotheses, the more the lower the level: no extents of 1, nothing 0."""
+    """What a model should have beyond the hypotheses, the more the lower the level: no extents of 1, nothing 0 or 1."""
     if law.bits is not None:
         return [("<=", x, 1 << 16 if x in law.integer[:1] else 8) for x in law.integer] if level < 3 else []
     wishes: list[Node] = [("<=", x, 64) for x in law.positive]
@@ -115,8 +115,9 @@ def interesting(law: Law, level: int) -> list[Node]:
         wishes += [(">=", x, 2) for x in law.positive]
     if level < 2:
         wishes += [("!=", x, 0) for x in (*law.natural, *law.integer)]
-    if level < 1 and len(law.positive) > 1:
-        wishes.append(("!=", *law.positive))
+    if level < 1:
+        wishes += [("!=", x, one) for x in (*law.natural, *law.integer) for one in (1, -1)]
+        wishes += [("!=", *law.positive)] * (len(law.positive) > 1)
     return wishes
 
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import layouts
 from proofs.laws.definitions import Flat, at
 
 modes = st.lists(st.tuples(st.integers(1, 7), st.integers(-50, 50)), min_size=1, max_size=6)
@@ -327,3 +328,47 @@ def test_runs_divide_at_any_rank(extents: list[int]) -> None:
     whole = prod(s for s, _ in a)
     first = next((k for k in range(whole) if at(a, k) != k * at(a, 1)), whole)
     assert whole % first == 0
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3])
+def test_no_right_inverse_is_longer_than_the_chain(rank: int) -> None:
+    """RIGHT_INVERSE_MAXIMAL, on the shipped code: of an injective layout the size of R is no value."""
+    checked = 0
+    for extents in product((2, 3), repeat=rank):
+        for strides in product(range(8 if rank < 3 else 7), repeat=rank):
+            proper = [(s, d) for s, d in zip(extents, strides, strict=True) if d]
+            values = {at(proper, i) for i in range(prod(s for s, _ in proper))} if proper else {0}
+            if len(values) == prod(s for s, _ in proper):
+                found = layouts.right_inverse(layouts.Layout(extents, strides))
+                assert layouts.size(found) not in values, (extents, strides)
+                checked += 1
+    assert checked > 10
+
+
+@given(wide, st.integers(0, 2**40), st.integers(0, 2**40), st.integers(1, 50), st.data())
+def test_a_reversed_mode_at_any_rank(a: Flat, c: int, r: int, n: int, data: st.DataObject) -> None:
+    """COMPOSE_REVERSED: B(k) = c + r (n-1) - r k where neither r, n times, nor c carries."""
+    k = data.draw(st.integers(0, n - 1))
+    used = [p + (n - 1) * q for p, q in zip(digits(a, c), digits(a, r), strict=True)]
+    if all(u < s for u, (s, _) in zip(used, a, strict=False)):
+        assert at(a, c + r * (n - 1) - r * k) == at(a, c) + (n - 1) * at(a, r) - k * at(a, r)
+
+
+@given(st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=2, max_size=6), st.integers(1, 3))
+def test_complements_axis_by_axis_at_any_rank(parts: list[tuple[int, int]], cut: int) -> None:
+    """COMPLEMENT_AXES: the box of two cotargets is covered once by pairs."""
+    axes = []
+    for mine in (parts[:cut], parts[cut:]):
+        a, stride = [], 1
+        for gap, s in mine:
+            a.append((s, stride * gap))
+            stride *= gap * s
+        star = complemented(a, stride)
+        assert star is not None
+        sizes = [prod(s for s, _ in m) for m in (a, star)]
+        axes.append([at(a, i) + at(star, j) for i in range(sizes[0]) for j in range(sizes[1])])
+    if len(axes[0]) * len(axes[1]) <= 5000:
+        box = set(product(range(len(axes[0])), range(len(axes[1]))))
+        points = list(product(*axes))
+        assert len(points) == len(set(points))
+        assert set(points) == box

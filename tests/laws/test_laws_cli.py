@@ -99,7 +99,11 @@ def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert {line.split()[0] for line in out.splitlines()} >= {n for n, law in shipped().items() if not law.why_open}
     code, out, _ = said(capsys, "--explain", "NOCARRY")
     assert code == 0
-    assert all(part in out for part in ("source", "proof, by", "DIGITS_ADD", "rests on", "false when", "any rank"))
+    assert all(
+        part in out for part in ("source", "proof, by", "DIGITS_ADD", "rests on", "false when", "any rank", "met by")
+    )
+    broken = out.partition("false when")[2].splitlines()
+    assert all("=" in line.rpartition(": ")[2] for line in broken if line.strip()), broken
 
 
 @pytest.mark.parametrize(("factor", "code"), [(1, 0), (2, 1)])
