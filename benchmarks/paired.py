@@ -7,17 +7,19 @@ import statistics
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Seconds of the thing measured and of its baseline (medians), and the ratio that is aimed at."""
+    """Seconds of the thing measured and of its baseline (medians), and the ratio that is aimed at; or MiB of both."""
 
     name: str
     baseline: str
     seconds: float
     against: float
     target: float
+    unit: Literal["ms", "MiB"] = "ms"
 
     @property
     def ratio(self) -> float:
@@ -28,8 +30,9 @@ class Figure:
         return self.ratio <= self.target
 
     def __str__(self) -> str:
+        mine, theirs = (amount * (1e3 if self.unit == "ms" else 1) for amount in (self.seconds, self.against))
         return (
-            f"{self.name:<44} {self.seconds * 1e3:10.3f} ms   {self.baseline:<40} {self.against * 1e3:10.3f} ms   "
+            f"{self.name:<44} {mine:10.3f} {self.unit:<4} {self.baseline:<40} {theirs:10.3f} {self.unit:<4} "
             f"ratio {self.ratio:6.2f} (at most {self.target:g}: {'reached' if self.reached else 'MISSED'})"
         )
 
