@@ -61,6 +61,19 @@ def prove_handed(over: HandOver, budget: int = BUDGET, solver: Solver | None = N
     return decide(claim, budget, solver)
 
 
+def prove_whole(access: Access, element: int, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """The values of one access lie side by side at a multiple of its width, for every lane, value and base address.
+
+    Here ``access.address`` is (lane, value) -> byte, a value being ``element`` bytes and an access a run of values.
+    A point is a base, lane and value.
+    """
+    lane, values = (modes(part) for part in access.address)
+    variables = {"base": access.bases, "lane": size(lane), "value": size(values)}
+    title = f"whole accesses of {access.bits} bits: {access.address}, {access.swizzle}"
+    claim = _Whole(title, variables, (lane, values), access.swizzle, access.unit, access.bits // 8, element)
+    return decide(claim, budget, solver)
+
+
 def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Two lanes of a phase that meet in a bank ask for the same word, in every step and for every base address.
 
@@ -105,7 +118,7 @@ class _ConflictFree(Claim):
         lane, step = self.layouts
         start = at["base"] * self.unit + script.image(step, at["step"])
         here, there = (
-            script.define(f"word{n}", self._swizzled(start + script.image(lane, at[f"lane{n}"])) // WORD)
+            script.define(f"word{n}", _through(self.swizzle, start + script.image(lane, at[f"lane{n}"])) // WORD)
             + at[f"part{n}"]
             for n in ("", "2")
         )
@@ -118,13 +131,42 @@ class _ConflictFree(Claim):
             return None
         start = point["base"] * self.unit + value(step, point["step"])
         here, there = (
-            self._swizzled(start + value(lane, point[f"lane{n}"])) // WORD + point[f"part{n}"] for n in ("", "2")
+            _through(self.swizzle, start + value(lane, point[f"lane{n}"])) // WORD + point[f"part{n}"]
+            for n in ("", "2")
         )
         if here == there or (here - there) % BANKS:
             return None
         return {**point, "word": here, "word2": there, "bank": here % BANKS}
 
-    def _swizzled(self, address: Any) -> Any:
-        """The address with the field that the swizzle changes xored with the field that it reads."""
-        read, shift = address & self.swizzle.yyy_mask, self.swizzle.shift
-        return address ^ (read >> shift if shift >= 0 else read << -shift)
+
+@dataclass(frozen=True, slots=True)
+class _Whole(Claim):
+    swizzle: Swizzle
+    unit: int
+    width: int  # bytes of an access
+    element: int  # bytes of a value
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        lane, values = self.layouts
+        start = at["base"] * self.unit + script.image(lane, at["lane"])
+        vector = self.width // self.element
+        place, leading = at["value"] % vector, at["value"] // vector * vector
+        first = script.define("first", _through(self.swizzle, start + script.image(values, leading)))
+        here = script.define("here", _through(self.swizzle, start + script.image(values, at["value"])))
+        return (here == first + place * self.element) & (first % self.width == 0)
+
+    def facts(self, point: Point) -> Point | None:
+        lane, values = self.layouts
+        start = point["base"] * self.unit + value(lane, point["lane"])
+        place = point["value"] % (self.width // self.element)
+        first = _through(self.swizzle, start + value(values, point["value"] - place))
+        here = _through(self.swizzle, start + value(values, point["value"]))
+        if here == first + place * self.element and first % self.width == 0:
+            return None
+        return {**point, "first": first, "here": here}
+
+
+def _through(swizzle: Swizzle, address: Any) -> Any:
+    """The address with the field that the swizzle changes xored with the field that it reads."""
+    read, shift = address & swizzle.yyy_mask, swizzle.shift
+    return address ^ (read >> shift if shift >= 0 else read << -shift)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -20,6 +21,9 @@ from layouts.banks import LANES, PHASE, Access, Wavefronts, best_swizzle
 from layouts.int_tuple import IntTuple
 from verify.movement_registers import STATUS, MovementKind, Table
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+
+if TYPE_CHECKING:
+    from proofs.movement import Access as Asked
 
 SHARED = 227 * 1024  # bytes of shared memory that a CTA can have on sm_90
 HOW = ("load", "store", "ldmatrix")
@@ -94,9 +98,9 @@ class Reach:
 def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """The verdicts on accesses: that they are whole, then that no two lanes meet in a bank."""
     each = f"each access of {reach.width} bits is {reach.vector} neighbouring elements, at a multiple of the width"
-    whole = join(Claim(reach.name, "", MovementKind.WHOLE, each), [_whole(reach)])
+    whole = join(Claim(reach.name, "", MovementKind.WHOLE, each), [_whole(reach), _proof_whole(reach, budget, solver)])
     free = Claim(reach.name, "", MovementKind.CONFLICT_FREE, _wording(reach))
-    if whole.status is not Status.PROVED:
+    if whole.status is Status.REFUTED:
         why = "the accesses are not whole"
         return [whole, join(free, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])]
     return [whole, join(free, [_enumerated(reach), _proof(reach, budget, solver), _silicon(reach)])]
@@ -201,26 +205,48 @@ def searched(reaches: Sequence[Reach]) -> Found:
 
 
 def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
-    """Every base by the solver, from the composed layout's shape and stride."""
-    from proofs.movement import Access as Asked
+    """Freedom from conflicts at every base, by the solver."""
     from proofs.movement import prove_conflict_free
 
     try:
-        address = _address(reach)
+        asked = _asked(reach, reach.vector)
     except LayoutError as error:
-        why = f"the addresses are no layout: {error}"
-        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)
-    asked = Asked(address, reach.width, PHASE[reach.width], reach.bytes, SHARED // reach.unit, reach.unit)
+        return _no_layout(error)
     outcome = prove_conflict_free(asked, budget, solver)
     wrong = None
     if outcome.model is not None:
         at = outcome.model
         meet = f"T{at['lane']} and T{at['lane2']} ask bank {at['bank']} for words {at['word']} and {at['word2']}"
         wrong = Counterexample(dict(at), f"{meet} at base {at['base'] * reach.unit}")
+    return _evidence(outcome, asked.bases, wrong)
+
+
+def _proof_whole(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
+    """Whole accesses at every base, by the solver."""
+    from proofs.movement import prove_whole
+
+    try:
+        asked = _asked(reach, 1)
+    except LayoutError as error:
+        return _no_layout(error)
+    outcome = prove_whole(asked, reach.element // BYTE, budget, solver)
+    wrong = None
+    if outcome.model is not None:
+        at = outcome.model
+        said = f"T{at['lane']} V{at['value']} lies at byte {at['here']}, its access begins at byte {at['first']}"
+        wrong = Counterexample(dict(at), f"{said}, at base {at['base'] * reach.unit}")
+    return _evidence(outcome, asked.bases, wrong)
+
+
+def _no_layout(error: LayoutError) -> Evidence:
+    return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"the addresses are no layout: {error}")
+
+
+def _evidence(outcome: proofs.Outcome, bases: int, wrong: Counterexample | None) -> Evidence:
     return Evidence(
         Witness.PROOF,
         STATUS[outcome.status],
-        f"{outcome.method}, {asked.bases} bases",
+        f"{outcome.method}, {bases} bases",
         engine=outcome.engine,
         reason=outcome.reason,
         seconds=outcome.seconds,
@@ -229,17 +255,20 @@ def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
     )
 
 
-def _address(reach: Reach) -> Layout:
-    """(thread, step) -> byte before the swizzle. Raises LayoutError where that is no layout."""
+def _asked(reach: Reach, vector: int) -> Asked:
+    """(thread, every `vector`-th value) -> byte before the swizzle. Raises LayoutError where that is no layout."""
+    from proofs import movement
+
     dealt = composition(reach.plain, reach.threads)
     if not isinstance(dealt, Layout):
         raise LayoutError(f"{dealt} has no strides")
     values = size(reach.threads[1])
-    steps = composition(dealt[1], Layout(values // reach.vector, reach.vector))
+    steps = composition(dealt[1], Layout(values // vector, vector))
     if not isinstance(steps, Layout):
         raise LayoutError(f"{steps} has no strides")
     scale = reach.element // BYTE
-    return Layout((dealt[0].shape, steps.shape), (scaled(dealt[0].stride, scale), scaled(steps.stride, scale)))
+    address = Layout((dealt[0].shape, steps.shape), (scaled(dealt[0].stride, scale), scaled(steps.stride, scale)))
+    return movement.Access(address, reach.width, PHASE[reach.width], reach.bytes, SHARED // reach.unit, reach.unit)
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:
