@@ -45,10 +45,24 @@ def test_the_main_job_stands(capsys: pytest.CaptureFixture[str]) -> None:
     assert out[-1].startswith("11 subjects: 11 stand; claims: ") and out[-1].endswith("exit 0")
 
 
-def test_all_with_known_defects_expected(capsys: pytest.CaptureFixture[str]) -> None:
-    assert atom.main(["--all", "--expect-known", "-q"]) == 0
-    assert "2743 subjects: 2531 stand, 12 refuted, 200 unchecked" in capsys.readouterr().out
+def test_all_are_listed_and_known_defects_expected(capsys: pytest.CaptureFixture[str]) -> None:
+    """That of all atoms just the known ones are refuted, test_atlas shows."""
+    assert atom.main(["--all", "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 2743
+    assert atom.main(["--arch", "sm75", "--expect-known", "-q"]) == 0
+    assert "10 subjects: 9 stand, 1 refuted; claims: " in capsys.readouterr().out
     assert atom.main(["SM80_16x8x128", "-q"]) == 1
+
+
+def test_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:
+    assert atom.main(["--arch", "sm_90a", "*_C64*", "--list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert listed == [f"SM90_{shape}_C64C64C64C64_TN" for shape in ("16x8x4", "16x8x8", "16x8x16")]
+    assert atom.main(["--arch", "sm90", "SM80_16x8x16", "-q"]) == 5
+    capsys.readouterr()
+    assert atom.main(["--arch", "sm91"]) == 2
+    told = capsys.readouterr().err
+    assert "--arch sm91: no atom is of that architecture; there are: sm50, sm61" in told and told.count("\n") == 1
 
 
 def test_json_is_stable_and_carries_no_times(capsys: pytest.CaptureFixture[str]) -> None:

@@ -47,6 +47,34 @@ def test_atoms_agree_and_say_what_is_not_compared(name: str) -> None:
     assert absolute.status is Status.AGREES and "wgmma D" in absolute.reason
 
 
+MMA_SP = Atom(
+    name="sparse in registers",
+    ptx=("mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",),
+    shape=(16, 8, 16),
+    thr="32:1",
+    types={"D": "f32", "A": "f16", "B": "f16", "C": "f32"},
+    operands={
+        "A": "((4,8),(4,2)):((64,1),(16,8))",
+        "B": "((4,8),(2,2)):((16,1),(8,64))",
+        "C": "((4,8),(2,2)):((32,1),(16,8))",
+        "E": "((4,8),(16,2)):((0,1),(16,8))",
+    },
+    source="a test",
+    element={},
+    known_defect=None,
+    file="",
+)
+
+
+def test_a_sparse_instruction_in_registers_is_compared_on_m_and_n() -> None:
+    assert not [v for v in Court().judge(MMA_SP) if v.status is Status.REFUTED]
+    found = heard(MMA_SP)
+    assert found.status is Status.AGREES and found.reason == "without k and E, which metadata rules"
+    for operand, text in (("A", "((4,8),(4,2)):((64,1),(8,16))"), ("C", "((4,8),(2,2)):((32,1),(8,16))")):
+        wrong = replace(MMA_SP, operands={**MMA_SP.operands, operand: text})
+        assert heard(wrong).status is Status.REFUTED
+
+
 WRONG = [
     (RS, "A", "((4,8,4),(2,2,2)):((128,1,16),(8,64,512))", "m of A and C"),  # rows and k exchanged
     (RS, "A", "((4,8,4),(2,2,2)):((128,1,16),(64,8,0))", "k of A and B"),
