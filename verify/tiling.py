@@ -73,7 +73,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--thread", type=_natural, default=0, metavar="T", help="with --explain: whose part to show")
     parser.add_argument("--list", action="store_true", help="print the names instead of judging")
     parser.add_argument(
-        "--require", action="append", default=[], choices=("proof",), help="a witness that must have spoken"
+        "--require", action="append", default=[], choices=("proof", "silicon"), help="a witness that must have spoken"
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
@@ -165,6 +165,7 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
 
 def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
     import proofs
+    from gpu_checks.tilings import TilingError, recordings_of_tilings
     from verify.report import Report
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
@@ -172,7 +173,10 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
 
     if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
         raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
-    prover = Prover(options.rlimit or proofs.BUDGET)
+    try:
+        prover = Prover(options.rlimit or proofs.BUDGET, runs=recordings_of_tilings())
+    except TilingError as error:
+        raise cli.UsageError(str(error)) from error
     pool = _pool(options)
     cases = [case(one, pool, prover) for one in stated]
     return Report(tuple(cases), frozenset(Witness(word) for word in options.require), options.expect_known)

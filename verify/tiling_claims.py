@@ -22,6 +22,7 @@ from verify.arithmetic import spelled, walk
 from verify.report import Case
 from verify.subject import Part, Subject, thread_value
 from verify.tiling_proof import Prover
+from verify.tiling_silicon import recorded
 from verify.tiling_stated import Stated
 from verify.tiling_stated import text as arguments
 from verify.tiling_subject import Dealt, IllFormed, Tiling, TilingKind, find, prepare
@@ -279,7 +280,7 @@ def _product(tiling: Tiling, prover: Prover) -> Verdict:
     maps = tuple(formula.key for dealt in tiling.dealt for formula in dealt.part.formulas)
     question = (Kind.PRODUCT, tiling.question(*tiling.dealt), maps)
     heard = prover.once(question, tiling.name, lambda: [_computed(tiling)])
-    return join(Claim(tiling.name, "", Kind.PRODUCT, words), heard)
+    return join(Claim(tiling.name, "", Kind.PRODUCT, words), [*heard, recorded(tiling, prover.runs)])
 
 
 def _computed(tiling: Tiling) -> Evidence:

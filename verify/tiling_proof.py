@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 import proofs
+from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
 from verify import proof
 from verify.arithmetic import spelled, walk
@@ -23,6 +24,7 @@ class Prover:
 
     budget: int = proofs.BUDGET
     solver: proofs.Solver = field(default_factory=proofs.Solver)
+    runs: tuple[TilingRun, ...] = ()  # of tilings on a GPU, as recorded
     given: dict[Hashable, tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
 
     def once(self, question: Hashable, name: str, testify: Callable[[], Iterable[Evidence]]) -> list[Evidence]:

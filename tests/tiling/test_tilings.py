@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA
@@ -20,7 +21,7 @@ from verify.tiling_claims import case
 from verify.tiling_proof import Prover
 from verify.tiling_stated import Stated, permutation
 from verify.tiling_subject import Tiling, TilingKind
-from verify.verdict import Kind, Status, Verdict
+from verify.verdict import Kind, Status, Verdict, Witness
 
 F16 = "SM80_16x8x16_F32F16F16F32_TN"
 F16_K8 = "SM80_16x8x8_F32F16F16F32_TN"
@@ -256,3 +257,24 @@ def test_a_claimed_layout_that_is_the_tilings_in_another_spelling() -> None:
     """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not sound."""
     claimed = {"C": "((4,8,8),(2,2,2)):((256,1,16),(128,8,1024))"}
     assert judged(Stated("same", "SM90_64x16x16_F32F16F16_SS", Layout((2, 1, 1)), claimed=claimed)).status == "STANDS"
+
+
+def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
+    """The H200 ran the atom two by two with its N interleaved, on a tile of 64x64x32; not with these atoms along K."""
+    prover = Prover(runs=recordings_of_tilings())
+    asked = {
+        "as recorded": (Stated("a", F16, TWO_BY_TWO, permutation(INTERLEAVED), (128, 128, 32)), Status.AGREES),
+        "another order": (Stated("b", F16, TWO_BY_TWO, permutation("_,(8,2,2):(1,16,8),32")), Status.AGREES),
+        "four along K": (Stated("c", F16, Layout((1, 1, 4))), Status.UNCHECKED),
+        "another type": (Stated("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
+    }
+    for name, (stated, status) in asked.items():
+        heard = verdict(judged(stated, prover), Kind.PRODUCT).evidence
+        assert [e.status for e in heard if e.witness is Witness.SILICON] == [status], name
+
+
+def test_a_recorded_run_that_failed_refutes() -> None:
+    runs = tuple(replace(run, mismatches=7) for run in recordings_of_tilings())
+    found = judged(Stated("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
+    assert ("", Kind.PRODUCT) in refuted(found)
+    assert found.contradiction  # numpy through the same partitions is right, so one of the two lies

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One tiled MMA of 2x2 warps: its proof for all multiples, all claims of a 128x128x32 tile, and the GEMM in numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from time import sleep
+
+import numpy as np
+
+import proofs
+from benchmarks.command import BASELINE, process
+from benchmarks.paired import Figure, paired
+from layouts import Layout
+from layouts.atoms import Atom, registry
+from verify import gemm
+from verify.tiling_claims import judge
+from verify.tiling_proof import Prover, partition
+from verify.tiling_stated import Stated
+from verify.tiling_subject import Tiling, prepare
+
+ATOM = "SM80_16x8x16_F32F16F16F32_TN"
+WORDS = ("--atom", ATOM, "--atoms-layout", "2,2,1", "--permutation", "32,32,16", "--tile", "128,128,32")
+
+
+def figures() -> Iterator[Figure]:
+    tiling = prepared()
+    half, one, two = (waiting(seconds) for seconds in (0.5, 1.0, 2.0))
+    given = gemm.operands(tiling)
+    a, b = given["A"].astype(np.int64), given["B"].astype(np.int64)
+    yield paired("one TiledMMA, all multiples, proved", lambda: proved(tiling), "half a second", half, 1.0)
+    yield paired("all claims of a 128x128x32 tile", lambda: judge(tiling, Prover()), "one second", one, 1.0, rounds=5)
+    yield paired("the 128x128x32 GEMM through fragments", lambda: run(tiling), "two seconds", two, 1.0, rounds=3)
+    yield paired("the same GEMM", lambda: run(tiling), "numpy's product of the same integers", lambda: a @ b.T, 2000.0)
+    command = process("-m", "verify.tiling", *WORDS, "-q")
+    yield paired("verify.tiling, cold", command, f"python -c '{BASELINE}'", process("-c", BASELINE), 6.0)
+
+
+def prepared() -> Tiling:
+    atom = registry()[ATOM]
+    if not isinstance(atom, Atom):
+        raise TypeError(f"{ATOM} is no MMA atom")
+    return prepare(Stated(ATOM, ATOM, Layout((2, 2, 1)), (32, 32, 16), (128, 128, 32)), atom)
+
+
+def proved(tiling: Tiling) -> None:
+    """A, B and C, in a solver of their own; what is not proved is no measurement."""
+    solver = proofs.Solver()
+    for dealt in tiling.dealt:
+        if proofs.prove_partition(partition(tiling, dealt), solver=solver).status != "unsat":
+            raise RuntimeError(f"{dealt.name} is not proved")
+
+
+def run(tiling: Tiling) -> None:
+    given = gemm.operands(tiling)
+    if (gemm.run(tiling, given) != gemm.expected(given)).any():
+        raise RuntimeError("the product is wrong")
+
+
+def waiting(seconds: float) -> Callable[[], None]:
+    return lambda: sleep(seconds)
