@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks [command|atlas|algebra|silicon|laws …]`: measure, and say which aims were reached."""
+"""`python -m benchmarks [command|atlas|algebra|silicon|laws|tiling …]`: measure, and say which aims were reached."""
 
 from __future__ import annotations
 
 import importlib
 import sys
 
-SUITES = ("command", "atlas", "algebra", "silicon", "laws")
+SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
 
 
 def main(words: list[str]) -> int:
