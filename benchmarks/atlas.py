@@ -22,11 +22,10 @@ raise SystemExit(code)
 
 
 def figures() -> Iterator[Figure]:
-    for witnesses in ("book,proof", "book,proof,silicon"):
-        started = time.perf_counter()
-        command = [sys.executable, "-c", PROGRAM, "-q", "--witness", witnesses]
-        done = subprocess.run(command, check=True, capture_output=True, text=True)
-        wall, peak = time.perf_counter() - started, float(done.stderr.splitlines()[-1])
-        what = f"{done.stdout.split(' of ')[0]} by {witnesses}"
-        yield Figure(what, f"{LIMIT:g} seconds", wall, LIMIT, 1.0)
-        yield Figure(f"{what}: memory", f"{MEMORY:g} MiB", peak, MEMORY, 1.0, "MiB")
+    started = time.perf_counter()
+    command = [sys.executable, "-c", PROGRAM, "-q", "--witness", "book,proof"]
+    done = subprocess.run(command, check=True, capture_output=True, text=True)
+    wall, peak = time.perf_counter() - started, float(done.stderr.splitlines()[-1])
+    what = f"{done.stdout.split(' of ')[0]}, book and proof, cold"
+    yield Figure(what, f"{LIMIT:g} seconds", wall, LIMIT, 1.0)
+    yield Figure(f"{what}: memory", f"{MEMORY:g} MiB", peak, MEMORY, 1.0, "MiB")

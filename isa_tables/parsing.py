@@ -10,7 +10,9 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from isa_tables.errors import TableError
 from isa_tables.formula import (
@@ -62,6 +64,7 @@ _SYMBOL: Mapping[type[ast.AST], str] = {
 }
 # C's spelling -> Python's. The single = is what the ISA prints for equality.
 _FOREIGN = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
+_NAME = re.compile(r"[A-Za-z_]\w*")
 _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//", "=": "=="}
 
 
@@ -97,10 +100,22 @@ def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constant
 
     Raises TableError, with the file and the key, for a bad one.
     """
+    condition, words = key.endswith(".held"), set(_NAME.findall(text))
+    used = tuple((name, value) for name, value in constants.items() if name in words)
+    with suppress(FormulaError):
+        return _kept(text, tuple(names.items()), used, condition)
     try:
-        return parse(text, names, constants, key.endswith(".held"))
+        return parse(text, names, constants, condition)
     except FormulaError as error:
         raise TableError(file, key, error.reason, error.text, error.column) from None
+
+
+@lru_cache(maxsize=1 << 12)
+def _kept(
+    text: str, names: tuple[tuple[str, bool], ...], constants: tuple[tuple[str, int], ...], condition: bool
+) -> Formula:
+    """A formula, read once for all members of a family on whose parameters it does not depend."""
+    return parse(text, dict(names), dict(constants), condition)
 
 
 def _check_text(text: str) -> None:

@@ -42,6 +42,7 @@ class Shelf(Mapping[str, AnyAtom]):
     parsed: dict[str, IntTuple] = field(default_factory=dict)
     opened: dict[str, Family] = field(default_factory=dict)
     members: dict[str, dict[str, dict[str, Word]]] = field(default_factory=dict)  # entry -> name -> parameters
+    pattern: dict[str, str] = field(default_factory=dict)  # name -> its entry, of families that were opened
 
     def add(self, file: str, text: str) -> None:
         """Put the entries of a file on the shelf, unread; raises AtomFileError for a name that stands twice."""
@@ -93,13 +94,16 @@ class Shelf(Mapping[str, AnyAtom]):
         """The instances of a family, each with its parameters."""
         if pattern not in self.members:
             self.members[pattern] = dict(self.family(pattern).names())
+            self.pattern.update(dict.fromkeys(self.members[pattern], pattern))
         return self.members[pattern]
 
     def _find(self, name: str) -> AnyAtom:
         if name in self.texts and "{" not in name:
             file, text = self.texts[name]
             return stated(checked(name, parse(text.encode(), file)[name], file, self.parsed))
-        for pattern in self.texts:
-            if "{" in pattern and name.startswith(pattern.partition("{")[0]) and name in self.named(pattern):
-                return stated(self.family(pattern).instance(name, self.named(pattern)[name]))
-        raise KeyError(name)
+        if name not in self.pattern:
+            for pattern in self.texts:
+                if "{" in pattern and name.startswith(pattern.partition("{")[0]):
+                    self.named(pattern)
+        pattern = self.pattern[name]
+        return stated(self.family(pattern).instance(name, self.members[pattern][name]))
