@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every file in examples/ is judged by the command that it names, and stands."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples").iterdir())
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_stands(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    found = re.search(r"^#     python -m (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
+    assert found is not None and path.name in found[2]
+    monkeypatch.chdir(ROOT)
+    assert import_module(found[1]).main(shlex.split(found[2])) == 0
+    assert re.search(r"\b0 refuted, 0 unknown\b", capsys.readouterr().out)
