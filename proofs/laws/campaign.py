@@ -14,7 +14,6 @@ import ast
 import hashlib
 import json
 import multiprocessing
-import resource
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -108,6 +107,8 @@ def _told(found: Examined) -> dict[str, Any]:
 
 
 def _examined(label: str) -> dict[str, Any]:
+    import resource  # Unix alone has it, and the record is read everywhere
+
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     operation = operations()[label]
 
