@@ -123,14 +123,19 @@ def _first_meeting(first: dict[int, dict[int, int]]) -> Conflict:
 
 
 def swizzles(bits: int, limit: int) -> Iterator[Swizzle]:
-    """Every swizzle of addresses below `limit` bytes that keeps accesses of `bits` together, the smallest first."""
+    """Every swizzle of addresses below `limit` bytes that keeps accesses of `bits` together, the smallest first.
+
+    A negative shift xors lower bits into higher ones. Words of one bank agree in the bits of the bank, so that it
+    parts them only by bits within a word: such swizzles are among them for accesses narrower than a word.
+    """
     base = (bits // 8).bit_length() - 1
     top = (limit - 1).bit_length()
+    signs = (1, -1) if bits < 8 * WORD else (1,)
     yield Swizzle(0, base, 0)
     for count in range(1, (BANKS * WORD).bit_length() - base):
         for low in range(base, top):
-            for shift in range(count, top - low - count + 1):
-                yield Swizzle(count, low, shift)
+            shifts = range(count, top - low - count + 1)
+            yield from (Swizzle(count, low, sign * shift) for sign in signs for shift in shifts)
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,8 @@ FLAGS = {
     "major": "how the tile lies in memory: K, M or N; MN for whichever A or B has",
     "shared": "index in the tile -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
     "access": "(thread, value) -> index in the tile",
-    "how": "load (where absent), store or ldmatrix",
+    "how": "load (where absent), store, cp.async or ldmatrix",
+    "global": "index in the tile -> element of global memory, which is accessed as widely",
     "descriptor": "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
 }
 BITS = {
@@ -127,11 +128,12 @@ def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Report:
     if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
         raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
     budget, solver = options.rlimit or proofs.BUDGET, proofs.Solver()
-    cases = tuple(Case(one.name, tuple(_verdicts(one, budget, solver))) for one in stated)
+    cases = tuple(Case(one.name, tuple(verdicts(one, budget, solver))) for one in stated)
     return Report(cases, frozenset(Witness(word) for word in options.require))
 
 
-def _verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
+def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
+    """The verdicts on one movement, whichever sort it is."""
     from verify import movement_descriptor, movement_memory, movement_registers
 
     if one.link is not None:

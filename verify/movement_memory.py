@@ -8,7 +8,7 @@ enumeration they are judged at base 0, by the solver at every base below the siz
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ import numpy as np
 import proofs
 from gpu_checks.banks import recordings_of_banks
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, size
-from layouts.banks import LANES, PHASE, Access, Wavefronts, best_swizzle
+from layouts.banks import LANES, PHASE, WORD, Access, Wavefronts, best_swizzle
 from layouts.int_tuple import IntTuple
 from verify.movement_registers import STATUS, MovementKind, Table
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
@@ -26,8 +26,14 @@ if TYPE_CHECKING:
     from proofs.movement import Access as Asked
 
 SHARED = 227 * 1024  # bytes of shared memory that a CTA can have on sm_90
-HOW = ("load", "store", "ldmatrix")
+WIDTHS: Mapping[str, tuple[int, ...]] = {  # how shared memory is accessed -> bits that one access can have
+    "load": tuple(PHASE),
+    "store": tuple(PHASE),
+    "cp.async": (32, 64, 128),
+    "ldmatrix": (128,),
+}
 BYTE = 8
+PLAIN = Swizzle(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +43,7 @@ class Reach:
     tile     index in the tile -> element of shared memory, a swizzle of it or not
     threads  (thread, value) -> index in the tile
     element  bits of an element; width  bits that a thread asks for at once
+    source   index in the tile -> element of global memory that is copied from or to, where it is stated
     """
 
     name: str
@@ -46,12 +53,13 @@ class Reach:
     width: int
     how: str = "load"
     replay: str = ""
+    source: Layout | None = None
 
     @property
     def swizzle(self) -> Swizzle:
         """The swizzle, of elements; of no bits where there is none."""
         outer = self.tile.layout_a if isinstance(self.tile, ComposedLayout) else None
-        return outer if isinstance(outer, Swizzle) else Swizzle(0, 0, 0)
+        return outer if isinstance(outer, Swizzle) else PLAIN
 
     @property
     def plain(self) -> Layout:
@@ -84,9 +92,9 @@ class Reach:
         found: Table = np.asarray(self.swizzle(np.asarray(self.plain(index))))
         return found.reshape(threads, values // self.vector, self.vector)
 
-    def accesses(self) -> list[Access]:
-        """Every access of every warp at base 0, in bytes."""
-        first = self.offsets()[:, :, 0] * (self.element // BYTE)
+    def accesses(self, base: int = 0) -> list[Access]:
+        """Every access of every warp, in bytes from a base on."""
+        first = base + self.offsets()[:, :, 0] * (self.element // BYTE)
         rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in self._warps)
         return [Access(tuple(row), self.width, self.how == "load") for row in rows]
 
@@ -97,13 +105,21 @@ class Reach:
 
 def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """The verdicts on accesses: that they are whole, then that no two lanes meet in a bank."""
-    each = f"each access of {reach.width} bits is {reach.vector} neighbouring elements, at a multiple of the width"
-    whole = join(Claim(reach.name, "", MovementKind.WHOLE, each), [_whole(reach), _proof_whole(reach, budget, solver)])
+    source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None)]
+    far = [_judge_whole(one, "global", budget, solver) for one in source]
+    whole = _judge_whole(reach, "shared", budget, solver)
     free = Claim(reach.name, "", MovementKind.CONFLICT_FREE, _wording(reach))
     if whole.status is Status.REFUTED:
         why = "the accesses are not whole"
-        return [whole, join(free, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])]
-    return [whole, join(free, [_enumerated(reach), _proof(reach, budget, solver), _silicon(reach)])]
+        return [*far, whole, join(free, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])]
+    return [*far, whole, join(free, [_enumerated(reach), _proof(reach, budget, solver), _silicon(reach)])]
+
+
+def _judge_whole(reach: Reach, memory: str, budget: int, solver: proofs.Solver) -> Verdict:
+    each = f"each access of {reach.width} bits to {memory} memory is {reach.vector} neighbouring elements"
+    bases = f"at a multiple of the width, for every base that is a multiple of {reach.unit} bytes"
+    claim = Claim(reach.name, "", MovementKind.WHOLE, f"{each}, {bases}")
+    return join(claim, [_whole(reach), _proof_whole(reach, budget, solver)])
 
 
 def _wording(reach: Reach) -> str:
@@ -116,7 +132,7 @@ def _whole(reach: Reach) -> Evidence:
     offsets = reach.offsets()
     apart = offsets - offsets[:, :, :1] != np.arange(reach.vector)
     bad = np.argwhere(apart | (offsets[:, :, :1] * reach.element % reach.width != 0))
-    if not len(bad):
+    if not len(bad):  # bases are multiples of the width and of the swizzle's period: they change nothing
         return Evidence(Witness.BOOK, Status.PROVED, "exhaustive", offsets.size, "numpy")
     thread, step, place = (int(c) for c in bad[0])
     here, first = int(offsets[thread, step, place]), int(offsets[thread, step, 0])
@@ -124,17 +140,26 @@ def _whole(reach: Reach) -> Evidence:
     said = f"T{thread} V{value} lies at element {first}, which is no multiple of {reach.vector}"
     if here != first + place:
         said = f"T{thread} V{value + place} lies at element {here}, V{value} at {first}: {place} further on is wanted"
-    wrong = Counterexample({"thread": thread, "value": value + place}, said, extent="smallest", replay=reach.replay)
+    at = {"thread": thread, "value": value + place}
+    wrong = Counterexample(at, said, extent="smallest", repair=_narrower(reach), replay=reach.replay)
     return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", offsets.size, "numpy", counterexample=wrong)
 
 
+def _narrower(reach: Reach) -> str:
+    """The widest access that would be whole, if there is one."""
+    for width in sorted(WIDTHS[reach.how], reverse=True):
+        if reach.element <= width < reach.width and _whole(replace(reach, width=width)).status is Status.PROVED:
+            return f"accesses of {width} bits are whole"
+    return ""
+
+
 def _enumerated(reach: Reach) -> Evidence:
-    """Every access at base 0 by the model of the banks."""
+    """Every access at every base within a word, by the model of the banks: whole words move all banks alike."""
     started = time.perf_counter()
-    accesses = reach.accesses()
-    found = [_through(access, reach.how) for access in accesses]
-    total, excess = sum(one.total for one in found), sum(one.excess for one in found)
-    method = f"at base 0, {total} wavefronts"
+    accesses = [access for base in range(0, WORD, min(reach.unit, WORD)) for access in reach.accesses(base)]
+    found = [_apart(access) for access in accesses]
+    excess = sum(one.excess for one in found)
+    method = f"at base 0, {sum(access.through(PLAIN).total for access in reach.accesses())} wavefronts"
     seconds = time.perf_counter() - started
     if not excess:
         return Evidence(Witness.BOOK, Status.PROVED, method, len(found), "numpy", seconds=seconds)
@@ -143,8 +168,9 @@ def _enumerated(reach: Reach) -> Evidence:
     return Evidence(Witness.BOOK, Status.REFUTED, method, len(found), "numpy", counterexample=wrong)
 
 
-def _through(access: Access, how: str) -> Wavefronts:
-    return replace(access, load=how == "load").through(Swizzle(0, 0, 0))
+def _apart(access: Access) -> Wavefronts:
+    """Phase by phase, whether or not a load would merge them: what is free so is free of conflicts either way."""
+    return replace(access, load=False).through(PLAIN)
 
 
 def _conflict(
@@ -155,11 +181,13 @@ def _conflict(
         return None
     (one, other), (here, there) = conflict.lanes, conflict.words
     warps = len(range(0, size(reach.threads[0]), LANES))
-    step, start = number // warps, number % warps * LANES
+    turn, start = number // warps, number % warps * LANES
+    base, step = divmod(turn, size(reach.threads[1]) // reach.vector)
+    where = f"in access {step}" + (f", at base {base * reach.unit}" if base else "")
     total, least = sum(f.total for f in found), sum(len(f.phases) for f in found)
     return Counterexample(
         {"thread": start + one, "other": start + other, "step": step, "bank": conflict.bank},
-        f"T{start + one} and T{start + other} ask bank {conflict.bank} for words {here} and {there} in access {step}",
+        f"T{start + one} and T{start + other} ask bank {conflict.bank} for words {here} and {there} {where}",
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
@@ -171,7 +199,7 @@ def _conflict(
 
 def _repair(reach: Reach) -> str:
     best = searched([reach])
-    return f"{best.swizzle} of elements: {best.said}" if best.free else ""
+    return f"{best.swizzle} of elements: {best.said}" if best.free and best.swizzle.bits else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +313,11 @@ def _silicon(reach: Reach) -> Evidence:
         if found is None:
             of = f"the rule was, on {len(measured)} patterns" if measured else "nothing was"
             return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=f"these addresses were not measured; {of}")
-        seen.append(found.wavefronts - len(_through(access, reach.how).phases))
+        phases = len(_apart(access).phases)
+        if len(access.through(PLAIN).phases) < phases:
+            why = f"phases of this load merge: {found.wavefronts} wavefronts were measured for {phases} phases"
+            return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)
+        seen.append(found.wavefronts - phases)
         where = f"measured on {found.device.gpu}, {found.device.sm}, driver {found.device.driver}"
     status = Status.REFUTED if any(seen) else Status.AGREES
     wrong = Counterexample({}, f"{sum(seen)} wavefronts too many were measured") if any(seen) else None

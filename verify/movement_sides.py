@@ -106,6 +106,8 @@ def side(name: str, operand: str, giving: bool) -> Side:
         raise UsageError(f"{name}: {error}") from error
     if instruction.signature.family.startswith(ROWS):
         return _rows(instruction)
+    if instruction.signature.family.startswith("movmatrix"):
+        raise UsageError(f"{name}: a matrix load or store, or a matrix multiplication is wanted")
     wanted = "C" if giving else operand
     if wanted not in AXES or (wanted not in instruction.operands and wanted != "C"):
         have = ", ".join(key for key in instruction.operands if key in AXES)

@@ -18,7 +18,8 @@ shared  = "Sw<3,3,3> o (64,64):(64,1)"   # index in the tile -> element of share
 access  = "(32,8):(1,64)"           # (thread, value) -> index in the tile
 element = 16                        # bits
 width   = 128                       # bits that a thread asks for at once
-how     = "load"                    # load, store, ldmatrix
+how     = "load"                    # load, store, cp.async, ldmatrix
+global  = "(64,64):(128,1)"         # index in the tile -> element of global memory, accessed as widely
 
 ["operand"]
 descriptor = "Sw<3,3,3> o (64,64):(64,1)"   # (mn, k) -> element of shared memory
@@ -34,12 +35,13 @@ from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
 
-from layouts import Layout, LayoutError, cosize, parse_layout, size
+from layouts import ComposedLayout, Layout, LayoutError, cosize, parse_layout, size
 from layouts.atoms.atom import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.entry import Entry, kind
+from layouts.int_tuple import leaves
 from verify.cli import UsageError
-from verify.movement_memory import HOW, Reach
+from verify.movement_memory import WIDTHS, Reach
 from verify.movement_registers import Link, link
 from verify.movement_sides import Side, side
 from verify.tiling_stated import StatementError, swizzle_atom
@@ -47,7 +49,7 @@ from verify.tiling_stated import StatementError, swizzle_atom
 T = TypeVar("T")
 SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
     "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major")),
-    "shared": (("shared", "access", "element"), ("width", "how")),
+    "shared": (("shared", "access", "element"), ("width", "how", "global")),
     "descriptor": (("descriptor", "element"), ("major",)),
 }
 POINTS = 1 << 20
@@ -98,7 +100,7 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
         return Movement(name, link=found, major=major)
     if "shared" in table:
         return Movement(name, reach=said.reach(name, replay))
-    tile = said.read("descriptor", swizzle_atom)
+    tile = said.read("descriptor", placed)
     if major not in ("", "K", "MN"):
         fail("major", f"expected one of K, MN, found {major!r}")
     element = said.element()
@@ -154,18 +156,21 @@ class _Said:
         return link(name, first, second, (self.layout("rows"), self.layout("values")), replay)
 
     def reach(self, name: str, replay: str) -> Reach:
-        tile, threads = self.read("shared", swizzle_atom), self.read("access", layout)
-        element, how = self.element(), self.choice("how", HOW, "load")
-        width = self.bits("width", (8, 16, 32, 64, 128), 128 if how == "ldmatrix" else element)
+        tile, threads = self.read("shared", placed), self.read("access", layout)
+        source = self.layout("global")
+        element, how = self.element(), self.choice("how", tuple(WIDTHS), "load")
+        width = self.bits("width", WIDTHS[how], max(element, WIDTHS[how][-1] if how == "ldmatrix" else element))
         if len(threads) != 2:
             self.fail("access", f"{threads} has rank {len(threads)}: modes for threads and values are wanted")
         if cosize(threads) > size(tile):
             self.fail("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(tile)}")
-        if how == "ldmatrix" and width != 128:
-            self.fail("width", f"a row of a matrix has 128 bits, not {width}")
+        if source is not None and cosize(threads) > size(source):
+            self.fail("global", f"{threads} reaches index {cosize(threads) - 1} of {size(source)} in global memory")
+        if how == "ldmatrix" and size(threads[0]) not in (8, 16) and size(threads[0]) % 32:
+            self.fail("access", f"{size(threads[0])} rows: a matrix has 8, an instruction 1, 2 or 4 of them")
         if width % element or size(threads[1]) * element % width:
             self.fail("width", f"{width} bits at once do not divide {size(threads[1])} values of {element} bits")
-        return Reach(name, tile, threads, element, width, how, replay)
+        return Reach(name, tile, threads, element, width, how, replay, source)
 
 
 def layout(text: object) -> Layout:
@@ -173,6 +178,24 @@ def layout(text: object) -> Layout:
     found = parse_layout(_text(text))
     if size(found) > POINTS:
         raise StatementError(f"{text} has more than {POINTS} points")
+    return _from_its_base(found)
+
+
+def placed(text: object) -> Layout | ComposedLayout:
+    """A layout of shared memory, or a swizzle of one, of at most 2^20 points. Raises StatementError."""
+    found = swizzle_atom(text)
+    inner = found.layout_b if isinstance(found, ComposedLayout) else found
+    if size(found) > POINTS:
+        raise StatementError(f"{text} has more than {POINTS} points")
+    if isinstance(inner, Layout):
+        _from_its_base(inner)
+    return found
+
+
+def _from_its_base(found: Layout) -> Layout:
+    """The layout, whose strides must not be negative: addresses are counted from the lowest."""
+    if any(d < 0 for d in leaves(found.stride)):
+        raise StatementError(f"{found} has a negative stride; addresses are counted from the lowest")
     return found
 
 

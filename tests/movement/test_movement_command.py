@@ -174,6 +174,45 @@ def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[
     assert judged(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
 
 
+def test_a_load_whose_phases_merge_is_judged_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    """Pairs of lanes share an address: eight lanes ask for 64 bytes, the next eight for the same banks again."""
+    threads = "((2,4,2,2),8):((0,128,1,2),16)"
+    code, report = judged(
+        capsys, "--shared", "(16,64):(64,1)", "--access", threads, "--element", "16", "--width", "128"
+    )
+    found = by_kind(report)["free of bank conflicts"]
+    assert code == 0 and not found["contradiction"]
+    assert [e["status"] for e in found["evidence"]][:2] == ["PROVED", "PROVED"]
+
+
+def test_narrow_accesses_are_judged_at_every_byte_of_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes 0, 3, 132, 135 lie in words 0, 0, 33, 33; one further they lie in 0, 1, 33, 34, and 1 and 33 meet."""
+    words = ["--access", "(4,1):(1,0)", "--element", "8"]
+    code, report = judged(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
+    found = by_kind(report)["free of bank conflicts"]
+    assert code == 1 and not found["contradiction"]
+    assert [e["status"] for e in found["evidence"]][:2] == ["REFUTED", "REFUTED"]
+    assert judged(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
+
+
+COPIED = ["--access", "((4,32),(8,4)):((1024,1),(128,32))", "--element", "16", "--width", "128", "--how", "cp.async"]
+
+
+def test_a_copy_is_whole_on_both_sides_or_told_how_narrow_it_must_be(capsys: pytest.CaptureFixture[str]) -> None:
+    """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
+    tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
+    code, report = judged(capsys, *tile, "--global", "(128,32):(4096,1)")
+    assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 3
+    code, report = judged(capsys, *tile, "--global", "(128,32):(1002,1)")
+    far = report["subjects"][0]["verdicts"][0]
+    assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which is no multiple of 8"
+    assert far["counterexample"]["repair"] == "accesses of 32 bits are whole"
+    narrow = [word if word != "128" else "32" for word in tile]
+    code, report = judged(capsys, *narrow, "--global", "(128,32):(1002,1)")
+    assert report["subjects"][0]["verdicts"][0]["status"] == "PROVED"
+    assert movement.main(shlex.split(far["counterexample"]["replay"])[3:]) == 1
+
+
 def test_the_search_serves_several_accesses_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = f'shared = "{ROWS}"\nelement = 16\nwidth = 128\n'
     text = f'["written"]\n{common}access = "((8,4),8):((512,1),64)"\nhow = "store"\n'
@@ -245,6 +284,12 @@ def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFix
         (["--descriptor", ROWS, "--element", "16", "--major", "N"], "expected one of K, MN, found 'N'"),
         (["--descriptor", "64:1", "--element", "16"], "modes for rows and columns are wanted"),
         (["nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--shared", ROWS, *COPIED[:-3], "16", "--how", "cp.async"], "expected one of 32, 64, 128 bits, found 16"),
+        (["--shared", ROWS, "--access", "(12,8):(1,64)", "--element", "16", "--how", "ldmatrix"], "12 rows: a matrix"),
+        (access("(64,64):(-64,1)"), "(64,64):(-64,1) has a negative stride"),
+        (["--descriptor", "Sw<3,3,3> o (64,64):(-64,1)", "--element", "16"], "has a negative stride"),
+        (access(ROWS, "--global", "(8,8):(8,1)"), "reaches index 479 of 64 in global memory"),
+        (["--from", "movmatrix.sync.aligned.m8n8.trans.b16", "--to", F16], "a matrix load or store, or"),
         (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
         (["--from", X4, "--to", F16, "--search-swizzle"], "--search-swizzle needs accesses"),
     ],

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Proofs about accesses of shared memory: each against a plain loop over all bases, lanes, steps and words."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from layouts import Swizzle, parse_layout, size
+from layouts.banks import Access as Lanes
+from layouts.banks import best_swizzle
+from proofs.movement import Access, prove_conflict_free, prove_whole
+
+NONE = Swizzle(0, 0, 0)
+# lane and step -> byte, bits, lanes served together, swizzle of bytes
+CASES = {
+    "a row": ("(32,2):(4,128)", 32, 32, NONE),
+    "a column": ("(32,2):(128,4)", 32, 32, NONE),
+    "a padded column": ("(32,2):(132,4)", 32, 32, NONE),
+    "every second word": ("(32,2):(8,4)", 32, 32, NONE),
+    "bytes of a word": ("(32,2):(1,32)", 8, 32, NONE),
+    "one word for all": ("(32,1):(0,0)", 32, 32, NONE),
+    "64 bits, a row": ("(32,2):(8,256)", 64, 16, NONE),
+    "64 bits, two rows": ("((8,4),2):((8,128),64)", 64, 16, NONE),
+    "128 bits, a column": ("(16,2):(128,16)", 128, 8, NONE),
+    "128 bits, a swizzled column": ("(16,2):(128,16)", 128, 8, Swizzle(3, 4, 3)),
+    "128 bits, one bit too few": ("(16,2):(128,16)", 128, 8, Swizzle(2, 4, 3)),
+    "128 bits, read too high": ("(16,2):(128,16)", 128, 8, Swizzle(3, 4, 4)),
+    "128 bits, torn": ("(16,2):(128,16)", 128, 8, Swizzle(3, 2, 5)),
+    "bytes, shifted left": ("(32,1):(129,0)", 8, 32, Swizzle(2, 0, -5)),
+}
+
+
+def swizzled(s: Swizzle, address: int) -> int:
+    """The definition, bit by bit."""
+    for bit in range(s.bits):
+        read, changed = s.base + max(0, s.shift) + bit, s.base + max(0, -s.shift) + bit
+        address ^= (address >> read & 1) << changed
+    return address
+
+
+def accessed(case: str) -> tuple[Access, list[list[list[int]]]]:
+    """An access and its byte addresses, [base][step][lane]."""
+    text, bits, phase, swizzle = CASES[case]
+    address, unit = parse_layout(text), bits // 8
+    if swizzle.bits:
+        unit = 1 << swizzle.bits + swizzle.base + abs(swizzle.shift)
+    bases, (lanes, steps) = 9, (range(size(address[0])), range(size(address[1])))
+    found = [
+        [[swizzled(swizzle, unit * base + address(lane, step)) for lane in lanes] for step in steps]
+        for base in range(bases)
+    ]
+    return Access(address, bits, phase, swizzle, bases, unit), found
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_conflicts_are_proved_absent_where_no_two_lanes_meet(case: str) -> None:
+    access, bytes_asked = accessed(case)
+    words = range(max(1, access.bits // 32))
+    meeting = [
+        (base, step, one, other, a, b)
+        for base, steps in enumerate(bytes_asked)
+        for step, lanes in enumerate(steps)
+        for one, other, a, b in product(range(len(lanes)), range(len(lanes)), words, words)
+        if one // access.phase == other // access.phase
+        and lanes[one] // 4 + a != lanes[other] // 4 + b
+        and (lanes[one] // 4 + a - lanes[other] // 4 - b) % 32 == 0
+    ]
+    outcome = prove_conflict_free(access)
+    assert outcome.status == ("sat" if meeting else "unsat")
+    if meeting:
+        assert outcome.model is not None
+        names = ("base", "step", "lane", "lane2", "part", "part2")
+        assert tuple(outcome.model[name] for name in names) == meeting[0]
+
+
+def test_both_answers_about_conflicts_occur() -> None:
+    assert {prove_conflict_free(accessed(case)[0]).status for case in CASES} == {"sat", "unsat"}
+
+
+@pytest.mark.parametrize("swizzle", [NONE, Swizzle(3, 4, 3), Swizzle(3, 3, 3), Swizzle(1, 0, 4), Swizzle(2, 1, -6)])
+@pytest.mark.parametrize(
+    "text", ["(8,8):(16,2)", "(8,8):(128,2)", "(8,8):(2,16)", "(8,8):(24,2)", "(8,(4,2)):(8,(2,64))"]
+)
+@pytest.mark.parametrize("bits", [16, 64, 128])
+def test_accesses_are_whole_where_every_value_follows_the_first(text: str, swizzle: Swizzle, bits: int) -> None:
+    address, vector, bases = parse_layout(text), bits // 16, 5
+    unit = max(bits // 8, 1 << swizzle.bits + swizzle.base + abs(swizzle.shift))
+    torn = []
+    for base, lane, value in product(range(bases), range(8), range(8)):
+        first, here = (swizzled(swizzle, unit * base + address(lane, v)) for v in (value - value % vector, value))
+        if here != first + value % vector * 2 or first % (bits // 8):
+            torn.append((base, lane, value))
+    outcome = prove_whole(Access(address, bits, 8, swizzle, bases, unit), 2)
+    assert outcome.status == ("sat" if torn else "unsat")
+    if torn:
+        assert outcome.model is not None
+        assert tuple(outcome.model[name] for name in ("base", "lane", "value")) == torn[0]
+
+
+def test_bytes_of_different_words_may_be_parted_by_a_negative_shift() -> None:
+    """Lane l asks for byte 128 l + l mod 4: only the two lowest bits and those above the banks differ."""
+    lanes = [128 * lane + lane % 4 for lane in range(4)]
+    assert len({a // 4 % 32 for a in lanes}) == 1
+    assert len({swizzled(Swizzle(2, 0, -2), a) // 4 % 32 for a in lanes}) == 4
+    found = best_swizzle([Lanes(tuple(lanes), 8)])
+    assert found.free and len({swizzled(found.swizzle, a) // 4 % 32 for a in lanes}) == 4
