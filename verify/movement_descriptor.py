@@ -20,7 +20,7 @@ from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, Swizzle, size
 from verify.movement_memory import BYTE, Reach, scaled
-from verify.movement_registers import STATUS, MovementKind, Table
+from verify.movement_registers import MovementKind, Table, solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
@@ -141,16 +141,7 @@ def _proof(reach: Reach, book: Layouts, best: Described, budget: int, solver: pr
             f"(mn={at['lane']}, k={at['value']}) lies at {at['place']}, by the descriptor at {at['wanted']}, unswizzled"
         )
         wrong = Counterexample(dict(at), said)
-    return Evidence(
-        Witness.PROOF,
-        STATUS[outcome.status],
-        outcome.method,
-        engine=outcome.engine,
-        reason=outcome.reason,
-        seconds=outcome.seconds,
-        artifact=outcome.smt,
-        counterexample=wrong,
-    )
+    return solved(outcome, wrong)
 
 
 def _strides(reach: Reach) -> Iterator[Any]:

@@ -19,7 +19,7 @@ from gpu_checks.banks import recordings_of_banks
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, size
 from layouts.banks import LANES, PHASE, WORD, Access, Wavefronts, best_swizzle
 from layouts.int_tuple import IntTuple
-from verify.movement_registers import STATUS, MovementKind, Table
+from verify.movement_registers import MovementKind, Table, solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
         at = outcome.model
         meet = f"T{at['lane']} and T{at['lane2']} ask bank {at['bank']} for words {at['word']} and {at['word2']}"
         wrong = Counterexample(dict(at), f"{meet} at base {at['base'] * reach.unit}")
-    return _evidence(outcome, asked.bases, wrong)
+    return solved(outcome, wrong, f"{asked.bases} bases")
 
 
 def _proof_whole(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
@@ -263,24 +263,11 @@ def _proof_whole(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
         at = outcome.model
         said = f"T{at['lane']} V{at['value']} lies at byte {at['here']}, its access begins at byte {at['first']}"
         wrong = Counterexample(dict(at), f"{said}, at base {at['base'] * reach.unit}")
-    return _evidence(outcome, asked.bases, wrong)
+    return solved(outcome, wrong, f"{asked.bases} bases")
 
 
 def _no_layout(error: LayoutError) -> Evidence:
     return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"the addresses are no layout: {error}")
-
-
-def _evidence(outcome: proofs.Outcome, bases: int, wrong: Counterexample | None) -> Evidence:
-    return Evidence(
-        Witness.PROOF,
-        STATUS[outcome.status],
-        f"{outcome.method}, {bases} bases",
-        engine=outcome.engine,
-        reason=outcome.reason,
-        seconds=outcome.seconds,
-        artifact=outcome.smt,
-        counterexample=wrong,
-    )
 
 
 def _asked(reach: Reach, vector: int) -> Asked:

@@ -296,10 +296,15 @@ def _proof(link: Link, budget: int, solver: proofs.Solver) -> Evidence:
             f"gets {link.wanted.shown(model['place'])}"
         )
         wrong = Counterexample(dict(model), statement)
+    return solved(outcome, wrong)
+
+
+def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
+    """A solver's outcome as evidence; `over` says what it ranges over besides the variables."""
     return Evidence(
         Witness.PROOF,
         STATUS[outcome.status],
-        outcome.method,
+        f"{outcome.method}, {over}" if over else outcome.method,
         engine=outcome.engine,
         reason=outcome.reason,
         seconds=outcome.seconds,
