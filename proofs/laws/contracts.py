@@ -10,7 +10,7 @@ left to prove is that they compose the right layouts and return what they get.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
 from itertools import product as grid
@@ -142,18 +142,10 @@ def composition_loops(rank: int, right: int) -> Operation:
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         todo = runs(at)
-        asked: list[tuple[Any, Any]] = []
-
-        def run(_: object, rest: Any, step: Any) -> Any:
-            asked.append((rest, step))
-            return todo[len(asked) - 1][2:]
-
         extents = [reduce(mul, [n for i, _, n, _ in todo if i == j]) for j in range(right)]
         steps = [at[f"r{j}"] for j in range(right)]
         b = t.make(tuple(extents), tuple(steps)) if right > 1 else t.make(extents[0], steps[0])
-        with replaced(_Carry, "run", run):
-            result = t.functions.composition(t.make(*layout_of("MD", rank, at)), b)
-        return t.make(*zip(*asked, strict=True)), result
+        return _around(t, todo, lambda: t.functions.composition(t.make(*layout_of("MD", rank, at)), b))
 
     def goals(path: Path, both: Any) -> Iterator[Goal]:
         with resumed(path):
@@ -174,6 +166,19 @@ def composition_loops(rank: int, right: int) -> Operation:
         Space.make(names, assumed, 4000, top=4), call, goals, fault,
         lambda at: f"composition of {spelled(*layout_of('MD', rank, at))} in the runs {runs(at)}", inside=True,
     )  # fmt: skip
+
+
+def _around(t: Target, todo: Sequence[Run], compose: Callable[[], Any]) -> tuple[Any, Any]:
+    """What every run was asked for, as a layout, and the result, when the runs return what is given."""
+    asked: list[tuple[Any, Any]] = []
+
+    def run(_: object, rest: Any, step: Any) -> Any:
+        asked.append((rest, step))
+        return todo[len(asked) - 1][2:]
+
+    with replaced(_Carry, "run", run):
+        result = compose()
+    return t.make(*zip(*asked, strict=True)), result
 
 
 def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
