@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import sleep
 
 import numpy as np
@@ -14,12 +15,15 @@ from benchmarks.paired import Figure, paired
 from layouts import Layout
 from layouts.atoms import Atom, registry
 from verify import gemm
+from verify.movement import verdicts
+from verify.movement_stated import load
 from verify.tiling_claims import judge
 from verify.tiling_proof import Prover, partition
 from verify.tiling_stated import Stated
 from verify.tiling_subject import Tiling, prepare
 
 ATOM = "SM80_16x8x16_F32F16F16F32_TN"
+CHAIN = Path(__file__).parents[1] / "examples" / "movement.toml"
 WORDS = ("--atom", ATOM, "--atoms-layout", "2,2,1", "--permutation", "32,32,16", "--tile", "128,128,32")
 
 
@@ -30,6 +34,7 @@ def figures() -> Iterator[Figure]:
     a, b = given["A"].astype(np.int64), given["B"].astype(np.int64)
     yield paired("one TiledMMA, all multiples, proved", lambda: proved(tiling), "half a second", half, 1.0)
     yield paired("all claims of a 128x128x32 tile", lambda: judge(tiling, Prover()), "one second", one, 1.0, rounds=5)
+    yield paired("the same, with its movement chain", lambda: chained(tiling), "one second", one, 1.0, rounds=5)
     yield paired("the 128x128x32 GEMM through fragments", lambda: run(tiling), "two seconds", two, 1.0, rounds=3)
     yield paired("the same GEMM", lambda: run(tiling), "numpy's product of the same integers", lambda: a @ b.T, 2000.0)
     command = process("-m", "verify.tiling", *WORDS, "-q")
@@ -49,6 +54,15 @@ def proved(tiling: Tiling) -> None:
     for dealt in tiling.dealt:
         if proofs.prove_partition(partition(tiling, dealt), solver=solver).status != "unsat":
             raise RuntimeError(f"{dealt.name} is not proved")
+
+
+def chained(tiling: Tiling) -> None:
+    """All claims of the tile, and of its way through shared memory and registers."""
+    judge(tiling, Prover())
+    solver = proofs.Solver()
+    for one in load(CHAIN):
+        if any(not verdict.status.stands for verdict in verdicts(one, proofs.BUDGET, solver)):
+            raise RuntimeError(f"{one.name} does not stand")
 
 
 def run(tiling: Tiling) -> None:
