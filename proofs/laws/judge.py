@@ -14,6 +14,7 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
+from proofs.engine import Solver
 from proofs.laws import solve
 from proofs.laws.law import Law, ancestors, catalogue
 from proofs.laws.problem import mutants, obligations, witness
@@ -57,8 +58,9 @@ def judge(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), s
         problem = obligation.smt()
         ask = {"z3": solve.z3, "cvc5": solve.cvc5}
         tried.append(Tried(obligation.name, tuple(ask[e](problem, seed) for e in engines for seed in range(seeds))))
-    broken = tuple(solve.counterexample(query) for query in mutants(law))
-    return Judgement(law, tuple(tried), solve.example(witness(law)), broken, tuple(rests_on))
+    solver = Solver()
+    broken = tuple(solve.counterexample(query, solver) for query in mutants(law))
+    return Judgement(law, tuple(tried), solve.example(witness(law), solver), broken, tuple(rests_on))
 
 
 def judge_all(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[Judgement]:

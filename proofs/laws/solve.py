@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proofs.engine import Session
+from proofs.engine import Session, Solver
 from proofs.laws.formula import Node
 from proofs.laws.law import Law
 from proofs.laws.problem import NEAR, Query, denial, interesting, near
@@ -80,12 +80,16 @@ class Model:
         return self.query.shown(self.values) if self.values else self.reason
 
 
-def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = ()) -> Model:
-    """A model of a query: with the first wishes that can be met, or none of them; several seeds before giving up."""
+def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), solver: Solver | None = None) -> Model:
+    """A model of a query: with the first wishes that can be met, or none of them; several seeds before giving up.
+
+    ``solver`` is used again under the first seed; a seed stays with the solver that it was given to.
+    """
+    solver = solver or Solver()
     tries = [(wish, seed, WISH_BUDGET) for seed in range(4) for wish in (*wishes, ())]
     reason = ""
     for wish, seed, budget in (*tries, ((), 4, Z3_BUDGET)):
-        session = Session(_seeded(query.smt(wish), seed), budget)
+        session = Session(_seeded(query.smt(wish), seed), budget, None if seed else solver)
         answer = session.check()
         if answer.status == "sat":
             return Model("sat", query, session.values(query.names()))
@@ -100,14 +104,14 @@ def refute(law: Law) -> Model:
     return counterexample(denial(law))
 
 
-def counterexample(query: Query) -> Model:
+def counterexample(query: Query, solver: Solver | None = None) -> Model:
     """A model of a mutant, with small numbers if there is one."""
-    return satisfy(query, [near(query.law, distance) for distance in NEAR])
+    return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
 
 
-def example(query: Query) -> Model:
+def example(query: Query, solver: Solver | None = None) -> Model:
     """A model of a law's hypotheses, as far from trivial as there is one."""
-    return satisfy(query, [interesting(query.law, level) for level in range(4)])
+    return satisfy(query, [interesting(query.law, level) for level in range(4)], solver)
 
 
 def _seeded(problem: str, seed: int) -> str:
