@@ -21,6 +21,7 @@ from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witnes
 
 SIDES = ("Src", "Dst")
 LARGEST_SPAN = 1 << 26  # bits between the smallest and the largest that is named, of which a table is kept
+PLACES = {"taddr": "tmem", "sdesc": "smem"}  # what is no operand of the tables: an address and a descriptor
 KINDS = (Kind.WELL_FORMED, Kind.SIZE, Kind.IN_BOUNDS, Kind.OWNS, Kind.EQUALS)
 
 
@@ -52,6 +53,11 @@ def _counted(layout: Layout | None, copies: int) -> int:
     return 1 if layout is None else max(1, size(layout) // copies)
 
 
+def moves(instruction: isa_tables.Instruction) -> bool:
+    """Whether an instruction moves what it is given, and multiplies nothing."""
+    return not {"A", "B"} <= instruction.operands.keys()
+
+
 def _bits(side: Side) -> int:
     rows, products, columns = side.extent
     return rows * products * columns * side.bits
@@ -62,6 +68,8 @@ def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Sid
 
     A result that is computed from what is moved (tcgen05.ld.red) is no side.
     """
+    if not moves(instruction):
+        return {}
     held = [table for table in instruction.operands.values() if table.space == "reg"]
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
     if not held:
@@ -147,6 +155,11 @@ def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
 
 
 def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
+    if not moves(instruction):
+        yield f"{instruction.signature.mnemonic} multiplies matrices: it copies nothing"
+        return
+    yield from elsewhere(atom, instruction)
+    yield from _otherwise(subject, atom, instruction)
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
     for name, side in _sides(atom, instruction).items():
@@ -158,6 +171,26 @@ def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instructio
         if part.formulas and atom.copies.get(part.name, 1) != held:
             stated = atom.copies.get(part.name, 1)
             yield f"each bit of {part.name} is said to be held {stated} times, the instruction holds it {held} times"
+
+
+def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
+    """A side in another space than the instruction's, whose text names first what is written, last what is read."""
+    terms = instruction.signature.asm.split(", ")
+    for name, term in (("Dst", terms[0]), ("Src", terms[-1])):
+        table = instruction.operands.get(term.strip("[]{}"))
+        space = table.space if table is not None else PLACES.get(term.strip("[]"))
+        if space is not None and atom.space[name] != space:
+            yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
+
+
+def _otherwise(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
+    """Of several instructions, one that moves bits otherwise than the one with which the sides are compared."""
+    layouts = {part.name: part.layout for part in subject.parts}
+    found = _formulas(atom, instruction, _sides(atom, instruction), layouts)
+    for part in subject.parts:
+        mine = tuple(formula.key for formula in part.formulas)
+        if mine != tuple(found[name].key for name in (part.name,) if name in found):
+            yield f"{part.name} of {instruction.signature.mnemonic} is not that of {subject.named[0].mnemonic}"
 
 
 def same_bits(subject: Subject) -> Evidence:

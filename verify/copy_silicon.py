@@ -14,7 +14,8 @@ from collections.abc import Sequence
 import gpu_checks
 from layouts.atoms import Adapter, CopyAtom
 from verify.arithmetic import lane_of, walks
-from verify.silicon import Lookup, source, unchecked
+from verify.copies import elsewhere
+from verify.silicon import Lookup, of_instructions, source, unchecked
 from verify.subject import Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -25,14 +26,16 @@ Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 
 def moved(subject: Subject, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
-    heard: list[Evidence] = []
+    heard = []
     for instruction in subject.instructions:
         found = lookup.moves(instruction.signature)
         if isinstance(found, str):
-            heard.append(unchecked(found))
-            continue
-        heard += [_testify(subject, atom, move) for move in found]
-    return heard
+            heard.append([unchecked(found)])
+        elif fault := next(elsewhere(atom, instruction), ""):
+            heard.append([unchecked(fault)])
+        else:
+            heard.append([_testify(subject, atom, move) for move in found])
+    return of_instructions(heard)
 
 
 def _testify(subject: Subject, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:

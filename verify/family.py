@@ -19,7 +19,7 @@ from layouts.atoms.template import PLACE, fill, tokens
 from layouts.int_tuple import IntTuple, congruent, leaves
 from layouts.text import parse_shape_stride
 from proofs.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
-from verify.formulas import AXES, Memory, Registers
+from verify.formulas import AXES, Formula, Memory, Registers
 from verify.subject import Part, Subject, prepare
 from verify.verdict import Evidence, Kind, Status, Witness
 
@@ -77,11 +77,13 @@ def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proof
 
 def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
     """Equality with the formula, which must be one for the whole family."""
-    formula, largest = part.formulas[0], whole.part.formulas[0]
+    formula, largest = part.formulas[0], next(iter(whole.part.formulas), None)
+    if largest is None or not _fits(whole, largest):
+        return None
     if isinstance(formula, Memory) and isinstance(largest, Memory):
         method = f"strides in order, {whole.domain}"
         return Evidence(Witness.PROOF, Status.PROVED, method) if in_order(whole.layout) else None
-    if not isinstance(largest, Registers) or largest.table.uses or not _fits(whole, largest):
+    if not isinstance(largest, Registers) or largest.table.uses:
         return None
     thr, rep = whole.largest.thr, whole.largest.rep
     if len(part.formulas) != 1 or formula.key != largest.key or thr is None or rep is None:
@@ -101,7 +103,7 @@ def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evi
     )
 
 
-def _fits(whole: Whole, formula: Registers) -> bool:
+def _fits(whole: Whole, formula: Formula) -> bool:
     """Whether there are as many threads and values as the book's, in all members.
 
     The book holds each element of its tile `copies` times; a layout with as many points over as many threads has as

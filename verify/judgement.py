@@ -153,17 +153,18 @@ class Court:
 
     def _silicon(self, kind: Kind, subject: Subject) -> Iterable[Evidence]:
         maps = tuple((part.text, part.extent) for part in subject.parts)
+        spaces = tuple(subject.atom.space.items())
         mnemonics = tuple(i.signature.mnemonic for i in subject.instructions)
         if not mnemonics:
             why = subject.no_book
             return [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)]
         if isinstance(subject.atom, CopyAtom):
-            key = (Witness.SILICON, kind, maps, subject.atom.thr, subject.atom.adapter, mnemonics)
+            key = (Witness.SILICON, kind, maps, spaces, subject.atom.thr, subject.atom.adapter, mnemonics)
             atom = subject.atom
             return self._once(key, atom.name, lambda: tuple(moved(subject, atom, self.lookup)))
         ask = silicon.relation if kind is Kind.RELATION else silicon.absolute
         return self._once(
-            (Witness.SILICON, kind, maps, subject.atom.thr, mnemonics),
+            (Witness.SILICON, kind, maps, spaces, subject.atom.thr, mnemonics),
             subject.atom.name,
             lambda: tuple(ask(subject, self.lookup)),
         )
@@ -186,7 +187,8 @@ class Court:
         if why:
             return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)] if Witness.BOOK in self.witnesses else []
         maps = tuple((part.text, part.extent, part.said) for part in subject.parts)
-        key, heard = (Kind.PRODUCT, maps, subject.atom.thr), list[Evidence]()
+        key = (Kind.PRODUCT, maps, tuple(subject.atom.space.items()), subject.atom.thr)
+        heard = list[Evidence]()
         if Witness.BOOK in self.witnesses:
             heard += self._once(key, subject.atom.name, lambda: (book.product(subject),))
         if self.multiply is not None:

@@ -49,6 +49,10 @@ def comparable(
     space = subject.atom.space
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
     sparse = any(part.name == "E" for part in subject.parts)
+    for part in parts:
+        table = subject.instructions[0].operands.get(part.name)
+        if table is not None and table.space != space.get(part.name, "reg"):
+            return f"{part.name} is in {space.get(part.name, 'reg')}, the instruction has it in {table.space}"
     if not sparse and all(space.get(part.name, "reg") == "reg" for part in parts):
         return Comparable(claimed, recording, parts, "mnk", "")
     tables, cells = dict(claimed), dict(recording.operands)

@@ -203,25 +203,41 @@ def _each(
     lookup: Lookup,
     testify: Callable[[Subject, Labels, gpu_checks.Recording], tuple[Status, str, int, Counterexample | None]],
 ) -> list[Evidence]:
-    heard: list[Evidence] = []
+    heard: list[list[Evidence]] = []
     answers = [lookup(instruction.signature) for instruction in subject.instructions]
     claimed = labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
     if isinstance(claimed, str):
         return [unchecked(claimed)]
     for found in answers:
         if isinstance(found, str):
-            heard.append(unchecked(found))
-            continue
-        for recording in found:
-            started = time.perf_counter()
-            status, said, points, wrong = testify(subject, claimed, recording)
-            seconds = time.perf_counter() - started
-            if status is Status.UNCHECKED:
-                heard.append(unchecked(said))
-            else:
-                evidence = Evidence(Witness.SILICON, status, source(recording), points, "gpu_checks", said, seconds)
-                heard.append(replace(evidence, counterexample=wrong))
-    return heard
+            heard.append([unchecked(found)])
+        else:
+            heard.append([_asked(subject, claimed, recording, testify) for recording in found])
+    return of_instructions(heard)
+
+
+def of_instructions(heard: Sequence[list[Evidence]]) -> list[Evidence]:
+    """What several instructions showed: each must bear the atom out, so those that refute it speak alone.
+
+    That two instructions differ is no contradiction; that two recordings of one do is.
+    """
+    refuting = [each for each in heard if any(e.status is Status.REFUTED for e in each)]
+    return [evidence for each in refuting or heard for evidence in each]
+
+
+def _asked(
+    subject: Subject,
+    claimed: Labels,
+    recording: gpu_checks.Recording,
+    testify: Callable[[Subject, Labels, gpu_checks.Recording], tuple[Status, str, int, Counterexample | None]],
+) -> Evidence:
+    started = time.perf_counter()
+    status, said, points, wrong = testify(subject, claimed, recording)
+    if status is Status.UNCHECKED:
+        return unchecked(said)
+    seconds = time.perf_counter() - started
+    evidence = Evidence(Witness.SILICON, status, source(recording), points, "gpu_checks", said, seconds)
+    return replace(evidence, counterexample=wrong)
 
 
 def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:

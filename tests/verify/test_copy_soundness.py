@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies, families and operands in memory that are right in all but one respect: none stands, none fails us."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from verify import atom
+
+LDMATRIX = {
+    "ptx": ["ldmatrix.sync.aligned.m8n8.x4.shared.b16"],
+    "thr": "32:1",
+    "Src": "(32,128):(128,1)",
+    "Dst": "(32,(32,4)):(32,(1,1024))",
+    "Ref": "(32,128):(128,1)",
+    "space": {"Src": "smem", "Dst": "reg"},
+    "source": "a test",
+}
+TMEM = LDMATRIX | {
+    "ptx": ["tcgen05.ld.sync.aligned.32x32b.x4.b32"],
+    "Src": "(32,4096):(0,1)",
+    "Dst": "(32,128):(128,1)",
+    "Ref": "(32,128):(128,1)",
+    "space": {"Src": "tmem", "Dst": "reg"},
+    "copies": {"Src": 32},
+}
+WGMMA = {
+    "params": {"N": [8, 16]},
+    "ptx": ["wgmma.mma_async.sync.aligned.m64n{N}k16.f32.f16.f16"],
+    "shape": [64, "{N}", 16],
+    "thr": "128:1",
+    "types": {"D": "f32", "A": "f16", "B": "f16", "C": "f32"},
+    "A": "(128,(64,16)):(0,(1,64))",
+    "B": "(128,({N},16)):(0,(1,{N}))",
+    "C": "((4,8,4),(2,2,{N//8})):((128,1,16),(64,8,512))",
+    "space": {"A": "smem", "B": "smem"},
+    "source": "a test",
+}
+
+
+def toml(table: dict[str, object]) -> str:
+    def text(value: object) -> str:
+        if isinstance(value, dict):
+            return "{ " + ", ".join(f"{k} = {text(v)}" for k, v in value.items()) + " }"
+        return json.dumps(value)
+
+    return '["X_{N}"]\n'.replace("_{N}", "_{N}" if "params" in table else "") + "".join(
+        f"{key} = {text(value)}\n" for key, value in table.items()
+    )
+
+
+def judged(
+    table: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str
+) -> tuple[int, str]:
+    file = tmp_path / "atoms.toml"
+    file.write_text(toml(table), encoding="utf-8")
+    code = atom.main(["--atoms", str(file), *words])
+    return code, "".join(capsys.readouterr())
+
+
+@pytest.mark.parametrize("table", [LDMATRIX, TMEM, WGMMA], ids=["ldmatrix", "tcgen05.ld", "wgmma"])
+def test_what_the_wrong_ones_are_made_of_stands(table, tmp_path, capsys) -> None:
+    code, said = judged(table, tmp_path, capsys)
+    assert code == 0 and "STANDS" in said
+
+
+WRONG = {
+    "a source that is a register": (
+        LDMATRIX | {"space": {"Src": "reg", "Dst": "reg"}},
+        "Src is in reg, the instruction has it in smem",
+    ),
+    "global for shared memory": (
+        LDMATRIX | {"space": {"Src": "gmem", "Dst": "reg"}},
+        "Src is in gmem, the instruction has it in smem",
+    ),
+    "a store for a load": (
+        LDMATRIX | {"ptx": ["stmatrix.sync.aligned.m8n8.x4.shared.b16"]},
+        "Dst is in reg, the instruction has it in smem",
+    ),
+    "a Tensor Memory store for a load": (
+        TMEM | {"ptx": ["tcgen05.st.sync.aligned.32x32b.x4.b32"]},
+        "Dst is in reg, the instruction has it in tmem",
+    ),
+    "global for Tensor Memory": (
+        TMEM | {"space": {"Src": "gmem", "Dst": "reg"}},
+        "Src is in gmem, the instruction has it in tmem",
+    ),
+    "a second instruction that moves otherwise": (
+        TMEM | {"ptx": [*TMEM["ptx"], "tcgen05.ld.sync.aligned.16x256b.x1.b32"]},
+        "Dst of tcgen05.ld.sync.aligned.16x256b.x1.b32 is not that of tcgen05.ld.sync.aligned.32x32b.x4.b32",
+    ),
+    "a second instruction whose recording differs": (
+        LDMATRIX | {"ptx": [*LDMATRIX["ptx"], "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"]},
+        "Dst calls byte 2 of lane 0",
+    ),
+    "a product named as a copy": (
+        LDMATRIX | {"ptx": ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]},
+        "multiplies matrices: it copies nothing",
+    ),
+    "half of B in a family": (WGMMA | {"B": "(128,({N},8)):(0,(1,{N}))"}, "the layout has 128 x 64 points"),
+    "an N that there is not": (WGMMA | {"params": {"N": [8, 264]}}, "the ISA has no such wgmma.mma_async.sync"),
+    "B without its space": (WGMMA | {"space": {"A": "smem"}}, "B is in reg, the instruction's is in smem"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_one_is_refuted_and_the_fault_is_named(case: str, tmp_path, capsys) -> None:
+    table, told = WRONG[case]
+    code, said = judged(table, tmp_path, capsys)
+    assert code == 1 and told in said and "CONTRADICTION" not in said
+
+
+def test_the_family_proof_counts_what_is_in_memory(tmp_path, capsys) -> None:
+    """Half of the tile in order is not the tile: the solver's witness alone must not say so."""
+    code, said = judged(WRONG["half of B in a family"][0], tmp_path, capsys, "--witness", "proof", "-v")
+    equals = said.split("B  equals", 1)[1].splitlines()[1]
+    assert code == 1 and "PROVED" not in equals
+
+
+def test_the_company_of_a_right_atom_changes_no_verdict(tmp_path, capsys) -> None:
+    """Evidence is shared between equal questions alone: where an operand lies is part of the question."""
+    right, wrong = toml(WGMMA), toml(WRONG["B without its space"][0]).replace("X_", "Y_")
+    file = tmp_path / "both.toml"
+    file.write_text(right + wrong, encoding="utf-8")
+    assert atom.main(["--atoms", str(file), "--format", "json"]) == 1
+    subjects = json.loads(capsys.readouterr().out)["subjects"]
+    for subject in subjects:
+        silicon = [e["status"] for v in subject["verdicts"] for e in v["evidence"] if e["witness"] == "silicon"]
+        assert ("AGREES" in silicon[:1]) == subject["name"].startswith("X_")
