@@ -20,7 +20,8 @@ from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, Swizzle, size
 from verify.movement_memory import BYTE, Reach, scaled
-from verify.movement_registers import MovementKind, Table, solved
+from verify.movement_registers import MovementKind, Table
+from verify.proof import solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}

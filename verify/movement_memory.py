@@ -19,7 +19,8 @@ from gpu_checks.banks import recordings_of_banks
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, size
 from layouts.banks import LANES, PHASE, WORD, Access, Wavefronts, best_swizzle
 from layouts.int_tuple import IntTuple
-from verify.movement_registers import MovementKind, Table, solved
+from verify.movement_registers import MovementKind, Table
+from verify.proof import solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 if TYPE_CHECKING:

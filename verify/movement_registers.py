@@ -21,9 +21,9 @@ import numpy as np
 import proofs
 from layouts import Layout, coalesce, size
 from verify.movement_sides import Side
+from verify.proof import solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
-STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
@@ -297,17 +297,3 @@ def _proof(link: Link, budget: int, solver: proofs.Solver) -> Evidence:
         )
         wrong = Counterexample(dict(model), statement)
     return solved(outcome, wrong)
-
-
-def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
-    """A solver's outcome as evidence; `over` says what it ranges over besides the variables."""
-    return Evidence(
-        Witness.PROOF,
-        STATUS[outcome.status],
-        f"{outcome.method}, {over}" if over else outcome.method,
-        engine=outcome.engine,
-        reason=outcome.reason,
-        seconds=outcome.seconds,
-        artifact=outcome.smt,
-        counterexample=wrong,
-    )

@@ -58,12 +58,12 @@ def one_product(
     fragment = proofs.Fragment(threads, (1, 1), subject.thr, subject.rep, None, 1)
     outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
     wrong = None if outcome.model is None else "lanes of one atom work for different products"
-    return [_outcome(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
+    return [solved(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
 
 
 def tiling(budget: int, solver: proofs.Solver) -> Evidence:
     """The tiling law: any count of atoms and tiles, any bijective atom of any extents."""
-    return _outcome(proofs.prove_tiling(budget, solver), None)
+    return solved(proofs.prove_tiling(budget, solver), None)
 
 
 def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:
@@ -94,14 +94,14 @@ def _equals(subject: Subject, part: Part, layout: Layout, budget: int, solver: p
 def _evidence(outcome: proofs.Outcome, part: Part, layout: Layout) -> Evidence:
     model = outcome.model
     if outcome.status != "sat" or model is None:
-        return _outcome(outcome, None)
+        return solved(outcome, None)
     arithmetic = ""
     if "thread" in model and "value" in model:
         thread, value = model["thread"], model["value"]
         arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
     damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
     wrong = Counterexample(dict(model), _told(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
-    return _outcome(outcome, wrong)
+    return solved(outcome, wrong)
 
 
 def _told(model: Mapping[str, int], part: Part) -> str:
@@ -119,11 +119,12 @@ def _told(model: Mapping[str, int], part: Part) -> str:
     return f"{where}: element {element} = {part.show(element)}"
 
 
-def _outcome(outcome: proofs.Outcome, wrong: Counterexample | None) -> Evidence:
+def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
+    """A solver's outcome as evidence; `over` says what it ranges over besides the variables."""
     return Evidence(
         Witness.PROOF,
         STATUS[outcome.status],
-        outcome.method,
+        f"{outcome.method}, {over}" if over else outcome.method,
         engine=outcome.engine,
         reason=outcome.reason,
         seconds=outcome.seconds,

@@ -11,7 +11,7 @@ from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
 from verify import proof
 from verify.arithmetic import spelled, walk
-from verify.proof import STATUS
+from verify.proof import solved
 from verify.tiling_subject import Dealt, Tiling
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -44,7 +44,7 @@ class Prover:
         whole = make_layout(vmnk, idle)
         outcome = proofs.prove_bijective(whole, (size(whole),), 1, self.budget, self.solver)
         said = None if outcome.model is None else ", ".join(f"{name} = {n}" for name, n in outcome.model.items())
-        return _evidence(outcome, None if said is None else Counterexample(dict(outcome.model or {}), said))
+        return solved(outcome, None if said is None else Counterexample(dict(outcome.model or {}), said))
 
     def equals(self, tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
         """That a (thread, value) layout is the atom, tiled, at every thread and value."""
@@ -59,30 +59,30 @@ class Prover:
         outcome = proofs.prove_tiled(partition(tiling, dealt), layout, self.budget, self.solver)
         model = outcome.model
         if model is None:
-            return _evidence(outcome, None)
+            return solved(outcome, None)
         thread, value = model["thread"], model["value"]
         axes = dealt.part.axes
         element = model["element"]
         got = f"({axes[0]}={element % extent[0]}, {axes[1]}={element // extent[0]})"
         statement = f"T{thread} V{value}: layout {got}, tiled atom ({axes[0]}={model['x']}, {axes[1]}={model['y']})"
         arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
-        return _evidence(outcome, Counterexample(dict(model), statement, arithmetic))
+        return solved(outcome, Counterexample(dict(model), statement, arithmetic))
 
     def multiples(self, tiling: Tiling, dealt: Dealt) -> Evidence:
         """That elements of tiles of every multiple of the tile are held as often as stated."""
         outcome = proofs.prove_partition(partition(tiling, dealt), self.budget, self.solver)
         model = outcome.model
         if model is None:
-            return _evidence(outcome, None)
+            return solved(outcome, None)
         if "holders" in model:
             said = "{holders} holders of {elements} elements, {repeats} each by stride 0".format(**model)
-            return _evidence(outcome, Counterexample(dict(model), said))
+            return solved(outcome, Counterexample(dict(model), said))
         a, b = dealt.part.axes
         statement = f"T{model['thread']} V{model['value']} of atom ({model['wx']},{model['wy']})"
         where = f"({a}={model['x']}, {b}={model['y']})"
         if "thread2" in model:
             statement += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
-        return _evidence(outcome, Counterexample(dict(model), f"{statement} hold {where}"))
+        return solved(outcome, Counterexample(dict(model), f"{statement} hold {where}"))
 
     def law(self) -> Evidence:
         """The law of tilings, for every atom that is a bijection and every count."""
@@ -102,16 +102,3 @@ def _axis(tiling: Tiling, axis: int) -> proofs.Axis:
     atom, count = tiling.subject.mma.shape[axis], size(tiling.stated.atoms_layout[axis])
     tiler = tiling.stated.permutation[axis] or atom * count
     return proofs.Axis(atom, count, tiler if isinstance(tiler, Layout) else Layout(tiler, 1))
-
-
-def _evidence(outcome: proofs.Outcome, wrong: Counterexample | None) -> Evidence:
-    return Evidence(
-        Witness.PROOF,
-        STATUS[outcome.status],
-        outcome.method,
-        engine=outcome.engine,
-        reason=outcome.reason,
-        seconds=outcome.seconds,
-        artifact=outcome.smt,
-        counterexample=wrong,
-    )
