@@ -147,17 +147,22 @@ def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
 
 def _search(stated: Sequence[Movement], options: argparse.Namespace) -> int:
     """One swizzle for all accesses that are stated, which must be of one element width."""
-    from verify.movement_memory import searched
+    from layouts import LayoutError
+    from verify.movement_memory import confirmed, searched
 
     reaches = [one.reach for one in stated if one.reach is not None and not one.described]
     if len(reaches) != len(stated):
         raise cli.UsageError("--search-swizzle needs accesses: --shared with --access, or a FILE of them")
     if len({reach.element for reach in reaches}) > 1:
         raise cli.UsageError("--search-swizzle: the accesses have elements of different widths")
-    best = searched(reaches)
-    text = f"{best.swizzle} of elements: {best.said}\n"
-    cli.write(text, options.output)
-    return cli.Exit.STANDS if best.free else cli.Exit.REFUTED
+    try:
+        best = searched(reaches)
+    except LayoutError as error:
+        raise cli.UsageError(f"--search-swizzle: {error}") from error
+    fault = confirmed(reaches, best.swizzle) if best.free else ""
+    told = f"no swizzle serves: under {best.swizzle} {fault}" if fault else f"{best.swizzle} of elements: {best.said}"
+    cli.write(f"{told}\n", options.output)
+    return cli.Exit.STANDS if best.free and not fault else cli.Exit.REFUTED
 
 
 if __name__ == "__main__":

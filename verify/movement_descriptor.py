@@ -27,6 +27,9 @@ from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Wit
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
 
+TRANSPOSED = 16  # bits of the elements that may be MN-major
+
+
 @dataclass(frozen=True, slots=True)
 class Described:
     """A descriptor's fields, and where the book leaves the layout, if it does."""
@@ -52,11 +55,18 @@ def judge(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> list[
         said = f"{reach.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
         wrong = Counterexample({}, said, replay=reach.replay)
         return [join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])]
-    tried = [_described(reach, book, name, m) for m in ([major] if major else ["K", "MN"])]
+    tried = [_described(reach, book, name, m) for m in _majors(reach, major)]
     best = min(tried, key=lambda d: len(d.bad))
     said = f"is what the descriptor {best.said()} says, {cited}"
     claim = Claim(reach.name, "", MovementKind.DESCRIBED, said)
+    if _unsaid(book, best) or _shared(reach):  # no question of where single elements lie, which is all that z3 is asked
+        return [join(claim, [_enumerated(reach, book, best)])]
     return [join(claim, [_enumerated(reach, book, best), _proof(reach, book, best, budget, solver)])]
+
+
+def _majors(reach: Reach, major: str) -> list[str]:
+    """The majors to try: wgmma transposes elements of 16 bits alone."""
+    return [major] if major else ["K", "MN"] if reach.element == TRANSPOSED else ["K"]
 
 
 def _grid(reach: Reach) -> tuple[Table, Table]:
@@ -95,7 +105,7 @@ def _described(reach: Reach, book: Layouts, name: str, major: str) -> Described:
 def _enumerated(reach: Reach, book: Layouts, best: Described) -> Evidence:
     mn, k = _grid(reach)
     points = mn.size * k.size
-    fault, at = _unsaid(book, best), {}
+    fault, at = _unsaid(book, best) or _shared(reach), {}
     if len(best.bad):
         row, column = (int(c) for c in best.bad[0])
         mine = int(_addresses(reach)[row, column])
@@ -111,6 +121,19 @@ def _enumerated(reach: Reach, book: Layouts, best: Described) -> Evidence:
     damage = (f"{len(best.bad)} of {points} elements lie elsewhere",) if len(best.bad) else ()
     wrong = Counterexample(at, fault, extent="smallest" if at else "", damage=damage, replay=reach.replay)
     return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", points, "numpy", counterexample=wrong)
+
+
+def _shared(reach: Reach) -> str:
+    """Two elements that lie at one address; empty where each has its own."""
+    flat = _addresses(reach).ravel(order="F")
+    _, first, group = np.unique(flat, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[group] != np.arange(len(flat)))
+    if not len(again):
+        return ""
+    rows = size(reach.plain[0])
+    one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
+    here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
+    return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
 
 
 def _unsaid(book: Layouts, best: Described) -> str:

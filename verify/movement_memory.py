@@ -34,6 +34,7 @@ WIDTHS: Mapping[str, tuple[int, ...]] = {  # how shared memory is accessed -> bi
     "ldmatrix": (128,),
 }
 BYTE = 8
+WRITES = ("store", "cp.async")
 PLAIN = Swizzle(0, 0, 0)
 
 
@@ -109,6 +110,7 @@ def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None)]
     far = [_judge_whole(one, "global", budget, solver) for one in source]
     whole = _judge_whole(reach, "shared", budget, solver)
+    far += [_kept(reach)] if reach.how in WRITES else []
     free = Claim(reach.name, "", MovementKind.CONFLICT_FREE, _wording(reach))
     if whole.status is Status.REFUTED:
         why = "the accesses are not whole"
@@ -144,6 +146,38 @@ def _whole(reach: Reach) -> Evidence:
     at = {"thread": thread, "value": value + place}
     wrong = Counterexample(at, said, extent="smallest", repair=_narrower(reach), replay=reach.replay)
     return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", offsets.size, "numpy", counterexample=wrong)
+
+
+def _kept(reach: Reach) -> Verdict:
+    """Whether every element that is written has a place of its own."""
+    claim = Claim(reach.name, "", MovementKind.KEPT, "elements that are written have places of their own")
+    lost, points = _overwritten(reach), size(reach.threads)
+    wrong = Counterexample({}, lost, replay=reach.replay) if lost else None
+    status = Status.REFUTED if lost else Status.PROVED
+    return join(claim, [Evidence(Witness.BOOK, status, "exhaustive", points, "numpy", counterexample=wrong)])
+
+
+def _overwritten(reach: Reach) -> str:
+    """Two elements of the tile that are written to one place; empty where each has its own."""
+    threads, values = size(reach.threads[0]), size(reach.threads[1])
+    index = np.asarray(reach.threads(np.arange(threads)[:, None], np.arange(values)[None, :])).ravel()
+    place = reach.offsets().ravel()
+    order = np.lexsort((index, place))
+    twice = np.flatnonzero((np.diff(place[order]) == 0) & (np.diff(index[order]) != 0))
+    if not len(twice):
+        return ""
+    one, other = (int(index[order[i]]) for i in (twice[0], twice[0] + 1))
+    return f"elements {one} and {other} of the tile are both written to element {int(place[order[twice[0]]])}"
+
+
+def confirmed(reaches: Sequence[Reach], swizzle: Swizzle) -> str:
+    """Why accesses through a swizzle do not stand after all, at every base within a word; empty when they do."""
+    for reach in reaches:
+        through = replace(reach, tile=ComposedLayout(swizzle, 0, reach.plain) if swizzle.bits else reach.plain)
+        for evidence in (_whole(through), _enumerated(through)):
+            if evidence.counterexample is not None:
+                return evidence.counterexample.statement
+    return ""
 
 
 def _narrower(reach: Reach) -> str:
@@ -284,7 +318,9 @@ def _asked(reach: Reach, vector: int) -> Asked:
         raise LayoutError(f"{steps} has no strides")
     scale = reach.element // BYTE
     address = Layout((dealt[0].shape, steps.shape), (scaled(dealt[0].stride, scale), scaled(steps.stride, scale)))
-    return movement.Access(address, reach.width, PHASE[reach.width], reach.bytes, SHARED // reach.unit, reach.unit)
+    return movement.Access(
+        address, reach.width, PHASE[reach.width], reach.bytes, max(1, SHARED // reach.unit), reach.unit
+    )
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:

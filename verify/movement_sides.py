@@ -18,6 +18,7 @@ from verify.cli import UsageError, nearest
 from verify.formulas import AXES, codomain
 
 ROWS = ("ldmatrix", "stmatrix")
+UNPACKED = "b8x16"  # of matrix loads: elements of 4 or 6 bits, padded to 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,10 @@ def side(name: str, operand: str, giving: bool) -> Side:
     if instruction.signature.family.startswith("movmatrix"):
         raise UsageError(f"{name}: a matrix load or store, or a matrix multiplication is wanted")
     wanted = "C" if giving else operand
+    if not {"D", "B"} <= instruction.operands.keys() or (not giving and wanted == "C"):
+        raise UsageError(f"{name}: an mma gives its accumulators and takes A or B; this is no such end")
+    if wanted == "A" and "E" in instruction.operands:
+        raise UsageError(f"{name}: A is compressed, by metadata that no other instruction leaves")
     if wanted not in AXES or (wanted not in instruction.operands and wanted != "C"):
         have = ", ".join(key for key in instruction.operands if key in AXES)
         raise UsageError(f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
@@ -131,6 +136,8 @@ def _mnemonic(name: str) -> str:
 def _rows(instruction: isa_tables.Instruction) -> Side:
     """The registers of a matrix load or store, by stored row and the element in it."""
     signature, table = instruction.signature, instruction.operands["R"]
+    if UNPACKED in signature.mnemonic.split("."):
+        raise UsageError(f"{signature.mnemonic} unpacks padded elements, which are no operand's values")
     citation = f"PTX ISA {instruction.section} ({table.provenance})"
     return Side(
         signature.mnemonic,

@@ -41,6 +41,7 @@ from layouts.atoms.document import read
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves
 from verify.cli import UsageError
+from verify.movement_descriptor import TRANSPOSED
 from verify.movement_memory import WIDTHS, Reach
 from verify.movement_registers import Link, link
 from verify.movement_sides import Side, side
@@ -95,6 +96,8 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
     if "from" in table:
         found = said.link(name, replay)
         axes = [axis.upper() for axis in found.wanted.axes]
+        if major and not found.held.rows:
+            fail("major", "says how rows lie in memory, and nothing here comes from memory")
         if major and ((major == "MN" and "K" not in axes) or (major != "MN" and major not in axes)):
             fail("major", f"{found.wanted.operand} has the axes {' and '.join(axes)}, found {major!r}")
         return Movement(name, link=found, major=major)
@@ -103,7 +106,9 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
     tile = said.read("descriptor", placed)
     if major not in ("", "K", "MN"):
         fail("major", f"expected one of K, MN, found {major!r}")
-    element = said.element()
+    element = said.bits("element", (8, 16, 32), 0)
+    if major == "MN" and element != TRANSPOSED:
+        fail("major", f"wgmma takes MN-major operands of {TRANSPOSED} bits alone, found {element}")
     return Movement(
         name, reach=Reach(name, tile, Layout((1, 1)), element, element, replay=replay), major=major, described=True
     )
@@ -151,9 +156,27 @@ class _Said:
         if first.rows and not first.mnemonic.startswith("ldmatrix"):
             self.fail("from", f"{first.mnemonic} leaves nothing in registers: a load is wanted")
         if "narrow" in self.table:
-            first = replace(first, bits=self.bits("narrow", (8, 16, 32), first.bits))
+            if not second.rows:
+                self.fail("narrow", f"accumulators are narrowed for a store, and {second.mnemonic} is none")
+            first = replace(first, bits=self.bits("narrow", tuple(b for b in (8, 16, 32) if b <= first.bits), 0))
+        if not (first.rows or second.rows) and second.operand != "A":
+            self.fail("operand", f"accumulators are handed on as A, not as {second.operand}")
         first, second = _matched(first, second, self.table.get("tiles"), self.fail)
-        return link(name, first, second, (self.layout("rows"), self.layout("values")), replay)
+        given = self.layout("rows"), self.layout("values")
+        self._sized(first, second, *given)
+        found = link(name, first, second, given, replay)
+        return replace(found, derived=found.derived and "tiles" not in self.table)
+
+    def _sized(self, first: Side, second: Side, rows: Layout | None, values: Layout | None) -> None:
+        """The rows and values that are stated must be as many as there are."""
+        held, wanted = (second, first) if second.rows else (first, second)
+        if rows is not None and not held.rows:
+            self.fail("rows", "nothing here has rows in memory")
+        if rows is not None and size(rows) != held.extent[0]:
+            self.fail("rows", f"{rows} has {size(rows)} rows, {held.mnemonic} {held.extent[0]}")
+        if values is not None and (size(values) != wanted.values or cosize(values) > held.values):
+            reach = f"{size(values)} values up to {cosize(values) - 1}"
+            self.fail("values", f"{values} has {reach}; {wanted.values} are wanted, of {held.values}")
 
     def reach(self, name: str, replay: str) -> Reach:
         tile, threads = self.read("shared", placed), self.read("access", layout)
@@ -166,6 +189,8 @@ class _Said:
             self.fail("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(tile)}")
         if source is not None and cosize(threads) > size(source):
             self.fail("global", f"{threads} reaches index {cosize(threads) - 1} of {size(source)} in global memory")
+        if source is not None and how == "ldmatrix":
+            self.fail("global", "ldmatrix reads shared memory alone")
         if how == "ldmatrix" and size(threads[0]) not in (8, 16) and size(threads[0]) % 32:
             self.fail("access", f"{size(threads[0])} rows: a matrix has 8, an instruction 1, 2 or 4 of them")
         if width % element or size(threads[1]) * element % width:

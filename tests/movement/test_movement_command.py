@@ -202,7 +202,7 @@ def test_a_copy_is_whole_on_both_sides_or_told_how_narrow_it_must_be(capsys: pyt
     """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
     tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
     code, report = judged(capsys, *tile, "--global", "(128,32):(4096,1)")
-    assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 3
+    assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 4
     code, report = judged(capsys, *tile, "--global", "(128,32):(1002,1)")
     far = report["subjects"][0]["verdicts"][0]
     assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which is no multiple of 8"
@@ -223,6 +223,41 @@ def test_the_search_serves_several_accesses_at_once(tmp_path: Path, capsys: pyte
     assert capsys.readouterr().out == "Sw<3,3,3> of elements: no conflict, 8 wavefronts\n"
     assert movement.main([str(file), "--only", "written", "--search-swizzle"]) == 0
     assert capsys.readouterr().out == "Sw<0,3,0> of elements: no conflict, 4 wavefronts\n"
+
+
+@pytest.mark.parametrize("tile", ["(64,64):(0,0)", "(64,64):(64,0)", "((8,8),64):((64,0),1)"])
+def test_what_is_written_twice_is_lost(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--access", "(32,8):(1,64)", "--element", "16", "--how", "store"]
+    code, report = judged(capsys, "--shared", tile, *words)
+    kept = by_kind(report)["kept apart"]
+    assert code == 1 and "are both written to element" in kept["counterexample"]["statement"]
+    assert not any(verdict["contradiction"] for verdict in report["subjects"][0]["verdicts"])
+    assert by_kind(judged(capsys, "--shared", ROWS, *words)[1])["kept apart"]["status"] == "PROVED"
+
+
+@pytest.mark.parametrize(
+    ("tile", "access", "element", "told"),
+    [
+        ("(8,512):(1,8)", "(3,1):(63,1)", "8", "T0 and T2 ask bank 0 for words 0 and 32 in access 0, at base 2"),
+        ("(64,64):(2,128)", "(32,8):(64,1)", "16", "T0 V1 lies at element 2, V0 at 0: 1 further on is wanted"),
+    ],
+)
+def test_the_search_promises_nothing_that_the_judgement_refutes(
+    tile: str, access: str, element: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "--shared",
+        tile,
+        "--access",
+        access,
+        "--element",
+        element,
+        "--width",
+        element if element == "8" else "128",
+    ]
+    assert movement.main([*words, "--search-swizzle"]) == 1
+    assert told in capsys.readouterr().out
+    assert movement.main([*words, "-q"]) == 1
 
 
 DESCRIBED = {
@@ -252,6 +287,9 @@ def test_the_descriptor_of_a_canonical_layout(tile: str, capsys: pytest.CaptureF
             "Sw<3,4,4> of bytes is no swizzle of a descriptor; there are Sw<0,0,0>, Sw<1,4,3>",
         ),
         ("(64,64):(64,1)", "lies at byte"),
+        ("Sw<3,3,3> o ((8,8),64):((64,0),1)", "(mn=0, k=0) and (mn=8, k=0) both lie at byte 0"),
+        ("((8,8),(8,2)):((8,64),(1,0))", "both lie at byte 0"),
+        ("((8,8),(8,2)):((8,68),(1,512))", "sbo = 136 does not fit bits"),
     ],
 )
 def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -280,6 +318,22 @@ def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFix
         (access(ROWS, threads="(32,6):(1,64)"), "128 bits at once do not divide 6 values of 16 bits"),
         (access("(8,8):(8,1)"), "--access: (32,8):(1,64) reaches index 479 of a tile of 64"),
         (["--from", F16, "--to", ST, "--narrow", "16", "--major", "K"], "C has the axes M and N, found 'K'"),
+        (["--from", F16, "--to", F16, "--narrow", "8"], "accumulators are narrowed for a store"),
+        (
+            ["--from", "SM80_16x8x16_F16F16F16F16_TN", "--to", ST, "--narrow", "32"],
+            "expected one of 8, 16 bits, found 32",
+        ),
+        (["--from", F16, "--to", F16, "--values", "4:1"], "4:1 has 4 values up to 3; 8 are wanted, of 8"),
+        (["--from", F16, "--to", F16, "--rows", "8:1"], "nothing here has rows in memory"),
+        (["--from", F16, "--to", F16, "--major", "K"], "nothing here comes from memory"),
+        (["--from", F16, "--to", F16, "--operand", "B"], "accumulators are handed on as A, not as B"),
+        (["--from", X4, "--to", F16, "--rows", "(16,3):(1,128)"], "(16,3):(1,128) has 48 rows"),
+        (["--from", X2, *TO_B, "--values", "4:2"], "4:2 has 4 values up to 6; 4 are wanted, of 4"),
+        (["--from", "SM100_SU6_DU8x16_x4_LDSM_N", "--to", S8], "unpacks padded elements"),
+        (["--from", "tcgen05.ld.sync.aligned.32x32b.x4.b32", "--to", F16], "this is no such end"),
+        (["--from", F16, "--to", "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"], "A is compressed"),
+        (["--descriptor", ROWS, "--element", "8", "--major", "MN"], "wgmma takes MN-major operands of 16 bits alone"),
+        (["--descriptor", ROWS, "--element", "64"], "expected one of 8, 16, 32 bits, found 64"),
         (["--from", X4, "--to", F16, "--major", "N"], "A has the axes M and K, found 'N'"),
         (["--descriptor", ROWS, "--element", "16", "--major", "N"], "expected one of K, MN, found 'N'"),
         (["--descriptor", "64:1", "--element", "16"], "modes for rows and columns are wanted"),
