@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
-from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, leaves, size
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, append, composition, leaves, size
 from layouts.atoms.atom import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.entry import Entry, kind
@@ -165,15 +165,15 @@ def atoms_layout(stated: object) -> Layout:
     >>> print(atoms_layout("2,2,1"), atoms_layout("(2,2,1):(2,1,0)"))
     (2,2,1):(1,2,0) (2,2,1):(2,1,0)
 
-    Raises StatementError.
+    A layout of lower rank is one atom along the axes that it leaves out, as in CuTe. Raises StatementError.
     """
     if not isinstance(stated, str) or ":" not in stated:
         counts = _three(stated, "three counts")
         return Layout(tuple(_number(count, stated) for count in counts))
     layout = _layout(stated)
-    if len(layout) != 3:
+    if len(layout) > 3:
         raise StatementError(f"{stated} has rank {len(layout)}: modes for M, N, K are wanted")
-    return layout
+    return append(layout, up_to_rank=3)
 
 
 def permutation(stated: object) -> Permutation:

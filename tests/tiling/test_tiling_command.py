@@ -120,8 +120,8 @@ FILES = {
     f'["x"]\natom = "{F16}"\ntile = "128,128,8"': (
         f"x.tile: K = 8 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 would do"
     ),
-    f'["x"]\natom = "{F16}"\natoms_layout = "(2,2):(1,2)"': (
-        "x.atoms_layout: (2,2):(1,2) has rank 2: modes for M, N, K are wanted"
+    f'["x"]\natom = "{F16}"\natoms_layout = "(2,1,1,2):(1,0,0,2)"': (
+        "x.atoms_layout: (2,1,1,2):(1,0,0,2) has rank 4: modes for M, N, K are wanted"
     ),
     f'["x"]\natom = "{F16}"\npermutation = [32, "(8,2:(1,8)", "_"]': (
         "x.permutation: cannot read '(8,2:(1,8)': expected ',' or ')', found ':' at column 5"
