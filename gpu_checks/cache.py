@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 _SEAL = hashlib.sha256().digest_size
@@ -48,14 +49,12 @@ def fetch(name: str) -> bytes | None:
 
 
 def keep(name: str, content: bytes) -> None:
-    """Put an entry on disk, whole or not at all."""
+    """Put an entry on disk, whole or not at all; where that fails it is compiled again the next time."""
     place = folder()
     if place is None:
         return
-    try:
+    with suppress(OSError):
         place.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=place, delete=False) as part:
             part.write(hashlib.sha256(content).digest() + content)
         os.replace(part.name, place / name)
-    except OSError:
-        pass

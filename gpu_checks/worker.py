@@ -18,6 +18,7 @@ import tempfile
 import threading
 import traceback
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Literal, Protocol, Self
@@ -190,13 +191,11 @@ class _Child:
             self._answers.put(None)
 
     def send(self, jobs: Sequence[Job]) -> None:
-        """Hand over a list of jobs; a child that is gone is noticed by `receive`."""
+        """Hand over a list of jobs; of a child that is gone `receive` says "lost", with its last words."""
         assert self._process.stdin is not None
-        try:
+        with suppress(OSError):
             pickle.dump(jobs, self._process.stdin)
             self._process.stdin.flush()
-        except OSError:
-            pass
 
     def receive(self, timeout: float) -> tuple[str, Any]:
         """The next answer; "lost" with the reason when there will be no more."""

@@ -194,7 +194,7 @@ def _enumerated(reach: Reach) -> Evidence:
     accesses = [access for base in range(0, WORD, min(reach.unit, WORD)) for access in reach.accesses(base)]
     found = [_apart(access) for access in accesses]
     excess = sum(one.excess for one in found)
-    method = f"at base 0, {sum(access.through(PLAIN).total for access in reach.accesses())} wavefronts"
+    method = f"every base within a word; at base 0, {sum(access.through(PLAIN).total for access in reach.accesses())} wavefronts"
     seconds = time.perf_counter() - started
     if not excess:
         return Evidence(Witness.BOOK, Status.PROVED, method, len(found), "numpy", seconds=seconds)
@@ -330,12 +330,13 @@ def scaled(stride: IntTuple, factor: int) -> IntTuple:
 
 def _silicon(reach: Reach) -> Evidence:
     """What a GPU took for just these addresses, where it was measured."""
-    measured = {(o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recordings_of_banks()}
+    recorded = recordings_of_banks()
+    measured = {(o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recorded}
     seen, where = [], ""
     for access in reach.accesses():
         found = next((measured[key] for key in _keys(access, reach.how) if key in measured), None)
         if found is None:
-            of = f"the rule was, on {len(measured)} patterns" if measured else "nothing was"
+            of = f"the rule was, on {len(recorded)} patterns" if recorded else "nothing was"
             return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=f"these addresses were not measured; {of}")
         phases = len(_apart(access).phases)
         if len(access.through(PLAIN).phases) < phases:
