@@ -194,7 +194,8 @@ def _enumerated(reach: Reach) -> Evidence:
     accesses = [access for base in range(0, WORD, min(reach.unit, WORD)) for access in reach.accesses(base)]
     found = [_apart(access) for access in accesses]
     excess = sum(one.excess for one in found)
-    method = f"every base within a word; at base 0, {sum(access.through(PLAIN).total for access in reach.accesses())} wavefronts"
+    total = sum(access.through(PLAIN).total for access in reach.accesses())
+    method = f"every base within a word; at base 0, {total} wavefronts"
     seconds = time.perf_counter() - started
     if not excess:
         return Evidence(Witness.BOOK, Status.PROVED, method, len(found), "numpy", seconds=seconds)
