@@ -46,6 +46,7 @@ class Operand:
     layouts: str | None  # the file of address maps of an operand in shared memory
     majors: tuple[str, ...]  # and the majors that it may have there
     unspecified: bool  # the ISA leaves the map open
+    untold: str  # why the table has no map; empty where it has one
     provenance: str  # "ISA text", "corrected" or "derived: from what"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None
@@ -154,9 +155,20 @@ class Operand:
         """
         if not self.placed:
             raise IsaError(f"{self.name} is in {self.space}, without formulas for the place of an element")
-        ends = dict(zip(self.axes, zip((row, col), self.extent, strict=True), strict=True))
+        ends = dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
         values, shape = self._values({**ends, _COPY: (copy, self.copies)})
         return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
+
+    def cta(self, row: Any, col: Any) -> Any:
+        """Which of the CTAs that work together has an element in its memory; arrays and terms as in `locate`.
+
+        >>> b = instruction("tcgen05.mma.cta_group::2.kind::f16", M=256, N=64).operands["B"]
+        >>> b.cta(0, 31), b.cta(0, 32)
+        (0, 1)
+        """
+        ends = dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
+        values, shape = self._values({**ends, **({_COPY: (0, self.copies)} if self.placed else {})})
+        return _shaped(evaluate(self.maps["cta"].tree, values) if "cta" in self.maps else 0, shape)
 
     def address(self, row: Any, col: Any, swizzle: str, major: str, **strides: Any) -> Any:
         """The shared-memory address of an element, in bytes; see `smem.Layouts.address`.
@@ -168,10 +180,10 @@ class Operand:
         if self.layouts is None or major not in self.majors:
             has = f"{self.space}, with major {' or '.join(self.majors)}" if self.majors else self.space
             raise IsaError(f"{self.name} is in {has}: no {major}-major address maps")
-        ends = dict(zip(self.axes, zip((row, col), self.extent, strict=True), strict=True))
+        ends = dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
         values, shape = _prepare(ends)
-        inner = next(axis for axis in self.axes if axis.startswith("k"))
-        (outer,) = set(self.axes) - {inner}
+        inner = next(axis for axis in ends if axis.startswith("k"))
+        (outer,) = ends.keys() - {inner}
         where = smem.read(self.layouts).address(values[outer], values[inner], self.bits, swizzle, major, **strides)
         return _shaped(where, shape)
 
@@ -253,7 +265,9 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
 
 def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragment) -> Operand:
     file, lanes = variant.table.file, variant.table.lanes
-    coordinates = (*found.axes, _COPY) if found.placed else ("%laneid" if lanes <= _WARP else "thread", _VALUE)
+    coordinates = ["%laneid" if lanes <= _WARP else "thread", _VALUE]
+    if found.placed or found.layouts:
+        coordinates = [*names_of(found.axes), *([_COPY] if found.placed else [])]
     names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}
     for key, text in found.let.items() if found.maps else ():
@@ -266,11 +280,12 @@ def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragmen
         fragment=fragment,
         lanes=lanes,
         let=let,
-        maps=_maps(found, file, names, variant.numbers),
+        maps=_maps(found, file, names, {"bits": fragment.bits, **variant.numbers}),
         placed=found.placed,
         layouts=found.layouts,
         majors=found.majors,
         unspecified=found.unspecified,
+        untold=found.untold,
         provenance=found.provenance,
         printed=found.printed,
         erratum=found.erratum,
@@ -286,6 +301,11 @@ def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str
         key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "held" else names, param)
         for key, text in found.maps.items()
     }
+
+
+def names_of(axes: tuple[str, str]) -> tuple[str, str]:
+    """How formulas name the coordinates: "k stored" is k_stored."""
+    return axes[0].replace(" ", "_"), axes[1].replace(" ", "_")
 
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:

@@ -36,6 +36,9 @@ class Entry:
     layouts: str | None
     majors: tuple[str, ...]
     unspecified: bool
+    untold: str
+    types: tuple[str, ...]
+    asm: str
     provenance: str
     printed: Mapping[str, str]
     erratum: str | None
@@ -52,8 +55,9 @@ def entry(variant: Variant, operand: str) -> Entry:
     keys = _with_case(variant, operand, name)
     schema.check(keys, schema.ENTRY, file, name, ("bits", "extent", "provenance"))
     maps, placed = _maps(keys, file, name)
-    raw, counts = _counts(keys, variant, name, placed or "layouts" in keys)
-    kind = variant.types[operand]
+    raw, counts = _counts(keys, variant, name, placed or "layouts" in keys or "untold" in keys)
+    stated: str = keys.get("type", "{}")
+    kind = variant.types[operand] if "{" in stated else stated
     own = kind if keys.get("space", "reg") == "reg" and kind in ("f32", "f64", "s32") else "b32"
     axes = keys.get("axes", schema.AXES.get(operand))
     if axes is None:
@@ -72,6 +76,9 @@ def entry(variant: Variant, operand: str) -> Entry:
         layouts=keys.get("layouts"),
         majors=tuple(keys.get("majors", ())),
         unspecified=keys.get("unspecified", False),
+        untold=keys.get("untold", ""),
+        types=tuple(keys.get("types", ())),
+        asm=keys.get("asm", f"{{{operand}}}"),
         provenance=keys["provenance"],
         printed=keys.get("printed", {}),
         erratum=keys.get("erratum"),
@@ -91,7 +98,7 @@ def _counts(
         schema.check(keys, schema.ENTRY, file, name, ("values", *(["regs"] if registers else [])))
         raw["values"] = keys["values"]
     raw |= {"regs": keys.get("regs", 1), "copies": keys.get("copies", 1), "shift": keys.get("shift", 0)}
-    counts = {key: _number(value, variant, f"{name}.{key}", key != "shift") for key, value in raw.items()}
+    counts = {key: number(value, variant, f"{name}.{key}", key != "shift") for key, value in raw.items()}
     if whole:
         counts["values"] = counts["rows"] * counts["cols"]
         if "copies" not in keys:
@@ -103,17 +110,18 @@ def _counts(
 
 
 def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
-    """The keys of the operand's table, those of the case that applies on top."""
+    """The keys of the operand's table, those of the cases that apply on top: no two of them give the same key."""
     file, table = variant.table.file, variant.table.operands[name]
     said_of = {**variant.words, "type": variant.types[operand]}
     keys = {key: value for key, value in table.items() if key != "case"}
-    chosen: int | None = None
-    for number, case in enumerate(table.get("case", ())):
-        if _applies(case["when"], said_of, file, f"{name}.case[{number}].when"):
-            if chosen is not None:
-                reason = f"both case[{chosen}] and case[{number}] apply to {variant.mnemonic}"
+    given: dict[str, int] = {}  # key -> the case that gives it
+    for index, case in enumerate(table.get("case", ())):
+        if _applies(case["when"], said_of, file, f"{name}.case[{index}].when"):
+            twice = next((key for key in case if key in given), None)
+            if twice is not None:
+                reason = f"both case[{given[twice]}] and case[{index}] give {twice!r} to {variant.mnemonic}"
                 raise TableError(file, f"{name}.case", reason)
-            chosen = number
+            given |= {key: index for key in case if key != "when"}
             keys |= {key: value for key, value in case.items() if key != "when"}
     return keys
 
@@ -129,7 +137,7 @@ def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, pa
 
 def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str], bool]:
     """The operand's formulas, and whether they are a `place`. An operand has one kind of map or none."""
-    has = [kind for kind in ("row", "place", "layouts", "unspecified") if keys.get(kind)]
+    has = [kind for kind in ("row", "place", "layouts", "unspecified", "untold") if keys.get(kind)]
     if len(has) > 1:
         raise TableError(file, f"{name}.{has[1]}", f"stands beside {has[0]!r}: an operand has one kind of map")
     if not has or has == ["row"]:
@@ -138,19 +146,26 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
     for key in ("col", "held"):
         if key in keys:
             raise TableError(file, f"{name}.{key}", f"means nothing beside {has[0]!r}")
-    return dict(keys.get("place", {})), has == ["place"]
+    if "cta" in keys and has != ["layouts"]:
+        raise TableError(file, f"{name}.cta", f"means nothing beside {has[0]!r}")
+    beside = {"cta": keys["cta"]} if "cta" in keys else {}
+    return {**keys.get("place", {}), **beside}, has == ["place"]
 
 
-def _number(value: Number, variant: Variant, key: str, positive: bool) -> int:
+def number(value: Number, variant: Variant, key: str, positive: bool = True) -> int:
+    """A number of a table, where it is a text worked out with the parameters of the variant.
+
+    Raises TableError for one that is no formula, or is too small.
+    """
     if isinstance(value, int):
         return value
     from isa_tables.formula import evaluate
     from isa_tables.parsing import parse_in
 
-    number: int = evaluate(parse_in(variant.table.file, key, value, {}, variant.numbers).tree, {})
-    if number < positive:
-        raise TableError(variant.table.file, key, f"{value!r} is {number} for {variant.mnemonic}")
-    return number
+    found: int = evaluate(parse_in(variant.table.file, key, value, {}, variant.numbers).tree, {})
+    if found < positive:
+        raise TableError(variant.table.file, key, f"{value!r} is {found} for {variant.mnemonic}")
+    return found
 
 
 def _check_entry(entry: Entry, variant: Variant) -> None:
@@ -166,7 +181,7 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
     if width > entry.bits or overflow:
         reason = f"{held} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)
-    counted = not (entry.unspecified or entry.placed)  # the copies of a place are told, not counted
+    counted = not (entry.unspecified or entry.placed or entry.untold)  # the copies of a place are told, not counted
     if counted and lanes * entry.values != rows * cols * entry.copies:
         reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)

@@ -40,8 +40,12 @@ def text(operand: Operand) -> str:
     """The formulas as the ISA sets them: one line per piece, its condition to the right."""
     if operand.unspecified:
         return f"unspecified by the ISA\ni = 0..{operand.values - 1}"
+    if operand.untold:
+        return f"in {operand.space}: {operand.untold}"
     if operand.layouts is not None:
-        return f"in {operand.space}, {'- or '.join(operand.majors)}-major, by the address maps of {operand.layouts}"
+        share = f", in CTA {operand.maps['cta'].text}" if "cta" in operand.maps else ""
+        majors = "- or ".join(operand.majors)
+        return f"in {operand.space}, {majors}-major, by the address maps of {operand.layouts}{share}"
     ranges = [f"{name} = {formula.text}" for name, formula in _used(operand).items()]
     if not operand.placed:
         ranges = [f"i = 0..{operand.values - 1}", *ranges]
@@ -67,7 +71,7 @@ def _lines(name: str, formula: Formula) -> list[str]:
 
 def latex(operand: Operand) -> str:
     """The formulas as a LaTeX `aligned` block; words where the operand has none."""
-    if not operand.maps:
+    if not operand.maps or operand.layouts is not None:
         return r"\text{" + text(operand).splitlines()[0] + "}"
     lines = [f"{_tokens(name)} &= {_cases(formula)}" for name, formula in {**_used(operand), **operand.maps}.items()]
     return "\\begin{aligned}\n" + " \\\\\n".join(lines) + "\n\\end{aligned}"

@@ -5,26 +5,32 @@ A file has `schema`, `isa` and `section` (what it cites), `lanes`, and optionall
 products a lane works for), `let` (names for all its formulas), `errata`, and `sparsity`: how many `columns` a field
 of metadata describes, and for each field the columns `kept`.
 
+`addresses` names what stands in the assembly text and is no operand, and the space that it points to; where it is
+read or written is the matter of `asm`.
+
 Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {A} for the type of an
 operand and {name} for each `param` (a list of words, or of numbers that formulas may use); `operands`, their
 names in the order of the assembly text (absent: D, A, B, C); `types`, rows of one type for each operand that
 does not state its own, where a list means each of its members; `targets`; `ptx`, the first version that has it
 (absent: `isa`); `spelling`, where the mnemonic names a type otherwise; `select`, what the assembly text chooses
 and the mnemonic does not say, as a list each (a sparsity selector, where an operand comes from); `asm`, the
-operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in their order).
+operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in their order); `ctas`, how
+many CTAs work together (absent: 1).
 
 Its operands are tables named by capitals, [A], [SFA]; [C] describes D too where there is no [D]. In `space`
 "reg" (the default) an operand has `values` elements per lane in `regs` registers, each in `bits` bits, the first
 one `shift` bits up; `extent` of the tile along the two `axes` and how many `copies` of each element the lanes
 hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that contribute, where not all do.
 `unspecified` says that the ISA leaves the map open. In `space` "smem" and "tmem" every lane sees the whole tile:
-`place` gives the coordinates of an element from those along the axes, and of one that stands at several places, by
-number of `copy` from 0 to `copies` - 1; or `layouts` names the file of address maps.
+`place` gives the coordinates of an element from those along the axes (and `bits`), and of one that stands at several
+places, by number of `copy` from 0 to `copies` - 1; or `layouts` names the file of address maps, beside which `cta` says
+which of the CTAs has an element; or `untold` says why there is neither. `types` are those that a descriptor may choose
+for the operand, and `asm` how the assembly text writes it, {A} for its registers (absent: so).
 Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, or "derived: from what").
 
 A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
-operand's own `type`, a parameter or a selection has a given value, or one of a list. An operand may have at
-most one case that applies. A `param` of the file is what all its forms share.
+operand's own `type`, a parameter or a selection has a given value, or one of a list. Two cases that apply may not
+give the same key. A `param` of the file is what all its forms share.
 """
 
 from __future__ import annotations
@@ -38,7 +44,7 @@ from isa_tables.errors import TableError
 
 OPERANDS = ("D", "A", "B", "C")  # in the order of the assembly text, unless a form says otherwise
 AXES: Mapping[str, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n"), "D": ("m", "n")}
-SPACES = ("reg", "smem", "tmem")
+SPACES = ("reg", "smem", "gmem", "tmem")
 
 TARGET = re.compile(r"sm_(\d+)([af+])")  # sm_80+, sm_120a, sm_120f
 OPERAND = re.compile(r"[A-Z][A-Z0-9]*")  # D, SFA
@@ -110,6 +116,10 @@ NAMES = Kind("two names", lambda v: _list_of(_is_text)(v) and len(set(v)) == 2 =
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
 SPACE = Kind(f"one of {', '.join(SPACES)}", lambda value: value in SPACES)
 NAMED_TEXTS = Kind("a table of texts", _table_of(_is_text))
+PLACES = Kind(
+    f"a table of {', '.join(SPACES)}",
+    lambda v: NAMED_TEXTS.holds(v) and all(map(SPACE.holds, v.values())),
+)
 MAPS = Kind("a table of row and col texts", lambda v: NAMED_TEXTS.holds(v) and v.keys() <= {"row", "col"})
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
 TABLES = Kind("a list of tables", lambda v: v != [] and _list_of(TABLE.holds)(v))
@@ -128,6 +138,7 @@ FORM: Mapping[str, Kind] = {
     "spelling": NAMED_TEXTS,
     "select": CHOICES,
     "asm": TEXT,
+    "ctas": SIZE,
 }
 FILE: Mapping[str, Kind] = {
     "schema": COUNT,
@@ -140,6 +151,7 @@ FILE: Mapping[str, Kind] = {
     "form": TABLES,
     "sparsity": TABLE,
     "param": CHOICES,
+    "addresses": PLACES,
 }
 SPARSITY: Mapping[str, Kind] = {
     "columns": COUNT,
@@ -163,7 +175,11 @@ ENTRY: Mapping[str, Kind] = {
     "place": NAMED_TEXTS,
     "layouts": TEXT,
     "majors": TEXTS,
+    "cta": TEXT,
     "unspecified": TRUTH,
+    "untold": TEXT,
+    "types": TEXTS,
+    "asm": TEXT,
     "provenance": TEXT,
     "printed": MAPS,
     "erratum": TEXT,

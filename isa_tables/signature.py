@@ -15,7 +15,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from isa_tables import schema, tables
-from isa_tables.entries import Entry, entries
+from isa_tables.entries import Entry, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 
@@ -57,6 +57,7 @@ class Fragment:
     shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
     space: str = "reg"  # where it stands: reg, smem, tmem; elsewhere than in reg, the registers hold an address
     axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...
+    types: tuple[str, ...] = ()  # what a descriptor may choose where `type` is but a width
 
     @property
     def per_register(self) -> int:
@@ -81,11 +82,9 @@ class Signature:
     chosen: Mapping[str, str | int] = field(hash=False, default_factory=dict)  # and what it chooses here
     asm: str = ""  # its operands in the assembly text: {A} for the registers of A, {F} for a selection
     sparsity: tables.Sparsity | None = None  # how metadata chooses the columns of A that are stored
-
-    @property
-    def ctas(self) -> int:
-        """CTAs that work together: 2 where the mnemonic says cta_group::2, though one thread issues it."""
-        return 2 if "cta_group::2" in self.qualifiers else 1
+    ctas: int = 1  # CTAs that work together, though one thread issues it
+    addresses: Mapping[str, str] = field(hash=False, default_factory=dict)  # what `asm` names besides -> its space
+    form: str | None = None  # the shape qualifier, a family's parameters by name: m64nNk16
 
 
 def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
@@ -116,8 +115,11 @@ def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Sign
         products=1 if table.product is None else operands[variant.operands[0]].copies,
         select=variant.select,
         chosen=variant.chosen,
-        asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: f"{{{n}}}" for n in operands}}),
+        asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: o.asm for n, o in operands.items()}}),
         sparsity=table.sparsity,
+        ctas=number(variant.ctas, variant, "ctas"),
+        addresses=table.addresses,
+        form=variant.shape,
     )
 
 
@@ -147,6 +149,7 @@ def _fragment(entry: Entry) -> Fragment:
         shift=entry.shift,
         space=entry.space,
         axes=entry.axes,
+        types=entry.types,
     )
 
 

@@ -5,7 +5,7 @@ A file of `isa_tables/memory/` has one `[[layout]]` for each major and swizzle: 
 (`mn`, `k`), `mn` the coordinate that is not contracted, as a formula of `lbo` and `sbo` (leading and stride
 dimension byte offset), `bits` of an element and `T`, the elements in 16 bytes; `swizzle`, by which an address
 is exchanged with another of its pattern; and `code`, the swizzle's number in the descriptor. `[[field]]`
-describes the bits of the descriptor.
+describes the bits of the descriptor, also those that are the same in all.
 
 >>> k_major = read("wgmma")
 >>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]
@@ -120,7 +120,7 @@ class Layouts:
         said = {"start": start, "lbo": lbo, "sbo": sbo, "base_offset": base_offset}
         word = 0
         for field in self.fields:
-            x = self.swizzles[swizzle].code if field.name == "swizzle" else said[field.name]
+            x = self.swizzles[swizzle].code if field.name == "swizzle" else said.get(field.name, 0)
             room = 1 << (field.high - field.low + 1)
             value = evaluate(field.value.tree, {"x": x})
             if not 0 <= value < room or (field.name in ("start", "lbo", "sbo") and x != value << 4):

@@ -54,6 +54,8 @@ class Table:
     forms: tuple[Mapping[str, Any], ...]
     operands: Mapping[str, Mapping[str, Any]]  # as in the file
     sparsity: Sparsity | None
+    addresses: Mapping[str, str]  # name in the assembly text -> space
+    shared: tuple[str, ...]  # the parameters that all forms share
 
     def describing(self, operand: str) -> str:
         """The name of the table that describes an operand: its own, or C's for a D without one."""
@@ -74,6 +76,8 @@ class Variant:
     asm: str
     targets: tuple[str, ...]
     ptx: str
+    ctas: int | str  # that work together, or a formula
+    shape: str | None  # the shape qualifier, the file's parameters by name: m64nNk16
 
     @property
     def words(self) -> Mapping[str, Word]:
@@ -141,6 +145,8 @@ def _read(file: str, text: str) -> Table:
         forms=tuple({**form, "param": {**data.get("param", {}), **form.get("param", {})}} for form in data["form"]),
         operands=operands,
         sparsity=_sparsity(data, file),
+        addresses=data.get("addresses", {}),
+        shared=tuple(data.get("param", {})),
     )
     _check_listed(table)
     return table
@@ -201,12 +207,21 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[tuple[Said, Varia
             raise TableError(table.file, "param" if name in param else "select", f"{name!r} is taken")
     first = {name: words[0] for name, words in select.items()}
     asm = form.get("asm", ", ".join(f"{{{name}}}" for name in operands))
-    targets, ptx = tuple(form["targets"]), form.get("ptx", table.isa)
+    targets, ptx, ctas = tuple(form["targets"]), form.get("ptx", table.isa), form.get("ctas", 1)
     for types in _types(table, form.get("types", [[]]), operands):
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
             key, mnemonic = _spell(table, form, types, chosen)
-            yield key, Variant(table, mnemonic, operands, types, chosen, select, first, asm, targets, ptx)
+            shape = _shape(form["mnemonic"], key.shape, table.shared)
+            yield key, Variant(table, mnemonic, operands, types, chosen, select, first, asm, targets, ptx, ctas, shape)
+
+
+@lru_cache(maxsize=512)
+def _shape(template: str, shape: str | None, shared: tuple[str, ...]) -> str | None:
+    """The shape qualifier with the names of the file's parameters where the mnemonic has them."""
+    for name in shared:
+        template = template.replace(f"{{{name}}}", name)
+    return next(filter(is_shape, template.split(".")), shape)
 
 
 def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> Iterator[dict[str, str]]:

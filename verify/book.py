@@ -275,10 +275,10 @@ def _effective(matrices: Mapping[str, Table]) -> tuple[Table, Table]:
 def by_lane(subject: Subject, part: Part) -> Table:
     """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica.
 
-    In memory one thread's view is dealt out: that all have the same one is a claim of its own.
+    In memory one thread's view is dealt out, or one of each CTA: that all have the same is a claim of its own.
     """
     if isinstance(part.formulas[0], Memory):
-        return evaluate(_layout(part))[:1]
+        return evaluate(_layout(part))[: part.formulas[0].ctas]
     table = evaluate(_layout(part))
     lanes = _thr(subject)(np.arange(table.shape[0])[:, None]) + _rep(subject)(np.arange(subject.rep_size))
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
@@ -292,7 +292,7 @@ def _through_fragments(subject: Subject, maps: dict[str, Table], given: Mapping[
     An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
     """
     instruction = subject.instructions[0]
-    which = instruction.product(np.arange(subject.lanes))[:, None]
+    which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
     products = int(which.max()) + 1
     seen = {}
     for part in subject.parts:

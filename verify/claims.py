@@ -42,9 +42,7 @@ def rests_on(kind: Kind, parts: Iterable[Part]) -> str:
 
 def _extents(named: Named, shape: str) -> str:
     """What of an atom must fit its instruction; a descriptor chooses M and N, and the book does not say K then."""
-    if named.instruction is None or named.instruction.signature.shape:
-        return f"extents {shape}, threads and types"
-    return f"M and N of {shape}, threads and types (K is not in the book)"
+    return f"extents {shape}, threads and types"
 
 
 def wording(kind: Kind, subject: Subject, part: Part) -> str:

@@ -21,7 +21,8 @@ from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witnes
 
 SIDES = ("Src", "Dst")
 LARGEST_SPAN = 1 << 26  # bits between the smallest and the largest that is named, of which a table is kept
-PLACES = {"taddr": "tmem", "sdesc": "smem"}  # what is no operand of the tables: an address and a descriptor
+OWN_NAMES = "the names of its bits are the atom's own"
+NO_ORDER = "both sides are memory under one address, for which the ISA has no order of bits"
 KINDS = (Kind.WELL_FORMED, Kind.SIZE, Kind.IN_BOUNDS, Kind.OWNS, Kind.EQUALS)
 
 
@@ -37,12 +38,13 @@ def prepare_copy(atom: CopyAtom) -> Subject:
         sides = _sides(atom, instruction)
         bits = max((_bits(side) for side in sides.values()), default=0)
         found = _formulas(atom, instruction, sides, {name: layout for name, (layout, _) in parsed.items()})
+    own = OWN_NAMES if instruction is None or _held(instruction) else NO_ORDER
     parts = []
     for name, text in atom.operands.items():
         layout, fault = parsed[name]
         named_bits = bits or _counted(layout, atom.copies.get(name, 1))
         formulas = (found[name],) if name in found else ()
-        silence = "" if name in found else "the names of its bits are the atom's own"
+        silence = "" if name in found else own
         said = tuple(formula.key for formula in formulas)
         parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
@@ -63,6 +65,11 @@ def _bits(side: Side) -> int:
     return rows * products * columns * side.bits
 
 
+def _held(instruction: isa_tables.Instruction) -> list[isa_tables.Operand]:
+    """The operands in registers, in the order of the text."""
+    return [table for table in instruction.operands.values() if table.space == "reg"]
+
+
 def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
     """The book's operand for each side: registers and addresses by their space, two registers in the text's order.
 
@@ -70,7 +77,7 @@ def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Sid
     """
     if not moves(instruction):
         return {}
-    held = [table for table in instruction.operands.values() if table.space == "reg"]
+    held = _held(instruction)
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
     if not held:
         return {}
@@ -178,7 +185,7 @@ def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[s
     terms = instruction.signature.asm.split(", ")
     for name, term in (("Dst", terms[0]), ("Src", terms[-1])):
         table = instruction.operands.get(term.strip("[]{}"))
-        space = table.space if table is not None else PLACES.get(term.strip("[]"))
+        space = table.space if table is not None else instruction.signature.addresses.get(term.strip("[]"))
         if space is not None and atom.space[name] != space:
             yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
 

@@ -194,7 +194,7 @@ def formulas(
     section = instruction.section
     if table.space != "reg":
         signature = instruction.signature
-        ctas = signature.ctas if table.placed else 1
+        ctas = signature.ctas if "cta" in table.maps else 1
         return (Memory(extent, table.space, signature.lanes, section, table.provenance, ctas),), ""
     _, columns = codomain(operand, *table.extent)
     if codomain(operand, *table.axes) == AXES[operand] or max(columns, extent[1]) % min(columns, extent[1]):
@@ -209,19 +209,21 @@ def _silence(operand: str, instruction: isa_tables.Instruction, table: isa_table
     """Why the book has no map from lanes and values to the tile; empty when it has one."""
     if table.unspecified:
         return f"PTX ISA {instruction.section} leaves {operand} unspecified"
-    if table.placed and _shared_by_rows(instruction, table):
-        return ""
-    if table.placed:
-        return f"the book places {operand} in {table.space}; it deals nothing out to threads"
+    if table.untold:
+        return f"the book does not place {operand} in {table.space}: {table.untold}"
+    if "cta" in table.maps:
+        shared = _shared_in_halves(operand, instruction, table)
+        return "" if shared else f"the book places {operand} in {table.space}; it deals nothing out to threads"
     left_open = ", ".join(sorted(table.uses & instruction.signature.select.keys()))
     return f"the map of {operand} depends on {left_open}, which the atom leaves open" if left_open else ""
 
 
-def _shared_by_rows(instruction: isa_tables.Instruction, table: isa_tables.Operand) -> bool:
-    """Whether by the book's place of every element each CTA has its share of a matrix's rows, once and in order."""
+def _shared_in_halves(operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand) -> bool:
+    """Whether by the book each CTA has its share of a matrix along x (rows of A and D, columns of B), in order."""
     ctas = instruction.signature.ctas
-    rows, columns = table.extent
-    if table.copies > 1 or table.axes != ("m", "n") or rows % ctas:
+    ends, (length, _) = table.extent, codomain(operand, *table.extent)
+    if codomain(operand, *table.axes)[0] != AXES[operand][0] or length % ctas:
         return False
-    row, column = np.arange(rows)[:, None], np.arange(columns)[None, :]
-    return bool((table.place(row, column)["cta"] == row // (rows // ctas)).all())
+    row, column = np.arange(ends[0])[:, None], np.arange(ends[1])[None, :]
+    x, _ = codomain(operand, row, column)
+    return bool((table.cta(row, column) == x // (length // ctas)).all())

@@ -9,10 +9,8 @@ from math import prod
 
 import isa_tables
 from verify.arithmetic import lane_of
-from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject, issuers
+from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject, contracted, issuers
 from verify.verdict import Counterexample, Evidence, Status, Witness
-
-UNTYPED = ("b8", "b16", "b32", "b64")  # the type stands in a descriptor
 
 
 def fits(subject: Subject, named: Named) -> Evidence:
@@ -21,8 +19,7 @@ def fits(subject: Subject, named: Named) -> Evidence:
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
         return _refuted("looked up", [named.refused])
-    extents_named = bool(named.instruction.signature.shape)
-    faults = [*_faults(subject, named.instruction), *(_element_faults(subject) if extents_named else ())]
+    faults = [*_faults(subject, named.instruction), *_element_faults(subject)]
     return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
 
 
@@ -34,25 +31,21 @@ def _refuted(method: str, faults: list[str]) -> Evidence:
 def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
     signature = instruction.signature
     atom = subject.mma
-    claimed, real = (atom.shape, signature.shape) if signature.shape else (atom.shape[:2], _chosen(instruction))
+    m, n, k = atom.shape
+    claimed, real = (m, n, k * contracted(atom)), signature.shape
     if claimed != real:
         yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
     if subject.lanes != issuers(instruction):
         yield f"the atom has {subject.lanes} lanes, the instruction {issuers(instruction)}"
     for operand, said in atom.types.items():
         fragment = signature.operands.get(operand)
-        if fragment is not None and fragment.type not in (said, *UNTYPED):
-            yield f"{operand} is {said}, the instruction's is {fragment.type}"
+        if fragment is not None and said not in (fragment.types or (fragment.type,)):
+            yield f"{operand} is {said}, the instruction's is {' or '.join(fragment.types or (fragment.type,))}"
     lacking = [name for name in EXTRA if name not in atom.operands and _dealt(signature, name)]
     yield from (f"the instruction has an operand {name}, the atom has none" for name in lacking)
     for part in subject.parts:
         yield from _place_faults(subject, part, signature)
     yield from _product_faults(subject, instruction)
-
-
-def _chosen(instruction: isa_tables.Instruction) -> tuple[int, ...]:
-    """M and N as a descriptor chooses them, where the mnemonic has no extents; K is not in the book then."""
-    return instruction.operands["D"].extent
 
 
 def _dealt(signature: isa_tables.Signature, name: str) -> bool:
@@ -105,6 +98,6 @@ def _element_faults(subject: Subject) -> Iterator[str]:
     if not counts:
         return
     issued, most = len(atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
-    least = max(counts.values())
+    least = 1 if contracted(atom) > 1 else max(counts.values())
     if not least <= issued <= most:
         yield f"elements of {counts} components take {least} to {most} instructions, the atom issues {issued}"

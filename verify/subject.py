@@ -21,7 +21,7 @@ from verify.formulas import AXES, Formula, formulas
 LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
 FRAGMENTS = {"C": ("D", "C")}  # which of the book's operands an atom's operand stands for, where not its own name
 EXTRA = ("E", "SFA", "SFB")
-EXTENTS = ("M", "N")  # what a descriptor may choose
+EXTENTS = ("M", "N", "K")  # what a descriptor may choose
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,7 @@ def prepare(atom: Atom) -> Subject:
     """
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
-    chosen = tuple({**space, "M": m, "N": n}.items())
+    chosen = tuple({**space, "M": m, "N": n, "K": k * contracted(atom)}.items())
     named = tuple(look_up(mnemonic, chosen) for mnemonic in dict.fromkeys(atom.ptx or ()))
     instructions = [n.instruction for n in named if n.instruction is not None]
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instructions[0]) if instructions else 0)
@@ -163,6 +163,16 @@ def prepare(atom: Atom) -> Subject:
         found, silence = _formulas(atom, name, instructions, extents[name])
         parts.append(Part(name, text, layout, fault, extents[name], tuple(found.values()), silence, tuple(found)))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
+
+
+def contracted(atom: Atom) -> int:
+    """How many numbers an element of A and of B has that one instruction sums over, as it sums over k.
+
+    They are the components that the accumulator has not: of a complex A and B with a real D, the two that it adds.
+    """
+    counts = {name: atom.element.get(name, "1x").partition("x")[0] for name in "ABDC"}
+    alike = counts["A"] == counts["B"] and counts["C"] == counts["D"] == "1"
+    return int(counts["A"]) if alike and len(atom.ptx or ()) == 1 else 1
 
 
 def thread_value(text: str) -> tuple[Layout | None, str]:

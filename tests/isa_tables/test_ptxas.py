@@ -110,7 +110,7 @@ def sampled() -> list[Signature]:
     names = [name for name in mnemonics("*") if name not in mnemonics() and not re.search(r"::cta|\.global", name)]
     family = re.compile(r"\.m64n(?!(8|16|24|104|208|256)k)\d+k")
     found = [signature(name) for name in names if not family.search(name)]
-    both = [signature(s.mnemonic, A_space="reg") for s in found if "A_space" in s.select]
+    both = [signature(s.mnemonic, A_space=space) for s in found for space in s.select.get("A_space", ())[1:]]
     return [s for s in (*found, *both) if tuple(map(int, s.ptx.split("."))) <= VERSION]
 
 
