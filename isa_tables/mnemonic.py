@@ -16,7 +16,7 @@ from isa_tables.schema import WIDTH
 _SHAPE = re.compile(r"m\d+n(?:\d+|N)(?:k\d+)?|\d+x\d+b(?:x2)?")  # m64nNk16 stands for a family of shapes
 _LAYOUTS = ("row", "col")
 _GENERAL = ("sync", "aligned")
-_OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp")
+_OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp", "async")
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,18 +10,19 @@ from pathlib import Path
 
 from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
 from isa_tables.mnemonic import Said, said
-from isa_tables.signature import families, mnemonics
+from isa_tables.signature import families, in_part, mnemonics
 
 
 def not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
-    """NotInIsa for a family that the tables hold, else UnknownInstruction; both name what is nearest."""
+    """NotInIsa for a family that the tables hold whole, else UnknownInstruction; both name what is nearest."""
     asked, held = f"{mnemonic[:200]!r}", families(folder)
     known = key.family in held
     family = key.family if known else next(iter(get_close_matches(key.family, held, 1, 0.0)), "*")
     near = ", ".join(_nearest(asked, key, mnemonics(family, folder))) or "none is near"
-    if known:
+    if known and family not in in_part(folder):
         return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
-    return UnknownInstruction(f"{asked}: {key.family} is not in the tables; nearest: {near}")
+    stands = "is in the tables in part" if known else "is not in the tables"
+    return UnknownInstruction(f"{asked}: {key.family} {stands}; nearest: {near}")
 
 
 def _nearest(asked: str, key: Said, known: Sequence[str]) -> list[str]:

@@ -6,7 +6,7 @@ products a lane works for), `let` (names for all its formulas), `errata`, and `s
 of metadata describes, and for each field the columns `kept`.
 
 `addresses` names what stands in the assembly text and is no operand, and the space that it points to; where it is
-read or written is the matter of `asm`.
+read or written is the matter of `asm`. `part` says that the ISA has more instructions of the family than the tables.
 
 Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {A} for the type of an
 operand and {name} for each `param` (a list of words, or of numbers that formulas may use); `operands`, their
@@ -152,6 +152,7 @@ FILE: Mapping[str, Kind] = {
     "sparsity": TABLE,
     "param": CHOICES,
     "addresses": PLACES,
+    "part": TRUTH,
 }
 SPARSITY: Mapping[str, Kind] = {
     "columns": COUNT,

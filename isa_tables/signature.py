@@ -177,8 +177,13 @@ def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple
 
 def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:
     """Every family of the tables, sorted."""
-    keys = (key for path in tables.files(folder) for key in tables.variants(tables.read(path)))
-    return tuple(sorted({key.family for key in keys}))
+    return tuple(sorted({key.family for path in tables.files(folder) for key in tables.variants(tables.read(path))}))
+
+
+def in_part(folder: Path = tables.SHIPPED) -> frozenset[str]:
+    """The families of which the ISA has more instructions than the tables."""
+    read = (tables.read(path) for path in tables.files(folder))
+    return frozenset(key.family for table in read if table.part for key in tables.variants(table))
 
 
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:

@@ -56,6 +56,7 @@ class Table:
     sparsity: Sparsity | None
     addresses: Mapping[str, str]  # name in the assembly text -> space
     shared: tuple[str, ...]  # the parameters that all forms share
+    part: bool  # the ISA has more of the family
 
     def describing(self, operand: str) -> str:
         """The name of the table that describes an operand: its own, or C's for a D without one."""
@@ -147,6 +148,7 @@ def _read(file: str, text: str) -> Table:
         sparsity=_sparsity(data, file),
         addresses=data.get("addresses", {}),
         shared=tuple(data.get("param", {})),
+        part=data.get("part", False),
     )
     _check_listed(table)
     return table

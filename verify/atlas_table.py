@@ -12,8 +12,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
+from isa_tables.errors import IsaError
 from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
+from isa_tables.signature import find
 from layouts.atoms import AnyAtom
 from verify.cli import Exit
 from verify.judgement import Court
@@ -23,7 +25,6 @@ from verify.verdict import Origin, Status, Verdict, Witness, origin
 COMPUTED = "no matrix instruction"
 UNNAMED = "no instruction stated"
 MNEMONIC = re.compile(r"'?\w[\w.:]*\.[\w.:]*\w'?")
-FAMILY_N = re.compile(r"(m64n)\d+(k\d+)")
 
 
 class Told(StrEnum):
@@ -182,7 +183,7 @@ def _joined(name: str, rows: Iterable[Row]) -> Row:
 def instruction(atom: AnyAtom) -> tuple[str, str]:
     """The family and the row that an atom belongs to: of its instruction, with its shape where it has one.
 
-    The shapes of a family of instructions (wgmma's) differ in N alone and are one.
+    The shapes of a family of instructions, which differ in its parameters alone, are one.
     """
     if not atom.ptx:
         name = UNNAMED if atom.ptx is None else COMPUTED
@@ -193,10 +194,11 @@ def instruction(atom: AnyAtom) -> tuple[str, str]:
     family = key.family
     if family == words[0] and len(words) > 1 and words[1] not in WIDTH and not is_shape(words[1]):
         family = ".".join(words[:2])
-    if key.shape is None:
-        return family, family
-    shape = FAMILY_N.sub(r"\1N\2", key.shape) if key.head == "wgmma" else key.shape
-    return family, f"{family} {shape}"
+    try:
+        shape = find(mnemonic).shape
+    except IsaError:
+        shape = key.shape
+    return family, " ".join(filter(None, (family, shape)))
 
 
 def tabulate(atoms: Iterable[AnyAtom], court: Court) -> Atlas:

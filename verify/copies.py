@@ -14,7 +14,7 @@ from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.book import Table, evaluate
 from verify.claims import rests_on
-from verify.copy_formulas import Carried, Side, inverse
+from verify.copy_formulas import BYTE, Carried, Side, inverse
 from verify.formulas import Formula, Memory
 from verify.subject import Named, Part, Subject, issuers, look_up, thread_value, threads
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
@@ -28,10 +28,11 @@ KINDS = (Kind.WELL_FORMED, Kind.SIZE, Kind.IN_BOUNDS, Kind.OWNS, Kind.EQUALS)
 
 def prepare_copy(atom: CopyAtom) -> Subject:
     """Parse the atom's layouts and look up its instruction."""
-    named = tuple(look_up(mnemonic) for mnemonic in dict.fromkeys(atom.ptx or ()))
+    parsed = {name: thread_value(text) for name, text in atom.operands.items()}
+    chosen = _chosen(parsed["Src"][0])
+    named = tuple(look_up(mnemonic, chosen) for mnemonic in dict.fromkeys(atom.ptx or ()))
     instruction = next((n.instruction for n in named if n.instruction is not None), None)
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
-    parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     found: Mapping[str, Formula] = {}
     bits = 0
     if instruction is not None:
@@ -48,6 +49,11 @@ def prepare_copy(atom: CopyAtom) -> Subject:
         said = tuple(formula.key for formula in formulas)
         parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
     return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
+
+
+def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
+    """What the atom chooses where the mnemonic leaves it open: the bytes that a thread of the source has."""
+    return () if layout is None or size(layout[1]) % BYTE else (("bytes", size(layout[1]) // BYTE),)
 
 
 def _counted(layout: Layout | None, copies: int) -> int:
@@ -80,7 +86,7 @@ def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Sid
     held = _held(instruction)
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
     if not held:
-        return {}
+        return _in_memory(atom, instruction)
     rows, columns = held[0].extent
     extent = rows, instruction.signature.products, columns
     if len(held) > 1 and all(atom.space[name] == "reg" for name in SIDES):
@@ -90,6 +96,19 @@ def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Sid
         name: Side(held[0] if atom.space[name] == "reg" else addressed, instruction, extent, held[0].bits)
         for name in SIDES
     }
+
+
+def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
+    """The operands of a copy from memory to memory, told apart by their spaces; none where nothing is dealt out."""
+    dealt = {table.space: table for table in instruction.operands.values() if "row" in table.maps}
+    if not all(atom.space[name] in dealt for name in SIDES):
+        return {}
+    found = {}
+    for name in SIDES:
+        table = dealt[atom.space[name]]
+        rows, columns = table.extent
+        found[name] = Side(table, instruction, (rows, instruction.signature.products, columns), table.bits)
+    return found
 
 
 def _formulas(
@@ -182,11 +201,14 @@ def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instructio
 
 def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
     """A side in another space than the instruction's, whose text names first what is written, last what is read."""
-    terms = instruction.signature.asm.split(", ")
-    for name, term in (("Dst", terms[0]), ("Src", terms[-1])):
-        table = instruction.operands.get(term.strip("[]{}"))
-        space = table.space if table is not None else instruction.signature.addresses.get(term.strip("[]"))
-        if space is not None and atom.space[name] != space:
+    spaces = {
+        **{name: table.space for name, table in instruction.operands.items()},
+        **instruction.signature.addresses,
+    }
+    terms = [term.strip("[]{}") for term in instruction.signature.asm.split(", ")]
+    told = [spaces[term] for term in terms if term in spaces]
+    for name, space in (("Dst", told[0]), ("Src", told[-1])):
+        if atom.space[name] != space:
             yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
 
 

@@ -7,6 +7,7 @@ Nothing is refuted here. What does not parse, and what the book does not hold, i
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -244,13 +245,11 @@ def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Na
         select = find(mnemonic).select
         offered: dict[str, Any] = {key: value for key, value in chosen if key in select}
         extents = {key: value for key, value in offered.items() if key in EXTENTS}
-        try:
-            return Named(mnemonic, isa_tables.instruction(mnemonic, **offered))
-        except isa_tables.NotInIsa:
-            if not extents:
-                return Named(mnemonic, isa_tables.instruction(mnemonic))
-            told = ", ".join(f"{key} = {value}" for key, value in extents.items())
-            return Named(mnemonic, None, unknown=f"the book does not list {told} of {mnemonic}")
+        for wanted in (offered, extents):
+            with suppress(isa_tables.NotInIsa):
+                return Named(mnemonic, isa_tables.instruction(mnemonic, **wanted))
+        told = ", ".join(f"{key} = {value}" for key, value in extents.items())
+        return Named(mnemonic, None, unknown=f"the book does not list {told} of {mnemonic}")
     except isa_tables.UnknownInstruction as error:
         return Named(mnemonic, None, unknown=str(error))
     except isa_tables.NotInIsa as error:

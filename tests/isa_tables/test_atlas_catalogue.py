@@ -92,6 +92,9 @@ tcgen05.cp.cta_group::{{1,2}}.32x128b.warpx4{{,.b8x16.b6x16_p32,.b8x16.b4x16_p64
 tcgen05.cp.cta_group::{{1,2}}.64x128b.warpx2::{{02_13,01_23}}{{,.b8x16.b6x16_p32,.b8x16.b4x16_p64}} {TC} 8.6
 tcgen05.ld.red.sync.aligned.{{32x32b,16x32bx2}}.x{{2,4,8,16,32,64,128}}.{{min,max}}{{,.abs}}{{,.NaN}}.f32 {RED} 8.8
 tcgen05.ld.red.sync.aligned.{{32x32b,16x32bx2}}.x{{2,4,8,16,32,64,128}}.{{min,max}}.{{u32,s32}} {RED} 8.8
+cp.async.{{ca,cg}}.shared{{,::cta}}.global{{,.L2::64B,.L2::128B,.L2::256B}} sm_80+ 7.0
+{{ld,st}}.global{{,.v2,.v4}}.{{b32,u32,s32,f32}} sm_75+ 2.0
+{{ld,st}}.global{{,.L1::no_allocate}}.v8.{{b32,u32,s32,f32}} sm_100+ 8.8
 """
 CATALOGUE = isa_mnemonics(ISA)
 D16 = "wgmma.mma_async.sync.aligned.m64n{}k16.{}"

@@ -194,7 +194,8 @@ def test_what_a_known_family_lacks_is_not_in_the_isa(mnemonic: str, near: str) -
         "mma.sp.aligned.m16n8k16.row.col.f32.f16.f16.f32",
         "tcgen05.shift.cta_group::1.down",
         "tcgen05.mma.ws.cta_group::1.kind::mxf9.block_scale.scale_vec::2X",
-        "cp.async.ca.shared.global.L2::128B",
+        "cp.async.bulk.global.shared::cta.bulk_group",
+        "ld.shared.v4.f32",
         "stmatrix.aligned.m8n8.x4.shared.b16",
         "mma",
         "",
@@ -202,7 +203,7 @@ def test_what_a_known_family_lacks_is_not_in_the_isa(mnemonic: str, near: str) -
     ],
 )
 def test_a_family_outside_the_tables_is_unknown(mnemonic: str) -> None:
-    with pytest.raises(UnknownInstruction, match="not in the tables") as error:
+    with pytest.raises(UnknownInstruction, match=r"not in the tables|in the tables in part") as error:
         instruction(mnemonic)
     assert "nearest: " in str(error.value) and len(str(error.value)) < 1000
 

@@ -27,6 +27,13 @@ TMEM = LDMATRIX | {
     "space": {"Src": "tmem", "Dst": "reg"},
     "copies": {"Src": 32},
 }
+ASYNC = {
+    "ptx": ["cp.async.ca.shared.global"],
+    "thr": "1:0",
+    **dict.fromkeys(("Src", "Dst", "Ref"), "(1,64):(0,1)"),
+    "space": {"Src": "gmem", "Dst": "smem"},
+    "source": "a test",
+}
 WGMMA = {
     "params": {"N": [8, 16]},
     "ptx": ["wgmma.mma_async.sync.aligned.m64n{N}k16.f32.f16.f16"],
@@ -61,7 +68,21 @@ def judged(
     return code, "".join(capsys.readouterr())
 
 
-@pytest.mark.parametrize("table", [LDMATRIX, TMEM, WGMMA], ids=["ldmatrix", "tcgen05.ld", "wgmma"])
+UMMA = {
+    "ptx": ["tcgen05.mma.cta_group::2.kind::f16"],
+    "shape": [256, 64, 16],
+    "thr": "2:1",
+    "types": {"D": "f32", "A": "bf16", "B": "bf16", "C": "f32"},
+    "A": "(2,(128,16)):(128,(1,256))",
+    "B": "(2,(32,16)):(32,(1,64))",
+    "C": "(2,(128,64)):(128,(1,256))",
+    "space": {"A": "smem", "B": "smem", "C": "tmem"},
+    "source": "a test",
+}
+RIGHT = {"ldmatrix": LDMATRIX, "tcgen05.ld": TMEM, "wgmma": WGMMA, "cp.async": ASYNC, "tcgen05.mma": UMMA}
+
+
+@pytest.mark.parametrize("table", RIGHT.values(), ids=RIGHT)
 def test_what_the_wrong_ones_are_made_of_stands(table, tmp_path, capsys) -> None:
     code, said = judged(table, tmp_path, capsys)
     assert code == 0 and "STANDS" in said
@@ -102,6 +123,32 @@ WRONG = {
     ),
     "half of B in a family": (WGMMA | {"B": "(128,({N},8)):(0,(1,{N}))"}, "the layout has 128 x 64 points"),
     "an N that there is not": (WGMMA | {"params": {"N": [8, 264]}}, "the ISA has no such wgmma.mma_async.sync"),
+    "bytes of an asynchronous copy in another order": (
+        ASYNC | {"Dst": "(1,(8,2,4)):(0,(1,32,8))"},
+        "T0 V8: layout bit 32, ISA (bit=8)",
+    ),
+    "an asynchronous copy of two bytes": (
+        ASYNC | dict.fromkeys(("Src", "Dst", "Ref"), "(1,16):(0,1)"),
+        "the layout has 1 threads x 16 values, the ISA 1 x 32",
+    ),
+    "an asynchronous copy to global memory": (
+        ASYNC | {"space": {"Src": "smem", "Dst": "gmem"}},
+        "Dst is in gmem, the instruction has it in smem",
+    ),
+    "rows of A dealt out by turns": (
+        UMMA | {"A": "(2,(128,16)):(1,(2,256))"},
+        "T0 V1: layout (m=2, k=0), ISA (m=1, k=0)",
+    ),
+    "B in the first CTA alone": (UMMA | {"B": "(2,(64,16)):(0,(1,64))"}, "the layout has 2 threads x 1024 values"),
+    "half of k": (
+        UMMA | {"shape": [256, 64, 8], "A": "(2,(128,8)):(128,(1,256))", "B": "(2,(32,8)):(32,(1,64))"},
+        "shape is 256x64x8, the instruction's is 256x64x16",
+    ),
+    "integers of a kind of floats": (
+        UMMA | {"types": {"D": "f32", "A": "s8", "B": "s8", "C": "f32"}},
+        "A is s8, the instruction's is f16 or bf16",
+    ),
+    "A in registers": (UMMA | {"space": {"B": "smem", "C": "tmem"}}, "A is in reg, the instruction's is in smem"),
     "B without its space": (WGMMA | {"space": {"A": "smem"}}, "B is in reg, the instruction's is in smem"),
 }
 
