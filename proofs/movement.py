@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 from layouts import Layout, Swizzle
 from proofs.decide import Claim, Point, decide
 from proofs.engine import Solver
-from proofs.modes import modes, size, value
+from proofs.modes import Modes, modes, size, top_modes, value
 from proofs.outcome import BUDGET, Outcome
 from proofs.script import Script
 from proofs.term import Condition, Term
@@ -37,17 +37,32 @@ class HandOver:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """Accesses of shared memory: lane l asks in step s for ``bits`` at byte swizzle(unit * base + address(l, s)).
+    """Accesses of shared memory: value v of lane l is at byte swizzle(unit * base + element * tile(threads(l, v))).
 
-    ``phase`` neighbouring lanes are served together. Bases are 0 .. ``bases`` - 1.
+    ``threads`` is (lane, value) -> index in the tile, ``tile`` index -> element of ``element`` bytes; they are taken
+    one after the other, never composed. A lane asks for ``bits`` at once; ``phase`` neighbouring lanes are served
+    together. Bases are 0 .. ``bases`` - 1.
     """
 
-    address: Layout
+    threads: Layout
+    tile: Layout
+    element: int
     bits: int
     phase: int
     swizzle: Swizzle
     bases: int
     unit: int
+
+    @property
+    def vector(self) -> int:
+        """Values that a lane asks for at once."""
+        return self.bits // (8 * self.element)
+
+    @property
+    def path(self) -> _Path:
+        """The same as the modes of lanes, of values and of the tile."""
+        lanes, values = top_modes(self.threads)
+        return _Path((lanes, values, modes(self.tile)), self.element, self.swizzle, self.unit)
 
 
 def prove_handed(over: HandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -61,17 +76,27 @@ def prove_handed(over: HandOver, budget: int = BUDGET, solver: Solver | None = N
     return decide(claim, budget, solver)
 
 
-def prove_whole(access: Access, element: int, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """The values of one access lie side by side at a multiple of its width, for every lane, value and base address.
 
-    Here ``access.address`` is (lane, value) -> byte, a value being ``element`` bytes and an access a run of values.
     A point is a base, lane and value.
     """
-    lane, values = (modes(part) for part in access.address)
-    variables = {"base": access.bases, "lane": size(lane), "value": size(values)}
-    title = f"whole accesses of {access.bits} bits: {access.address}, {access.swizzle}"
-    claim = _Whole(title, variables, (lane, values), access.swizzle, access.unit, access.bits // 8, element)
-    return decide(claim, budget, solver)
+    path = access.path
+    variables = {"base": access.bases, "lane": size(path.layouts[0]), "value": size(path.layouts[1])}
+    title = f"whole accesses of {access.bits} bits: {access.tile} of {access.threads}, {access.swizzle} of bytes"
+    return decide(_Whole(title, variables, path.layouts, path, access.vector), budget, solver)
+
+
+def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """Two values that lie at one byte are one element of the tile: nothing is written over by something else.
+
+    A point is two lanes and a value of each; a base moves both alike, and a swizzle lets no two addresses meet.
+    """
+    path = access.path
+    lanes, values = (size(path.layouts[i]) for i in (0, 1))
+    variables = {"lane": lanes, "value": values, "lane2": lanes, "value2": values}
+    title = f"kept apart: {access.tile} of {access.threads}, {access.swizzle} of bytes"
+    return decide(_KeptApart(title, variables, path.layouts, path), budget, solver)
 
 
 def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -79,14 +104,38 @@ def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | N
 
     A point is a base, step, two lanes and the word of each that meets.
     """
-    lane, step = (modes(part) for part in access.address)
-    words = max(1, access.bits // (8 * WORD))
-    variables = {"base": access.bases, "step": size(step), "lane": size(lane), "lane2": size(lane)}
+    path = access.path
+    words, lanes = max(1, access.bits // (8 * WORD)), size(path.layouts[0])
+    variables = {"base": access.bases, "step": size(path.layouts[1]) // access.vector, "lane": lanes, "lane2": lanes}
     variables |= {"part": words, "part2": words}
     bases = f"{access.bases} bases {access.unit} bytes apart"
-    title = f"no two words of a bank: {access.address}, {access.swizzle}, {access.bits} bits, {bases}"
-    claim = _ConflictFree(title, variables, (lane, step), access.phase, access.swizzle, access.unit)
-    return decide(claim, budget, solver)
+    title = f"no two words of a bank: {access.tile} of {access.threads}, {access.swizzle} of bytes, {access.bits} bits"
+    return decide(
+        _ConflictFree(f"{title}, {bases}", variables, path.layouts, path, access.vector, access.phase), budget, solver
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Path:
+    """From a lane and a value to a byte: the modes of lanes, of values and of the tile, one after the other."""
+
+    layouts: tuple[Modes, Modes, Modes]
+    element: int
+    swizzle: Swizzle
+    unit: int
+
+    def posed(self, script: Script, name: str, base: Term, lane: Term, position: Term) -> tuple[Term, Term]:
+        """The element of the tile and its byte, as terms."""
+        lanes, values, tile = self.layouts
+        index = script.define(f"index{name}", script.image(lanes, lane) + script.image(values, position))
+        place = base * self.unit + script.image(tile, index) * self.element
+        return index, script.define(f"byte{name}", _through(self.swizzle, place))
+
+    def at(self, base: int, lane: int, position: int) -> tuple[int, int]:
+        """The same in plain integers."""
+        lanes, values, tile = self.layouts
+        index = value(lanes, lane) + value(values, position)
+        return index, int(_through(self.swizzle, base * self.unit + value(tile, index) * self.element))
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,58 +159,64 @@ class _Handed(Claim):
 
 @dataclass(frozen=True, slots=True)
 class _ConflictFree(Claim):
+    path: _Path
+    vector: int
     phase: int
-    swizzle: Swizzle
-    unit: int
 
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        lane, step = self.layouts
-        start = at["base"] * self.unit + script.image(step, at["step"])
+        first = at["step"] * self.vector
         here, there = (
-            script.define(f"word{n}", _through(self.swizzle, start + script.image(lane, at[f"lane{n}"])) // WORD)
-            + at[f"part{n}"]
-            for n in ("", "2")
+            self.path.posed(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
         )
         together = at["lane"] // self.phase == at["lane2"] // self.phase
         return (together ^ True) | (here % BANKS != there % BANKS) | (here == there)
 
     def facts(self, point: Point) -> Point | None:
-        lane, step = self.layouts
         if point["lane"] // self.phase != point["lane2"] // self.phase:
             return None
-        start = point["base"] * self.unit + value(step, point["step"])
-        here, there = (
-            _through(self.swizzle, start + value(lane, point[f"lane{n}"])) // WORD + point[f"part{n}"]
-            for n in ("", "2")
-        )
+        base, first = point["base"], point["step"] * self.vector
+        here, there = (self.path.at(base, point[f"lane{n}"], first)[1] // WORD + point[f"part{n}"] for n in ("", "2"))
         if here == there or (here - there) % BANKS:
             return None
         return {**point, "word": here, "word2": there, "bank": here % BANKS}
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole(Claim):
-    swizzle: Swizzle
-    unit: int
-    width: int  # bytes of an access
-    element: int  # bytes of a value
+class _KeptApart(Claim):
+    path: _Path
 
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        lane, values = self.layouts
-        start = at["base"] * self.unit + script.image(lane, at["lane"])
-        vector = self.width // self.element
-        place, leading = at["value"] % vector, at["value"] // vector * vector
-        first = script.define("first", _through(self.swizzle, start + script.image(values, leading)))
-        here = script.define("here", _through(self.swizzle, start + script.image(values, at["value"])))
-        return (here == first + place * self.element) & (first % self.width == 0)
+        (one, here), (other, there) = (
+            self.path.posed(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
+        )
+        return (here != there) | (one == other)
 
     def facts(self, point: Point) -> Point | None:
-        lane, values = self.layouts
-        start = point["base"] * self.unit + value(lane, point["lane"])
-        place = point["value"] % (self.width // self.element)
-        first = _through(self.swizzle, start + value(values, point["value"] - place))
-        here = _through(self.swizzle, start + value(values, point["value"]))
-        if here == first + place * self.element and first % self.width == 0:
+        (one, here), (other, there) = (self.path.at(0, point[f"lane{n}"], point[f"value{n}"]) for n in ("", "2"))
+        if here != there or one == other:
+            return None
+        return {**point, "byte": here, "index": one, "index2": other}
+
+
+@dataclass(frozen=True, slots=True)
+class _Whole(Claim):
+    path: _Path
+    vector: int
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        place, width = at["value"] % self.vector, self.vector * self.path.element
+        first, here = (
+            self.path.posed(script, name, at["base"], at["lane"], held)[1]
+            for name, held in (("", at["value"] // self.vector * self.vector), ("2", at["value"]))
+        )
+        return (here == first + place * self.path.element) & (first % width == 0)
+
+    def facts(self, point: Point) -> Point | None:
+        place, width = point["value"] % self.vector, self.vector * self.path.element
+        first, here = (
+            self.path.at(point["base"], point["lane"], held)[1] for held in (point["value"] - place, point["value"])
+        )
+        if here == first + place * self.path.element and first % width == 0:
             return None
         return {**point, "first": first, "here": here}
 

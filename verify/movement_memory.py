@@ -16,7 +16,7 @@ import numpy as np
 
 import proofs
 from gpu_checks.banks import recordings_of_banks
-from layouts import ComposedLayout, Layout, LayoutError, Swizzle, composition, size
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
 from layouts.banks import LANES, PHASE, WORD, Access, Wavefronts, best_swizzle
 from layouts.int_tuple import IntTuple
 from verify.movement_registers import MovementKind, Table
@@ -110,7 +110,7 @@ def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None)]
     far = [_judge_whole(one, "global", budget, solver) for one in source]
     whole = _judge_whole(reach, "shared", budget, solver)
-    far += [_kept(reach)] if reach.how in WRITES else []
+    far += [_kept(reach, budget, solver)] if reach.how in WRITES else []
     free = Claim(reach.name, "", MovementKind.CONFLICT_FREE, _wording(reach))
     if whole.status is Status.REFUTED:
         why = "the accesses are not whole"
@@ -148,13 +148,14 @@ def _whole(reach: Reach) -> Evidence:
     return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", offsets.size, "numpy", counterexample=wrong)
 
 
-def _kept(reach: Reach) -> Verdict:
+def _kept(reach: Reach, budget: int, solver: proofs.Solver) -> Verdict:
     """Whether every element that is written has a place of its own."""
     claim = Claim(reach.name, "", MovementKind.KEPT, "elements that are written have places of their own")
     lost, points = _overwritten(reach), size(reach.threads)
     wrong = Counterexample({}, lost, replay=reach.replay) if lost else None
     status = Status.REFUTED if lost else Status.PROVED
-    return join(claim, [Evidence(Witness.BOOK, status, "exhaustive", points, "numpy", counterexample=wrong)])
+    book = Evidence(Witness.BOOK, status, "exhaustive", points, "numpy", counterexample=wrong)
+    return join(claim, [book, _proof_kept(reach, budget, solver)])
 
 
 def _overwritten(reach: Reach) -> str:
@@ -272,10 +273,7 @@ def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
     """Freedom from conflicts at every base, by the solver."""
     from proofs.movement import prove_conflict_free
 
-    try:
-        asked = _asked(reach, reach.vector)
-    except LayoutError as error:
-        return _no_layout(error)
+    asked = _asked(reach)
     outcome = prove_conflict_free(asked, budget, solver)
     wrong = None
     if outcome.model is not None:
@@ -289,11 +287,8 @@ def _proof_whole(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
     """Whole accesses at every base, by the solver."""
     from proofs.movement import prove_whole
 
-    try:
-        asked = _asked(reach, 1)
-    except LayoutError as error:
-        return _no_layout(error)
-    outcome = prove_whole(asked, reach.element // BYTE, budget, solver)
+    asked = _asked(reach)
+    outcome = prove_whole(asked, budget, solver)
     wrong = None
     if outcome.model is not None:
         at = outcome.model
@@ -302,26 +297,27 @@ def _proof_whole(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
     return solved(outcome, wrong, f"{asked.bases} bases")
 
 
-def _no_layout(error: LayoutError) -> Evidence:
-    return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"the addresses are no layout: {error}")
+def _proof_kept(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
+    """A place of its own for every element that is written, by the solver."""
+    from proofs.movement import prove_kept_apart
+
+    outcome = prove_kept_apart(_asked(reach), budget, solver)
+    wrong = None
+    if outcome.model is not None:
+        at = outcome.model
+        who = f"T{at['lane']} V{at['value']} and T{at['lane2']} V{at['value2']}"
+        said = f"{who}, elements {at['index']} and {at['index2']} of the tile, are written to byte {at['byte']}"
+        wrong = Counterexample(dict(at), said)
+    return solved(outcome, wrong)
 
 
-def _asked(reach: Reach, vector: int) -> Asked:
-    """(thread, every `vector`-th value) -> byte before the swizzle. Raises LayoutError where that is no layout."""
+def _asked(reach: Reach) -> Asked:
+    """The accesses as the solver is given them: layouts as they were stated, none computed from another."""
     from proofs import movement
 
-    dealt = composition(reach.plain, reach.threads)
-    if not isinstance(dealt, Layout):
-        raise LayoutError(f"{dealt} has no strides")
-    values = size(reach.threads[1])
-    steps = composition(dealt[1], Layout(values // vector, vector))
-    if not isinstance(steps, Layout):
-        raise LayoutError(f"{steps} has no strides")
-    scale = reach.element // BYTE
-    address = Layout((dealt[0].shape, steps.shape), (scaled(dealt[0].stride, scale), scaled(steps.stride, scale)))
-    return movement.Access(
-        address, reach.width, PHASE[reach.width], reach.bytes, max(1, SHARED // reach.unit), reach.unit
-    )
+    phase, bases = PHASE[reach.width], max(1, SHARED // reach.unit)
+    element = reach.element // BYTE
+    return movement.Access(reach.threads, reach.plain, element, reach.width, phase, reach.bytes, bases, reach.unit)
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:

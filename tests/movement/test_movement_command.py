@@ -174,6 +174,19 @@ def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[
     assert judged(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
 
 
+@pytest.mark.parametrize(("stride", "status"), [(100, "PROVED"), (128, "REFUTED")])
+def test_the_solver_needs_no_layout_of_the_whole_way(
+    stride: int, status: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Lane (3, 0) has index 27, whose digits carry: no strides say what the tile of the access is."""
+    words = ["--access", "((4,2),2):((9,1),3)", "--element", "32", "--how", "store"]
+    code, report = judged(capsys, "--shared", f"(6,10):(1,{stride})", *words)
+    found = by_kind(report)
+    assert code == (status == "REFUTED") and found["free of bank conflicts"]["status"] == status
+    for kind in ("whole accesses", "kept apart", "free of bank conflicts"):
+        assert {e["witness"]: e["status"] for e in found[kind]["evidence"]}["proof"] == found[kind]["status"]
+
+
 def test_a_load_whose_phases_merge_is_judged_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
     """Pairs of lanes share an address: eight lanes ask for 64 bytes, the next eight for the same banks again."""
     threads = "((2,4,2,2),8):((0,128,1,2),16)"
@@ -231,6 +244,7 @@ def test_what_is_written_twice_is_lost(tile: str, capsys: pytest.CaptureFixture[
     code, report = judged(capsys, "--shared", tile, *words)
     kept = by_kind(report)["kept apart"]
     assert code == 1 and "are both written to element" in kept["counterexample"]["statement"]
+    assert [e["status"] for e in kept["evidence"]] == ["REFUTED", "REFUTED"]
     assert not any(verdict["contradiction"] for verdict in report["subjects"][0]["verdicts"])
     assert by_kind(judged(capsys, "--shared", ROWS, *words)[1])["kept apart"]["status"] == "PROVED"
 

@@ -10,25 +10,28 @@ import pytest
 from layouts import Swizzle, parse_layout, size
 from layouts.banks import Access as Lanes
 from layouts.banks import best_swizzle
-from proofs.movement import Access, prove_conflict_free, prove_whole
+from proofs.movement import Access, prove_conflict_free, prove_kept_apart, prove_whole
 
 NONE = Swizzle(0, 0, 0)
-# lane and step -> byte, bits, lanes served together, swizzle of bytes
+# (lane, value) -> index, index -> element, bytes of an element, bits, lanes served together, swizzle of bytes
 CASES = {
-    "a row": ("(32,2):(4,128)", 32, 32, NONE),
-    "a column": ("(32,2):(128,4)", 32, 32, NONE),
-    "a padded column": ("(32,2):(132,4)", 32, 32, NONE),
-    "every second word": ("(32,2):(8,4)", 32, 32, NONE),
-    "bytes of a word": ("(32,2):(1,32)", 8, 32, NONE),
-    "one word for all": ("(32,1):(0,0)", 32, 32, NONE),
-    "64 bits, a row": ("(32,2):(8,256)", 64, 16, NONE),
-    "64 bits, two rows": ("((8,4),2):((8,128),64)", 64, 16, NONE),
-    "128 bits, a column": ("(16,2):(128,16)", 128, 8, NONE),
-    "128 bits, a swizzled column": ("(16,2):(128,16)", 128, 8, Swizzle(3, 4, 3)),
-    "128 bits, one bit too few": ("(16,2):(128,16)", 128, 8, Swizzle(2, 4, 3)),
-    "128 bits, read too high": ("(16,2):(128,16)", 128, 8, Swizzle(3, 4, 4)),
-    "128 bits, torn": ("(16,2):(128,16)", 128, 8, Swizzle(3, 2, 5)),
-    "bytes, shifted left": ("(32,1):(129,0)", 8, 32, Swizzle(2, 0, -5)),
+    "a row": ("(32,2):(1,32)", "64:1", 4, 32, 32, NONE),
+    "a column": ("(32,2):(1,32)", "(32,2):(32,1)", 4, 32, 32, NONE),
+    "a padded column": ("(32,2):(1,32)", "(32,2):(33,1)", 4, 32, 32, NONE),
+    "every second word": ("(32,2):(2,1)", "64:1", 4, 32, 32, NONE),
+    "bytes of a word": ("(32,2):(1,32)", "64:1", 1, 8, 32, NONE),
+    "one word for all": ("(32,1):(0,0)", "64:1", 4, 32, 32, NONE),
+    "no layout when composed": ("((4,2),2):((9,1),3)", "(6,10):(1,100)", 4, 32, 32, NONE),
+    "no layout, and two of a bank": ("((4,2),2):((9,1),3)", "(6,10):(1,128)", 4, 32, 32, NONE),
+    "rows of ten": ("(10,(3,2)):(3,(1,0))", "(3,10):(10,1)", 2, 16, 32, NONE),
+    "64 bits, a row": ("(32,(2,2)):(2,(1,64))", "128:1", 4, 64, 16, NONE),
+    "64 bits, two rows": ("((8,4),4):((4,32),1)", "(4,32):(1,4)", 4, 64, 16, NONE),
+    "128 bits, a column": ("(16,(8,2)):(1,(16,128))", "(16,64):(64,1)", 2, 128, 8, NONE),
+    "128 bits, a swizzled column": ("(16,(8,2)):(1,(16,128))", "(16,64):(64,1)", 2, 128, 8, Swizzle(3, 4, 3)),
+    "128 bits, one bit too few": ("(16,(8,2)):(1,(16,128))", "(16,64):(64,1)", 2, 128, 8, Swizzle(2, 4, 3)),
+    "128 bits, read too high": ("(16,(8,2)):(1,(16,128))", "(16,64):(64,1)", 2, 128, 8, Swizzle(3, 4, 4)),
+    "128 bits, torn": ("(16,(8,2)):(1,(16,128))", "(16,64):(64,1)", 2, 128, 8, Swizzle(3, 2, 5)),
+    "bytes, shifted left": ("(32,1):(1,0)", "32:129", 1, 8, 32, Swizzle(2, 0, -5)),
 }
 
 
@@ -42,16 +45,16 @@ def swizzled(s: Swizzle, address: int) -> int:
 
 def accessed(case: str) -> tuple[Access, list[list[list[int]]]]:
     """An access and its byte addresses, [base][step][lane]."""
-    text, bits, phase, swizzle = CASES[case]
-    address, unit = parse_layout(text), bits // 8
+    threads_text, tile_text, element, bits, phase, swizzle = CASES[case]
+    threads, tile, unit = parse_layout(threads_text), parse_layout(tile_text), bits // 8
     if swizzle.bits:
         unit = 1 << swizzle.bits + swizzle.base + abs(swizzle.shift)
-    bases, (lanes, steps) = 9, (range(size(address[0])), range(size(address[1])))
+    bases, lanes, steps = 9, range(size(threads[0])), range(0, size(threads[1]), bits // 8 // element)
     found = [
-        [[swizzled(swizzle, unit * base + address(lane, step)) for lane in lanes] for step in steps]
+        [[swizzled(swizzle, unit * base + element * tile(threads(lane, first))) for lane in lanes] for first in steps]
         for base in range(bases)
     ]
-    return Access(address, bits, phase, swizzle, bases, unit), found
+    return Access(threads, tile, element, bits, phase, swizzle, bases, unit), found
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -81,22 +84,59 @@ def test_both_answers_about_conflicts_occur() -> None:
 
 @pytest.mark.parametrize("swizzle", [NONE, Swizzle(3, 4, 3), Swizzle(3, 3, 3), Swizzle(1, 0, 4), Swizzle(2, 1, -6)])
 @pytest.mark.parametrize(
-    "text", ["(8,8):(16,2)", "(8,8):(128,2)", "(8,8):(2,16)", "(8,8):(24,2)", "(8,(4,2)):(8,(2,64))"]
+    ("threads", "tile"),
+    [
+        ("(8,8):(8,1)", "64:1"),
+        ("(8,8):(1,8)", "(8,8):(64,1)"),
+        ("(8,8):(1,8)", "64:1"),
+        ("(8,8):(1,8)", "(8,8):(12,1)"),
+        ("(8,(4,2)):(4,(1,32))", "64:1"),
+        ("(8,8):(1,5)", "(6,8):(1,16)"),
+    ],
 )
 @pytest.mark.parametrize("bits", [16, 64, 128])
-def test_accesses_are_whole_where_every_value_follows_the_first(text: str, swizzle: Swizzle, bits: int) -> None:
-    address, vector, bases = parse_layout(text), bits // 16, 5
+def test_accesses_are_whole_where_every_value_follows_the_first(
+    threads: str, tile: str, swizzle: Swizzle, bits: int
+) -> None:
+    at, of, vector, bases = parse_layout(threads), parse_layout(tile), bits // 16, 5
     unit = max(bits // 8, 1 << swizzle.bits + swizzle.base + abs(swizzle.shift))
     torn = []
     for base, lane, value in product(range(bases), range(8), range(8)):
-        first, here = (swizzled(swizzle, unit * base + address(lane, v)) for v in (value - value % vector, value))
+        first, here = (swizzled(swizzle, unit * base + 2 * of(at(lane, v))) for v in (value - value % vector, value))
         if here != first + value % vector * 2 or first % (bits // 8):
             torn.append((base, lane, value))
-    outcome = prove_whole(Access(address, bits, 8, swizzle, bases, unit), 2)
+    outcome = prove_whole(Access(at, of, 2, bits, 8, swizzle, bases, unit))
     assert outcome.status == ("sat" if torn else "unsat")
     if torn:
         assert outcome.model is not None
         assert tuple(outcome.model[name] for name in ("base", "lane", "value")) == torn[0]
+
+
+@pytest.mark.parametrize("swizzle", [NONE, Swizzle(2, 1, 2)])
+@pytest.mark.parametrize(
+    ("threads", "tile"),
+    [
+        ("(4,6):(1,4)", "(4,6):(6,1)"),
+        ("(4,6):(1,4)", "(4,6):(5,1)"),
+        ("(4,6):(0,4)", "(4,6):(5,1)"),  # each element by four lanes, which write the same
+        ("(4,6):(1,4)", "(4,6):(0,1)"),
+        ("((4,2),2):((9,1),3)", "(6,10):(1,100)"),
+        ("((4,2),2):((9,1),3)", "(6,10):(1,1)"),
+    ],
+)
+def test_elements_are_kept_apart_where_no_two_share_a_byte(threads: str, tile: str, swizzle: Swizzle) -> None:
+    at, of = parse_layout(threads), parse_layout(tile)
+    box = list(product(range(size(at[0])), range(size(at[1]))))
+    meeting = [
+        (*one, *other)
+        for one, other in product(box, box)
+        if swizzled(swizzle, 2 * of(at(*one))) == swizzled(swizzle, 2 * of(at(*other))) and at(*one) != at(*other)
+    ]
+    outcome = prove_kept_apart(Access(at, of, 2, 16, 32, swizzle, 1, 2))
+    assert outcome.status == ("sat" if meeting else "unsat")
+    if meeting:
+        assert outcome.model is not None
+        assert tuple(outcome.model[name] for name in ("lane", "value", "lane2", "value2")) == meeting[0]
 
 
 def test_bytes_of_different_words_may_be_parted_by_a_negative_shift() -> None:
