@@ -15,9 +15,12 @@ from proofs.engine import Solver
 from proofs.errors import ProblemError
 from proofs.fragment import Fragment
 from proofs.modes import Modes, modes, size, value, values
+from proofs.numeral import Numeral, Numerals
 from proofs.outcome import BUDGET, Outcome
-from proofs.script import Script
+from proofs.script import Script, encodings
+from proofs.sexpr import render
 from proofs.term import Condition, Term
+from proofs.tiling import Part, decide_parts
 
 
 def prove_owns(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -64,7 +67,12 @@ def _owns(
 ) -> Outcome:
     first = {name: size(flat) for name, flat in parts.items()}
     second = {f"{name}2": n for name, n in first.items()}
-    return decide(_Owns(title, first | second, tuple(parts.values()), elements, copies), budget, solver)
+    claim = _Owns(title, first | second, tuple(parts.values()), elements, copies)
+    if encodings(claim.layouts)[0] is None:
+        outcome = decide_parts(claim.by_digits(), budget, solver, lambda _: {}, "integers, digit by digit")
+        if outcome.status == "unsat":
+            return outcome
+    return decide(claim, budget, solver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +96,24 @@ class _Owns(Claim):
             for (_, d), x, y in zip(flat, script.digits(flat, a), script.digits(flat, b), strict=True):
                 apart = apart if d == 0 else (x != y) | apart
         return counted & (here >= 0) & (here < self.elements) & ((here != there) | (apart ^ True))
+
+    def by_digits(self) -> list[Part]:
+        """The same over two points given by their digits, which the lemmas of `numeral` compare one after the other."""
+        problem = Numerals()
+        here, there = (
+            Numeral(tuple((problem.variable(f"d{n}_{which}", s), d) for n, (s, d) in enumerate(self._ranked()) if d))
+            for which in "12"
+        )
+        problem.alike(here, there)
+        x, y = problem.sum(here), problem.sum(there)
+        goals = {
+            "in bounds": (x >= 0) & (x < self.elements),
+            "held by one": (x != y) | (problem.differ(here, there) ^ True),
+        }
+        text = {title: render(goal.expr) for title, goal in goals.items()}
+        counts = (self._stride_0(), self.copies), (self._holders(), self.copies * self.elements)
+        text["as often as stated"] = f"(and {' '.join(f'(= {a} {b})' for a, b in counts)})"
+        return [problem.lemmas(), Part(f"; {self.title}\n{problem.assumed()}", text, "true")]
 
     def facts(self, point: Point) -> Point | None:
         first, second = (self._rank(point, suffix) for suffix in ("", "2"))

@@ -32,15 +32,15 @@ from operator import mul
 from layouts import Layout
 from proofs.engine import Session, Solver
 from proofs.errors import EngineError, ProblemError
-from proofs.family import Parametric, Size
+from proofs.family import UNBOUNDED, Size
 from proofs.modes import Modes, modes, size, top_modes, value
+from proofs.numeral import Numeral, Numerals
 from proofs.outcome import BUDGET, Outcome
 from proofs.script import conjunction
 from proofs.sexpr import render
 from proofs.term import Condition, Term
 from proofs.tiling import Part, decide_parts
 
-UNBOUNDED = 1 << 1024  # over the integers, intervals only tell what is negative
 METHOD = "linear integers, any number of tiles"
 TILED = "linear integers"
 
@@ -126,7 +126,7 @@ def prove_partition(p: Partition, budget: int = BUDGET, solver: Solver | None = 
     For all N_x, N_y >= 1: every element held is in the tile, no two holders share one unless digits of stride 0 alone
     tell them apart, and there are `copies` holders per element. A model is a holder, or two, confirmed in plain Python.
     """
-    return decide_parts([_posed(p)], budget, solver, lambda session: _refutation(p, session), METHOD)
+    return decide_parts(_posed(p), budget, solver, lambda session: _refutation(p, session), METHOD)
 
 
 def prove_tiled(p: Partition, held: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -145,7 +145,7 @@ def _compared(p: Partition, held: Layout) -> Part:
         problem.require(Term(f"N{n}", 1, UNBOUNDED, None) == 1)
     missing = ({1, 2, 3} - set(p.along)).pop()
     numbers = {0: point.v, p.along[0]: point.atom[0], p.along[1]: point.atom[1]}
-    numbers[missing] = _Number(((problem.variable("wz_1", size(top_modes(p.threads)[missing])), 1),))
+    numbers[missing] = Numeral(((problem.variable("wz_1", size(top_modes(p.threads)[missing])), 1),))
     parts = [problem.image_of(flat, numbers[mode], f"m{mode}") for mode, flat in enumerate(top_modes(p.threads))]
     thread = parts[0].plus(*((part, 1) for part in parts[1:]))
     frg, (rx, ry) = size(top_modes(p.layout)[1]), point.repeat
@@ -154,8 +154,8 @@ def _compared(p: Partition, held: Layout) -> Part:
         problem.image_of(of_thread, thread, "ht"),
         problem.image_of(of_value, point.value.plus((rx, frg), (ry, frg * p.axes[0].rest)), "hv"),
     ]
-    element = parts[0].plus((parts[1], 1)).term(problem)
-    goal = element == point.element[0] + point.element[1] * p.axes[0].tile
+    x, y = map(problem.sum, point.element)
+    goal = problem.sum(parts[0].plus((parts[1], 1))) == x + y * p.axes[0].tile
     return Part(f"; {held} is {p.layout} tiled\n{problem.assumed()}", {"as tiled": render(goal.expr)}, "true")
 
 
@@ -175,117 +175,65 @@ def _difference(p: Partition, held: Layout, session: Session) -> dict[str, int]:
     return {"thread": thread, "value": value, "element": element, "x": x, "y": y}
 
 
-def _tiles() -> _Tiles:
-    problem = _Tiles()
+def _tiles() -> Numerals:
+    problem = Numerals()
     for n in "xy":
         problem.parameter(f"N{n}")
     return problem
 
 
-def _posed(p: Partition) -> Part:
+def _posed(p: Partition) -> list[Part]:
     problem = _tiles()
     here, there = (_point(problem, p, which) for which in "12")
-    inside = [c for n, axis, x in zip("xy", p.axes, here.element, strict=True) for c in _within(n, axis, x)]
-    apart: Condition | bool = False
-    for a, b in zip(here.told, there.told, strict=True):
-        apart = (a != b) | apart
-    same = (here.element[0] == there.element[0]) & (here.element[1] == there.element[1])
-    goals = {"in bounds": conjunction(inside), "held by one": (same & apart) ^ True}
+    x, y = ((problem.sum(a), problem.sum(b)) for a, b in zip(here.element, there.element, strict=True))
+    inside = [c for n, axis, at in zip("xy", p.axes, (x[0], y[0]), strict=True) for c in _within(n, axis, at)]
+    goals = {"in bounds": conjunction(inside)}
+    for first, second in zip(here.numerals, there.numerals, strict=True):
+        problem.alike(first, second)
+    goals["held by one"] = ((x[0] == x[1]) & (y[0] == y[1]) & problem.differ(here.told, there.told)) ^ True
     text = {title: render(goal.expr) for title, goal in goals.items()}
     text["as often as stated"] = f"(and (= {p.holders} {p.copies * p.elements}) (= {p.repeats} {p.copies}))"
-    return Part(f"; {p.layout} over {p.threads}\n{problem.assumed()}", text, "true")
-
-
-class _Tiles(Parametric):
-    """A problem with integers of either sign, and its assumptions as text."""
-
-    def integer(self, name: str) -> Term:
-        """A symbolic integer without bounds."""
-        self._lines.append(f"(declare-const {name} Int)")
-        return Term(name, -UNBOUNDED, UNBOUNDED, None)
-
-    def assumed(self) -> str:
-        """The text up to here."""
-        return "\n".join(["(set-logic QF_LIA)", *self._lines, ""])
-
-    def parted(self, number: _Number, radix: int, stem: str) -> tuple[_Number, _Number]:
-        """(number mod radix, number div radix).
-
-        Where digits of larger weight are multiples of the radix and the others cannot reach it, these are digits
-        already; else two variables tied to the number, the second of them without bounds.
-        """
-        low = _Number(tuple((digit, weight) for digit, weight in number.digits if weight % radix))
-        high = _Number(tuple((digit, weight // radix) for digit, weight in number.digits if weight % radix == 0))
-        within = low.term(self)
-        if within.lo >= 0 and within.hi < radix:
-            return low, high
-        first, second = self.variable(f"{stem}m", radix), self.integer(f"{stem}d")
-        self.require(number.term(self) == first + second * radix)
-        return _Number(((first, 1),)), _Number(((second, 1),))
-
-    def image_of(self, flat: Modes, number: _Number, stem: str) -> _Number:
-        """The layout's value at a number, its last digit unbounded."""
-        values: list[tuple[Term, int]] = []
-        for j, (extent, stride) in enumerate(flat):
-            digit = number
-            if j < len(flat) - 1:
-                digit, number = self.parted(number, extent, f"{stem}_{j}")
-            values += [(part, weight * stride) for part, weight in digit.digits]
-        return _Number(tuple(values))
-
-
-@dataclass(frozen=True, slots=True)
-class _Number:
-    """A number by its digits: each with its weight."""
-
-    digits: tuple[tuple[Term, int], ...]
-
-    def term(self, problem: _Tiles) -> Term:
-        """The sum of digit times weight."""
-        return problem.total(digit * weight for digit, weight in self.digits)
-
-    def plus(self, *others: tuple[_Number, int]) -> _Number:
-        """The sum with others, each times a factor."""
-        more = ((digit, weight * factor) for other, factor in others for digit, weight in other.digits)
-        return _Number((*self.digits, *more))
+    return [problem.lemmas(), Part(f"; {p.layout} over {p.threads}\n{problem.assumed()}", text, "true")]
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A holder: (v, value) of an atom, its repetition, the digits that tell it from another, and the element."""
+    """A holder: (v, value) of an atom, its repetition, the digits that tell it from another, and the element.
 
-    v: _Number
-    value: _Number
-    atom: tuple[_Number, _Number]
-    repeat: tuple[_Number, _Number]
-    told: list[Term]
-    element: tuple[Term, Term]
+    ``numerals`` are the element, in the atom and in the tiles, and its positions along both axes.
+    """
+
+    v: Numeral
+    value: Numeral
+    atom: tuple[Numeral, Numeral]
+    repeat: tuple[Numeral, Numeral]
+    told: Numeral
+    element: tuple[Numeral, Numeral]
+    numerals: list[Numeral]
 
 
-def _point(problem: _Tiles, p: Partition, which: str) -> _Point:
-    told, element, numbers = [], _Number(()), []
+def _point(problem: Numerals, p: Partition, which: str) -> _Point:
+    told, element, numbers = Numeral(), Numeral(), []
     for stem, flat in zip("tv", top_modes(p.layout), strict=True):
-        number = _Number(())
+        number = Numeral()
         for j, ((extent, stride), prefix) in enumerate(zip(flat, _prefixes(flat), strict=True)):
-            digit = _Number(((problem.variable(f"{stem}{j}_{which}", extent), 1),))
+            digit = Numeral(((problem.variable(f"{stem}{j}_{which}", extent), 1),))
             element, number = element.plus((digit, stride)), number.plus((digit, prefix))
-            told += [digit.term(problem)] if stride else []
+            told = told.plus((digit, 1)) if stride else told
         numbers.append(number)
-    coordinates, atom, repeat = [], [], []
+    coordinates, atom, repeat, positions = [], [], [], []
     inside = problem.parted(element, p.axes[0].atom, f"i_{which}")
     for n, axis, i in zip("xy", p.axes, inside, strict=True):
-        w = _Number(((problem.variable(f"w{n}_{which}", axis.count), 1),))
-        r = _Number(((problem.variable(f"r{n}_{which}", axis.rest), 1),))
-        tile = problem.below(f"R{n}_{which}", problem.product(Size(1, (f"N{n}",))))
-        moved = problem.image_of(
-            modes(axis.tiler), i.plus((w, axis.atom), (r, axis.atom * axis.count)), f"p{n}_{which}"
-        )
-        coordinates.append(problem.define(f"{n}_{which}", moved.term(problem) + tile * axis.tile))
-        told += [w.term(problem), r.term(problem), tile]
+        w = Numeral(((problem.variable(f"w{n}_{which}", axis.count), 1),))
+        r = Numeral(((problem.variable(f"r{n}_{which}", axis.rest), 1),))
+        tile = Numeral(((problem.below(f"R{n}_{which}", problem.product(Size(1, (f"N{n}",)))), 1),))
+        positions.append(i.plus((w, axis.atom), (r, axis.atom * axis.count)))
+        coordinates.append(problem.image_of(modes(axis.tiler), positions[-1], f"p{n}_{which}").plus((tile, axis.tile)))
+        told = told.plus((w, 1), (r, 1), (tile, 1))
         atom.append(w)
         repeat.append(r)
     (v, value), (wx, wy), (rx, ry), (x, y) = numbers, atom, repeat, coordinates
-    return _Point(v, value, (wx, wy), (rx, ry), told, (x, y))
+    return _Point(v, value, (wx, wy), (rx, ry), told, (x, y), [element, *positions, x, y])
 
 
 def _within(n: str, axis: Axis, x: Term) -> Iterator[Condition]:
