@@ -17,12 +17,13 @@ from layouts import Layout
 def read(text: str) -> tuple[object, object]:
     """A second reading of layout text as (shape, stride), without the library's parser.
 
-    Parentheses always make a tuple, so `(8)` is a rank-1 tuple: Python needs a comma there.
+    Parentheses always make a tuple, so `(8)` is a rank-1 tuple: Python needs a comma there. Nor has it leading zeros.
 
     >>> read("((4,8),(8)):((_32,1),(4))")
     (((4, 8), (8,)), ((32, 1), (4,)))
     """
-    shape, stride = re.sub(r"[\s_]", "", text).replace(")", ",)").split(":")
+    plain = re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\s_]", "", text))
+    shape, stride = plain.replace(")", ",)").split(":")
     return ast.literal_eval(shape), ast.literal_eval(stride)
 
 

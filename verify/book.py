@@ -161,7 +161,7 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
     thr, rep = _thr(subject), _rep(subject)
     lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
     x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
-    outside = (x < 0) | (x >= part.extent[0])
+    outside = (x < 0) | (x >= part.extent[0]) | (y < 0) | (y >= part.extent[1])
     wrong = np.argwhere((table != x + part.extent[0] * y) | outside)
     if not len(wrong):
         return None
@@ -170,9 +170,10 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
     row, col = formula.locate(lane, value)
     right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
     where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
+    beyond = not (0 <= row < part.extent[0] and 0 <= col < part.extent[1])
     return Counterexample(
         {"thread": thread, "lane": lane, "value": value},
-        f"{where} V{value}: layout {part.show(got)}, ISA ({right})",
+        f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
         f"{spelled(_layout(part), thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
         f"{row + part.extent[0] * col}",
         extent="unique" if len(wrong) == 1 else "smallest",
@@ -180,7 +181,7 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
         isa=formula.text(),
         repair=repair.find(subject, part),
         unique=len(wrong) == 1,
-        reproduced=walk(_layout(part), thread, value) == got != row + part.extent[0] * col,
+        reproduced=walk(_layout(part), thread, value) == got and (beyond or got != row + part.extent[0] * col),
     )
 
 

@@ -8,7 +8,7 @@ instance as shared evidence. Where the argument does not apply, each instance is
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import gcd
 
 import proofs
@@ -88,7 +88,7 @@ def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evi
     thr, rep = whole.largest.thr, whole.largest.rep
     if len(part.formulas) != 1 or formula.key != largest.key or thr is None or rep is None:
         return None
-    claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, largest.locate)
+    claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, unlimited(largest).locate)
     outcome = prove_family_equals(claim, budget, solver)
     if outcome.status != "unsat":
         return None
@@ -101,6 +101,12 @@ def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evi
         seconds=outcome.seconds,
         artifact=outcome.smt,
     )
+
+
+def unlimited(formula: Registers) -> Registers:
+    """The formula for values beyond those of the largest member that is listed: members have any number of them."""
+    fragment = replace(formula.table.fragment, values=STAND_IN)
+    return replace(formula, table=replace(formula.table, fragment=fragment))
 
 
 def _fits(whole: Whole, formula: Formula) -> bool:

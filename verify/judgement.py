@@ -148,7 +148,9 @@ class Court:
             return [fits_copy(subject, subject.atom, named)]
         heard = [fits(subject, named)]
         if named.instruction is not None and Witness.PROOF in self.witnesses:
-            heard += proof.one_product(subject, named.instruction, self.budget, self._solver())
+            proved = proof.one_product(subject, named.instruction, self.budget, self._solver())
+            refuted = heard[0].status is Status.REFUTED  # in whatever respect: the solver speaks of the products alone
+            heard += [e for e in proved if not refuted or e.status is Status.REFUTED]
         return heard
 
     def _silicon(self, kind: Kind, subject: Subject) -> Iterable[Evidence]:

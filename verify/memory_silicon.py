@@ -48,7 +48,7 @@ def comparable(
     """Labels and recording brought to the same slots, or why that cannot be; without `memory`, of registers alone."""
     space = subject.atom.space
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
-    sparse = any(part.name == "E" for part in subject.parts)
+    sparse = "E" in subject.instructions[0].operands  # also where the atom left it out
     for part in parts:
         table = subject.instructions[0].operands.get(part.name)
         if table is not None and table.space != space.get(part.name, "reg"):

@@ -92,7 +92,7 @@ def with_strides(layout: Layout, strides: list[int]) -> Layout:
 
 def _isa_layout(wanted: Table | None) -> str:
     """The layout of the ISA's formula itself, read off at powers of two; empty where it has none."""
-    if wanted is None or wanted[0, 0] != 0:
+    if wanted is None or not wanted.size or wanted[0, 0] != 0:
         return ""
     halves = [_read_off(wanted.shape[0], lambda i: wanted[i, 0]), _read_off(wanted.shape[1], lambda i: wanted[0, i])]
     if None in halves:

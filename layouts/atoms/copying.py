@@ -28,7 +28,7 @@ def atom(entry: Entry) -> CopyAtom:
     return CopyAtom(
         name=entry.name,
         ptx=entry.ptx(),
-        thr=entry.layout("thr"),
+        thr=entry.threads(),
         operands=operands,
         space=space,
         bits=_bits(entry),

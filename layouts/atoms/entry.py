@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from layouts.atoms.family import Family
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged in reasonable memory
+MOST_THREADS = 2**16
 FARTHEST = 2**62  # the largest element that a layout may name: beyond it, int64 ends
 
 
@@ -97,6 +98,14 @@ class Entry:
             if LARGEST * max(map(abs, leaves(stride)), default=0) > FARTHEST:
                 self.fail(key, f"{text} has a stride above {FARTHEST // LARGEST}")
             self.parsed[text] = shape
+        return text
+
+    def threads(self) -> str:
+        """The layout of the threads, of at most 2^16: no more can work together."""
+        text = self.layout("thr")
+        count = prod(max(extent, 1) for extent in leaves(self.parsed[text]))
+        if count > MOST_THREADS:
+            self.fail("thr", f"{text} numbers {count} threads, at most {MOST_THREADS} are judged")
         return text
 
     def copies(self, allowed: Sequence[str]) -> dict[str, int]:

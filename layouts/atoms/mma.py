@@ -26,7 +26,7 @@ def atom(entry: Entry) -> Atom:
         name=entry.name,
         ptx=entry.ptx(),
         shape=_shape(entry),
-        thr=entry.layout("thr"),
+        thr=entry.threads(),
         types=_types(entry),
         operands={operand: entry.layout(operand) for operand in held},
         source=entry.text(entry.table["source"], "source"),
