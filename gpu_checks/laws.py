@@ -62,6 +62,16 @@ def _composition(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
     return (k < n) & (skip | fits | splits), result == x % m + x // m * 1009
 
 
+def _runs(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:
+    """A = (m, *):(1, 1009), B = n:r taken in runs until the digit carries: R(k) = A(r k) where no run carries."""
+    digit = r % m
+    steps = xp.where(digit > 0, xp.minimum(n, -(-m // xp.maximum(digit, 1))), n)
+    rest, after = n // steps, r * steps
+    fits = (n % steps == 0) & ((steps - 1) * digit + (rest - 1) * (after % m) < m)
+    values = [y % m + y // m * 1009 for y in (r, after, r * k)]
+    return (k < n) & fits, k % steps * values[0] + k // steps * values[1] == values[2]
+
+
 def _no_carry(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
     """A = (m, *):(d, 1009) distributes over x + y when no digit carries."""
     both, left, right = (z % m * d + z // m * 1009 for z in (x + y, x, y))
@@ -118,6 +128,7 @@ def _swizzle(xp: Any, b: Any, m: Any, s: Any, x: Any) -> tuple[Any, Any]:
 
 LAWS: Mapping[str, Law] = {
     "composition": Law(("M", "N", "r", "k"), (1, 1, 1, 0), _composition),
+    "runs": Law(("M", "N", "r", "k"), (1, 1, 1, 0), _runs),
     "distribution": Law(("M", "x", "y", "d"), (1, 0, 0, 0), _no_carry),
     "carry": Law(("M", "x", "y", "P"), (1, 0, 0, 1), _carry),
     "complement": Law(("N", "d", "j", "i"), (1, 1, 0, 0), _complement),
