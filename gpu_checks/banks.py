@@ -21,28 +21,17 @@ from typing import Any
 
 import numpy as np
 
+from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.device import Loaded, compile_cubin, device, load
 from gpu_checks.sources import COMMON
 from gpu_checks.values import DeviceInfo, Refused, Unavailable
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "banks"
-MEMORY = 32 * 1024  # bytes that addresses may reach
 UNIT = "load 32, stride 1"  # the pattern that is one wavefront
+LEAST = {"cp.async": 3}  # wavefronts' time that an operation takes even where the banks are asked less often
 _WARPS, _ROUNDS, _UNROLLED, _REPEATS = 16, 256, 16, 5
 _BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that none has two
-
-Addresses = tuple[int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Pattern:
-    """What each lane of a warp asks for: a load or store of some bits, or the rows of a matrix load."""
-
-    name: str
-    operation: str  # load, store, ldmatrix.x1, ldmatrix.x2, ldmatrix.x4
-    bits: int  # of one lane's access; 128, a row, for ldmatrix
-    addresses: Addresses  # byte of shared memory for each of 32 lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,129 +47,13 @@ class Observation:
 
     @property
     def wavefronts(self) -> int:
-        """How often the banks were asked, to the nearest whole number."""
+        """How often the banks were asked, to the nearest whole number; at most, where the operation takes its LEAST."""
         return round(self.cycles / self.unit)
 
     @property
     def clear(self) -> bool:
         """Whether the cycles are near a whole number of wavefronts: within a fifth of one, or a hundredth of all."""
         return abs(self.cycles / self.unit - self.wavefronts) < max(0.2, 0.01 * self.wavefronts)
-
-
-def patterns() -> tuple[Pattern, ...]:
-    """The patterns that are recorded; their names are unique."""
-    lane = np.arange(32)
-    return tuple(
-        Pattern(f"{operation} {bits}, {name}", operation, bits, tuple(map(int, addresses)))
-        for operation, bits, name, addresses in (
-            *_strides(lane),
-            *_shared_words(lane),
-            *_merged(lane),
-            *_phases(lane),
-            *_drawn(),
-            *_tiles(lane),
-            *_matrices(lane),
-        )
-    )
-
-
-_Rows = Iterator[tuple[str, int, str, Any]]
-
-
-def _strides(lane: Any) -> _Rows:
-    """Neighbouring lanes a whole number of accesses apart; odd strides meet no bank twice."""
-    for operation in ("load", "store"):
-        for bits, steps in ((32, (1, 2, 4, 8, 16, 32, 33)), (64, (1, 2, 4, 16, 17)), (128, (1, 2, 4, 8, 9))):
-            for step in steps:
-                yield operation, bits, f"stride {step}", lane * step * bits // 8
-    yield "load", 16, "stride 1", lane * 2
-    yield "load", 8, "stride 1", lane
-    yield "load", 16, "stride 32", lane * 64
-
-
-def _shared_words(lane: Any) -> _Rows:
-    """Lanes that ask for the same word, which is no conflict."""
-    for bits in (32, 64, 128):
-        wide = bits // 8
-        yield "load", bits, "all the same", 0 * lane
-        yield "load", bits, "pairs the same", lane // 2 * wide
-        yield "load", bits, "lane and lane + 16 the same", lane % 16 * wide
-        yield "load", bits, "pairs the same, in one bank", lane // 2 * 128
-        yield "store", bits, "all the same", 0 * lane
-    yield "load", 32, "two words of one bank", lane % 2 * 128
-    yield "load", 32, "reversed", (31 - lane) * 4
-
-
-def _merged(lane: Any) -> _Rows:
-    """Wide loads in which lanes share words: which sharing lets two phases become one, and at what price."""
-    for bits in (64, 128):
-        wide, random = bits // 8, np.random.default_rng(1000 + bits)
-        below = {1: lane // 2, 2: lane & 1 | lane >> 2 << 1, 4: lane & 3 | lane >> 3 << 2, 8: lane & 7 | lane >> 4 << 3}
-        for bit in (2, 4, 8):
-            yield "load", bits, f"lane and lane ^ {bit} the same", below[bit] * wide
-        for count in (4, 8, 16):
-            yield "load", bits, f"{count} lanes the same", lane // count * wide
-        for bit in (1, 2):
-            for number in range(3):
-                word = random.integers(0, MEMORY // wide, 16)
-                yield "load", bits, f"lane and lane ^ {bit} the same, random {number}", word[below[bit]] * wide
-        yield "load", bits, "pairs the same but the last", np.where(lane == 31, 64, lane // 2) * wide
-        yield "load", bits, "pairs the same in the first half", np.where(lane < 16, lane // 2, lane) * wide
-        yield "load", bits, "pairs the same in the first quarter", np.where(lane < 8, lane // 2, lane) * wide
-        yield "load", bits, "first half lane ^ 1, second lane ^ 2", np.where(lane < 16, below[1], below[2]) * wide
-    yield "store", 64, "pairs the same", lane // 2 * 8
-    yield "store", 128, "pairs the same", lane // 2 * 16
-
-
-def _phases(lane: Any) -> _Rows:
-    """Which lanes of a wide access are served together: those that conflict here stand one half or quarter apart."""
-    for bits, together in ((64, 16), (128, 8)):
-        wide = bits // 8
-        apart = lane % together * wide
-        yield "load", bits, f"lane and lane + {together} in one bank", apart + lane // together * 1024
-        yield "load", bits, "even and odd lanes in one bank", lane // 2 * wide + lane % 2 * 2048
-        yield "load", bits, "second half in the banks of the first", lane % 16 * wide + lane // 16 * 4096
-        yield "load", bits, "the first phase in one bank", np.where(lane < together, lane * 128, lane * wide + 8192)
-    yield "load", 64, "quarters in one bank", lane % 8 * 8 + lane // 8 * 128
-    yield "load", 128, "every fourth lane in one bank", lane % 4 * 16 + lane // 4 * 128
-
-
-def _drawn() -> _Rows:
-    """Addresses at random: a permutation of neighbours, and any words."""
-    for bits in (32, 64, 128):
-        random = np.random.default_rng(bits)
-        yield "load", bits, "permuted", random.permutation(32) * bits // 8
-        for number in range(4):
-            yield "load", bits, f"random {number}", random.integers(0, MEMORY * 8 // bits, 32) * bits // 8
-        yield "store", bits, "random", random.permutation(MEMORY * 8 // bits)[:32] * bits // 8
-
-
-def _swizzled(address: Any, bits: int) -> Any:
-    """Swizzle<bits,4,3> of a byte address."""
-    return address ^ (address >> 7 & (1 << bits) - 1) << 4
-
-
-def _tiles(lane: Any) -> _Rows:
-    """A tile of 16-bit elements with rows of 128 bytes, in pieces of 16 bytes: along its rows and its columns."""
-    row, column = lane // 8 * 128 + lane % 8 * 16, lane * 128
-    for operation in ("load", "store"):
-        for bits in (0, 1, 2, 3):
-            how = f"swizzled by Sw<{bits},4,3>" if bits else "not swizzled"
-            yield operation, 128, f"rows of a tile, {how}", _swizzled(row, bits)
-            yield operation, 128, f"column of a tile, {how}", _swizzled(column, bits)
-    yield "load", 128, "column of a tile, rows of 144 bytes", lane * 144
-
-
-def _matrices(lane: Any) -> _Rows:
-    """The rows of 8x8 matrices of 16-bit elements."""
-    for count in (1, 2, 4):
-        for pitch in (16, 32, 64, 128, 144, 256):
-            yield f"ldmatrix.x{count}", 128, f"rows {pitch} bytes apart", lane * pitch
-        yield f"ldmatrix.x{count}", 128, "rows 128 bytes apart, swizzled", _swizzled(lane * 128, 3)
-        yield f"ldmatrix.x{count}", 128, "rows 64 bytes apart, swizzled", _swizzled(lane * 64, 2)
-    yield "ldmatrix.x4", 128, "one row", 0 * lane
-    yield "ldmatrix.x4", 128, "the same row in each matrix", lane % 8 * 16
-    yield "ldmatrix.x4", 128, "random", np.random.default_rng(4).integers(0, MEMORY // 16, 32) * 16
 
 
 _KERNEL = Template("""\
@@ -206,6 +79,8 @@ extern "C" __global__ void __launch_bounds__($threads) $name(const u32* addresse
   sink[blockIdx.x * $threads + threadIdx.x] = sum;
 }
 """)
+_WAIT = """
+    asm volatile("cp.async.wait_all;" ::: "memory");"""
 _LETTERS = {8: ("u8", 1), 16: ("u16", 1), 32: ("u32", 1), 64: ("v2.u32", 2), 128: ("v4.u32", 4)}
 
 
@@ -218,19 +93,27 @@ def kernel(operation: str, bits: int) -> str:
         rounds=_ROUNDS,
         unrolled=_UNROLLED,
         access=_access(operation, bits),
+        after=_WAIT if operation == "cp.async" else "",
     )
 
 
 def _access(operation: str, bits: int) -> str:
-    if operation.startswith("ldmatrix"):
-        count = int(operation.removeprefix("ldmatrix.x"))
-        return _read(f"ldmatrix.sync.aligned.m8n8.x{count}.shared.b16", count)
+    if count := matrices(operation):
+        kind, shape, *trans = operation.split(".")
+        mnemonic = ".".join([kind, "sync.aligned.m8n8", shape, *trans, "shared.b16"])
+        return _read(mnemonic, count) if kind == "ldmatrix" else _write(mnemonic, count)
+    if operation == "cp.async":  # of no bytes: what is not copied is written as zeros, and global memory is not read
+        given = f'"r"(at), "l"(sink), "n"({bits // 8}), "r"(zero) : "memory"'
+        return f'asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" :: {given});'
     kind, count = _LETTERS[bits]
-    if operation == "load":
-        return _read(f"ld.shared.{kind}", count)
+    return _read(f"ld.shared.{kind}", count) if operation == "load" else _write(f"st.shared.{kind}", count)
+
+
+def _write(mnemonic: str, count: int) -> str:
+    """A store of the same word as often as there are registers."""
     given = ", ".join(["%1"] * count)
-    given = f"{{{given}}}" if count > 1 else given
-    return f'asm volatile("st.shared.{kind} [%0], {given};" :: "r"(at), "r"(zero) : "memory");'
+    given = f"{{{given}}}" if count > 1 or "stmatrix" in mnemonic else given
+    return f'asm volatile("{mnemonic} [%0], {given};" :: "r"(at), "r"(zero) : "memory");'
 
 
 def _read(mnemonic: str, count: int) -> str:

@@ -5,14 +5,15 @@ Shared memory has 32 banks of four bytes; the word w lies in bank w mod 32. Lane
 lanes: 32 for accesses of up to 32 bits, 16 for 64 bits, 8 for 128 bits and for each matrix of ldmatrix. A phase takes
 as many wavefronts as the most different words that it asks of one bank; lanes that ask for the same word share it. A
 wide load in which every lane asks for the address of lane ^ 1, or every lane for that of lane ^ 2, has phases of twice
-as many lanes. Source: observed on an NVIDIA H200, all 160 patterns of gpu_checks/recordings/banks; no manual states
-the phases.
+as many lanes. Asynchronous copies share nothing: two lanes that write one word take two wavefronts. Source: observed
+on an NVIDIA H200, all patterns of gpu_checks/recordings/banks; no manual states the phases.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from itertools import islice
 
 from layouts.errors import LayoutError
@@ -24,9 +25,17 @@ LANES = 32
 PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # bits of a lane's access -> lanes that are served together
 
 
+class Operation(StrEnum):
+    """Who asks, which says what lanes share."""
+
+    LOAD = "load"  # words, and of wide loads phases merge
+    STORE = "store"  # words; also the rows of ldmatrix and stmatrix
+    COPY = "cp.async"  # nothing
+
+
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """Two lanes of one phase that ask one bank for different words: the first such pair."""
+    """Two lanes of one phase that one bank cannot serve at once: the first such pair."""
 
     lanes: tuple[int, int]
     bank: int
@@ -56,13 +65,15 @@ class Wavefronts:
         return max(self.phases, default=0)
 
 
-def wavefronts(addresses: Sequence[int | None], bits: int, load: bool = True) -> Wavefronts:
+def wavefronts(addresses: Sequence[int | None], bits: int, operation: Operation = Operation.LOAD) -> Wavefronts:
     """The wavefronts of one access of a warp: a byte address for each lane, None for a lane that takes no part.
 
     >>> wavefronts([128 * lane for lane in range(32)], 32)
     Wavefronts(phases=(32,), conflict=Conflict(lanes=(0, 1), bank=0, words=(0, 32)))
     >>> wavefronts([16 * lane for lane in range(32)], 128).phases
     (1, 1, 1, 1)
+    >>> wavefronts([16 * (lane // 2) for lane in range(32)], 128, Operation.COPY).phases
+    (2, 2, 2, 2)
 
     Raises LayoutError for a width that no access has, more than 32 lanes, and addresses that are negative or no
     multiple of the width.
@@ -75,9 +86,9 @@ def wavefronts(addresses: Sequence[int | None], bits: int, load: bool = True) ->
         if address is not None and (address < 0 or address % (bits // 8)):
             raise LayoutError(f"lane {lane} asks for byte {address}: {bits} bits need a multiple of {bits // 8}")
     asked = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
-    width = PHASE[bits] * (2 if load and bits > 32 and _merged(addresses) else 1)
+    width = PHASE[bits] * (2 if operation is Operation.LOAD and bits > 32 and _merged(addresses) else 1)
     phases = [[one for one in asked if start <= one[0] < start + width] for start in range(0, LANES, width)]
-    counted = [_phase(phase, bits) for phase in phases if phase]
+    counted = [_phase(phase, bits, operation is not Operation.COPY) for phase in phases if phase]
     return Wavefronts(tuple(n for n, _ in counted), next((c for _, c in counted if c is not None), None))
 
 
@@ -91,7 +102,7 @@ def matrix_wavefronts(rows: Sequence[int]) -> Wavefronts:
     """
     if len(rows) not in (8, 16, 32):
         raise LayoutError(f"{len(rows)} rows: a matrix has 8, and an instruction 1, 2 or 4 of them")
-    return wavefronts(rows, 128, load=False)  # rows that agree do not merge phases: each matrix is one
+    return wavefronts(rows, 128, Operation.STORE)  # rows that agree do not merge phases: each matrix is one
 
 
 def _merged(addresses: Sequence[int | None]) -> bool:
@@ -101,21 +112,21 @@ def _merged(addresses: Sequence[int | None]) -> bool:
     return any(all(addresses[lane] == addresses[lane ^ bit] for lane in range(LANES)) for bit in (1, 2))
 
 
-def _phase(asked: Iterable[tuple[int, int]], bits: int) -> tuple[int, Conflict | None]:
-    """Wavefronts of one phase, and the first two lanes that meet in a bank."""
-    first: dict[int, dict[int, int]] = {}  # bank -> word -> the first lane that asks for it
+def _phase(asked: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[int, Conflict | None]:
+    """Wavefronts of one phase, and the first two lanes that meet in a bank; `shared`: one word serves several lanes."""
+    first: dict[int, dict[tuple[int, int], int]] = {}  # bank -> (word, lane unless shared) -> first lane that asks
     for lane, address in asked:
         for part in range(max(1, bits // (8 * WORD))):
             word = address // WORD + part
-            first.setdefault(word % BANKS, {}).setdefault(word, lane)
+            first.setdefault(word % BANKS, {}).setdefault((word, 0 if shared else lane), lane)
     most = max(len(words) for words in first.values())
     return most, _first_meeting(first) if most > 1 else None
 
 
-def _first_meeting(first: dict[int, dict[int, int]]) -> Conflict:
+def _first_meeting(first: dict[int, dict[tuple[int, int], int]]) -> Conflict:
     found = []
     for bank, words in first.items():
-        pair = sorted(islice(((lane, word) for word, lane in words.items()), 2))
+        pair = sorted(islice(((lane, word) for (word, _), lane in words.items()), 2))
         if len(pair) == 2:
             (one, here), (other, there) = pair
             found.append(Conflict((one, other), bank, (here, there)))
@@ -154,15 +165,15 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of a warp before any swizzle: byte addresses by lane, the bits of a lane, load or store."""
+    """One access of a warp before any swizzle: byte addresses by lane, the bits of a lane, who asks."""
 
     addresses: tuple[int | None, ...]
     bits: int
-    load: bool = True
+    operation: Operation = Operation.LOAD
 
     def through(self, swizzle: Swizzle) -> Wavefronts:
         """Its wavefronts when shared memory is addressed through a swizzle."""
-        return wavefronts([None if a is None else swizzle(a) for a in self.addresses], self.bits, self.load)
+        return wavefronts([None if a is None else swizzle(a) for a in self.addresses], self.bits, self.operation)
 
 
 def best_swizzle(accesses: Sequence[Access]) -> Best:

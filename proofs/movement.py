@@ -41,7 +41,7 @@ class Access:
 
     ``threads`` is (lane, value) -> index in the tile, ``tile`` index -> element of ``element`` bytes; they are taken
     one after the other, never composed. A lane asks for ``bits`` at once; ``phase`` neighbouring lanes are served
-    together. Bases are 0 .. ``bases`` - 1.
+    together. Bases are 0 .. ``bases`` - 1. ``shared`` says that one word serves several lanes.
     """
 
     threads: Layout
@@ -52,6 +52,7 @@ class Access:
     swizzle: Swizzle
     bases: int
     unit: int
+    shared: bool = True
 
     @property
     def vector(self) -> int:
@@ -102,7 +103,8 @@ def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None
 def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Two lanes of a phase that meet in a bank ask for the same word, in every step and for every base address.
 
-    A point is a base, step, two lanes and the word of each that meets.
+    Where words are not shared no two lanes may meet at all. A point is a base, step, two lanes and the word of each
+    that meets.
     """
     path = access.path
     words, lanes = max(1, access.bits // (8 * WORD)), size(path.layouts[0])
@@ -110,9 +112,7 @@ def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | N
     variables |= {"part": words, "part2": words}
     bases = f"{access.bases} bases {access.unit} bytes apart"
     title = f"no two words of a bank: {access.tile} of {access.threads}, {access.swizzle} of bytes, {access.bits} bits"
-    return decide(
-        _ConflictFree(f"{title}, {bases}", variables, path.layouts, path, access.vector, access.phase), budget, solver
-    )
+    return decide(_ConflictFree(f"{title}, {bases}", variables, path.layouts, path, access), budget, solver)
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,23 +160,24 @@ class _Handed(Claim):
 @dataclass(frozen=True, slots=True)
 class _ConflictFree(Claim):
     path: _Path
-    vector: int
-    phase: int
+    access: Access
 
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        first = at["step"] * self.vector
+        first, phase = at["step"] * self.access.vector, self.access.phase
         here, there = (
             self.path.posed(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
         )
-        together = at["lane"] // self.phase == at["lane2"] // self.phase
-        return (together ^ True) | (here % BANKS != there % BANKS) | (here == there)
+        apart = (at["lane"] // phase != at["lane2"] // phase) | (here % BANKS != there % BANKS)
+        return apart | (here == there if self.access.shared else at["lane"] == at["lane2"])
 
     def facts(self, point: Point) -> Point | None:
-        if point["lane"] // self.phase != point["lane2"] // self.phase:
+        phase, lanes = self.access.phase, (point["lane"], point["lane2"])
+        if lanes[0] // phase != lanes[1] // phase:
             return None
-        base, first = point["base"], point["step"] * self.vector
+        base, first = point["base"], point["step"] * self.access.vector
         here, there = (self.path.at(base, point[f"lane{n}"], first)[1] // WORD + point[f"part{n}"] for n in ("", "2"))
-        if here == there or (here - there) % BANKS:
+        same = here == there if self.access.shared else lanes[0] == lanes[1]
+        if same or (here - there) % BANKS:
             return None
         return {**point, "word": here, "word2": there, "bank": here % BANKS}
 

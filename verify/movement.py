@@ -30,7 +30,7 @@ FLAGS = {
     "major": "how the tile lies in memory: K, M or N; MN for whichever A or B has",
     "shared": "index in the tile -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
     "access": "(thread, value) -> index in the tile",
-    "how": "load (where absent), store, cp.async or ldmatrix",
+    "how": "load (where absent), store, cp.async, ldmatrix or stmatrix",
     "global": "index in the tile -> element of global memory, which is accessed as widely",
     "descriptor": "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
 }

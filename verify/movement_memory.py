@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import proofs
-from gpu_checks.banks import recordings_of_banks
+from gpu_checks.banks import LEAST, recordings_of_banks
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
-from layouts.banks import LANES, PHASE, WORD, Access, Wavefronts, best_swizzle
+from layouts.banks import LANES, PHASE, WORD, Access, Operation, Wavefronts, best_swizzle
 from layouts.int_tuple import IntTuple
 from verify.movement_registers import MovementKind, Table
 from verify.proof import solved
@@ -32,9 +32,11 @@ WIDTHS: Mapping[str, tuple[int, ...]] = {  # how shared memory is accessed -> bi
     "store": tuple(PHASE),
     "cp.async": (32, 64, 128),
     "ldmatrix": (128,),
+    "stmatrix": (128,),
 }
+MATRICES = ("ldmatrix", "stmatrix")
 BYTE = 8
-WRITES = ("store", "cp.async")
+WRITES = ("store", "cp.async", "stmatrix")
 PLAIN = Swizzle(0, 0, 0)
 
 
@@ -98,7 +100,12 @@ class Reach:
         """Every access of every warp, in bytes from a base on."""
         first = base + self.offsets()[:, :, 0] * (self.element // BYTE)
         rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in self._warps)
-        return [Access(tuple(row), self.width, self.how == "load") for row in rows]
+        return [Access(tuple(row), self.width, self.operation) for row in rows]
+
+    @property
+    def operation(self) -> Operation:
+        """Who asks, for the banks: a row of a matrix is as a store of its width, whichever way it goes."""
+        return Operation.STORE if self.how in MATRICES else Operation(self.how)
 
     @property
     def _warps(self) -> range:
@@ -207,7 +214,8 @@ def _enumerated(reach: Reach) -> Evidence:
 
 def _apart(access: Access) -> Wavefronts:
     """Phase by phase, whether or not a load would merge them: what is free so is free of conflicts either way."""
-    return replace(access, load=False).through(PLAIN)
+    merges = access.operation is Operation.LOAD
+    return (replace(access, operation=Operation.STORE) if merges else access).through(PLAIN)
 
 
 def _conflict(
@@ -224,14 +232,22 @@ def _conflict(
     total, least = sum(f.total for f in found), sum(len(f.phases) for f in found)
     return Counterexample(
         {"thread": start + one, "other": start + other, "step": step, "bank": conflict.bank},
-        f"T{start + one} and T{start + other} ask bank {conflict.bank} for words {here} and {there} {where}",
+        f"{_meeting((start + one, start + other), conflict.bank, (here, there))} {where}",
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
         repair=_repair(reach),
         replay=reach.replay,
-        reproduced=here % 32 == there % 32 == conflict.bank and here != there,
+        reproduced=here % 32 == there % 32 == conflict.bank and (here != there or reach.operation is Operation.COPY),
     )
+
+
+def _meeting(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> str:
+    """Two threads that a bank cannot serve at once, in words."""
+    (one, other), (here, there) = threads, words
+    if here == there:
+        return f"T{one} and T{other} both write word {here} of bank {bank}, and copies share none"
+    return f"T{one} and T{other} ask bank {bank} for words {here} and {there}"
 
 
 def _repair(reach: Reach) -> str:
@@ -263,7 +279,7 @@ class Found:
 def searched(reaches: Sequence[Reach]) -> Found:
     """The smallest swizzle of elements under which the accesses, stripped of theirs, take the fewest wavefronts."""
     bare = [replace(reach, tile=reach.plain) for reach in reaches]
-    best = best_swizzle([replace(one, load=reach.how == "load") for reach in bare for one in reach.accesses()])
+    best = best_swizzle([one for reach in bare for one in reach.accesses()])
     shrunk = (reaches[0].element // BYTE).bit_length() - 1
     swizzle = Swizzle(best.swizzle.bits, best.swizzle.base - shrunk, best.swizzle.shift)
     return Found(swizzle, sum(best.totals), sum(best.totals) - best.excess)
@@ -278,7 +294,7 @@ def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
     wrong = None
     if outcome.model is not None:
         at = outcome.model
-        meet = f"T{at['lane']} and T{at['lane2']} ask bank {at['bank']} for words {at['word']} and {at['word2']}"
+        meet = _meeting((at["lane"], at["lane2"]), at["bank"], (at["word"], at["word2"]))
         wrong = Counterexample(dict(at), f"{meet} at base {at['base'] * reach.unit}")
     return solved(outcome, wrong, f"{asked.bases} bases")
 
@@ -315,9 +331,18 @@ def _asked(reach: Reach) -> Asked:
     """The accesses as the solver is given them: layouts as they were stated, none computed from another."""
     from proofs import movement
 
-    phase, bases = PHASE[reach.width], max(1, SHARED // reach.unit)
-    element = reach.element // BYTE
-    return movement.Access(reach.threads, reach.plain, element, reach.width, phase, reach.bytes, bases, reach.unit)
+    phase, bases, shared = PHASE[reach.width], max(1, SHARED // reach.unit), reach.operation is not Operation.COPY
+    return movement.Access(
+        reach.threads,
+        reach.plain,
+        reach.element // BYTE,
+        reach.width,
+        phase,
+        reach.bytes,
+        bases,
+        reach.unit,
+        shared,
+    )
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:
@@ -339,6 +364,9 @@ def _silicon(reach: Reach) -> Evidence:
         if len(access.through(PLAIN).phases) < phases:
             why = f"phases of this load merge: {found.wavefronts} wavefronts were measured for {phases} phases"
             return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)
+        if phases < (least := LEAST.get(reach.how, 0)) == found.wavefronts:
+            why = f"a {reach.how} takes the time of {least} wavefronts, however few it has; these have {phases}"
+            return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)
         seen.append(found.wavefronts - phases)
         where = f"measured on {found.device.gpu}, {found.device.sm}, driver {found.device.driver}"
     status = Status.REFUTED if any(seen) else Status.AGREES
@@ -347,5 +375,5 @@ def _silicon(reach: Reach) -> Evidence:
 
 
 def _keys(access: Access, how: str) -> Iterator[tuple[str, int, tuple[int | None, ...]]]:
-    names = {"ldmatrix": f"ldmatrix.x{max(1, len(access.addresses) // 8)}"}
-    yield names.get(how, how), access.bits, access.addresses
+    operation = f"{how}.x{max(1, len(access.addresses) // 8)}" if how in MATRICES else how
+    yield operation, access.bits, access.addresses

@@ -18,7 +18,7 @@ shared  = "Sw<3,3,3> o (64,64):(64,1)"   # index in the tile -> element of share
 access  = "(32,8):(1,64)"           # (thread, value) -> index in the tile
 element = 16                        # bits
 width   = 128                       # bits that a thread asks for at once
-how     = "load"                    # load, store, cp.async, ldmatrix
+how     = "load"                    # load, store, cp.async, ldmatrix, stmatrix
 global  = "(64,64):(128,1)"         # index in the tile -> element of global memory, accessed as widely
 
 ["operand"]
@@ -35,17 +35,17 @@ from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
 
-from layouts import ComposedLayout, Layout, LayoutError, cosize, parse_layout, size
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, cosize, parse_layout, size
 from layouts.atoms.atom import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves
 from verify.cli import UsageError
 from verify.movement_descriptor import TRANSPOSED
-from verify.movement_memory import WIDTHS, Reach
+from verify.movement_memory import MATRICES, WIDTHS, Reach
 from verify.movement_registers import Link, link
 from verify.movement_sides import Side, side
-from verify.tiling_stated import StatementError, swizzle_atom
+from verify.tiling_stated import SWIZZLED, StatementError
 
 T = TypeVar("T")
 SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
@@ -103,7 +103,7 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
         return Movement(name, link=found, major=major)
     if "shared" in table:
         return Movement(name, reach=said.reach(name, replay))
-    tile = said.read("descriptor", placed)
+    tile = said.read("descriptor", operand)
     if major not in ("", "K", "MN"):
         fail("major", f"expected one of K, MN, found {major!r}")
     element = said.bits("element", (8, 16, 32), 0)
@@ -182,16 +182,16 @@ class _Said:
         tile, threads = self.read("shared", placed), self.read("access", layout)
         source = self.layout("global")
         element, how = self.element(), self.choice("how", tuple(WIDTHS), "load")
-        width = self.bits("width", WIDTHS[how], max(element, WIDTHS[how][-1] if how == "ldmatrix" else element))
+        width = self.bits("width", WIDTHS[how], WIDTHS[how][0] if how in MATRICES else element)
         if len(threads) != 2:
             self.fail("access", f"{threads} has rank {len(threads)}: modes for threads and values are wanted")
         if cosize(threads) > size(tile):
             self.fail("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(tile)}")
         if source is not None and cosize(threads) > size(source):
             self.fail("global", f"{threads} reaches index {cosize(threads) - 1} of {size(source)} in global memory")
-        if source is not None and how == "ldmatrix":
-            self.fail("global", "ldmatrix reads shared memory alone")
-        if how == "ldmatrix" and size(threads[0]) not in (8, 16) and size(threads[0]) % 32:
+        if source is not None and how in MATRICES:
+            self.fail("global", f"{how} has to do with shared memory alone")
+        if how in MATRICES and size(threads[0]) not in (8, 16) and size(threads[0]) % 32:
             self.fail("access", f"{size(threads[0])} rows: a matrix has 8, an instruction 1, 2 or 4 of them")
         if width % element or size(threads[1]) * element % width:
             self.fail("width", f"{width} bits at once do not divide {size(threads[1])} values of {element} bits")
@@ -207,13 +207,25 @@ def layout(text: object) -> Layout:
 
 
 def placed(text: object) -> Layout | ComposedLayout:
-    """A layout of shared memory, or a swizzle of one, of at most 2^20 points. Raises StatementError."""
-    found = swizzle_atom(text)
+    """A layout of shared memory, or a swizzle of one, of at most 2^20 points.
+
+    >>> print(placed("Sw<3,3,3> o (8,64):(64,1)"))
+    Sw<3,3,3> o 0 o (8,64):(64,1)
+
+    Raises StatementError or LayoutError.
+    """
+    found = SWIZZLED.fullmatch(_text(text).strip())
+    if not found:
+        return layout(text)
+    return ComposedLayout(Swizzle(*map(int, found.groups()[:3])), 0, layout(found[4]))
+
+
+def operand(text: object) -> Layout | ComposedLayout:
+    """The same of an operand: (mn, k) -> element. Raises StatementError or LayoutError."""
+    found = placed(text)
     inner = found.layout_b if isinstance(found, ComposedLayout) else found
-    if size(found) > POINTS:
-        raise StatementError(f"{text} has more than {POINTS} points")
-    if isinstance(inner, Layout):
-        _from_its_base(inner)
+    if not isinstance(inner, Layout) or len(inner) != 2:
+        raise StatementError(f"{text} has rank {len(inner)}: modes for rows and columns are wanted")
     return found
 
 

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_checks.banks import Observation, recordings_of_banks
+from gpu_checks.bank_patterns import matrices
+from gpu_checks.banks import LEAST, Observation, recordings_of_banks
 from gpu_checks.tilings import (
     Feed,
     Load,
@@ -44,7 +45,7 @@ from layouts import (
 )
 from layouts.atoms import Atom, AtomFileError, registry
 from layouts.atoms import CopyAtom as CopyEntry
-from layouts.banks import matrix_wavefronts, wavefronts
+from layouts.banks import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import CopyAtom, TiledCopy, TiledMMA
 from layouts.tiled.tiled_mma import AXES
 from verify import cli, tiling_stated
@@ -275,7 +276,7 @@ def _chains() -> Iterator[Tiling]:
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the model of bank conflicts says of an access, and what a GPU showed."""
+    """What the model of bank conflicts says of an access, or its operation's least, and what a GPU showed."""
 
     observed: Observation
     model: int
@@ -289,12 +290,12 @@ class Compared:
 def compared() -> Iterator[Compared]:
     """Every recorded access pattern against `layouts.banks`."""
     for observed in recordings_of_banks():
-        pattern = observed.pattern
-        if pattern.operation.startswith("ldmatrix"):
-            model = matrix_wavefronts(pattern.addresses[: 8 * int(pattern.operation[-1])])
+        pattern, operation = observed.pattern, observed.pattern.operation
+        if matrices(operation):
+            model = matrix_wavefronts(pattern.rows)
         else:
-            model = wavefronts(pattern.addresses, pattern.bits, load=pattern.operation == "load")
-        yield Compared(observed, model.total)
+            model = wavefronts(pattern.addresses, pattern.bits, Operation(operation))
+        yield Compared(observed, max(model.total, LEAST.get(operation, 0)))
 
 
 def stated(file: Path) -> Iterator[Tiling]:

@@ -21,24 +21,30 @@ PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # lanes that are served togethe
 
 
 def rows(pattern):
-    """The addresses that count: ldmatrix takes eight for each matrix."""
-    return pattern.addresses[: {"ldmatrix.x1": 8, "ldmatrix.x2": 16}.get(pattern.operation, 32)]
+    """The addresses that count: ldmatrix and stmatrix take eight for each matrix."""
+    one, two = ("x1" in pattern.operation, "x2" in pattern.operation)
+    return pattern.addresses[: 8 if one else 16 if two else 32]
 
 
-def asked(addresses, bits, phase):
-    """Phase by phase, the most words that the lanes ask of one of the 32 banks of four bytes."""
+def asked(addresses, bits, phase, shared=True):
+    """Phase by phase, the most words that the lanes ask of one of the 32 banks of four bytes, shared or one each."""
     total = 0
     for start in range(0, len(addresses), phase):
-        words = {
+        words = [
             address // 4 + part for address in addresses[start : start + phase] for part in range(max(1, bits // 32))
-        }
-        total += max(sum(word % 32 == bank for word in words) for bank in range(32))
+        ]
+        counted = set(words) if shared else words
+        total += max(sum(word % 32 == bank for word in counted) for bank in range(32))
     return total
 
 
-def by_phases(pattern):
-    """The plain rule: 32 lanes together for up to 32 bits, halves for 64, quarters for 128 and for ldmatrix."""
-    return asked(rows(pattern), pattern.bits, PHASE[pattern.bits])
+def by_phases(pattern, copies=False):
+    """The plain rule: 32 lanes together for up to 32 bits, halves for 64, quarters for 128 and for matrices.
+
+    `copies` adds what holds of asynchronous copies: nothing is shared, and they take the time of three in any case.
+    """
+    copy = copies and pattern.operation == "cp.async"
+    return max(3 * copy, asked(rows(pattern), pattern.bits, PHASE[pattern.bits], not copy))
 
 
 def merged(pattern):
@@ -48,14 +54,17 @@ def merged(pattern):
 
 
 def by_merged_phases(pattern):
-    """The rule that the H200 follows: such a load has phases of twice the lanes."""
-    return asked(rows(pattern), pattern.bits, PHASE[pattern.bits] * (2 if merged(pattern) else 1))
+    """The rule that the H200 follows: such a load has phases of twice the lanes, and a copy shares nothing."""
+    if merged(pattern):
+        return asked(rows(pattern), pattern.bits, PHASE[pattern.bits] * 2)
+    return by_phases(pattern, copies=True)
 
 
 def test_the_patterns_are_named_once_and_lie_in_memory():
     assert len({one.name for one in PATTERNS}) == len(PATTERNS) >= 20
     assert {one.bits for one in PATTERNS} == set(PHASE)
-    assert {one.operation for one in PATTERNS} == {"load", "store", "ldmatrix.x1", "ldmatrix.x2", "ldmatrix.x4"}
+    moved = {f"{way}matrix.x{count}{trans}" for way in ("ld", "st") for count in (1, 2, 4) for trans in ("", ".trans")}
+    assert {one.operation for one in PATTERNS} == {"load", "store", "cp.async", *moved}
     for one in PATTERNS:
         check(one)
 
@@ -98,9 +107,24 @@ def test_the_record_holds_every_pattern_as_it_is_today():
 
 def test_the_record_follows_the_phases_of_eight_sixteen_and_thirty_two_lanes():
     """The plain rule gives every recorded number but, too large, those of wide loads whose neighbours share words."""
-    differ = {one.pattern for one in RECORDED if by_phases(one.pattern) != one.wavefronts}
+    differ = {one.pattern for one in RECORDED if by_phases(one.pattern, copies=True) != one.wavefronts}
     assert differ <= {one for one in PATTERNS if merged(one)} and len(differ) == 22
     assert all(by_phases(one.pattern) > one.wavefronts for one in RECORDED if one.pattern in differ)
+
+
+def test_copies_of_one_word_are_served_one_by_one():
+    """Lanes that write one word conflict; stores of the same addresses do not."""
+    counts = {one.pattern.name: one.wavefronts for one in RECORDED}
+    for bits in (32, 64, 128):
+        assert counts[f"cp.async {bits}, all the same"] == 32
+        assert counts[f"store {bits}, all the same"] == bits // 32
+    told = {
+        one.pattern.name: (by_phases(one.pattern), one.wavefronts)
+        for one in RECORDED
+        if one.pattern.operation == "cp.async" and 3 <= by_phases(one.pattern) != one.wavefronts
+    }
+    assert told == {"cp.async 128, all the same": (4, 32), "cp.async 128, pairs the same": (4, 8)}
+    assert by_phases(RECORDED[0].pattern, copies=True) == by_phases(RECORDED[0].pattern)
 
 
 def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
@@ -110,12 +134,9 @@ def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
 @pytest.mark.parametrize("wrong", [{64: 32}, {64: 8}, {128: 16}, {128: 32}, {128: 4}, {32: 16}], ids=str)
 def test_the_record_tells_every_other_size_of_phase_apart(wrong):
     phase = PHASE | wrong
-    told = [
-        asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits])
-        for one in RECORDED
-        if not merged(one.pattern)
-    ]
-    seen = [one.wavefronts for one in RECORDED if not merged(one.pattern)]
+    plain = [one for one in RECORDED if not merged(one.pattern) and one.pattern.operation != "cp.async"]
+    told = [asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
+    seen = [one.wavefronts for one in plain]
     assert told != seen
 
 
@@ -169,8 +190,8 @@ def test_the_gpu_shows_what_is_on_record():
 
 def fresh(random):
     """A pattern that nobody chose: any words, or few of them, or with twins among the lanes."""
-    operation = str(random.choice(["load", "store", "ldmatrix.x4"]))
-    bits = 128 if operation == "ldmatrix.x4" else int(random.choice([32, 64, 128]))
+    operation = str(random.choice(["load", "load", "store", "cp.async", "ldmatrix.x4", "stmatrix.x4.trans"]))
+    bits = 128 if "matrix" in operation else int(random.choice([32, 64, 128]))
     lane, many = np.arange(32), int(random.choice([4, 16, 64, banks.MEMORY * 8 // bits]))
     word = random.integers(0, many, 32) * int(random.choice([1, 2, 8])) % (banks.MEMORY * 8 // bits)
     twins = int(random.choice([0, 1, 2, 3, 4, 16]))

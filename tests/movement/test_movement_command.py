@@ -208,6 +208,49 @@ def test_narrow_accesses_are_judged_at_every_byte_of_a_word(capsys: pytest.Captu
     assert judged(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
 
 
+@pytest.mark.parametrize(
+    ("how", "code", "told"),
+    [
+        ("load", 0, "PROVED"),  # the lanes of a pair share their words
+        ("store", 0, "PROVED"),
+        ("cp.async", 1, "T0 and T1 both write word 0 of bank 0, and copies share none in access 0"),
+    ],
+)
+def test_copies_of_one_word_conflict_and_stores_do_not(
+    how: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["--access", "((2,16),8):((0,8),1)", "--element", "16", "--width", "128", "--how", how]
+    found, report = judged(capsys, "--shared", "128:1", *words)
+    free = by_kind(report)["free of bank conflicts"]
+    assert found == code and not free["contradiction"]
+    assert {e["witness"]: e["status"] for e in free["evidence"]}["proof"] == free["status"]
+    assert told in (free["status"], *([free["counterexample"]["statement"]] if code else []))
+
+
+@pytest.mark.parametrize(("swizzle", "code"), [("Sw<3,3,3> o ", 0), ("", 1), ("Sw<2,3,3> o ", 1)])
+def test_the_rows_of_matrices_are_stored_as_they_are_loaded(
+    swizzle: str, code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Eight rows of 16 bytes, 128 bytes apart: an H200 took as many wavefronts for stmatrix as for ldmatrix."""
+    for how in ("ldmatrix", "stmatrix"):
+        words = ["--access", "(32,8):(1,32)", "--element", "16", "--how", how]
+        found, report = judged(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
+        free = by_kind(report)["free of bank conflicts"]
+        statuses = {e["witness"]: e["status"] for e in free["evidence"]}
+        assert found == code and statuses["book"] == statuses["proof"] == free["status"]
+        assert statuses["silicon"] == {"Sw<3,3,3> o ": "AGREES", "": "REFUTED"}.get(swizzle, "UNCHECKED")
+
+
+def test_silicon_cannot_tell_copies_of_fewer_than_three_wavefronts(capsys: pytest.CaptureFixture[str]) -> None:
+    for bits, status in ((32, "UNCHECKED"), (64, "UNCHECKED"), (128, "AGREES")):
+        count = bits // 32
+        words = ["--access", f"(32,{count}):({count},1)", "--element", "32", "--width", str(bits), "--how", "cp.async"]
+        code, report = judged(capsys, "--shared", "128:1", *words)
+        evidence = by_kind(report)["free of bank conflicts"]["evidence"][-1]
+        assert code == 0 and evidence["status"] == status
+        assert status == "AGREES" or "takes the time of 3 wavefronts" in evidence["reason"]
+
+
 COPIED = ["--access", "((4,32),(8,4)):((1024,1),(128,32))", "--element", "16", "--width", "128", "--how", "cp.async"]
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 
 import pytest
@@ -57,8 +58,10 @@ def accessed(case: str) -> tuple[Access, list[list[list[int]]]]:
     return Access(threads, tile, element, bits, phase, swizzle, bases, unit), found
 
 
+@pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("case", CASES)
-def test_conflicts_are_proved_absent_where_no_two_lanes_meet(case: str) -> None:
+def test_conflicts_are_proved_absent_where_no_two_lanes_meet(case: str, shared: bool) -> None:
+    """Where words are shared lanes may meet in one; where they are not, nowhere."""
     access, bytes_asked = accessed(case)
     words = range(max(1, access.bits // 32))
     meeting = [
@@ -67,10 +70,10 @@ def test_conflicts_are_proved_absent_where_no_two_lanes_meet(case: str) -> None:
         for step, lanes in enumerate(steps)
         for one, other, a, b in product(range(len(lanes)), range(len(lanes)), words, words)
         if one // access.phase == other // access.phase
-        and lanes[one] // 4 + a != lanes[other] // 4 + b
+        and (lanes[one] // 4 + a != lanes[other] // 4 + b if shared else one != other)
         and (lanes[one] // 4 + a - lanes[other] // 4 - b) % 32 == 0
     ]
-    outcome = prove_conflict_free(access)
+    outcome = prove_conflict_free(replace(access, shared=shared))
     assert outcome.status == ("sat" if meeting else "unsat")
     if meeting:
         assert outcome.model is not None
