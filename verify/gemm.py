@@ -17,9 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from layouts import Layout, size
+from layouts import Layout, LayoutError
 from layouts.tensor import Tensor
-from verify import repair
+from verify import repair, tiling_definition
 from verify.book import evaluate
 from verify.tiling_subject import Dealt, Tiling
 
@@ -60,20 +60,23 @@ def loaded(tiling: Tiling, dealt: Dealt, matrix: Array) -> Array:
 
 def partitions(tiling: Tiling, dealt: Dealt, tensor: Tensor) -> npt.NDArray[Any]:
     """The threads' parts of a tensor, as rows of values in the order of :func:`threads`."""
-    return np.stack([dealt.partition(thread, tensor).values() for thread in threads(tiling)])
+    rows: npt.NDArray[Any] = dealt.partition(np.array(threads(tiling))[:, None], tensor).values()
+    return rows
 
 
 def threads(tiling: Tiling) -> list[int]:
     """The threads' numbers, in the order of (v, wM, wN, wK), v fastest."""
-    vmnk = tiling.mma.thr_layout_vmnk
-    return [int(thread) for thread in vmnk(np.arange(size(vmnk)))]
+    numbers: list[int] = tiling_definition.threads(tiling).ravel(order="F").tolist()
+    return numbers
 
 
 def _by_atom(tiling: Tiling, dealt: Dealt, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Rows of threads as [v, wM, wN, wK][frg, restX, restY]."""
     x, y = dealt.repeats(tiling.tile)
-    lanes = tiling.threads // prod(tiling.atoms)
-    return rows.reshape(*tiling.atoms[::-1], lanes, y, x, -1).transpose(3, 2, 1, 0, 6, 5, 4)
+    lanes, values = tiling.threads // prod(tiling.atoms), dealt.part.values
+    if rows.shape != (wanted := (tiling.threads, values * x * y)):
+        raise LayoutError(f"threads x values of partition_{dealt.name} are {rows.shape}, {wanted} wanted")
+    return rows.reshape(*tiling.atoms[::-1], lanes, y, x, values).transpose(3, 2, 1, 0, 6, 5, 4)
 
 
 def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:

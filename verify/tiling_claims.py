@@ -17,7 +17,7 @@ import numpy as np
 from layouts import Layout, LayoutError, cosize, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
-from verify import book, gemm, proof, tiling_counts, tiling_smem
+from verify import book, gemm, proof, tiling_counts, tiling_definition, tiling_smem
 from verify.arithmetic import spelled, walk
 from verify.report import Case
 from verify.subject import Part, Subject, thread_value
@@ -86,13 +86,25 @@ def _threads(tiling: Tiling, prover: Prover) -> Verdict:
             f"{_whose(vmnk, first)} and {_whose(vmnk, second)} are both thread {int(numbers[first])}",
             damage=(f"{len(numbers) - len(np.unique(numbers))} of {len(numbers)} threads are another's",),
         )
-    stated = tiling.subject.threads * prod(size(mode) for mode in tiling.stated.atoms_layout)
-    if wrong is None and stated != len(numbers):
-        wrong = Counterexample({"threads": len(numbers)}, f"{len(numbers)} threads are numbered, {stated} stated")
+    wrong = wrong or _misnumbered(tiling, numbers)
     status = Status.PROVED if wrong is None else Status.REFUTED
     counted = Evidence(Witness.BOOK, status, "enumeration", len(numbers), "numpy", counterexample=wrong)
     question = (TilingKind.THREADS, str(vmnk))
     return join(claim, [counted, *prover.once(question, tiling.name, lambda: [prover.threads(tiling)])])
+
+
+def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
+    """Where the library's numbers are not those that the atoms' layout states."""
+    stated = tiling_definition.threads(tiling).ravel(order="F")
+    if len(stated) != len(numbers):
+        return Counterexample({"threads": len(numbers)}, f"{len(numbers)} threads are numbered, {len(stated)} stated")
+    other = np.flatnonzero(stated != numbers)
+    if not len(other):
+        return None
+    first = int(other[0])
+    who = _whose(tiling.mma.thr_layout_vmnk, first)
+    said = f"{who} is thread {int(numbers[first])}, {int(stated[first])} stated"
+    return Counterexample({"index": first}, said, damage=(f"{len(other)} of {len(stated)} threads are others",))
 
 
 def _numbering(tiling: Tiling) -> str:
@@ -128,7 +140,7 @@ def _operand(tiling: Tiling, dealt: Dealt, prover: Prover) -> Iterator[Verdict]:
     x, y = dealt.extent(tiling.tile)
     words = f"partition_{part.name} of {x}x{y} ({','.join(part.axes)}): each element {times(dealt.held)}"
     yield heard(TilingKind.PARTITION, words, lambda: _partition(tiling, dealt))
-    x, y = dealt.extent(tiling.mma.shape_mnk)
+    x, y = dealt.extent(tiling.covered)
     words = f"each element of every multiple of {x}x{y} ({','.join(part.axes)}) is held {times(dealt.held)}"
     yield heard(TilingKind.MULTIPLES, words + _why(dealt), lambda: prover.multiples(tiling, dealt))
 
@@ -172,7 +184,7 @@ def _tile(tiling: Tiling, dealt: Dealt, layout: Layout) -> tuple[Subject, Part]:
     """The operand of one tiled MMA as a subject of its own: the claims about its layout are those of an atom."""
     threads = size(dealt.layout_tv()[0])
     atom = replace(tiling.subject.mma, copies={dealt.name: dealt.held * (threads // tiling.threads)})
-    part = Part(dealt.name, str(layout), layout, "", dealt.extent(tiling.mma.shape_mnk), ())
+    part = Part(dealt.name, str(layout), layout, "", dealt.extent(tiling.covered), ())
     held = size(layout[0])
     return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
 
@@ -183,39 +195,8 @@ def _within(owned: bool, subject: Subject, part: Part, prover: Prover) -> Eviden
     return proof.testify(Kind.IN_BOUNDS, subject, part, prover.budget, prover.solver)
 
 
-def definition(tiling: Tiling, dealt: Dealt) -> Table:
-    """Element of the tile that each (thread, value) is, -1 for a thread that idles.
-
-    Every atom (wM, wN, wK), every thread v of it, every value, every repetition is counted out; no layout is divided.
-    """
-    if dealt.part.layout is None:
-        raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
-    lanes, counts = tiling.subject.threads, [size(mode) for mode in tiling.stated.atoms_layout]
-    x, y = dealt.repeats(tiling.mma.shape_mnk)
-    v, wm, wn, wk, frg, rx, ry = np.ix_(*map(np.arange, (lanes, *counts, dealt.part.values, x, y)))
-    element = dealt.part.layout(v, frg)
-    rows = dealt.part.extent[0]
-    along = [(wm, wn, wk)[axis] for axis in dealt.along]
-    place = [
-        _tiler(tiling, axis)(i + tiling.subject.mma.shape[axis] * (w + counts[axis] * r))
-        for axis, i, w, r in zip(dealt.along, (element % rows, element // rows), along, (rx, ry), strict=True)
-    ]
-    threads = tiling.mma.thr_layout_vmnk(v, wm, wn, wk)
-    values = dealt.part.values
-    table = np.full((size(dealt.layout_tv()[0]), values * x * y), -1)
-    held = place[0] + dealt.extent(tiling.mma.shape_mnk)[0] * place[1]
-    table[np.broadcast_arrays(threads, frg + values * (rx + x * ry))[0], (frg + values * (rx + x * ry))] = held
-    return table
-
-
-def _tiler(tiling: Tiling, axis: int) -> Layout:
-    unit = tiling.subject.mma.shape[axis] * size(tiling.stated.atoms_layout[axis])
-    tiler = tiling.stated.permutation[axis] or unit
-    return tiler if isinstance(tiler, Layout) else Layout(tiler, 1)
-
-
 def _equals(tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
-    wanted = definition(tiling, dealt)
+    wanted = tiling_definition.elements(tiling, dealt)
     table = book.evaluate(layout)
     if table.shape != wanted.shape:
         threads, values = table.shape
@@ -227,7 +208,7 @@ def _equals(tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
         return Evidence(Witness.BOOK, Status.PROVED, "enumeration", table.size, "numpy")
     thread, value = (int(c) for c in bad[0])
     got, right = int(table[thread, value]), int(wanted[thread, value])
-    part = replace(dealt.part, extent=dealt.extent(tiling.mma.shape_mnk))
+    part = replace(dealt.part, extent=dealt.extent(tiling.covered))
     wrong = Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
@@ -289,7 +270,7 @@ def _computed(tiling: Tiling) -> Evidence:
     try:
         found = gemm.run(tiling, given)
     except LayoutError as error:
-        left = Counterexample({}, f"a partition leaves its operand: {error}")
+        left = Counterexample({}, f"a partition is not its operand's: {error}")
         return Evidence(Witness.BOOK, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)
     bad = np.argwhere(found != right)
     wrong = None

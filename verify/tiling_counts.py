@@ -10,6 +10,7 @@ from math import ceil, prod
 from isa_tables.schema import WIDTH
 from layouts import Layout, size
 from layouts.tensor import Tensor
+from verify import gemm
 from verify.subject import FRAGMENTS
 from verify.tiling_subject import Dealt, Tiling, TilingKind
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
@@ -104,7 +105,7 @@ def _agree(faults: list[str]) -> Evidence:
 
 
 def _first(tiling: Tiling) -> int:
-    return int(tiling.mma.thr_layout_vmnk(0))
+    return gemm.threads(tiling)[0]
 
 
 def _space(tiling: Tiling, dealt: Dealt) -> str:

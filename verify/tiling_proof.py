@@ -48,14 +48,14 @@ class Prover:
 
     def equals(self, tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
         """That a (thread, value) layout is the atom, tiled, at every thread and value."""
-        x, y = dealt.repeats(tiling.mma.shape_mnk)
+        x, y = dealt.repeats(tiling.covered)
         threads, values = proofs.domain(layout)
         wanted = size(dealt.layout_tv()[0]), dealt.part.values * x * y
         if (threads, values) != wanted:
             statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
             wrong = Counterexample({"threads": threads, "values": values}, statement)
             return Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)
-        extent = dealt.extent(tiling.mma.shape_mnk)
+        extent = dealt.extent(tiling.covered)
         outcome = proofs.prove_tiled(partition(tiling, dealt), layout, self.budget, self.solver)
         model = outcome.model
         if model is None:

@@ -12,6 +12,7 @@ import numpy as np
 
 from layouts import Layout, LayoutError, leaves, size
 from layouts.atoms import AnyAtom, Atom
+from layouts.coords import Index
 from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
 from verify.cli import UsageError, nearest
@@ -58,6 +59,8 @@ class Dealt:
     mma: TiledMMA
     like: str
     copies: int  # how often the atom itself holds each element
+    shape: tuple[int, int, int]  # of the atom
+    counts: tuple[int, int, int]  # of atoms along M, N, K
 
     @property
     def name(self) -> str:
@@ -73,7 +76,7 @@ class Dealt:
     def others(self) -> int:
         """Atoms along the axis that it lacks: all of them hold the same."""
         (missing,) = {0, 1, 2} - set(self.along)
-        return size(self.mma.thr_layout_vmnk[1 + missing])
+        return self.counts[missing]
 
     @property
     def held(self) -> int:
@@ -85,8 +88,8 @@ class Dealt:
         found: Layout = getattr(self.mma, f"layout{self.like}_TV")
         return found
 
-    def partition(self, thread: int, tensor: Tensor) -> Tensor:
-        """A thread's part of a tensor over the operand's tile."""
+    def partition(self, thread: Index, tensor: Tensor) -> Tensor:
+        """A thread's part of a tensor over the operand's tile, or of a column of threads the rows of their parts."""
         part: Tensor = getattr(self.mma.get_slice(thread), f"partition_{self.like}")(tensor)
         return part
 
@@ -96,8 +99,7 @@ class Dealt:
 
     def repeats(self, tile: tuple[int, int, int]) -> tuple[int, int]:
         """How often the atoms are repeated along its axes to fill a tile."""
-        counts = [size(mode) for mode in self.mma.thr_layout_vmnk][1:]
-        x, y = (tile[i] // (self.mma.atom.shape[i] * counts[i]) for i in self.along)
+        x, y = (tile[i] // (self.shape[i] * self.counts[i]) for i in self.along)
         return x, y
 
 
@@ -119,13 +121,17 @@ class Tiling:
     @property
     def atoms(self) -> tuple[int, int, int]:
         """Atoms side by side along M, N, K."""
-        m, n, k = [size(mode) for mode in self.mma.thr_layout_vmnk][1:]
-        return m, n, k
+        return counts(self.stated)
 
     @property
     def threads(self) -> int:
         """Threads that work."""
-        return size(self.mma.thr_layout_vmnk)
+        return self.subject.threads * prod(self.atoms)
+
+    @property
+    def covered(self) -> tuple[int, int, int]:
+        """What one tiled MMA covers, as stated."""
+        return covered(self.stated, self.subject.mma)
 
     def question(self, *operands: Dealt) -> tuple[object, ...]:
         """What claims about these operands depend on: equal for tilings that deal them out alike."""
@@ -133,6 +139,19 @@ class Tiling:
         how = (atom.shape, atom.thr, str(stated.atoms_layout), str(stated.permutation), self.tile)
         parts = ((d.name, d.part.text, d.copies, stated.claimed.get(d.name, "")) for d in operands)
         return (*how, *parts)
+
+
+def counts(stated: Stated) -> tuple[int, int, int]:
+    """How many atoms stand along M, N, K."""
+    m, n, k = (size(mode) for mode in stated.atoms_layout)
+    return m, n, k
+
+
+def covered(stated: Stated, atom: Atom) -> tuple[int, int, int]:
+    """What one tiled MMA covers: as many coordinates as a permutation has positions, or as the atoms take."""
+    tilers = zip(stated.permutation, atom.shape, counts(stated), strict=True)
+    m, n, k = (size(tiler) if isinstance(tiler, Layout) else tiler or each * count for tiler, each, count in tilers)
+    return m, n, k
 
 
 def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
@@ -169,19 +188,20 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
     if mma.size > THREADS:
         why = f"threads are numbered up to {mma.size - 1}, a CTA has at most {THREADS}"
         raise _refused(stated, "atoms_layout", f"{stated.atoms_layout} of {atom.name}: {why}")
-    tile = stated.tile or mma.shape_mnk
-    _check_tile(stated, tile, mma.shape_mnk)
+    unit = covered(stated, atom)
+    tile = stated.tile or unit
+    _check_tile(stated, tile, unit)
     return Tiling(stated, subject, mma, tile, dealt)
 
 
 def _dealt(subject: Subject, part: Part, mma: TiledMMA, stated: Stated) -> Dealt:
     like = LIKE.get(part.name, part.name)
-    copies = subject.multiplicity(part)
+    numbers = subject.multiplicity(part), subject.mma.shape, counts(stated)
     if like == part.name:
-        return Dealt(part, mma, like, copies)
+        return Dealt(part, mma, like, *numbers)
     layouts = {p.name: p.layout for p in subject.parts} | {like: part.layout}
     atom = MmaAtom(subject.mma.shape, subject.thr, layouts["A"], layouts["B"], layouts["C"])  # type: ignore[arg-type]
-    return Dealt(part, TiledMMA(atom, stated.atoms_layout, stated.permutation), like, copies)
+    return Dealt(part, TiledMMA(atom, stated.atoms_layout, stated.permutation), like, *numbers)
 
 
 def _refused(stated: Stated, key: str, problem: str) -> UsageError:

@@ -26,7 +26,8 @@ class Tensor:
     """A view of storage: T[c] is data[offset + layout(c)]; without data, T[c] is offset + layout(c) itself.
 
     ``data`` is any one-dimensional array (of numpy, or what indexes like it) or None. A coordinate may hold numpy
-    arrays, which gather; with None in it, T[c] is the view of the modes where None stands.
+    arrays, which gather; with None in it, T[c] is the view of the modes where None stands. The offset of a view may be
+    a column of offsets: its elements are then rows, one for each.
 
     >>> T = Tensor(np.arange(32) * 10, Layout((4, 8), (8, 1)))
     >>> print(T[1, 2], T[1, None], T[None, 3].values())
@@ -90,7 +91,7 @@ class Tensor:
         if self.data is not None:
             return self.data[self.indices()]
         places = self._places(np.arange(self.size, dtype=np.int64))
-        return map_leaves(lambda place: np.broadcast_to(place, self.size), places)
+        return map_leaves(lambda at: np.broadcast_to(at, np.broadcast_shapes(np.shape(at), (self.size,))), places)
 
     def matrix(self) -> npt.NDArray[Any]:
         """All elements as an array with one axis per mode.
@@ -106,8 +107,9 @@ class Tensor:
         return replace(self, layout=on_layout(lambda plain: composition(plain, tiler), self.layout))
 
     def __str__(self) -> str:
-        at = f" at {self.offset}" if self.offset != 0 else ""
-        return f"{self.layout}{at}"
+        if isinstance(self.offset, np.ndarray):
+            return f"{self.layout} at {self.offset.min()} to {self.offset.max()}"
+        return f"{self.layout} at {self.offset}" if self.offset != 0 else str(self.layout)
 
     def __repr__(self) -> str:
         of = "no storage" if self.data is None else f"{self.data.shape[0]} {self.data.dtype}"

@@ -159,13 +159,14 @@ class TiledMMA:
         """(thread, value) -> m + M*n over the tile."""
         return self.layout_TV("C", Layout(self.tile_shape("C")))
 
-    def get_slice(self, thread: int) -> ThrMMA:
-        """The view of one thread.
+    def get_slice(self, thread: Index) -> ThrMMA:
+        """The view of one thread; of a column of threads (an array of shape (n, 1)), one row of values for each.
 
         Raises LayoutError for a thread outside 0 .. size-1.
         """
-        if not 0 <= thread < self.size:
-            raise LayoutError(f"thread {thread} of a tiled MMA with the threads 0 .. {self.size - 1}")
+        if np.any(outside := (np.asarray(thread) < 0) | (np.asarray(thread) >= self.size)):
+            first = np.asarray(thread)[outside].flat[0]
+            raise LayoutError(f"thread {first} of a tiled MMA with the threads 0 .. {self.size - 1}")
         v, m, n, k = flat_coord(self.thr_layout_vmnk, thread)
         return ThrMMA(self, v, (m, n, k))
 
@@ -195,11 +196,11 @@ class TiledMMA:
 
 @dataclass(frozen=True, slots=True)
 class ThrMMA:
-    """What one thread sees: it is thread ``v`` of the atom at ``place`` (m, n, k)."""
+    """What one thread sees: it is thread ``v`` of the atom at ``place`` (m, n, k); all may be columns of threads."""
 
     mma: TiledMMA
-    v: int
-    place: tuple[int, int, int]
+    v: Index
+    place: tuple[Index, Index, Index]
 
     def partition(self, operand: str, tensor: Tensor) -> Tensor:
         """The thread's view (frg, restX, restY, ...) of an operand's tensor (x, y, ...).

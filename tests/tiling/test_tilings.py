@@ -14,8 +14,9 @@ import pytest
 from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
-from layouts.tiled import ThrMMA, TiledMMA
+from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
 from verify import tiling_subject
+from verify.cli import UsageError
 from verify.report import Case
 from verify.tiling_claims import case
 from verify.tiling_proof import Prover
@@ -176,8 +177,8 @@ def test_two_strides_swapped_in_b(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    def wrong(mma: TiledMMA, thread: int) -> ThrMMA:
-        return SLICE(mma, thread ^ 1 if thread == 5 else thread)
+    def wrong(mma: TiledMMA, thread: Any) -> ThrMMA:
+        return SLICE(mma, np.where(np.asarray(thread) == 5, 4, thread))
 
     monkeypatch.setattr(TiledMMA, "get_slice", wrong)
     found = judged(Stated("neighbour", F16, TWO_BY_TWO))
@@ -214,6 +215,62 @@ def test_a_bug_in_evaluation_is_a_contradiction(monkeypatch: pytest.MonkeyPatch)
         return np.where(found == 40, 41, found) if isinstance(found, np.ndarray) else found
 
     monkeypatch.setattr(Layout, "__call__", wrong)
+    assert judged(Stated("planted", F16, TWO_BY_TWO)).contradiction
+
+
+def doubled(found: Any) -> Any:
+    return found * 2
+
+
+def late(found: Any) -> Any:
+    return np.where(found > 300, found - 1, found) if isinstance(found, np.ndarray) else found
+
+
+def along_n_first(right: Callable[..., Layout], *given: Any) -> Layout:
+    v, m, n, k = right(*given)
+    return Layout((32, 2, 4, 1), (v.stride, n.stride, m.stride, k.stride))
+
+
+def crowded(right: Callable[..., Layout], *given: Any) -> Layout:
+    return Layout(right(*given).shape, (1, 16, 32, 0))
+
+
+def exchanged(right: Callable[..., Any], *given: Any) -> Any:
+    v, m, n, k = right(*given)
+    return v, n, m, k
+
+
+PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
+    "threads numbered along N first": ("_threads", along_n_first),
+    "threads of a smaller atom": ("_threads", crowded),
+    "a thread's place in other digits": ("flat_coord", exchanged),
+    "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
+    "atoms dealt out by the other axis": ("_dealt", lambda right, layout, x, y: right(layout, y, x)),
+    "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
+}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_bug_in_tiled_mma_never_stands(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Enumeration is held against a definition that asks no TiledMMA: what it gets wrong is refuted."""
+    where, bug = PLANTED[name]
+    right = getattr(tiled_mma, where)
+    monkeypatch.setattr(tiled_mma, where, lambda *given: bug(right, *given))
+    tiled_mma._thrfrg.cache_clear()
+    try:
+        atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
+        found = judged(Stated("planted", F16, atoms, tiler))
+        assert refuted(found) or found.contradiction
+    except UsageError:
+        pass  # the library refused what it could not build: nothing stands
+    finally:
+        tiled_mma._thrfrg.cache_clear()
+
+
+@pytest.mark.parametrize("bug", [doubled, late])
+def test_a_bug_in_evaluation_never_stands(monkeypatch: pytest.MonkeyPatch, bug: Callable[[Any], Any]) -> None:
+    call = Layout.__call__
+    monkeypatch.setattr(Layout, "__call__", lambda layout, *coord: bug(call(layout, *coord)))
     assert judged(Stated("planted", F16, TWO_BY_TWO)).contradiction
 
 
