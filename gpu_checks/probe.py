@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,10 +13,9 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from pathlib import Path
 
-from gpu_checks.rebuilt import hash_of
+from gpu_checks.rebuilt import lossy
 from gpu_checks.store import recordings, write
 from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
-from gpu_checks.warpgroup import SAMPLE, SPARSE_SAMPLE
 from gpu_checks.worker import Relate, Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
@@ -27,8 +25,7 @@ Each instruction is run on every pair of one element of A and one of B, which sh
 row, a column or a k; then C is passed through, random products are multiplied through the labels found
 (also renamed, which must pass, and rotated, which must fail), and ldmatrix, stmatrix and wgmma anchor the
 labels. Of instructions with metadata or with matrices in shared memory, B's elements are numbered in digits
-instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Of wgmma, --all takes N = 8, 16, 24, 64
-and 256, of sparse wgmma 8, 64 and 256; name the others, or use a glob. Compiled kernels are kept in the folder
+instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Compiled kernels are kept in the folder
 LANECHECK_CACHE (~/.cache/lanecheck); empty, nothing is kept.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
@@ -73,7 +70,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
-    parser.add_argument("--all", action="store_true", help="every instruction; a sample of N of wgmma")
+    parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
     parser.add_argument("--list", action="store_true", help="print what is selected and stop")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write the recordings there, as JSON Lines")
@@ -103,7 +100,7 @@ def _positive(text: str) -> int:
 def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signature]:
     """The signatures asked for, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
     known = mnemonics("*")
-    found = set(filter(_sampled, known)) if every or (family and not names) else set()
+    found = set(known) if every or (family and not names) else set()
     for name in names:
         if any(sign in name for sign in "*?["):
             found |= {one for one in known if fnmatchcase(one, name)}
@@ -111,12 +108,6 @@ def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signa
             found.add(signature(name).mnemonic)
     chosen = [signature(name) for name in sorted(found)]
     return [s for s in chosen if family in (None, s.family)]
-
-
-def _sampled(mnemonic: str) -> bool:
-    """Whether --all takes it: of wgmma's families, which differ in N alone, a sample."""
-    size = re.search(r"^wgmma\.mma_async(\.sp)?\..*\.m64n(\d+)k", mnemonic)
-    return size is None or int(size[2]) in (SPARSE_SAMPLE if size[1] else SAMPLE)
 
 
 def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
@@ -213,14 +204,11 @@ def _summary(
 def _check(paths: Sequence[Path]) -> int:
     """Read every recording: the schema, and that the labels rebuild the table whose hash was taken."""
     library = recordings(*paths)
-    count = lost = 0
-    for mnemonic in library:
-        for recording in library[mnemonic]:
-            count += 1
-            if hash_of(recording) != recording.hash:
-                lost += 1
-                print(f"{recording.file}: {mnemonic}: the labels do not rebuild the table that was observed")
-    print(f"{count} recordings of {len(library)} instructions read, {lost} do not rebuild their table")
+    every = [recording for mnemonic in library for recording in library[mnemonic]]
+    lost = list(lossy(every))
+    for recording in lost:
+        print(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
+    print(f"{len(every)} recordings of {len(library)} instructions read, {len(lost)} do not rebuild their table")
     return CONTRADICTED if lost else OK
 
 

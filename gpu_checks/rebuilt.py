@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
+
 import numpy as np
 
 from gpu_checks import classes, meetings
@@ -21,3 +23,16 @@ def hash_of(recording: Recording) -> str:
         stood[:, CONTRACTED] = k.reshape(-1)
         tables.append(meetings.rebuild(stood, b, d))
     return meetings.digest(tables)
+
+
+def lossy(found: Iterable[Recording]) -> Iterator[Recording]:
+    """Those whose labels do not rebuild the table that was observed; labels that several share are rebuilt once."""
+    rebuilt: dict[tuple[str | bytes, ...], str] = {}
+    for recording in found:
+        kept = recording.metadata.kept.values() if recording.metadata else ()
+        tables = (labels.tobytes() for labels in (*recording.operands.values(), *kept))
+        key = (recording.probe, *tables)
+        if key not in rebuilt:
+            rebuilt[key] = hash_of(recording)
+        if rebuilt[key] != recording.hash:
+            yield recording

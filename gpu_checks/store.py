@@ -1,41 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings as files: JSON Lines, one file per GPU and instruction family.
 
-    {"schema": 2, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
-    {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, "eNqr...", ...]}
-    {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "anchors": [...], ...}
+    {"schema": 3, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
+    {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, ...]}
+    {"images": "<id>", "of": [[operand, swizzle, major, lbo, sbo, "<id of a table>"], ...]}
+    {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "images": "<id>", ...}
     {"move": ..., "places": "<id>", ...}
 
-A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of
-its JSON. A column whose entries are all equal is written as that one number, a long one as the base64 of its
-zlib-compressed little-endian 32-bit numbers. Lines after the first may stand in any order and are read only
-when their mnemonic is asked for.
+A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
+JSON, and so is that of a list of images. `gpu_checks/columns.py` says how a column is written. Lines after the
+first may stand in any order and are read only when their mnemonic is asked for.
 """
 
 from __future__ import annotations
 
-import base64
 import json
 import re
-import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from gpu_checks.columns import entries, written
 from gpu_checks.values import Anchor, Controls, Image, Labels, Metadata, Move, Recording
 
-SCHEMA = 2
+SCHEMA = 3
 SHIPPED = Path(__file__).parent / "recordings"
 
 _HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc"), str)
 _LINE: Mapping[str, type] = {
     **dict.fromkeys(("mnemonic", "A", "B", "D", "passthrough", "probe", "hash", "sass", "kernel_hash", "date"), str),
     "anchors": list,
-    "images": list,
+    "images": str,
     "metadata": dict,
     "controls": dict,
     "pairs": int,
@@ -48,11 +47,10 @@ _MOVE: Mapping[str, type] = {
     "exceptions": list,
     "emulated": bool,
 }
-_OPTIONAL = frozenset({"controls", "emulated", "metadata"})
-_START = re.compile(r'\{"(mnemonic|move|table)": ?"([^"\\]+)"')
-LARGEST = 16 * 2**20  # bytes of a file; all dense mma.sync instructions take a quarter of a megabyte
-_KEEP = 16  # characters of a table's id
-_LONG = 256  # entries of a column that are worth compressing
+_OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
+_START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
+LARGEST = 16 * 2**20  # bytes of a file
+_KEEP = 16  # characters of an id
 _OPERANDS = ("A", "B", "D")
 _CONTROLS = ("trials", "product", "relabelled", "rotated")
 _HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
@@ -144,13 +142,13 @@ class _File:
 
     @cached_property
     def index(self) -> dict[str, dict[str, int]]:
-        """For tables and mnemonics: name -> line number."""
-        found: dict[str, dict[str, int]] = {"mnemonic": {}, "move": {}, "table": {}}
+        """For tables, lists of images, mnemonics and moves: name -> line number."""
+        found: dict[str, dict[str, int]] = {"mnemonic": {}, "move": {}, "table": {}, "images": {}}
         if self.header:
             for number, text in enumerate(self.lines[1:], 2):
                 start = _START.match(text)
                 if start is None:
-                    raise self.bad(number, "starts with neither a mnemonic, a move nor a table")
+                    raise self.bad(number, "starts with neither a mnemonic, a move, a table nor images")
                 if start[2] in found[start[1]]:
                     raise self.bad(number, f"{start[1]} {start[2]} stands twice")
                 found[start[1]][start[2]] = number
@@ -193,28 +191,21 @@ class _File:
         if not (len(shape) == 2 and all(type(x) is int and 0 < x <= 2**18 for x in shape)):
             raise self.bad(number, f"shape is {shape!r}, not lanes and values")
         size = shape[0] * shape[1]
-        columns = [self._column(number, column, size) for column in columns]
+        full = []
         for place, column in enumerate(columns):
-            entries = column if isinstance(column, list) else [column]
-            if len(entries) not in (1, size) or isinstance(column, list) != (len(entries) == size > 1):
-                raise self.bad(number, f"column {place} has {len(entries)} entries, not {size}")
-            if not all(type(x) is int and -1 <= x < 2**20 for x in entries):
-                raise self.bad(number, f"column {place} holds something other than small numbers")
-        if line["table"] != _name(body := {"shape": shape, "columns": line["columns"]}):
-            raise self.bad(number, f"table {line['table']} has the content of {_name(body)}")
-        full = [np.broadcast_to(np.asarray(column, np.int64), size) for column in columns]
+            try:
+                full.append(entries(column, size))
+            except ValueError as error:
+                raise self.bad(number, f"column {place} {error}") from error
+        self.named(number, line["table"], {"shape": shape, "columns": columns})
         labels = np.stack(full, axis=-1).reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
 
-    def _column(self, number: int, column: Any, size: int) -> Any:
-        """A column with its numbers written out."""
-        if not isinstance(column, str):
-            return column
-        try:
-            return _expand(column, 4 * size)
-        except (ValueError, zlib.error) as error:
-            raise self.bad(number, f"a column cannot be expanded: {error}") from error
+    def named(self, number: int, name: str, body: Mapping[str, Any]) -> None:
+        """Hold a line's id to its content."""
+        if name != _name(body):
+            raise self.bad(number, f"{name} has the content of {_name(body)}")
 
     def move(self, mnemonic: str) -> Move:
         """Read one move's line and its table."""
@@ -271,8 +262,16 @@ class _File:
                 raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
             yield Anchor(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
 
-    def _images(self, number: int, given: Sequence[Any]) -> Iterator[Image]:
-        for one in given:
+    def _images(self, number: int, name: str | None) -> Iterator[Image]:
+        if name is None:
+            return
+        if name not in self.index["images"]:
+            raise self.bad(number, f"images {name!r} are not in the file")
+        number = self.index["images"][name]
+        line = self.parse(number)
+        self.check(number, line, {"images": str, "of": list})
+        self.named(number, name, {"of": line["of"]})
+        for one in line["of"]:
             if not (isinstance(one, list) and list(map(type, one)) == [str, str, str, int, int, str]):
                 raise self.bad(number, f"images: {one!r} is not an operand, a swizzle, a major, two offsets, a table")
             operand, swizzle, major, lbo, sbo, name = one
@@ -304,7 +303,7 @@ def write(folder: Path, family: str, found: Sequence[Recording | Move]) -> Path:
     first = found[0]
     facts = {key: getattr(first, key) for key in _HOST}
     premises: dict[str, str] = {}
-    tables: dict[str, str] = {}
+    tables: dict[str, str] = {}  # id -> line: tables and lists of images
     body = [_line(recording, tables, premises) for recording in sorted(found, key=lambda r: r.mnemonic)]
     numbered = {number: text for text, number in premises.items()}
     head = json.dumps({"schema": SCHEMA, "family": family, **facts, "premises": numbered})
@@ -328,7 +327,7 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
             [a.name, a.operand, _keep(a.labels, tables), premises.setdefault(a.premise, str(len(premises)))]
             for a in recording.anchors
         ],
-        "images": [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in recording.images],
+        "images": _keep_images(recording.images, tables) if recording.images else None,
         "metadata": recording.metadata and _told(recording.metadata, tables),
         "controls": recording.controls and {key: getattr(recording.controls, key) for key in _CONTROLS},
         **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
@@ -347,35 +346,21 @@ def _told(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
 
 def _keep(labels: Labels, tables: dict[str, str]) -> str:
     """Put an array among the tables, unless it is there; its id."""
-    body = {"shape": list(labels.shape[:2]), "columns": [_written(c) for c in labels.reshape(-1, labels.shape[-1]).T]}
+    columns = [written(column) for column in labels.reshape(-1, labels.shape[-1]).T]
+    return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
+
+
+def _keep_images(images: Sequence[Image], tables: dict[str, str]) -> str:
+    """Likewise a list of images."""
+    rows = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in images]
+    return _put("images", {"of": rows}, tables)
+
+
+def _put(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:
     name = _name(body)
     if name not in tables:
-        tables[name] = json.dumps({"table": name, **body}, separators=(",", ":")).replace('":', '": ', 1)
+        tables[name] = json.dumps({kind: name, **body}, separators=(",", ":")).replace('":', '": ', 1)
     return name
-
-
-def _written(column: Labels) -> int | str | list[int]:
-    if (column == column[0]).all():
-        return int(column[0])
-    if len(column) < _LONG:
-        return [int(x) for x in column]
-    return _compressed(np.ascontiguousarray(column, "<i4").tobytes())
-
-
-@lru_cache(maxsize=1024)
-def _compressed(content: bytes) -> str:
-    """As text; most columns of wgmma's images are those of many instructions."""
-    return base64.b64encode(zlib.compress(content, 9)).decode()
-
-
-def _expand(text: str, room: int) -> list[int]:
-    """The numbers of a compressed column; ValueError or zlib.error where it is damaged or too long."""
-    reader = zlib.decompressobj()
-    content = reader.decompress(base64.b64decode(text, validate=True), room + 1)
-    if len(content) != room:
-        raise ValueError(f"other than {room // 4} entries")
-    numbers: list[int] = np.frombuffer(content, "<i4").tolist()
-    return numbers
 
 
 def _name(body: Mapping[str, Any]) -> str:

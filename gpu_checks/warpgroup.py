@@ -30,8 +30,6 @@ PREMISE = (
     "a matrix in shared memory that is not swizzled is panels of 16-byte rows in order of address, its rows counting "
     "m or n and the places in a row k"
 )
-SAMPLE = (8, 16, 24, 64, 256)  # N that stand for the others where all of an instruction's family is asked for
-SPARSE_SAMPLE = (8, 64, 256)
 _APART = 2**20
 _ROW = 16
 
