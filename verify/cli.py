@@ -9,10 +9,10 @@ import fnmatch
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 if TYPE_CHECKING:
     from verify.report import Report
@@ -20,6 +20,18 @@ if TYPE_CHECKING:
 OURS = ("layouts", "isa_tables", "proofs", "gpu_checks")
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
 VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected"""
+
+
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+
+S = TypeVar("S", bound=Named)
 
 
 class Exit(IntEnum):
@@ -92,6 +104,54 @@ def parser(
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
     return made
+
+
+def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
+    """The options of a command that judges what files state: `what` they hold, in the plural."""
+    parser.add_argument("files", nargs="*", metavar="FILE", help=f"{what}, one TOML table each")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help=f"of the files: these {what}")
+    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+
+
+def in_files(options: argparse.Namespace, load: Callable[[Path], Iterable[S]], what: str) -> list[S]:
+    """What the files state, or those of it that --only names; a :class:`UsageError` where one cannot be read."""
+    from layouts.atoms import AtomFileError
+
+    try:
+        found = [one for file in options.files for one in load(Path(file))]
+    except AtomFileError as error:
+        raise UsageError(str(error)) from error
+    if not options.only:
+        return found
+    chosen = select(options.only, dict.fromkeys(one.name for one in found), what)
+    return [one for one in found if one.name in chosen]
+
+
+def budget(options: argparse.Namespace) -> int:
+    """The solver's budget per proof."""
+    import proofs
+
+    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
+        raise UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
+    return options.rlimit or proofs.BUDGET
+
+
+def names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:
+    """Print the names of what is stated, for --list."""
+    write("".join(f"{one.name}\n" for one in stated), options.output)
+    return Exit.STANDS
+
+
+def followed(items: Sequence[S], options: argparse.Namespace) -> Iterator[S]:
+    """The items, each named on stderr while it is worked on, where a terminal shows it and there are several."""
+    shown = sys.stderr.isatty() and not options.quiet and len(items) > 1
+    for position, item in enumerate(items):
+        if shown:
+            print(f"\r{position + 1}/{len(items)} {item.name:<60.60}", end="", file=sys.stderr, flush=True)
+        yield item
+    if shown:
+        print("\r" + " " * 80 + "\r", end="", file=sys.stderr, flush=True)
 
 
 def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import shlex
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from verify import cli
@@ -32,6 +31,7 @@ FLAGS = {
     "access": "(thread, value) -> index in the tile",
     "how": "load (where absent), store, cp.async, ldmatrix or stmatrix",
     "global": "index in the tile -> element of global memory, which is accessed as widely",
+    "arch": "architecture whose shared memory it is, sm_90 where absent",
     "descriptor": "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
 }
 BITS = {
@@ -50,8 +50,7 @@ def _main(argv: Sequence[str] | None) -> int:
     options = _parser().parse_args(argv)
     stated = _stated(options)
     if options.list:
-        cli.write("".join(f"{one.name}\n" for one in stated), options.output)
-        return cli.Exit.STANDS
+        return cli.names(stated, options)
     if options.search_swizzle:
         return _search(stated, options)
     report = _judge(stated, options)
@@ -61,8 +60,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("python -m verify.movement", DESCRIPTION)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="movements, one TOML table each")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of the files: these movements")
+    cli.add_statements(parser, "movements")
     for flag, what in FLAGS.items():
         parser.add_argument(f"--{flag}", metavar=flag.upper(), help=what)
     for flag, what in BITS.items():
@@ -70,11 +68,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--search-swizzle", action="store_true", help="the smallest swizzle without a conflict in all accesses stated"
     )
-    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
     parser.add_argument(
         "--require", action="append", default=[], choices=("book", "proof", "silicon"), help="who must have spoken"
     )
-    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
     return parser
 
 
@@ -86,11 +82,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
     if options.files:
         if table:
             raise cli.UsageError(f"--{next(iter(table))}: a FILE states its movements in whole; give one or the other")
-        found = [one for file in options.files for one in movement_stated.load(Path(file))]
-        if not options.only:
-            return found
-        chosen = cli.select(options.only, dict.fromkeys(one.name for one in found), "movement")
-        return [one for one in found if one.name in chosen]
+        return cli.in_files(options, movement_stated.load, "movement")
     if options.only:
         raise cli.UsageError("--only chooses among the movements of a FILE, and there is none")
     sort = next((sort for sort in movement_stated.SORTS if sort in table), None)
@@ -125,10 +117,8 @@ def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Report:
     from verify.report import Case, Report
     from verify.verdict import Witness
 
-    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
-        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
-    budget, solver = options.rlimit or proofs.BUDGET, proofs.Solver()
-    cases = tuple(Case(one.name, tuple(verdicts(one, budget, solver))) for one in stated)
+    budget, solver = cli.budget(options), proofs.Solver()
+    cases = tuple(Case(one.name, tuple(verdicts(one, budget, solver))) for one in cli.followed(stated, options))
     return Report(cases, frozenset(Witness(word) for word in options.require))
 
 
@@ -137,7 +127,8 @@ def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
     from verify import movement_descriptor, movement_memory, movement_registers
 
     if one.link is not None:
-        return movement_registers.judge(one.link, one.major, budget, solver)
+        handed = movement_registers.judge(one.link, one.major, one.reach is not None, budget, solver)
+        return handed + ([] if one.reach is None else movement_memory.judge(one.reach, budget, solver))
     if one.reach is None:
         raise cli.UsageError(f"{one.name} states nothing")
     if one.described:
@@ -148,7 +139,8 @@ def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
 def _search(stated: Sequence[Movement], options: argparse.Namespace) -> int:
     """One swizzle for all accesses that are stated, which must be of one element width."""
     from layouts import LayoutError
-    from verify.movement_memory import confirmed, searched
+    from verify.movement_banks import searched
+    from verify.movement_memory import confirmed
 
     reaches = [one.reach for one in stated if one.reach is not None and not one.described]
     if len(reaches) != len(stated):

@@ -33,14 +33,15 @@ def _main(argv: Sequence[str] | None) -> int:
     options = _parser().parse_args(argv)
     stated = _stated(options)
     if options.list:
-        cli.write("".join(f"{one.name}\n" for one in stated), options.output)
-        return cli.Exit.STANDS
+        return cli.names(stated, options)
     if options.explain:
         from verify.tiling_explain import explained
 
         cli.write(explained(stated, _pool(options), options.thread), options.output)
         return cli.Exit.STANDS
-    report = _judge(stated, options)
+    report, refused = _judge(stated, options)
+    if refused and not report.cases:
+        return cli.Exit.USAGE
     if options.format == "text" and not options.quiet:
         from verify.report import as_text
         from verify.tiling_text import render
@@ -48,13 +49,13 @@ def _main(argv: Sequence[str] | None) -> int:
         cli.write(render(report, as_text.render(report, verbose=options.verbose)), options.output)
     else:
         cli.report(report, options)
-    return report.exit()
+    code = report.exit()
+    return cli.Exit.USAGE if refused and code is not cli.Exit.CONTRADICTION else code
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = cli.parser("python -m verify.tiling", DESCRIPTION)
-    parser.add_argument("files", nargs="*", metavar="FILE", help="tilings, one TOML table each")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="of the files: these tilings")
+    cli.add_statements(parser, "tilings")
     parser.add_argument("--atom", action="append", default=[], metavar="NAME", help="exact name, prefix or glob")
     parser.add_argument("--all", action="store_true", help="every registered MMA atom")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of yours, in a TOML file")
@@ -71,12 +72,10 @@ def _parser() -> argparse.ArgumentParser:
         )
     parser.add_argument("--explain", action="store_true", help="print the five steps from layout to thread, and stop")
     parser.add_argument("--thread", type=_natural, default=0, metavar="T", help="with --explain: whose part to show")
-    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
     parser.add_argument(
         "--require", action="append", default=[], choices=("proof", "silicon"), help="a witness that must have spoken"
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
-    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
     return parser
 
 
@@ -88,7 +87,6 @@ def _natural(text: str) -> int:
 
 def _stated(options: argparse.Namespace) -> list[Stated]:
     """What the arguments state, in their order."""
-    from layouts.atoms import AtomFileError
     from verify import tiling_stated
 
     words = ("atoms_layout", "permutation", "tile", "smem_a", "smem_b")
@@ -102,14 +100,7 @@ def _stated(options: argparse.Namespace) -> list[Stated]:
         raise cli.UsageError("--only chooses among the tilings of a FILE, and there is none")
     if not options.files:
         return _on_the_line(options)
-    try:
-        found = [one for file in options.files for one in tiling_stated.load(Path(file))]
-    except AtomFileError as error:
-        raise cli.UsageError(str(error)) from error
-    if not options.only:
-        return found
-    chosen = cli.select(options.only, dict.fromkeys(one.name for one in found), "tiling")
-    return [one for one in found if one.name in chosen]
+    return cli.in_files(options, tiling_stated.load, "tiling")
 
 
 def _on_the_line(options: argparse.Namespace) -> list[Stated]:
@@ -163,23 +154,28 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     return pool if options.atoms else registry()
 
 
-def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
-    import proofs
+def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> tuple[Report, int]:
+    """The report, and how many were no tilings: each of those is told in a line of its own, and the others judged."""
     from gpu_checks.tilings import TilingError, recordings_of_tilings
     from verify.report import Report
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
     from verify.verdict import Witness
 
-    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
-        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
     try:
-        prover = Prover(options.rlimit or proofs.BUDGET, runs=recordings_of_tilings())
+        prover = Prover(cli.budget(options), runs=recordings_of_tilings())
     except TilingError as error:
         raise cli.UsageError(str(error)) from error
     pool = _pool(options)
-    cases = [case(one, pool, prover) for one in stated]
-    return Report(tuple(cases), frozenset(Witness(word) for word in options.require), options.expect_known)
+    cases, refused = [], 0
+    for one in cli.followed(stated, options):
+        try:
+            cases.append(case(one, pool, prover))
+        except cli.UsageError as error:
+            cli.complain(f"lanecheck: {error}", cli.Exit.USAGE)
+            refused += 1
+    words = frozenset(Witness(word) for word in options.require)
+    return Report(tuple(cases), words, options.expect_known), refused
 
 
 if __name__ == "__main__":

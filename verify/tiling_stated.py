@@ -59,6 +59,18 @@ class Stated:
     file: str = ""
     atoms: tuple[str, ...] = ()  # files in which the atom is sought first
 
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many atoms stand along M, N, K."""
+        m, n, k = (size(mode) for mode in self.atoms_layout)
+        return m, n, k
+
+    def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What one tiled MMA of atoms of a shape covers: the positions of a permutation, or what the atoms take."""
+        tilers = zip(self.permutation, shape, self.counts, strict=True)
+        m, n, k = (size(tiler) if isinstance(tiler, Layout) else tiler or each * count for tiler, each, count in tilers)
+        return m, n, k
+
 
 def load(path: Path) -> list[Stated]:
     """The tilings of a file, in its order.

@@ -56,7 +56,29 @@ REFUSED = {
     ),
     "threads numbered too high": (
         ["--atom", F16, "--atoms-layout", "(2,2,1):(1,64,0)"],
-        f"--atoms-layout: (2,2,1):(1,64,0) of {F16}: threads are numbered up to 4095, a CTA has at most 1024",
+        f"--atoms-layout: (2,2,1):(1,64,0) of {F16}: threads are numbered up to 4095, a CTA has at most 1024; "
+        "(2,2,1):(1,2,0) would do",
+    ),
+    "atoms that share threads": (
+        ["--atom", F16, "--atoms-layout", "(2,2,1):(1,1,0)"],
+        "--atoms-layout: (2,2,1):(1,1,0): atoms (1,0,0) and (0,1,0) are both number 1; (2,2,1):(1,2,0) would do",
+    ),
+    "atoms below the first": (
+        ["--atom", F16, "--atoms-layout", "(2,2,1):(-1,2,0)"],
+        "--atoms-layout: (2,2,1):(-1,2,0): atom (1,0,0) has the number -1; (2,2,1):(1,2,0) would do",
+    ),
+    "atoms between which no layout fits": (
+        ["--atom", F16, "--atoms-layout", "(2,2,1):(2,3,0)"],
+        "--atoms-layout: (2,2,1):(2,3,0) leaves holes that no layout fills; (2,2,1):(1,2,0) would do",
+    ),
+    "a permutation that the atoms cut across": (
+        ["--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,(2,3):(3,1)"],
+        f"--permutation: K = (2,3):(3,1): atoms of {FMA}, 3 along K, cut across its modes, and no strides tell what "
+        "each has; K = 6, in order, would do",
+    ),
+    "a tile too large to enumerate": (
+        ["--atom", F16, "--tile", "4096,4096,16"],
+        "--tile: 4096,4096,16 has an operand of 16777216 elements: at most 4194304 would do",
     ),
     "two counts for three": (
         ["--atom", F16, "--atoms-layout", "2,2"],
@@ -105,6 +127,28 @@ REFUSED = {
 def test_what_cannot_be_a_tiling_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, line = REFUSED[name]
     assert run(capsys, *words) == (2, "", f"lanecheck: {line}\n")
+
+
+def test_what_would_do_does(capsys: pytest.CaptureFixture[str]) -> None:
+    """The numbers that refusals name, taken at their word."""
+    assert run(capsys, "--atom", F16, "--atoms-layout", "(2,2,1):(1,2,0)", "-q")[0] == 0
+    assert run(capsys, "--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,6", "-q")[0] == 0
+    assert run(capsys, "--atom", F16, "--permutation", "_,(8,2):(1,8),_", "-q")[0] == 0
+
+
+def test_one_table_that_is_no_tiling_does_not_silence_the_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """It is told in its place; the others are judged, and the exit code is that of what cannot be done."""
+    path = tmp_path / "three.toml"
+    tables = {"first": "[32, 32, 32]", "wrong": "[24, 32, 32]", "last": "[64, 32, 32]"}
+    path.write_text("".join(f'[{name}]\natom = "{F16}"\ntile = {tile}\n' for name, tile in tables.items()))
+    code, out, err = run(capsys, str(path), "--format", "json")
+    assert (code, [subject["name"] for subject in json.loads(out)["subjects"]]) == (2, ["first", "last"])
+    why = f"M = 24 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 or 32 would do"
+    assert err == f"lanecheck: {path}: wrong.tile: {why}\n"
+    code, out, err = run(capsys, str(path), "--only", "wrong")
+    assert (code, out, err.count("\n")) == (2, "", 1)
 
 
 FILES = {
