@@ -15,5 +15,6 @@ from layouts.tensor.partition import local_tile as local_tile
 from layouts.tensor.partition import make_predicate as make_predicate
 from layouts.tensor.partition import outer_partition as outer_partition
 from layouts.tensor.tensor import Tensor as Tensor
+from layouts.tensor.tensor import make_fragment_like as make_fragment_like
 from layouts.tensor.tensor import make_identity_tensor as make_identity_tensor
 from layouts.tensor.tensor import make_tensor as make_tensor

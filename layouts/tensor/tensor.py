@@ -14,7 +14,7 @@ from layouts.compose import Tiler, composition
 from layouts.composed import ComposedLayout, on_layout
 from layouts.coords import IndexArray, Slicer, has_none
 from layouts.errors import LayoutError
-from layouts.int_tuple import IntTuple, nest, rank, size, wrap
+from layouts.int_tuple import IntTuple, leaves, nest, rank, size, wrap
 from layouts.layout import Layout, slice_and_offset
 from layouts.tensor.module import Coordinates, identity_layout, index, map_leaves
 
@@ -142,6 +142,30 @@ def make_tensor(shape: IntTuple, dtype: Any = np.int64) -> Tensor:
     (2,(3,4)):(1,(2,6))
     """
     return Tensor(np.zeros(size(shape), dtype), Layout(shape))
+
+
+def make_fragment_like(tensor: Tensor, dtype: Any = None) -> Tensor:
+    """Registers for a thread's part (V, rests ...): zeros in its shape, V compact, the rests ordered by its strides.
+
+    So a copy into them walks both alike. Values of V that are one element of the tensor (stride 0) are one register.
+    Rests of equal strides follow each other from the left, as all do where the strides are coordinates.
+
+    >>> part = Tensor(np.arange(128), Layout.parse("((2,2),4,8):((64,8),16,1)"))
+    >>> print(make_fragment_like(part))
+    ((2,2),4,8):((1,2),32,4)
+    """
+    layout = tensor.layout.layout_b if isinstance(tensor.layout, ComposedLayout) else tensor.layout
+    dtype = dtype or (np.int64 if tensor.data is None else tensor.data.dtype)
+    if rank(layout) < 2 or not isinstance(layout, Layout) or not all(type(d) is int for d in leaves(layout.stride)):
+        return make_tensor(tensor.shape, dtype)
+    flat = [(s, d) for mode in layout for s, d in zip(leaves(mode.shape), leaves(mode.stride), strict=True)]
+    first = len(leaves(layout[0].shape))
+    order = [i for i in range(first) if flat[i][1]] + sorted(range(first, len(flat)), key=lambda i: flat[i][1])
+    strides, reached = [0] * len(flat), 1
+    for mode in order:
+        if flat[mode][0] > 1:
+            strides[mode], reached = reached, reached * flat[mode][0]
+    return Tensor(np.zeros(reached, dtype), Layout(layout.shape, nest(iter(strides), layout.shape)))
 
 
 def make_identity_tensor(shape: IntTuple) -> Tensor:

@@ -49,7 +49,9 @@ class MmaAtom:
         return cls(atom.shape, thr, A, B, C, memory)
 
     def operand(self, name: str) -> Layout:
-        """The (thread, value) layout of A, B or C."""
+        """The (thread, value) layout of A, B or C; raises LayoutError for any other."""
+        if name not in ("A", "B", "C"):
+            raise LayoutError(f"{name!r} is no operand of an MMA: A, B, C are")
         return {"A": self.A, "B": self.B, "C": self.C}[name]
 
 

@@ -23,7 +23,7 @@ from layouts.layout import Layout, make_layout
 from layouts.modes import append
 from layouts.products import tiled_product
 from layouts.tensor.partition import flat_coord
-from layouts.tensor.tensor import Tensor, make_tensor
+from layouts.tensor.tensor import Tensor, make_fragment_like, make_tensor
 from layouts.text import parse_int_tuple
 from layouts.tiled.atom import MmaAtom, check_multiple
 
@@ -91,7 +91,7 @@ class TiledMMA:
 
     def tile_shape(self, operand: str) -> tuple[int, int]:
         """The extents of an operand's tile: (M, K) of A, (N, K) of B, (M, N) of C."""
-        x, y = AXES[operand]
+        x, y = _axes(operand)
         return self.shape_mnk[x], self.shape_mnk[y]
 
     def thrfrg(self, operand: str, layout: L) -> L:
@@ -110,7 +110,7 @@ class TiledMMA:
 
         The first of them is ``layout`` itself.
         """
-        x, y = AXES[operand]
+        x, y = _axes(operand)
         self._check(operand, layout)
         yield layout
         layout = logical_divide(layout, (self.permutation_mnk[x], self.permutation_mnk[y]))
@@ -178,7 +178,7 @@ class TiledMMA:
     def _tv(self, operand: str, layout: Layout) -> Layout:
         threads, values = self.thrfrg(operand, layout)
         v, places = threads
-        x, y = AXES[operand]
+        x, y = _axes(operand)
         modes = [v, *(Layout(extent, 0) for extent in self.atoms), Layout(size(_filled(self.thr_layout_vmnk)[1]), 0)]
         modes[1 + x], modes[1 + y] = places
         return make_layout(composition(make_layout(*modes), _place_of(self.thr_layout_vmnk)), values)
@@ -186,9 +186,9 @@ class TiledMMA:
     def _check(self, operand: str, layout: Layout | ComposedLayout) -> None:
         if len(layout) < 2:
             raise LayoutError(
-                f"{operand} needs two modes, {' and '.join(WHOLE[x] for x in AXES[operand])}, got {layout}"
+                f"{operand} needs two modes, {' and '.join(WHOLE[x] for x in _axes(operand))}, got {layout}"
             )
-        for axis, mode in zip(AXES[operand], wrap(layout.shape), strict=False):
+        for axis, mode in zip(_axes(operand), wrap(layout.shape), strict=False):
             extent, tile = size(mode), self.shape_mnk[axis]
             told = f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}"
             check_multiple(extent, tile, told)
@@ -207,7 +207,7 @@ class ThrMMA:
 
         Raises LayoutError where thrfrg does.
         """
-        x, y = AXES[operand]
+        x, y = _axes(operand)
         layout, offset = _fragment(self.mma, operand, tensor.layout, self.v, (self.place[x], self.place[y]))
         return Tensor(tensor.data, layout, tensor.offset + offset)
 
@@ -224,13 +224,17 @@ class ThrMMA:
         return self.partition("C", tensor)
 
     def make_fragment(self, operand: str, partitioned: Tensor) -> Tensor:
-        """Registers for a partition: a tensor of its shape that owns zeros.
+        """Registers for a partition: a tensor of its shape that owns zeros, of A and B as make_fragment_like orders it.
 
-        An operand that stays in memory has no registers: the instruction reads the partition itself.
+        An operand that stays in memory has no registers: the instruction reads the partition itself. Accumulators have
+        their own order, whatever the memory that they come to lie in.
         """
+        _axes(operand)
         if operand in self.mma.atom.memory:
             return partitioned
-        return make_tensor(partitioned.shape, np.int64 if partitioned.data is None else partitioned.data.dtype)
+        if operand == "C":
+            return make_tensor(partitioned.shape, np.int64 if partitioned.data is None else partitioned.data.dtype)
+        return make_fragment_like(partitioned)
 
     def make_fragment_A(self, partitioned: Tensor) -> Tensor:
         """Registers for a partition of A."""
@@ -243,6 +247,13 @@ class ThrMMA:
     def make_fragment_C(self, partitioned: Tensor) -> Tensor:
         """Registers for a partition of C."""
         return self.make_fragment("C", partitioned)
+
+
+def _axes(operand: str) -> tuple[int, int]:
+    """The modes of (M, N, K) that an operand has; raises LayoutError for what is none."""
+    if operand not in AXES:
+        raise LayoutError(f"{operand!r} is no operand of a tiled MMA: A, B, C are")
+    return AXES[operand]
 
 
 @lru_cache(maxsize=64)

@@ -10,6 +10,7 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import registry
+from layouts.tensor import Tensor, make_fragment_like
 from layouts.tiled import (
     CopyAtom,
     TiledCopy,
@@ -19,6 +20,23 @@ from layouts.tiled import (
     make_tiled_copy_B,
     make_tiled_copy_C,
 )
+
+FRAGMENTS = {  # what make_fragment_like makes of a layout
+    "(1,(4,2),(4,2)):(0,(128,8192),(1,64))": "(1,(4,2),(4,2)):(0,(8,32),(1,4))",
+    "((2,2,2),4,2):((1,256,8),1024,16)": "((2,2,2),4,2):((1,2,4),16,8)",
+    "((2,2),4,8):((64,8),16,1)": "((2,2),4,8):((1,2),32,4)",
+    "((2,4),4,3):((0,1),0,8)": "((2,4),4,3):((0,1),4,16)",
+    "(8,4,1,3):(0,5,0,1)": "(8,4,1,3):(0,3,0,1)",
+    "(8):(3)": "(8):(1)",
+}
+
+
+@pytest.mark.parametrize("text", FRAGMENTS)
+def test_registers_are_ordered_like_what_they_hold(text: str) -> None:
+    part = Tensor(None, Layout.parse(text))
+    found = make_fragment_like(part)
+    assert str(found) == FRAGMENTS[text] and found.data.size == found.indices().max() + 1
+
 
 PRINTED = """
 number A ((4,8,2,2),((2,2,2),(1,1))):((64,1,16,0),((32,8,256),(0,0)))

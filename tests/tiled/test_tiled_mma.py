@@ -190,6 +190,35 @@ def test_warpgroups_read_shared_memory_whole(kind: str) -> None:
     assert np.array_equal(through_fragments(mma, definition, a, b), a @ b.T)
 
 
+def test_fragments_of_a_and_b_follow_memory_and_accumulators_do_not() -> None:
+    """CuTe: make_fragment_A and _B are make_fragment_like, make_fragment_C is compact in its own order."""
+    thr = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1)).get_slice(0)
+    row_major = Tensor(None, Layout((128, 64), (64, 1)))
+    assert str(thr.make_fragment_A(thr.partition_A(row_major))) == "((2,2,2),4,4):((1,2,4),32,8)"
+    assert str(thr.make_fragment_C(thr.partition_C(row_major))) == "((2,2),4,4):((1,2),4,16)"
+
+
+def test_a_letter_that_is_no_operand_is_told() -> None:
+    mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    tensor = Tensor(None, Layout((16, 16)))
+    for ask in (mma.tile_shape, mma.atom.operand, lambda x: mma.get_slice(0).partition(x, tensor),
+                lambda x: mma.get_slice(0).make_fragment(x, tensor), lambda x: mma.thrfrg(x, tensor.layout),
+                lambda x: mma.layout_TV(x, tensor.layout), lambda x: mma.partition_shape(x, (16, 16))):  # fmt: skip
+        with pytest.raises(LayoutError, match=r"'D' is no operand of .*: A, B, C are"):
+            ask("D")
+
+
+def test_all_threads_at_once_see_what_each_sees() -> None:
+    mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1), (None, "(8,2,2):(1,16,8)"))
+    threads = np.arange(mma.size)[:, None]
+    for data, layout in ((None, Layout((64, 64), (64, 1))), (np.arange(4096) * 3, Layout((64, 64)))):
+        rows = mma.get_slice(threads).partition_C(Tensor(data, layout)).values()
+        alone = [mma.get_slice(t).partition_C(Tensor(data, layout)).values() for t in range(mma.size)]
+        assert np.array_equal(rows, np.stack(alone))
+    with pytest.raises(LayoutError, match=r"thread 128 of a tiled MMA with the threads 0 .. 127"):
+        mma.get_slice(threads + 1)
+
+
 def test_simt_threads_multiply_fragments_with_the_generic_gemm() -> None:
     """With one value per atom, (V, M, K) by (V, N, K) fragments are a product of their own."""
     mma = TiledMMA(registry()[FMA], "(16,16,1):(16,1,0)", ("(16,4):(4,1)", "(16,4):(4,1)"))
