@@ -52,7 +52,8 @@ def kernel(tiling: Tiling) -> str:
     used = sum(fed.room * fed.fragment.bits // 8 for fed in feds.values())
     if used > SHARED:
         raise TilingError(f"{tiling.name}: its tiles take {used} bytes of shared memory; a kernel has {SHARED}")
-    text = [COMMON, parts.HELPERS, parts.namespace("first", tiling.product, _majors(feds, "A", "B"))]
+    text = [COMMON, parts.HELPERS, parts.NOTHING if tiling.short else ""]
+    text.append(parts.namespace("first", tiling.product, _majors(feds, "A", "B")))
     if tiling.reuse:
         text.append(parts.namespace("second", tiling.reuse.product, _majors(feds, "P", "V")))
         text.append(parts.narrowing(tiling.reuse))
@@ -65,7 +66,8 @@ def operands(tiling: Tiling) -> dict[str, Fed]:
     found = {}
     for name, (feed, product, side) in tiling.feeds.items():
         mn, k = tiling.extents[name]
-        found[name] = Fed(name, feed, product, side, (k, 1) if feed.major == "K" else (1, mn))
+        limits = (mn, k) if tiling.short else None
+        found[name] = Fed(name, feed, product, side, (k, 1) if feed.major == "K" else (1, mn), limits)
     return found
 
 
@@ -110,8 +112,8 @@ def _memory(fed: Fed) -> str:
 def _gemm(tiling: Tiling, feds: dict[str, Fed], tile_n: str) -> str:
     """The first product over all tiles along k."""
     a, b = feds["A"], feds["B"]
-    body = parts.copied(a, a.origin("blockIdx.x", "tile_k"), tiling.threads)
-    body += parts.copied(b, b.origin(tile_n, "tile_k"), tiling.threads)
+    body = parts.copied(a, "blockIdx.x", "tile_k", tiling.threads)
+    body += parts.copied(b, tile_n, "tile_k", tiling.threads)
     body += _ready(a, b) + parts.loaded(a) + parts.loaded(b)
     body += parts.multiplied("first", tiling.product, a, b, "C") + _WAIT
     return _LOOP.substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
@@ -122,7 +124,7 @@ def _attention(tiling: Tiling, reuse: Reuse, feds: dict[str, Fed]) -> str:
     v = feds["V"]
     body = parts.accumulators(tiling.product, "C") + _gemm(tiling, feds, "tile_n")
     body += parts.narrowed(tiling.product, reuse)
-    body += parts.copied(v, v.origin("blockIdx.y", "tile_n"), tiling.threads) + _ready(v) + parts.loaded(v)
+    body += parts.copied(v, "blockIdx.y", "tile_n", tiling.threads) + _ready(v) + parts.loaded(v)
     body += parts.multiplied("second", reuse.product, "P", v, "D") + _WAIT
     return _LOOP.substitute(tile="tile_n", count=tiling.walked, body=indent(body, "  "))
 
@@ -143,6 +145,9 @@ def _store(tiling: Tiling) -> str:
         store = f"atomicAdd(({parts.SUMS[fragment.type]}*)result + place, {space}::value({name}, v))"
     m, n = product.extent("C")
     columns = tiling.extents["C"][1]
+    if tiling.short:
+        within = parts.inside(("blockIdx.x", "blockIdx.y"), (m, n), tiling.extents["C"])
+        store = f"const int x = {name}_fragment(t, v);\n  if ({within}) {store}"
     origin = f"blockIdx.x * {m * columns} + blockIdx.y * {n}"
     values = product.C.modes[1].size
     return _STORE.substitute(values=values, origin=origin, name=name, store=store)

@@ -52,6 +52,7 @@ template <int per, int bits, int width> __device__ __forceinline__ u64 get(const
 TYPES = {8: "u8", 16: "u16", 32: "u32", 64: "u64"}
 SUMS = {"f32": "float", "f64": "double", "s32": "int"}  # what atomicAdd takes
 _WIDEST = 16  # bytes that one instruction copies
+NOTHING = f"__device__ const Chunk<{_WIDEST}> nothing = {{}};  // what stands beyond the matrices\n"
 
 _INDEX = Template("__device__ constexpr int $name($parameters) { return $expression; }\n")
 
@@ -59,7 +60,7 @@ _COPY = Template("""\
 #pragma unroll
 for (int v = 0; v < $values; v += $vector) {
   const int x = ${name}_copy(t, v);
-  ${guard}move<$bytes>(&${name}_memory[${name}_shared(x)], &${name}_matrix[$origin + ${name}_global(x)]);
+  ${guard}move<$bytes>(&${name}_memory[${name}_shared(x)], $source);
 }
 """)
 
@@ -124,6 +125,7 @@ class Fed:
     product: Product
     operand: str  # A or B
     strides: tuple[int, int]  # of (mn, k), in elements
+    limits: tuple[int, int] | None = None  # the matrix's (mn, k) where its last tiles are not full
 
     @property
     def fragment(self) -> Fragment:
@@ -196,15 +198,25 @@ def namespace(space: str, product: Product, majors: tuple[str, str]) -> str:
     return f"\nnamespace {space} {{\n// {signature.mnemonic}\n{called}{value}}}\n"
 
 
-def copied(fed: Fed, origin: str, threads: int) -> str:
-    """Global to shared memory: every thread its elements, as wide as both sides allow."""
+def inside(tile: tuple[str, str], extent: tuple[int, int], limits: tuple[int, int]) -> str:
+    """Whether element x of a tile of `extent`, the tile'th along both axes, is one of the matrix."""
+    (first, second), (rows, columns) = tile, extent
+    along, across = f"{first} * {rows} + x % {rows}", f"{second} * {columns} + x / {rows}"
+    return f"{along} < {limits[0]} && {across} < {limits[1]}"
+
+
+def copied(fed: Fed, mn: str, k: str, threads: int) -> str:
+    """Global to shared memory: every thread its elements, as wide as both sides allow; zeros beyond the matrix."""
     vector, copiers = _vector(fed), fed.feed.copy.modes[0].size
+    source = f"&{fed.name}_matrix[{fed.origin(mn, k)} + {fed.name}_global(x)]"
+    if fed.limits:
+        source = f"{inside((mn, k), fed.product.extent(fed.operand), fed.limits)} ? (const void*){source} : &nothing"
     return _COPY.substitute(
         name=fed.name,
         values=fed.feed.copy.modes[1].size,
         vector=vector,
         bytes=vector * fed.fragment.bits // 8,
-        origin=origin,
+        source=source,
         guard=f"if (t < {copiers}) " if copiers < threads else "",
     )
 
@@ -214,8 +226,11 @@ def _vector(fed: Fed) -> int:
     threads, values = fed.feed.copy.modes
     tile = threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
     most = _WIDEST * 8 // fed.fragment.bits
+    whole = fed.limits[fed.strides.index(1)] if fed.limits else most  # what stands side by side is in or out as one
     for vector in (most >> n for n in range(most.bit_length())):
-        if values.size % vector == 0 and all(_side_by_side(one(tile), vector) for one in (fed.feed.shared, fed.over)):
+        if (values.size | whole) % vector == 0 and all(
+            _side_by_side(one(tile), vector) for one in (fed.feed.shared, fed.over)
+        ):
             return vector
     raise AssertionError("one element stands beside nothing")
 

@@ -107,7 +107,7 @@ class Tiling:
     """One kernel: C = A * B over `tiles` CTA tiles along m, n and k, or D = (A * B) * V.
 
     With a reuse, tiles count m, the second product's n, and the first one's k; the first one's n are walked in
-    `walked` tiles, one after the other.
+    `walked` tiles, one after the other. `short` is what the matrices lack along m, n and k to fill their tiles.
     """
 
     name: str
@@ -118,6 +118,7 @@ class Tiling:
     tiles: tuple[int, int, int]
     reuse: Reuse | None = None
     walked: int = 1
+    short: tuple[int, int, int] | None = None
 
     @property
     def last(self) -> Product:
@@ -133,9 +134,10 @@ class Tiling:
     @property
     def extents(self) -> dict[str, tuple[int, int]]:
         """The whole matrices: A (m, k), B (n, k), V (n, k of the second product) and the result (m, n)."""
-        m, n, k = (count * size for count, size in zip(self.tiles, self.last.tile, strict=True))
+        whole = (*self.last.tile[:2], self.product.tile[2])
+        missing = self.short or (0, 0, 0)
+        m, n, k = (count * size - less for count, size, less in zip(self.tiles, whole, missing, strict=True))
         inner = self.walked * self.product.tile[1] if self.reuse else n
-        k = self.tiles[2] * self.product.tile[2]
         return {"A": (m, k), "B": (inner, k), "V": (n, inner), "C": (m, n)}
 
 
@@ -149,6 +151,7 @@ def rests(layout: Strided) -> tuple[int, int]:
 def check(tiling: Tiling) -> None:
     """Raise TilingError for a tiling whose layouts do not fit its tiles, its threads or its instruction."""
     try:
+        _check_short(tiling)
         if tiling.reuse:
             made, taken = tiling.product.tile[:2], tiling.reuse.product.tile[::2]
             _require(made == taken, f"the first product makes {made} of (m, n), the second takes {taken} of (m, k)")
@@ -158,6 +161,14 @@ def check(tiling: Tiling) -> None:
             _check_feed(tiling.threads, name, feed, prod(product.extent(operand)))
     except TilingError as error:
         raise TilingError(f"{tiling.name}: {error}") from None
+
+
+def _check_short(tiling: Tiling) -> None:
+    if tiling.short is None:
+        return
+    _require(tiling.reuse is None, "a chain of two products takes whole tiles alone")
+    for axis, less, size in zip("mnk", tiling.short, tiling.product.tile, strict=True):
+        _require(0 <= less < size, f"{less} elements are lacking along {axis}; the last tile has 1 to {size}")
 
 
 def _check_feed(threads: int, name: str, feed: Feed, size: int) -> None:
@@ -170,8 +181,14 @@ def _check_feed(threads: int, name: str, feed: Feed, size: int) -> None:
 
 def _check_product(threads: int, product: Product) -> None:
     signature = product.signature
+    others = ", ".join(name for name in signature.operands if name not in "ABCD")
+    _require(not others, f"{signature.mnemonic} takes {others} too, which no tiling feeds")
+    space = product.fragment("C").space
+    _require(space == "reg", f"{signature.mnemonic} leaves its result in {space}, which no kernel here reads")
     for operand in "ABC":
         layout: Strided = getattr(product, operand)
+        bits = product.fragment(operand).bits
+        _require(bits % 8 == 0, f"elements of {bits} bits, as {operand}'s are, have no address of their own in memory")
         _require(_is_dealt(layout), f"{operand} = {layout} is not (thread, (value, (rest, rest)))")
         dealt, values = layout.modes[0].size, layout.modes[1].modes[0].size
         _require(dealt == threads, f"{operand} = {layout} deals to {dealt} threads; there are {threads}")

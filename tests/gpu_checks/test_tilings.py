@@ -24,6 +24,8 @@ SHIPPED = tilings()
 NAMED = {tiling.name: tiling for tiling in SHIPPED}
 RECORDED = recordings_of_tilings()
 REUSE = NAMED["attention_f16"].reuse
+FOUR_BITS = "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32"
+SPARSE = "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"
 ATTENTION = replace(NAMED["attention_f16"], reuse=replace(REUSE, product=NAMED["mma_f16_split_k"].product))
 
 
@@ -185,6 +187,11 @@ def changed(tiling, **parts):
         (changed(NAMED["mma_f16"], tile=(64, 32, 16)), "multiply 65536 pairs of elements; the tile .* has 32768"),
         (changed(NAMED["simt_f32"], mnemonic="fma.rn.f16"), "fma.rn.f32 and fma.rn.f64"),
         (ATTENTION, r"makes \(64, 32\) of \(m, n\)"),
+        (replace(NAMED["ragged_simt_f32"], short=(64, 0, 0)), "64 elements are lacking along m; the last tile has 1"),
+        (replace(NAMED["mma_f16"], short=(0, -1, 0)), "-1 elements are lacking along n; the last tile has 1 to 32"),
+        (replace(NAMED["attention_f16"], short=(1, 0, 0)), "a chain of two products takes whole tiles alone"),
+        (changed(NAMED["mma_s8"], mnemonic=FOUR_BITS), "elements of 4 bits, as A's are, have no address of their own"),
+        (changed(NAMED["mma_s8"], mnemonic=SPARSE), "takes E too, which no tiling feeds"),
     ],
 )
 def test_what_does_not_fit_is_refused_with_the_numbers(tiling, told):
@@ -217,9 +224,45 @@ def test_copies_are_as_wide_as_both_memories_allow():
     assert re.findall(r"move<(\d+)>\(&", kernel(ragged)) == ["2", "16"]
 
 
+RAGGED = [tiling for tiling in SHIPPED if tiling.short]
+
+
+@pytest.mark.parametrize("tiling", RAGGED, ids=lambda tiling: tiling.name)
+def test_matrices_end_within_their_last_tiles(tiling):
+    """Every CTA of the grid together: the whole product, and nothing read or written beyond a matrix."""
+    matrices = draw(tiling, 4)
+    made = sum(tiled_machine.block(tiling, matrices, *at) for at in np.ndindex(tiling.tiles[:2]))
+    assert np.array_equal(made, product(tiling, matrices))
+    sizes = tiling.extents["A"][0], *tiling.extents["B"]
+    assert sizes == tuple(
+        count * size - less for count, size, less in zip(tiling.tiles, tiling.product.tile, tiling.short, strict=True)
+    )
+
+
+@pytest.mark.parametrize("tiling", RAGGED, ids=lambda tiling: tiling.name)
+def test_what_is_copied_at_once_is_wholly_inside_or_beyond_the_matrix(tiling):
+    widths = [int(found) for found in re.findall(r"move<(\d+)>\(&", kernel(tiling))]
+    lines = [tiling.extents[name][feed.major == "K"] for name, (feed, _, _) in tiling.feeds.items()]
+    bits = [product.fragment(operand).bits for _, product, operand in tiling.feeds.values()]
+    assert all(line * bit // 8 % width == 0 for line, bit, width in zip(lines, bits, widths, strict=True))
+
+
+@pytest.mark.parametrize("name", ["A", "B", "result"])
+def test_a_kernel_that_asks_for_one_element_less_is_wrong(name, monkeypatch):
+    """The predicates count: with another limit in the text the product differs, or elements stay unwritten."""
+    tiling, whole = NAMED["ragged_ldmatrix_f16"], kernel(NAMED["ragged_ldmatrix_f16"])
+    limit = {"A": "< 77", "B": "< 40", "result": "< 77"}[name]
+    at = whole.rindex(limit) if name == "result" else whole.index(limit)
+    other = whole[:at] + f"< {int(limit[2:]) - 1}" + whole[at + len(limit) :]
+    monkeypatch.setattr(tiled_machine, "kernel", lambda _: other)
+    matrices = draw(tiling, 4)
+    made = sum(tiled_machine.block(tiling, matrices, *at) for at in np.ndindex(tiling.tiles[:2]))
+    assert not np.array_equal(made, product(tiling, matrices))
+
+
 def test_the_command_lists_and_prints_kernels(capsys):
     assert main(["--list", "wgmma_*"]) == 0
-    assert len(capsys.readouterr().out.splitlines()) == 7
+    assert len(capsys.readouterr().out.splitlines()) == 8
     assert main(["--kernel", "mma_f64"]) == 0
     assert capsys.readouterr().out == kernel(NAMED["mma_f64"]) + "\n"
 

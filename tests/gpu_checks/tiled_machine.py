@@ -22,6 +22,8 @@ FIELDS = re.compile(r"u64 (\w+)_descriptor.*\n  return 0x([0-9a-f]+)ull")
 
 ORIGIN = re.compile(r"&(\w)_matrix\[(.*) \+ \w_global\(x\)\]")
 PLACE = re.compile(r"place = (.*) \+ \w_global")
+COPIED = re.compile(r", (.*) \? \(const void\*\)&(\w)_matrix\[.* : &nothing\);")
+STORED = re.compile(r"  if \((.*)\) (?:result|atomicAdd)")
 
 
 def swizzle(bits, base, shift, x):
@@ -41,6 +43,9 @@ class Text:
             self.codes[name] = re.findall(r"int (\w+)", parameters), compile(python, name, "eval")
         self.origins = dict(ORIGIN.findall(text))
         self.origins["result"] = PLACE.search(text)[1]
+        self.predicates = {name: condition for condition, name in COPIED.findall(text)}
+        if stored := STORED.search(text):
+            self.predicates["result"] = stored[1]
         spaces = re.findall(r"namespace (\w+) \{(.*?)\n\}", text, re.DOTALL)
         flags = {space: re.search(r", p(?:, 1, 1)?((?:, [01])*);", body) for space, body in spaces}
         self.transposed = {space: re.findall("[01]", found[1]) for space, found in flags.items() if found}
@@ -49,6 +54,11 @@ class Text:
         names, code = self.codes[name]
         shape = np.broadcast_shapes(*map(np.shape, arguments))
         return np.broadcast_to(eval(code, {"swizzle": swizzle}, dict(zip(names, arguments, strict=True))), shape)
+
+    def inside(self, name, x, tile):
+        """Where element x of the tile is inside the matrix; everywhere when the text does not ask."""
+        asked = self.predicates.get(name, "0 < 1").replace("/", "//").split(" && ")
+        return np.all([np.broadcast_to(eval(one, {"x": x}, tile), np.shape(x)) for one in asked], axis=0)
 
 
 def block(tiling, matrices, block_x, block_y):
@@ -77,8 +87,10 @@ class Cta:
             sums, name = self.chained(self.tiling.reuse), "D"
         else:
             sums, name = self.product(), "C"
-        at = self.text(f"{name}_global", self.text(f"{name}_fragment", self.threads, np.arange(sums.shape[1])))
-        np.add.at(flat, at + eval(self.text.origins["result"], {}, self.tile), sums)
+        x = self.text(f"{name}_fragment", self.threads, np.arange(sums.shape[1]))
+        at = self.text(f"{name}_global", x) + eval(self.text.origins["result"], {}, self.tile)
+        inside = self.text.inside("result", x, self.tile)
+        np.add.at(flat, at[inside], sums[inside])
 
     def chained(self, reuse):
         sums = None
@@ -104,7 +116,9 @@ class Cta:
         x = self.text(f"{name}_copy", np.arange(copy.modes[0].size)[:, None], np.arange(copy.modes[1].size))
         origin = eval(self.text.origins[name], {}, self.tile)
         self.shared[name] = np.full(48 * 1024, POISON)
-        self.shared[name][self.text(f"{name}_shared", x)] = self.memory[name][origin + self.text(f"{name}_global", x)]
+        inside, at = self.text.inside(name, x, self.tile), origin + self.text(f"{name}_global", x)
+        read = np.where(inside, self.memory[name][np.where(inside, at, 0)], 0)
+        self.shared[name][self.text(f"{name}_shared", x)] = read
 
     def load(self, name):
         """The registers of an operand; None where the instruction reads shared memory."""

@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A tiled MMA turned into the plain layouts that `gpu_checks.tilings` makes a kernel from.
+
+What a kernel author states is an atom, an atoms layout, a permutation, a tile, where each operand lies in memory and
+which copy reads it. What is handed over are layouts alone, as plain numbers.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import gcd
+
+import numpy as np
+
+from gpu_checks.tilings import Feed, Load, Product, Strided, Tiling, TilingError
+from layouts import (
+    ComposedLayout,
+    Layout,
+    LayoutError,
+    Swizzle,
+    append,
+    coalesce,
+    composition,
+    left_inverse,
+    make_layout,
+    size,
+    tile_to_shape,
+)
+from layouts.atoms import Atom, registry
+from layouts.atoms import CopyAtom as CopyEntry
+from layouts.tiled import CopyAtom, TiledCopy, TiledMMA
+from layouts.tiled.tiled_mma import AXES
+
+Shared = Layout | ComposedLayout
+Permutation = tuple[int | Layout | None, ...]
+Tile = tuple[int, int, int]
+_CHUNK = 128  # bits that a thread copies at once
+_HALF = 16  # bits of ldmatrix's elements
+_LOADS = {  # major -> the matrix loads, the widest first
+    "K": ("SM75_U32x4_LDSM_N", "SM75_U32x2_LDSM_N", "SM75_U32x1_LDSM_N"),
+    "MN": ("SM75_U16x8_LDSM_T", "SM75_U16x4_LDSM_T", "SM75_U16x2_LDSM_T"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """How A or B comes to the threads: its major in global memory, its place in shared memory, who reads it there."""
+
+    major: str  # K or MN
+    piece: Shared | None = None  # of shared memory, repeated over the tile; None: compact, the major's axis first
+    load: str = ""  # ldmatrix as CuTe names the copy; empty: each thread its elements, or the instruction itself
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """A tiled MMA of one instruction, and the CTA's tile."""
+
+    mnemonic: str
+    mma: TiledMMA
+    tile: Tile
+    A_space: str = "reg"
+
+    def dealt(self, operand: str) -> Layout:
+        """(thread, (value, (rest, rest))) -> index in the operand's part of the tile."""
+        threads, (values, rests) = self.mma.layout_TV(operand, Layout(self.extent(operand)))
+        steps = make_layout(*map(coalesce, rests))
+        return make_layout(coalesce(threads), make_layout(coalesce(values), steps))
+
+    def extent(self, operand: str) -> tuple[int, int]:
+        """The operand's part of the tile: (m, k), (n, k) or (m, n)."""
+        first, second = AXES[operand]
+        return self.tile[first], self.tile[second]
+
+    @property
+    def product(self) -> Product:
+        """What is handed over."""
+        a, b, c = (handed(self.dealt(operand)) for operand in "ABC")
+        return Product(self.mnemonic, self.tile, a, b, c, self.A_space)
+
+    def feed(self, operand: str, side: Side) -> Feed:
+        """The way of an operand, from its side."""
+        extent = self.extent(operand)
+        bits = self.product.fragment(operand).bits
+        compact = Layout(extent, (extent[1], 1) if side.major == "K" else (1, extent[0]))
+        shared = compact if side.piece is None else tile_to_shape(side.piece, extent)
+        load = _load(self, operand, side.load) if side.load else None
+        return Feed(
+            side.major, handed(copying(extent, side.major, _CHUNK // bits, self.mma.size)), handed(shared), load
+        )
+
+
+def handed(layout: Shared) -> Strided:
+    """A layout as plain numbers."""
+    if isinstance(layout, Layout):
+        return Strided(layout.shape, layout.stride)
+    swizzle, inner = layout.layout_a, layout.layout_b
+    if not isinstance(swizzle, Swizzle) or not isinstance(inner, Layout) or layout.offset:
+        raise LayoutError(f"{layout} is not a swizzle of a layout")
+    return Strided(inner.shape, inner.stride, (swizzle.bits, swizzle.base, swizzle.shift))
+
+
+def copying(extent: tuple[int, int], major: str, chunk: int, threads: int) -> Layout:
+    """(thread, value) -> index in a tile (mn, k): neighbour threads take neighbour chunks of the major axis."""
+    mn, k = extent
+    along, across = (k, mn) if major == "K" else (mn, k)
+    step, stride = (mn, 1) if major == "K" else (1, mn)  # of one element along and across
+    chunk = min(chunk, along)
+    columns = along // chunk
+    abreast = gcd(threads, columns) if threads < columns else columns
+    lines = max(n for n in range(1, min(threads // abreast, across) + 1) if across % n == 0)
+    who = Layout((abreast, lines), (chunk * step, stride))
+    held = Layout((chunk, across // lines), (step, lines * stride))
+    if abreast < columns:  # threads are fewer than a line has chunks
+        held = append(held, Layout(columns // abreast, abreast * chunk * step))
+    return make_layout(who, held)
+
+
+def _load(wanted: Wanted, operand: str, name: str) -> Load:
+    """The tiled copy of an ldmatrix atom over the operand's tile: rows read, and registers filled."""
+    found = registry()[name]
+    if not isinstance(found, CopyEntry) or not found.ptx:
+        raise LayoutError(f"{name} is no copy atom with an instruction")
+    whole, tile = wanted.extent(operand), wanted.mma.tile_shape(operand)
+    tiled = TiledCopy(CopyAtom.of(found, _HALF), getattr(wanted.mma, f"layout{operand}_TV"), tile)
+    spread = Layout(tile, (1, whole[0]))
+    rest = Layout((whole[0] // tile[0], whole[1] // tile[1]), (tile[0], whole[0] * tile[1]))
+    source, target = (
+        make_layout(coalesce(composition(spread, side[0])), coalesce(make_layout(composition(spread, side[1]), rest)))
+        for side in (tiled.layoutS_TV, tiled.layoutD_TV)
+    )
+    return Load(found.ptx[0], handed(source), handed(renamed(wanted.dealt(operand), target)))
+
+
+def renamed(held: Layout, wanted: Layout) -> Layout:
+    """Value of `wanted` -> value of `held` at the same index of the tile, for two (thread, value) layouts.
+
+    LayoutError unless every thread of both has the same elements.
+    """
+    values = coalesce(composition(left_inverse(held[1]), wanted[1]))
+    every = np.arange(size(held[0]))
+    same = np.array_equal(held[0](every), wanted[0](every))
+    if not same or not np.array_equal(held[1](values(np.arange(size(values)))), wanted[1](np.arange(size(values)))):
+        raise LayoutError(f"{wanted} asks threads for elements that {held} gives to others")
+    return values
+
+
+def piece(major: str, width: int, bits: int) -> Shared:
+    """Eight lines of `width` bytes of shared memory, swizzled as wgmma does when they are wider than 16.
+
+    >>> print(piece("K", 128, 16), piece("MN", 32, 32))
+    Sw<3,3,3> o 0 o (8,64):(64,1) Sw<1,2,3> o 0 o (8,8):(1,8)
+    """
+    line, chunk = width * 8 // bits, _CHUNK // bits
+    block = Layout((8, line), (line, 1)) if major == "K" else Layout((line, 8), (1, line))
+    count = (width // 16).bit_length() - 1
+    return composition(Swizzle(count, chunk.bit_length() - 1, 3), block) if count else block
+
+
+def instructed(atom: Atom, mma: TiledMMA, tile: Tile) -> Wanted:
+    """With the atom's instruction; an atom without one is a scalar multiply-add."""
+    mnemonic = atom.ptx[0] if atom.ptx else f"fma.rn.{atom.types['A']}"
+    return Wanted(mnemonic, mma, tile, atom.space.get("A", "reg"))
+
+
+def covering(name: str, wanted: Wanted, a: Side, b: Side, tiles: Tile = (2, 2, 3), size: Tile | None = None) -> Tiling:
+    """A * B over so many tiles along m, n and k, or over as many as matrices of `size` need."""
+    if size is None:
+        short = None
+    else:
+        m, n, k = (-(-whole // extent) for whole, extent in zip(size, wanted.tile, strict=True))
+        tiles = m, n, k
+        m, n, k = (count * extent - whole for count, extent, whole in zip(tiles, wanted.tile, size, strict=True))
+        short = (m, n, k) if m or n or k else None
+    product, feeds = wanted.product, (wanted.feed("A", a), wanted.feed("B", b))
+    return Tiling(name, wanted.mma.size, product, *feeds, tiles, short=short)
+
+
+def seated(wanted: Wanted, operand: str, major: str, shared: Shared | None, matrix_load: bool) -> Side:
+    """An operand's side: in shared memory as stated or as its instruction reads it, by ldmatrix if that is asked for.
+
+    TilingError where no matrix load fills the operand's registers, or no swizzle fits its tile.
+    """
+    fragment, extent = wanted.product.fragment(operand), wanted.extent(operand)
+    if fragment.space == "smem":
+        if matrix_load:
+            raise TilingError(f"{operand} is read from shared memory by {wanted.mnemonic} itself: ldmatrix has no part")
+        return Side(major, shared or _canonical(extent, major, fragment.bits, operand))
+    side = Side(major, shared)
+    return _by_matrices(wanted, operand, side) if matrix_load else side
+
+
+def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> Shared:
+    """The widest piece that a matrix descriptor can say and the tile is made of."""
+    line, lines = extent[::-1] if major == "K" else extent
+    for width in (128, 64, 32, 16):
+        if line * bits % (width * 8) == lines % 8 == 0:
+            return piece(major, width, bits)
+    raise TilingError(f"{operand}: a tile of {extent} is made of no {major}-major lines that a descriptor can say")
+
+
+def _by_matrices(wanted: Wanted, operand: str, side: Side) -> Side:
+    """The side with the widest ldmatrix that fills the operand's registers."""
+    fragment = wanted.product.fragment(operand)
+    if fragment.bits != _HALF:
+        raise TilingError(f"{operand}: ldmatrix is handed over for elements of {_HALF} bits, not of {fragment.bits}")
+    for name in _LOADS[side.major]:
+        try:
+            chosen = replace(side, load=name)
+            wanted.feed(operand, chosen)
+            return chosen
+        except LayoutError as error:
+            fault = str(error)
+    raise TilingError(f"{operand}: no ldmatrix fills its registers from {side.major}-major memory: {fault}")
