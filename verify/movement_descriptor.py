@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,29 @@ import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, Swizzle, size
-from verify.movement_memory import BYTE, Reach, scaled
+from verify.movement_memory import fits
+from verify.movement_reach import BYTE, Reach, scaled
 from verify.movement_registers import MovementKind, Table
 from verify.proof import solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
+FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the least of each type
 
-TRANSPOSED = 16  # bits of the elements that may be MN-major
+
+@cache
+def taken(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """The majors and the steps along mn and k in which wgmma takes operands of elements of some bits, by the book.
+
+    >>> taken(16), taken(8)
+    ((('K', 'MN'), (8, 16)), (('K',), (8, 32)))
+    """
+    least = (name for name in isa_tables.mnemonics(FAMILY) if LEAST in name)
+    operands = [isa_tables.instruction(name, A_space="smem").operands["B"] for name in least]
+    found = {(operand.majors, (operand.extent[1], operand.extent[0])) for operand in operands if operand.bits == bits}
+    (one,) = found
+    return one
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +61,32 @@ class Described:
 
 
 def judge(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """The verdict on an operand's place in memory; `reach.tile` is (mn, k) -> element, `major` K, MN or empty."""
+    """The verdicts on an operand in memory; `reach.tile` is (mn, k) -> element, `major` K, MN or empty."""
+    return [fits(reach), _steps(reach), _judge_described(reach, major, budget, solver)]
+
+
+def _steps(reach: Reach) -> Verdict:
+    """Whether the tile is whole in what instructions take."""
+    extent, (_, steps) = tuple(size(mode) for mode in reach.plain), taken(reach.element)
+    step = " x ".join(map(str, steps))
+    claim = Claim(reach.name, "", MovementKind.STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
+    wrong = None
+    for axis, whole, least in zip(("mn", "k"), extent, steps, strict=True):
+        if whole % least and wrong is None:
+            near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
+            said = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {reach.element} bits"
+            wrong = Counterexample(
+                {axis: whole},
+                f"{said} and multiples of it",
+                f"{whole} mod {least} = {whole % least}",
+                repair=f"{' or '.join(map(str, near))} along {axis}",
+                replay=reach.replay,
+            )
+    status = Status.REFUTED if wrong else Status.PROVED
+    return join(claim, [Evidence(Witness.BOOK, status, "counted", 2, counterexample=wrong)])
+
+
+def _judge_described(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> Verdict:
     book = read_layouts("wgmma")
     cited = f"PTX ISA {book.section} ({book.provenance})"
     name = NAMES.get(reach.bytes if reach.swizzle.bits else Swizzle(0, 0, 0))
@@ -54,19 +94,14 @@ def judge(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> list[
         claim = Claim(reach.name, "", MovementKind.DESCRIBED, f"is what a matrix descriptor says, {cited}")
         said = f"{reach.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
         wrong = Counterexample({}, said, replay=reach.replay)
-        return [join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])]
-    tried = [_described(reach, book, name, m) for m in _majors(reach, major)]
+        return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])
+    tried = [_described(reach, book, name, m) for m in ([major] if major else taken(reach.element)[0])]
     best = min(tried, key=lambda d: len(d.bad))
     said = f"is what the descriptor {best.said()} says, {cited}"
     claim = Claim(reach.name, "", MovementKind.DESCRIBED, said)
     if _unsaid(book, best) or _shared(reach):  # no question of where single elements lie, which is all that z3 is asked
-        return [join(claim, [_enumerated(reach, book, best)])]
-    return [join(claim, [_enumerated(reach, book, best), _proof(reach, book, best, budget, solver)])]
-
-
-def _majors(reach: Reach, major: str) -> list[str]:
-    """The majors to try: wgmma transposes elements of 16 bits alone."""
-    return [major] if major else ["K", "MN"] if reach.element == TRANSPOSED else ["K"]
+        return join(claim, [_enumerated(reach, book, best)])
+    return join(claim, [_enumerated(reach, book, best), _proof(reach, book, best, budget, solver)])
 
 
 def _grid(reach: Reach) -> tuple[Table, Table]:

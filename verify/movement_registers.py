@@ -33,9 +33,11 @@ class MovementKind(Enum):
     COUNT = "count"
     HANDED = "handed over"
     MAJOR = "major"
+    FITS = "room"
     WHOLE = "whole accesses"
     KEPT = "kept apart"
     CONFLICT_FREE = "free of bank conflicts"
+    STEPS = "whole instructions"
     DESCRIBED = "descriptor"
 
     @property
@@ -64,6 +66,11 @@ class Link:
 
         held, wanted = self.held, self.wanted
         return HandOver(held.locate, self.rows, self.columns, wanted.number, self.source, wanted.lanes)
+
+    @property
+    def miscount(self) -> str:
+        """Why the ends cannot be compared value by value; empty when they can."""
+        return miscount(self.held, self.wanted)
 
     @property
     def along(self) -> str:
@@ -100,7 +107,7 @@ def link(name: str, first: Side, second: Side, given: tuple[Layout | None, Layou
     held, wanted = (second, first) if second.rows else (first, second)
     rows, source = given
     derived = rows is None and source is None
-    if _miscount(held, wanted):
+    if miscount(held, wanted):
         return Link(name, held, wanted, Layout(1), Layout(1), Layout(1), derived, replay)
     source = source or (Layout(wanted.values) if held.rows else _source(held, wanted))
     if held.rows:
@@ -153,13 +160,16 @@ def _bits(extent: int, value: Callable[[int], int]) -> Layout:
     return coalesce(Layout((2,) * bits, tuple(value(1 << bit) for bit in range(bits)))) if bits else Layout(1)
 
 
-def judge(link: Link, major: str, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """The verdicts on a hand-over: the counts first, without which nothing else is asked; `major` may be empty."""
+def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solver) -> list[Verdict]:
+    """The verdicts on a hand-over: the counts first, without which nothing else is asked.
+
+    `major` may be empty; `placed` says that the tile's place in shared memory is stated and judged elsewhere.
+    """
     held, wanted = link.held, link.wanted
     counted = Claim(
         link.name, "", MovementKind.COUNT, f"{held.mnemonic} has a value for each of {wanted.operand}'s, of one width"
     )
-    fault = _miscount(held, wanted)
+    fault = link.miscount
     wrong = Counterexample({"held": held.values, "wanted": wanted.values}, fault, replay=link.replay) if fault else None
     status = Status.REFUTED if fault else Status.PROVED
     verdicts = [join(counted, [Evidence(Witness.BOOK, status, "counted", 1, counterexample=wrong)])]
@@ -167,22 +177,27 @@ def judge(link: Link, major: str, budget: int, solver: proofs.Solver) -> list[Ve
     if fault:
         return [*verdicts, join(said, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="the counts differ")])]
     verdicts.append(join(said, [_book(link), _proof(link, budget, solver), _silicon(link)]))
-    return (
-        [*verdicts, join(Claim(link.name, "", MovementKind.MAJOR, _lies(major)), [_major(link, major)])]
-        if major
-        else verdicts
-    )
+    if not link.held.rows or (placed and not major):
+        return verdicts
+    lies = f"the axis of {major}-major memory" if major else "an axis of the tile, whichever memory has as neighbours"
+    claim = Claim(link.name, "", MovementKind.MAJOR, f"rows of memory run along {lies}")
+    return [*verdicts, join(claim, [_major(link, major) if major else _straight(link)])]
 
 
-def _lies(major: str) -> str:
-    return f"rows of memory run along the axis of {major}-major memory"
+def _straight(link: Link) -> Evidence:
+    """Whether the elements of a row are neighbours along any axis: a row is 16 bytes of memory, side by side."""
+    if link.along:
+        return Evidence(Witness.BOOK, Status.PROVED, "compared", size(link.columns))
+    parts, start = link.wanted.parts, link.rows(0)
+    shown = [link.wanted.shown(start + link.columns(c)) for c in range(0, size(link.columns), parts)]
+    said = f"the first row is {', '.join(shown)}: it runs along no axis, and a row is 16 bytes of memory side by side"
+    repair = "where memory has these side by side, say how the tile lies there: --shared"
+    wrong = Counterexample({}, said, repair=repair, replay=link.replay)
+    return Evidence(Witness.BOOK, Status.REFUTED, "compared", size(link.columns), counterexample=wrong)
 
 
 def _major(link: Link, major: str) -> Evidence:
     """Whether the elements of a row are neighbours in the tile's memory."""
-    if not link.held.rows:
-        why = "nothing is read from memory"
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)
     axis = next(axis for axis in link.wanted.axes if axis != "k") if major == "MN" else major.lower()
     if link.along == axis:
         return Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
@@ -223,7 +238,8 @@ def _same(mnemonic: str) -> frozenset[str]:
     return frozenset(mnemonic.split("."))
 
 
-def _miscount(held: Side, wanted: Side) -> str:
+def miscount(held: Side, wanted: Side) -> str:
+    """Why two ends cannot be compared value by value; empty when they can."""
     if held.lanes != wanted.lanes:
         return f"{held.mnemonic} has {held.lanes} lanes, {wanted.mnemonic} {wanted.lanes}"
     if held.values != wanted.values:

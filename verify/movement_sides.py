@@ -18,7 +18,6 @@ from verify.cli import UsageError, nearest
 from verify.formulas import AXES, codomain
 
 ROWS = ("ldmatrix", "stmatrix")
-UNPACKED = "b8x16"  # of matrix loads: elements of 4 or 6 bits, padded to 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,17 +125,20 @@ def _mnemonic(name: str) -> str:
         return name
     atoms: Mapping[str, Any] = registry()
     if name not in atoms:
-        raise UsageError(f"no atom or instruction is named {name!r}{nearest(name, list(atoms))}")
+        close = nearest(name, list(atoms)).replace("--list", "python -m verify.atom --list")
+        raise UsageError(f"no atom or instruction is named {name!r}{close}")
     found = atoms[name].ptx
-    if not found or len(found) != 1:
-        raise UsageError(f"{name} is {len(found or ())} instructions; one is wanted: give its mnemonic")
+    if not found:
+        raise UsageError(f"{name} is no matrix instruction; an mma, ldmatrix or stmatrix is wanted")
+    if len(found) != 1:
+        raise UsageError(f"{name} is {len(found)} instructions; one is wanted: give its mnemonic")
     return str(found[0])
 
 
 def _rows(instruction: isa_tables.Instruction) -> Side:
     """The registers of a matrix load or store, by stored row and the element in it."""
     signature, table = instruction.signature, instruction.operands["R"]
-    if UNPACKED in signature.mnemonic.split("."):
+    if len({part.type for part in signature.operands.values()}) > 1:
         raise UsageError(f"{signature.mnemonic} unpacks padded elements, which are no operand's values")
     citation = f"PTX ISA {instruction.section} ({table.provenance})"
     return Side(

@@ -12,6 +12,7 @@ rows    = "(8,2,2):(1,8,128)"       # row of a matrix load or store -> element i
 values  = "(2,2,2):(1,2,4)"         # value wanted -> value held; derived where absent
 narrow  = 16                        # bits that accumulators are converted to before they are stored
 major   = "K"                       # how the tile lies in memory: K, M or N; MN for whichever A or B has
+shared  = "Sw<1,3,3> o (16,16):(16,1)"   # or just how: index in the tile -> element of shared memory
 
 ["access"]
 shared  = "Sw<3,3,3> o (64,64):(64,1)"   # index in the tile -> element of shared memory
@@ -19,6 +20,7 @@ access  = "(32,8):(1,64)"           # (thread, value) -> index in the tile
 element = 16                        # bits
 width   = 128                       # bits that a thread asks for at once
 how     = "load"                    # load, store, cp.async, ldmatrix, stmatrix
+arch    = "sm_90"                   # whose shared memory it is
 global  = "(64,64):(128,1)"         # index in the tile -> element of global memory, accessed as widely
 
 ["operand"]
@@ -35,31 +37,37 @@ from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
 
+import isa_tables
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, cosize, parse_layout, size
 from layouts.atoms.atom import AtomFileError
 from layouts.atoms.document import read
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves
 from verify.cli import UsageError
-from verify.movement_descriptor import TRANSPOSED
-from verify.movement_memory import MATRICES, WIDTHS, Reach
+from verify.movement_descriptor import taken
+from verify.movement_reach import ARCH, CAPACITY, MATRICES, WIDTHS, Reach, in_parts
 from verify.movement_registers import Link, link
 from verify.movement_sides import Side, side
 from verify.tiling_stated import SWIZZLED, StatementError
 
 T = TypeVar("T")
 SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
-    "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major")),
-    "shared": (("shared", "access", "element"), ("width", "how", "global")),
+    "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major", "shared", "arch")),
+    "shared": (("shared", "access", "element"), ("width", "how", "global", "arch")),
     "descriptor": (("descriptor", "element"), ("major",)),
 }
 POINTS = 1 << 20
+NEEDS: Mapping[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
+    "ldmatrix": ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
+    "stmatrix": ("stmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
+    "cp.async": ("cp.async.ca.shared.global", {"bytes": 16}),
+}
 MAJORS = ("K", "MN", "M", "N")
 
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """One movement as stated: a link, or accesses, or an operand with a descriptor; `major` is K, MN or empty."""
+    """One movement as stated: a link, with accesses where its tile is placed; or accesses, or a described operand."""
 
     name: str
     link: Link | None = None
@@ -100,15 +108,16 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
             fail("major", "says how rows lie in memory, and nothing here comes from memory")
         if major and ((major == "MN" and "K" not in axes) or (major != "MN" and major not in axes)):
             fail("major", f"{found.wanted.operand} has the axes {' and '.join(axes)}, found {major!r}")
-        return Movement(name, link=found, major=major)
+        return Movement(name, link=found, reach=said.placed(found, name, replay), major=major)
     if "shared" in table:
         return Movement(name, reach=said.reach(name, replay))
     tile = said.read("descriptor", operand)
     if major not in ("", "K", "MN"):
         fail("major", f"expected one of K, MN, found {major!r}")
     element = said.bits("element", (8, 16, 32), 0)
-    if major == "MN" and element != TRANSPOSED:
-        fail("major", f"wgmma takes MN-major operands of {TRANSPOSED} bits alone, found {element}")
+    if major and major not in taken(element)[0]:
+        have = "- or ".join(taken(element)[0])
+        fail("major", f"wgmma takes operands of {element} bits {have}-major alone, found {major!r}")
     return Movement(
         name, reach=Reach(name, tile, Layout((1, 1)), element, element, replay=replay), major=major, described=True
     )
@@ -167,6 +176,36 @@ class _Said:
         found = link(name, first, second, given, replay)
         return replace(found, derived=found.derived and "tiles" not in self.table)
 
+    def placed(self, found: Link, name: str, replay: str) -> Reach | None:
+        """The rows of a hand-over as accesses of shared memory, where it is stated how the tile lies there."""
+        if "shared" not in self.table:
+            return None
+        if not found.held.rows:
+            self.fail("shared", "says where rows lie in memory, and nothing here comes from memory or goes there")
+        tile = self.read("shared", operand)
+        if found.miscount:  # there are no rows then
+            return None
+        wanted = found.wanted
+        extent = wanted.extent[0] // wanted.parts, wanted.extent[1]
+        inner = tile.layout_b if isinstance(tile, ComposedLayout) else tile
+        if tuple(map(size, inner)) != extent:
+            x, y = wanted.axes
+            shown = " x ".join(str(size(mode)) for mode in inner)
+            self.fail("shared", f"the tile is {extent[0]} x {extent[1]} ({x}, {y}), found {shown}")
+        rows, columns = found.rows, found.columns
+        threads = Layout((rows.shape, columns.shape), (rows.stride, columns.stride))
+        how, width = ("stmatrix" if found.store else "ldmatrix"), size(columns) * wanted.bits
+        arch = self.arch(how)
+        return Reach(name, in_parts(tile, wanted.parts), threads, wanted.bits, width, how, replay, arch=arch)
+
+    def arch(self, how: str) -> str:
+        """The architecture, on which there has to be such an access."""
+        arch = self.choice("arch", tuple(CAPACITY), ARCH)
+        mnemonic, select = NEEDS.get(how, ("", {}))
+        if mnemonic and not isa_tables.runs_on(isa_tables.instruction(mnemonic, **select).signature, arch):
+            self.fail("arch", f"{arch} has no {how}")
+        return arch
+
     def _sized(self, first: Side, second: Side, rows: Layout | None, values: Layout | None) -> None:
         """The rows and values that are stated must be as many as there are."""
         held, wanted = (second, first) if second.rows else (first, second)
@@ -195,7 +234,7 @@ class _Said:
             self.fail("access", f"{size(threads[0])} rows: a matrix has 8, an instruction 1, 2 or 4 of them")
         if width % element or size(threads[1]) * element % width:
             self.fail("width", f"{width} bits at once do not divide {size(threads[1])} values of {element} bits")
-        return Reach(name, tile, threads, element, width, how, replay, source)
+        return Reach(name, tile, threads, element, width, how, replay, source, self.arch(how))
 
 
 def layout(text: object) -> Layout:

@@ -110,6 +110,100 @@ def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsy
     assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
 
 
+SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows of both halves of m
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--values", SWAPPED], "the first row is (m=0, k=0), (m=8, k=0), (m=0, k=2)"),
+        (["--values", SWAPPED, "--major", "K"], "the rows run along no axis"),
+        (["--values", SWAPPED, "--shared", "(16,16):(16,1)"], "T0 V1 lies at element 128, V0 at 0"),
+        (["--shared", "(16,16):(1,16)"], "T0 V1 lies at element 16, V0 at 0: 1 further on is wanted"),
+        (["--shared", "(16,16):(20,1)"], "T1 V0 lies at element 20, which is no multiple of 8"),
+        (["--shared", "(16,16):(64,1)"], "T0 and T1 ask bank 0 for words 0 and 32 in access 0"),
+    ],
+)
+def test_a_row_is_sixteen_bytes_of_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X4, "--to", F16, *words)
+    verdicts = report["subjects"][0]["verdicts"]
+    wrong = [v["counterexample"]["statement"] for v in verdicts if v["status"] == "REFUTED"]
+    assert code == 1 and len(wrong) == 1 and told in wrong[0]
+    assert by_kind(report)["handed over"]["status"] == "PROVED"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--shared", "Sw<3,3,3> o (16,16):(64,1)"],
+        [
+            "--values",
+            SWAPPED,
+            "--shared",
+            "Sw<1,3,3> o ((8,2),(2,8)):((16,1),(8,2))",
+        ],  # memory that has such rows side by side
+    ],
+)
+def test_rows_that_memory_has_side_by_side_stand(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X4, "--to", F16, *words)
+    assert code == 0, [v["counterexample"] for v in report["subjects"][0]["verdicts"]]
+    assert by_kind(report)["whole accesses"]["status"] == "PROVED"
+
+
+def test_halves_of_wide_elements_stay_neighbours_in_a_placed_tile(capsys: pytest.CaptureFixture[str]) -> None:
+    for shared, code in (("Sw<2,2,3> o (16,8):(16,1)", 0), ("(16,8):(1,16)", 1)):
+        found, report = judged(capsys, "--from", X4, "--to", TF32, "--shared", shared)
+        assert found == code and by_kind(report)["whole accesses"]["status"] == ("REFUTED" if code else "PROVED")
+
+
+def test_what_is_stored_has_places_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--from", F16, "--to", ST, "--narrow", "16"]
+    for shared, status in (("(16,16):(16,1)", "PROVED"), ("(16,16):(0,1)", "REFUTED")):
+        _, report = judged(capsys, *words, "--shared", shared)
+        kept = by_kind(report)["kept apart"]
+        assert [e["status"] for e in kept["evidence"]] == [status, status]
+    assert movement.main([*words, "--shared", "(16,16):(16,1)", "--arch", "sm_80"]) == 2
+    assert "sm_80 has no stmatrix" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["(64,64):(64,1)", "--arch", "sm_90"], ""),
+        (["(1816,64):(64,1)"], ""),  # 227 KiB to the byte
+        (["(1817,64):(64,1)"], "the tile spans 232576 bytes; a CTA has 232448 (227 KiB) on sm_90"),
+        (["(512,64):(64,1)", "--arch", "sm_75"], ""),
+        (["(513,64):(64,1)", "--arch", "sm_75"], "the tile spans 65664 bytes; a CTA has 65536 (64 KiB) on sm_75"),
+        (["(512,64):(65,1)", "--arch", "sm_75"], "the tile spans 66558 bytes"),
+    ],
+)
+def test_a_tile_has_to_lie_in_shared_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, report = judged(capsys, "--shared", *words, "--access", "(32,1):(1,1)", "--element", "16")
+    room = by_kind(report)["room"]
+    assert room["status"] == ("REFUTED" if told else "PROVED")
+    assert told in (room["counterexample"] or {"statement": ""})["statement"]
+
+
+@pytest.mark.parametrize(
+    ("tile", "element", "told", "repair"),
+    [
+        ("Sw<3,3,3> o (8,16):(64,1)", "16", "", ""),
+        ("Sw<3,3,3> o (10,64):(64,1)", "16", "the tile has 10 along mn, of which wgmma takes 8", "8 or 16 along mn"),
+        ("Sw<3,3,3> o (64,24):(64,1)", "16", "the tile has 24 along k, of which wgmma takes 16", "16 or 32 along k"),
+        ("Sw<3,4,3> o (64,16):(128,1)", "8", "the tile has 16 along k, of which wgmma takes 32", "32 along k"),
+        ("Sw<3,2,3> o (64,8):(32,1)", "32", "", ""),
+    ],
+)
+def test_wgmma_takes_whole_steps(
+    tile: str, element: str, told: str, repair: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = judged(capsys, "--descriptor", tile, "--element", element)
+    steps = by_kind(report)["whole instructions"]
+    assert code == bool(told) and steps["status"] == ("REFUTED" if told else "PROVED")
+    wrong = steps["counterexample"] or {"statement": "", "repair": ""}
+    assert told in wrong["statement"] and wrong["repair"] == repair
+
+
 def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = judged(capsys, "--from", X2, "--to", F16)
     found = by_kind(report)
@@ -258,7 +352,7 @@ def test_a_copy_is_whole_on_both_sides_or_told_how_narrow_it_must_be(capsys: pyt
     """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
     tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
     code, report = judged(capsys, *tile, "--global", "(128,32):(4096,1)")
-    assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 4
+    assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 5
     code, report = judged(capsys, *tile, "--global", "(128,32):(1002,1)")
     far = report["subjects"][0]["verdicts"][0]
     assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which is no multiple of 8"
@@ -389,7 +483,10 @@ def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFix
         (["--from", "SM100_SU6_DU8x16_x4_LDSM_N", "--to", S8], "unpacks padded elements"),
         (["--from", "tcgen05.ld.sync.aligned.32x32b.x4.b32", "--to", F16], "this is no such end"),
         (["--from", F16, "--to", "mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32"], "A is compressed"),
-        (["--descriptor", ROWS, "--element", "8", "--major", "MN"], "wgmma takes MN-major operands of 16 bits alone"),
+        (
+            ["--descriptor", ROWS, "--element", "8", "--major", "MN"],
+            "operands of 8 bits K-major alone",
+        ),
         (["--descriptor", ROWS, "--element", "64"], "expected one of 8, 16, 32 bits, found 64"),
         (["--from", X4, "--to", F16, "--major", "N"], "A has the axes M and K, found 'N'"),
         (["--descriptor", ROWS, "--element", "16", "--major", "N"], "expected one of K, MN, found 'N'"),
@@ -403,6 +500,17 @@ def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFix
         (["--from", "movmatrix.sync.aligned.m8n8.trans.b16", "--to", F16], "a matrix load or store, or"),
         (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
         (["--from", X4, "--to", F16, "--search-swizzle"], "--search-swizzle needs accesses"),
+        (
+            ["--from", "zzz", "--to", F16],
+            "is named 'zzz'; python -m verify.atom --list shows all",
+        ),
+        (["--from", "UniversalFMA<float,float,float,float>", "--to", F16], "is no matrix instruction"),
+        (["--from", X4, "--to", F16, "--shared", ROWS], "the tile is 16 x 16 (m, k), found 64 x 64"),
+        (["--from", X4, "--to", F16, "--shared", "256:1"], "256:1 has rank 1"),
+        (["--from", F16, "--to", F16, "--shared", "(16,16):(16,1)"], "nothing here comes from memory or goes there"),
+        (access(ROWS, "--arch", "sm_91"), "expected one of sm_70, sm_72"),
+        (access(ROWS, "--how", "stmatrix", "--arch", "sm_80"), "sm_80 has no stmatrix"),
+        (access(ROWS, "--how", "cp.async", "--arch", "sm_75"), "sm_75 has no cp.async"),
     ],
 )
 def test_what_cannot_be_read_is_one_line(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
