@@ -60,8 +60,9 @@ def loaded(tiling: Tiling, dealt: Dealt, matrix: Array) -> Array:
 
 def partitions(tiling: Tiling, dealt: Dealt, tensor: Tensor) -> npt.NDArray[Any]:
     """The threads' parts of a tensor, as rows of values in the order of :func:`threads`."""
-    rows: npt.NDArray[Any] = dealt.partition(np.array(threads(tiling))[:, None], tensor).values()
-    return rows
+    column = np.array(threads(tiling))[:, None]
+    rows = dealt.partition(column, tensor).values()
+    return np.broadcast_to(rows, (len(column), rows.shape[-1]))
 
 
 def threads(tiling: Tiling) -> list[int]:

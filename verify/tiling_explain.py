@@ -33,7 +33,8 @@ def _tiling(stated: Stated, pool: Mapping[str, AnyAtom], thread: int) -> Iterato
     if thread >= tiling.mma.size:
         raise UsageError(f"--thread {thread}: {stated.name} has the threads 0 .. {tiling.mma.size - 1}")
     atoms, shape = ("x".join(map(str, extents)) for extents in (tiling.atoms, tiling.mma.atom.shape))
-    yield f"{stated.name}: {atoms} atoms of {shape}, {tiling.threads} threads"
+    threads = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
+    yield f"{stated.name}: {atoms} atom{'s' * (atoms != '1x1x1')} of {shape}, {threads}"
     yield f"  threads (v, m, n, k) -> {tiling.mma.thr_layout_vmnk}"
     for dealt in tiling.dealt:
         if dealt.name == dealt.like:
@@ -50,4 +51,5 @@ def _steps(tiling: Tiling, dealt: Dealt, thread: int) -> Iterator[str]:
         yield f"        {step.layout}"
     part = dealt.partition(thread, Tensor(None, memory))
     points = [divmod(int(at), columns) for at in part.offset + part.layout(np.arange(part.size))]
-    yield f"    {part.size} elements: {describe(points, dealt.extent(tiling.tile), dealt.part.axes)}"
+    where = describe(points, dealt.extent(tiling.tile), dealt.part.axes)
+    yield f"    {part.size} element{'s' * (part.size > 1)}: {where}"

@@ -160,7 +160,8 @@ class TiledMMA:
         return self.layout_TV("C", Layout(self.tile_shape("C")))
 
     def get_slice(self, thread: Index) -> ThrMMA:
-        """The view of one thread; of a column of threads (an array of shape (n, 1)), one row of values for each.
+        """The view of one thread; of a column of threads (an array of shape (n, 1)), a row of values for each,
+        or one row where all see the same.
 
         Raises LayoutError for a thread outside 0 .. size-1.
         """

@@ -103,6 +103,12 @@ def test_a_quadpair_alone_and_four_of_them() -> None:
     assert verdict(four, TilingKind.THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
 
 
+def test_one_scalar_and_one_thread() -> None:
+    """The smallest tiled MMA there is: one element, one thread, all strides 0."""
+    found = judged(Stated("one", FMA), Prover(runs=recordings_of_tilings()))
+    assert found.status == "STANDS" and verdict(found, TilingKind.THREADS).claim.text == "1 thread for one atom"
+
+
 # What a thread holds, worked out by hand: 128*128 accumulators over 128 threads are 128 each; A has 128*32 elements,
 # each held by the two atoms along N, over 128 threads: 64 of 16 bits in 32 registers. 8 atoms of 16 make M = 128, two
 # of them side by side: 4; likewise 128/8/2 = 8 along N and 32/16 = 2 along K.
