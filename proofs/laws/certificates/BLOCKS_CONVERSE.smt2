@@ -1,0 +1,22 @@
+; BLOCKS_CONVERSE: a sequence V that repeats in blocks of s, its blocks starting with the values of a layout f, is the layout (s:v, f)
+; derived here
+(set-logic ALL)
+(push 1)
+; BLOCKS_CONVERSE
+(declare-fun V (Int) Int)
+(declare-fun f (Int) Int)
+(declare-const s Int)
+(declare-const v Int)
+(declare-const y Int)
+; s >= 1
+(assert (! (>= s 1) :named kind.s))
+; V(y % s + s * (y // s)) == y % s * v + V(s * (y // s))
+(assert (! (= (V (+ (mod y s) (* s (div y s)))) (+ (* (mod y s) v) (V (* s (div y s))))) :named hyp.0))
+; V(s * (y // s)) == f(y // s)
+(assert (! (= (V (* s (div y s))) (f (div y s))) :named hyp.1))
+; DIVDEF(s, y)
+(assert (! (=> (>= s 1) (and (= y (+ (mod y s) (* s (div y s)))) (<= 0 (mod y s)) (< (mod y s) s))) :named hint.0))
+; not: V(y) == y % s * v + f(y // s)
+(assert (not (= (V y) (+ (* (mod y s) v) (f (div y s))))))
+(check-sat)
+(pop 1)
