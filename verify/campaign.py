@@ -13,7 +13,7 @@ from typing import TextIO
 import proofs
 from layouts.atoms import AnyAtom, Atom
 from verify.judgement import Court
-from verify.memory_silicon import refutable
+from verify.memory_silicon import free, refutable
 from verify.mutants import Mutant, distinct, joint_mutants, mutants, same_function
 from verify.subject import prepare
 from verify.verdict import Evidence, Kind, Status, Verdict, Witness
@@ -171,7 +171,7 @@ def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
         return
     score.joint += 1
     related = _said(verdicts, Kind.RELATION, Witness.SILICON)
-    if related and all(mutant.atom.space.get(part, "reg") == "reg" for part in mutant.parts):  # memory ties an axis
+    if related and free(mutant.atom, mutant.parts):
         score.joint_asked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
     refuted = any(e.status is Status.REFUTED for e in by_book)

@@ -4,12 +4,12 @@
 The book's address maps stand between the two: element (mn, k) of an image, in each swizzle and major that was
 recorded, is at the address that the descriptor's layout gives it. So what is compared is where elements are in memory,
 by the book, and in registers, by the atom. In which order the atom counts the elements of a matrix in memory is not:
-no hardware sees it. Nor is k of a sparse instruction, which metadata rules.
+no hardware sees it. k of a sparse instruction and its metadata are left to `verify.sparse_silicon`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -17,9 +17,11 @@ import numpy as np
 import gpu_checks
 import isa_tables
 from gpu_checks import Image
+from gpu_checks.values import CONTRACTED
 from layouts.atoms import Atom
 from verify.arithmetic import every, halves, modes
 from verify.formulas import Registers, codomain
+from verify.sparse_silicon import Stored, by_class, coarseness
 from verify.subject import Part, Subject
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -30,9 +32,10 @@ CHUNK = 16  # bytes of one of its rows
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """What can be compared: labels and recording over the same slots, the axes, and what is left out, in words.
+    """What can be compared: labels and recording over the same slots, the axes, and how, in words.
 
     `tied` are the operands whose labels an anchor can give: in registers, every column of them in the tile's.
+    `stored` is what a sparse instruction has to be judged on besides.
     """
 
     claimed: Mapping[str, Table]
@@ -40,45 +43,74 @@ class Comparable:
     tied: tuple[Part, ...]
     axes: str
     said: str
+    stored: Stored | None = None
 
 
 def comparable(
     subject: Subject, claimed: Mapping[str, Table], recording: gpu_checks.Recording, memory: bool = True
 ) -> Comparable | str:
     """Labels and recording brought to the same slots, or why that cannot be; without `memory`, of registers alone."""
-    space = subject.atom.space
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
     sparse = "E" in subject.instructions[0].operands  # also where the atom left it out
     for part in parts:
-        table = subject.instructions[0].operands.get(part.name)
-        if table is not None and table.space != space.get(part.name, "reg"):
-            return f"{part.name} is in {space.get(part.name, 'reg')}, the instruction has it in {table.space}"
-    if not sparse and all(space.get(part.name, "reg") == "reg" for part in parts):
+        table, where = subject.instructions[0].operands.get(part.name), _space(subject, part)
+        if table is not None and table.space != where:
+            return f"{part.name} is in {where}, the instruction has it in {table.space}"
+    registers = tuple(part for part in parts if _space(subject, part) == "reg")
+    if not sparse and registers == parts:
         return Comparable(claimed, recording, parts, "mnk", "")
     tables, cells = dict(claimed), dict(recording.operands)
-    for part in parts:
-        where = space.get(part.name, "reg")
-        if where == "reg":
-            tables[part.name] = _stored(part, tables[part.name])
-            continue
-        if not memory:
-            continue
-        fault = _not_whole(part) if where == "smem" else f"{part.name} is in {where}"
-        if fault:
-            return fault
-        dealt = _by_address(subject.instructions[0].operands[part.name], part.name, recording)
+    for part in registers:
+        tables[part.name] = _stored(part, tables[part.name])
+    others = tuple(part for part in parts if memory and part not in registers)
+    for part in others:
+        dealt = _by_address(subject, part, recording)
         if isinstance(dealt, str):
             return dealt
         tables[part.name], cells[part.name] = dealt
-    told = _told([part.name for part in parts if space.get(part.name, "reg") != "reg"], sparse)
-    tied = tuple(p for p in parts if space.get(p.name, "reg") == "reg" and not (sparse and p.name == "A"))
-    return Comparable(tables, replace(recording, operands=cells), tied, "mn" if sparse else "mnk", told)
+    seen = replace(recording, operands=cells)
+    tied = tuple(part for part in registers if not (sparse and part.name == "A"))
+    told = [f"{part.name} by the book's addresses, not in the order of its values" for part in others]
+    found = _sparse(subject, claimed, tables, seen, recording) if sparse and memory else None
+    if isinstance(found, str):
+        return found
+    told += _how(found) if found else []
+    return Comparable(tables, seen, tied, "mn" if sparse else "mnk", "; ".join(told), found)
 
 
-def _told(in_memory: list[str], sparse: bool) -> str:
-    """What is compared otherwise, and what is not."""
-    told = [f"{name} by the book's addresses, not in the order of its values" for name in in_memory]
-    return "; ".join([*told, *(["without k and E, which metadata rules"] if sparse else [])])
+def _space(subject: Subject, part: Part) -> str:
+    return subject.atom.space.get(part.name, "reg")
+
+
+def _sparse(
+    subject: Subject,
+    claimed: Mapping[str, Table],
+    tables: Mapping[str, Table],
+    seen: gpu_checks.Recording,
+    recording: gpu_checks.Recording,
+) -> Stored | str:
+    """What k and metadata are judged by: A's stored elements as the atom or, in memory, the book's addresses say."""
+    meaning, metadata = subject.instructions[0].signature.sparsity, recording.metadata
+    if meaning is None or metadata is None:
+        return "its metadata was not recorded"
+    if not metadata.kept.keys() <= meaning.kept.keys():
+        return "it was recorded under metadata that the book does not know"
+    b, e = (tables["B"][..., 2], seen.operands["B"][..., CONTRACTED]), claimed.get("E")
+    if claimed.get("A") is not None:
+        dealt, elements = claimed["A"][..., 1:], tables["A"][..., 1:]
+    else:
+        dealt, elements = None, by_class(recording, tables["A"][..., 1:], seen.operands["A"])
+        elements = elements * (1, coarseness(meaning))
+    return Stored(meaning, metadata, elements, dealt, b, None if e is None else e[..., 1:])
+
+
+def _how(stored: Stored) -> list[str]:
+    """How k and E are compared, or that E is not."""
+    patterns, selectors = len(stored.metadata.kept), len(stored.metadata.rulers)
+    told = f"k under {patterns} patterns of metadata, whose meaning is the book's"
+    if stored.e is None:
+        return [f"{told}; E is not given"]
+    return [f"{told}; E by the fields that rule A's elements under {selectors} selector{'s' * (selectors > 1)}"]
 
 
 def _stored(part: Part, table: Table) -> Table:
@@ -100,8 +132,13 @@ def _not_whole(part: Part) -> str:
     return ""
 
 
-def _by_address(operand: isa_tables.Operand, name: str, recording: gpu_checks.Recording) -> tuple[Table, Table] | str:
+def _by_address(subject: Subject, part: Part, recording: gpu_checks.Recording) -> tuple[Table, Table] | str:
     """Labels and recorded classes of every place of every recorded image that holds an element by the book."""
+    where = _space(subject, part)
+    fault = _not_whole(part) if where == "smem" else f"{part.name} is in {where}"
+    if fault:
+        return fault
+    operand, name = subject.instructions[0].operands[part.name], part.name
     row, col = (grid.ravel() for grid in np.indices(operand.extent))
     x, y = codomain(name, row, col)
     labels = np.stack([np.zeros_like(x), x, y], axis=-1)
@@ -130,5 +167,14 @@ def _images(operand: isa_tables.Operand, name: str, recording: gpu_checks.Record
 
 
 def refutable(atom: Atom, operand: str) -> bool:
-    """Whether a recording refutes any other layout of an operand: in registers, and not ruled by metadata."""
-    return atom.space.get(operand, "reg") == "reg" and not ("E" in atom.operands and operand in ("A", "E"))
+    """Whether a recording refutes any other layout of an operand: it has to be in registers."""
+    return atom.space.get(operand, "reg") == "reg"
+
+
+def free(atom: Atom, operands: Sequence[str]) -> bool:
+    """Whether no recording sees one permutation of an axis in these operands, which hold it: none of them is in memory.
+
+    n aside, metadata ties the axes of a sparse instruction.
+    """
+    tied = "E" in atom.operands and "A" in operands
+    return not tied and all(atom.space.get(operand, "reg") == "reg" for operand in operands)

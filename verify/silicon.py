@@ -20,6 +20,7 @@ from isa_tables.signature import Signature
 from verify.arithmetic import lane_of, walks
 from verify.formulas import AXES, codomain
 from verify.memory_silicon import comparable
+from verify.sparse_silicon import Broken
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -256,9 +257,12 @@ def _related(
     view = comparable(subject, claimed, recording)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
-    found = judge(subject, view.claimed, view.recording, view.axes)
+    found: Agrees | Conflict | Broken = judge(subject, view.claimed, view.recording, view.axes)
     if isinstance(found, Agrees):
-        return Status.AGREES, view.said, found.pairs, None
+        rest = view.stored.judge() if view.stored else 0
+        if isinstance(rest, int):
+            return Status.AGREES, view.said, found.pairs + rest, None
+        found = rest
     first, second = found.operands
     extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
     wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)

@@ -42,7 +42,8 @@ def test_atoms_agree_and_say_what_is_not_compared(name: str) -> None:
     in_memory = "B" if name.endswith("RS") else "AB"
     for operand in in_memory:
         assert f"{operand} by the book's addresses, not in the order of its values" in relation.reason
-    assert ("without k and E, which metadata rules" in relation.reason) == ("SPARSE" in name)
+    compared = "k under 6 patterns of metadata, whose meaning is the book's; E by the fields that rule A's elements"
+    assert (f"{compared} under 2 selectors" in relation.reason) == ("SPARSE" in name)
     absolute = heard(mma(name), Kind.EQUALS_ABSOLUTE)
     assert absolute.status is Status.AGREES and "wgmma D" in absolute.reason
 
@@ -66,13 +67,35 @@ MMA_SP = Atom(
 )
 
 
-def test_a_sparse_instruction_in_registers_is_compared_on_m_and_n() -> None:
+def test_a_sparse_instruction_in_registers_is_compared_as_a_whole() -> None:
     assert not [v for v in Court().judge(MMA_SP) if v.status is Status.REFUTED]
     found = heard(MMA_SP)
-    assert found.status is Status.AGREES and found.reason == "without k and E, which metadata rules"
-    for operand, text in (("A", "((4,8),(4,2)):((64,1),(8,16))"), ("C", "((4,8),(2,2)):((32,1),(8,16))")):
-        wrong = replace(MMA_SP, operands={**MMA_SP.operands, operand: text})
-        assert heard(wrong).status is Status.REFUTED
+    assert found.status is Status.AGREES
+    assert found.reason.endswith("E by the fields that rule A's elements under 4 selectors")
+
+
+MMA_SP_WRONG = [
+    ("A", "((4,8),(4,2)):((64,1),(8,16))", "m of A and C"),
+    ("C", "((4,8),(2,2)):((32,1),(8,16))", "m of A and C"),
+    ("B", "((4,8),(2,2)):((16,1),(64,8))", "k of A and B"),
+    ("A", "((2,2,8),(4,2)):((128,64,1),(16,8))", "k of A and B"),  # lanes exchanged
+    ("A", "((4,8),((2,2),2)):((64,1),((32,16),8))", "are not its columns in order"),
+    ("A", "((4,8),(4,2)):((64,1),(16,8))", ""),
+    ("E", "((4,8),(16,2)):((0,1),(16,8))", ""),
+    ("E", "((4,8),(16,2)):((0,1),(8,16))", "m of A and E"),
+    ("E", "((4,8),((4,4),2)):((0,1),((16,64),8))", ""),
+    ("E", "((4,8),((4,2,2),2)):((0,1),((16,128,64),8))", "k of A and E"),  # two fields exchanged
+    ("E", "((4,8),((2,2,4),2)):((0,1),((32,16,64),8))", "k of A and E"),  # two bits of a field exchanged
+    ("E", "((4,8),(8,2)):((0,1),(16,8))", "E has 16 values in each lane"),
+]
+
+
+@pytest.mark.parametrize(("operand", "text", "where"), MMA_SP_WRONG)
+def test_each_operand_of_a_sparse_instruction_in_registers_can_be_wrong(operand: str, text: str, where: str) -> None:
+    found = heard(replace(MMA_SP, operands={**MMA_SP.operands, operand: text}))
+    assert found.status is (Status.REFUTED if where else Status.AGREES)
+    if found.counterexample is not None:
+        assert where in f"{found.counterexample.extent} {found.counterexample.statement}"
 
 
 WRONG = [
@@ -84,6 +107,11 @@ WRONG = [
     (SS, "C", "((4,8,4),(2,2,2)):((128,2,16),(64,1,512))", "m of A and C"),  # what RS could not tell from A's rows
     (SPARSE + "RS", "A", "((4,8,4),(4,2,2)):((256,1,16),(64,1024,8))", "m of A and C"),
     (SPARSE + "SS", "C", "((4,8,4),(2,2,8)):((128,1,16),(8,64,512))", "m of A and C"),
+    (SPARSE + "RS", "A", "((4,8,4),(4,2,2)):((512,1,16),(64,8,256))", "k of A and B"),
+    (SPARSE + "RS", "E", "((2,2,8,4),(16,2)):((0,1024,1,16),(64,8))", "k of A and E"),  # the lanes of a selector
+    (SPARSE + "SS", "E", "((2,2,8,4),(16,2)):((0,1024,1,16),(64,8))", "k of A and E"),
+    (SPARSE + "SS", "E", "((2,2,8,4),(16,2)):((1024,0,1,16),(64,16))", "m of A and E"),
+    (SPARSE + "SS", "E", "((2,2,8,4),(16,2)):((1024,0,2,16),(64,8))", "m of A and E"),
 ]
 
 
@@ -116,8 +144,52 @@ def test_the_order_of_values_in_memory_is_the_books_to_refute() -> None:
     assert verdict.status is Status.REFUTED
 
 
+@pytest.mark.parametrize("name", [SPARSE + "RS", SPARSE + "SS"])
+def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
+    """The ruler of one element of A under one selector, and its k under one pattern."""
+    (mnemonic,) = mma(name).ptx or ()
+    (recording,) = gpu_checks.recordings()[mnemonic]
+    metadata = recording.metadata
+    assert metadata is not None and heard(mma(name), court=court(recording)).status is Status.AGREES
+    for selector, ruler in metadata.rulers.items():
+        planted = np.array(ruler)
+        planted[5, 3, 1] ^= 1
+        other = replace(metadata, rulers={**metadata.rulers, selector: planted})
+        assert heard(mma(name), court=court(replace(recording, metadata=other))).status is Status.REFUTED
+    for pattern, kept in metadata.kept.items():
+        planted = np.array(kept)
+        planted[5, 3] = planted[5, 4]
+        other = replace(metadata, kept={**metadata.kept, pattern: planted})
+        found = heard(mma(name), court=court(replace(recording, metadata=other)))
+        assert found.status is Status.REFUTED and found.counterexample is not None
+        assert f"under metadata {pattern:#06b}" in found.counterexample.statement
+
+
+def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -> None:
+    atom = mma(SPARSE + "RS")
+    without = {name: text for name, text in atom.operands.items() if name != "E"}
+    found = heard(replace(atom, operands=without))
+    assert found.status is Status.AGREES and found.reason.endswith("whose meaning is the book's; E is not given")
+
+
+def test_a_book_with_another_meaning_of_metadata_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patterns 4 and 14 exchanged."""
+    from verify import memory_silicon
+
+    right = memory_silicon._sparse
+
+    def wrong(*given: object) -> object:
+        stored = right(*given)  # type: ignore[arg-type]
+        assert not isinstance(stored, str)
+        kept = {**stored.meaning.kept, 4: stored.meaning.kept[14], 14: stored.meaning.kept[4]}
+        return replace(stored, meaning=replace(stored.meaning, kept=kept))
+
+    monkeypatch.setattr(memory_silicon, "_sparse", wrong)
+    assert heard(mma(SPARSE + "SS")).status is Status.REFUTED
+
+
 def court(recording: gpu_checks.Recording) -> Court:
-    found = Recorded({MNEMONIC: (recording,)})  # type: ignore[arg-type]
+    found = Recorded({recording.mnemonic: (recording,)})  # type: ignore[arg-type]
     return Court(SILICON, lookup=found)
 
 

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse instructions before the silicon's witness: for which k a stored element stands, and whose metadata says so.
+
+An atom counts the columns of a sparse A before half of them went. Element j that is stored of the columns
+`g * columns` and on stands, under pattern p of their field, for k = g * columns + kept[p][j]: the book's meaning of
+metadata. A recording shows for every pattern the k class of every element, which B's elements share, and for every
+selector the lane and the field (four bits of its word) that rule it. So k of A and B must be one bijection under each
+pattern, and the atom's E must put into that field the bits of just those columns, in order.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+import gpu_checks
+from isa_tables.tables import Sparsity
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+FIELD, WORD = 4, 32  # bits
+ROW, K = 0, 2  # of the classes
+
+
+@dataclass(frozen=True, slots=True)
+class Broken:
+    """The first place where metadata and layouts do not fit."""
+
+    axis: str
+    operands: tuple[str, str]
+    lane: int
+    value: int
+    statement: str
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A sparse atom before a recording: (m, column) of each stored element, by slots of A in registers."""
+
+    meaning: Sparsity
+    metadata: gpu_checks.Metadata
+    elements: Table  # [lane][value] -> (m, the first of its columns)
+    dealt: Table | None  # [lane][value, in the atom's counting] -> (m, column) of an A in registers
+    b: tuple[Table, Table]  # k of B's elements as claimed, and their k classes
+    e: Table | None  # [lane][value] -> (m, column); None where the atom has no E
+
+    @property
+    def columns(self) -> int:
+        """How many columns a stored element stands for."""
+        return coarseness(self.meaning)
+
+    def judge(self) -> int | Broken:
+        """How many (element, pattern) and (element, selector) pairs fit, or the first that does not."""
+        for found in (checks := [self._whole(), self._contracted(), self._ruled()]):
+            if isinstance(found, Broken):
+                return found
+        return sum(found for found in checks if isinstance(found, int))
+
+    def _whole(self) -> int | Broken:
+        """The values that make up a stored element are its columns, one after the other, from a multiple on."""
+        if self.dealt is None:
+            return 0
+        count = self.elements.shape[1]
+        if self.dealt.shape[1] != count * self.columns:
+            said = f"A has {self.dealt.shape[1]} values in each lane, the instruction stores {count} elements"
+            return Broken("k", ("A", "A"), 0, 0, f"{said} of {self.columns} columns")
+        steps = np.arange(self.columns)
+        begin = self.elements[..., 1] // self.columns * self.columns
+        wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], begin[..., None] + steps), axis=-1)
+        wrong = np.argwhere(self.dealt.reshape(wanted.shape) != wanted)
+        if not len(wrong):
+            return int(wanted[..., 0].size)
+        lane, value, step, axis = (int(c) for c in wrong[0])
+        columns = ", ".join(f"(m={m}, k={k})" for m, k in self.dealt.reshape(wanted.shape)[lane, value].tolist())
+        said = f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns in order"
+        return Broken("mk"[axis], ("A", "A"), lane, value * self.columns + step, said)
+
+    def _contracted(self) -> int | Broken:
+        """Under each pattern, k of A and B is one bijection with the classes."""
+        claimed, classes = (one.ravel() for one in self.b)
+        class_of = np.full(1 + int(claimed.max(initial=0)), -1, np.int64)
+        class_of[claimed] = classes
+        if (class_of[claimed] != classes).any() or len(np.unique(class_of)) != len(class_of):
+            return Broken("k", ("B", "B"), 0, 0, "k of B is no relabelling of what the hardware sums over")
+        columns, points = self.elements[..., 1], self.b[0].size
+        for pattern, kept in self.metadata.kept.items():
+            meant = np.array(self.meaning.kept[pattern])[columns % self.meaning.columns // self.columns]
+            k = columns // self.meaning.columns * self.meaning.columns + meant
+            wrong = np.argwhere(np.where(k < len(class_of), class_of[np.minimum(k, len(class_of) - 1)], -1) != kept)
+            if len(wrong):
+                lane, value = (int(c) for c in wrong[0])
+                seen = np.flatnonzero(class_of == kept[lane, value])
+                where = f"k={seen[0]}" if len(seen) else "a k that B does not have"
+                said = f"A lane {lane}, stored element {value}: claimed to stand for k={k[lane, value]} under "
+                said += f"metadata {pattern:#06b}; the hardware multiplies it with B's {where}"
+                return Broken("k", ("A", "B"), lane, value * self.columns, said)
+            points += kept.size
+        return points
+
+    def _ruled(self) -> int | Broken:
+        """Under each selector, the field that rules an element holds the bits of the element's columns."""
+        if self.e is None:
+            return 0
+        each = self.e.shape[1] * FIELD // WORD
+        if self.e.shape[1] * FIELD % WORD or each != self.meaning.columns:
+            said = f"E has {self.e.shape[1]} values in each lane, a field of four bits describes {self.meaning.columns}"
+            return Broken("k", ("E", "E"), 0, 0, f"{said} of {WORD // FIELD * self.meaning.columns}")
+        steps, points = np.arange(each), 0
+        first = self.elements[..., 1] // self.meaning.columns * self.meaning.columns
+        wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], first[..., None] + steps), axis=-1)
+        for selector, ruler in self.metadata.rulers.items():
+            held = self.e[ruler[..., :1], ruler[..., 1:] * each + steps]
+            wrong = np.argwhere(held != wanted)
+            if len(wrong):
+                lane, value, step, axis = (int(c) for c in wrong[0])
+                at = int(ruler[lane, value, 0]), int(ruler[lane, value, 1]) * each + step
+                (m, k), (x, y) = wanted[lane, value, step], held[lane, value, step]
+                said = f"E lane {at[0]} value {at[1]} is claimed to be about (m={x}, k={y}); the hardware rules "
+                said += f"(m={m}, k={k}), A lane {lane} stored element {value}, by it under selector {selector}"
+                return Broken("mk"[axis], ("A", "E"), *at, said)
+            points += int(held[..., 0].size)
+        return points
+
+
+def coarseness(meaning: Sparsity) -> int:
+    """How many columns of A a stored element stands for.
+
+    >>> coarseness(Sparsity(4, {4: (0, 1)}))
+    2
+    """
+    return meaning.columns // len(next(iter(meaning.kept.values())))
+
+
+def by_class(recording: gpu_checks.Recording, labels: Table, classes: Table) -> Table:
+    """(m, stored column) of A's slots in registers, where A is in memory: by the classes of its places there.
+
+    `labels` are (m, stored column) of places, `classes` what was recorded of them.
+    """
+    own = recording.operands["A"]
+    rows, ks = classes[..., ROW].ravel(), classes[..., K].ravel()
+    home = np.full((1 + max(rows.max(), own[..., ROW].max()), 1 + max(ks.max(), own[..., K].max()), 2), -1, np.int64)
+    home[rows, ks] = labels.reshape(-1, 2)
+    found: Table = home[own[..., ROW], own[..., K]]
+    return found
