@@ -196,6 +196,11 @@ def tiles(tiler: list[str], shape: list[int], rows: list[int], columns: list[int
     if owned != list(range(size(tensor))):
         return f"{divided} does not own each of {size(tensor)} elements once"
     first = [divided(i, 0) for i in range(size(divided[0]))]
+    for rest in range(size(divided[1])):
+        tile = [divided(i, rest) for i in range(len(first))]
+        moved = {(a % shape[0] - b % shape[0], a // shape[0] - b // shape[0]) for a, b in zip(tile, first, strict=True)}
+        if len(moved) > 1:
+            return f"tile {rest} is not the first one, moved"
     true = sorted({x % shape[0] for x in first}), sorted({x // shape[0] for x in first})
     if len(first) != len(true[0]) * len(true[1]) or true != (rows, columns):
         return f"the first tile has rows {true[0]} and columns {true[1]}"
