@@ -55,7 +55,6 @@ class Table:
     operands: Mapping[str, Mapping[str, Any]]  # as in the file
     sparsity: Sparsity | None
     addresses: Mapping[str, str]  # name in the assembly text -> space
-    shared: tuple[str, ...]  # the parameters that all forms share
     part: bool  # the ISA has more of the family
 
     def describing(self, operand: str) -> str:
@@ -78,7 +77,7 @@ class Variant:
     targets: tuple[str, ...]
     ptx: str
     ctas: int | str  # that work together, or a formula
-    shape: str | None  # the shape qualifier, the file's parameters by name: m64nNk16
+    shape: str | None  # the shape qualifier, parameters by name: m64nNk16
 
     @property
     def words(self) -> Mapping[str, Word]:
@@ -147,7 +146,6 @@ def _read(file: str, text: str) -> Table:
         operands=operands,
         sparsity=_sparsity(data, file),
         addresses=data.get("addresses", {}),
-        shared=tuple(data.get("param", {})),
         part=data.get("part", False),
     )
     _check_listed(table)
@@ -214,16 +212,18 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[tuple[Said, Varia
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
             key, mnemonic = _spell(table, form, types, chosen)
-            shape = _shape(form["mnemonic"], key.shape, table.shared)
+            shape = _shape(form["mnemonic"])
             yield key, Variant(table, mnemonic, operands, types, chosen, select, first, asm, targets, ptx, ctas, shape)
 
 
 @lru_cache(maxsize=512)
-def _shape(template: str, shape: str | None, shared: tuple[str, ...]) -> str | None:
-    """The shape qualifier with the names of the file's parameters where the mnemonic has them."""
-    for name in shared:
-        template = template.replace(f"{{{name}}}", name)
-    return next(filter(is_shape, template.split(".")), shape)
+def _shape(template: str) -> str | None:
+    """The shape qualifier of a mnemonic with parameters, which stand in it by name.
+
+    >>> _shape("wgmma.mma_async.sync.aligned.m64n{N}k16.{D}.{A}.{B}")
+    'm64nNk16'
+    """
+    return next(filter(is_shape, re.sub(r"[{}]", "", template).split(".")), None)
 
 
 def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> Iterator[dict[str, str]]:

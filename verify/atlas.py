@@ -17,7 +17,8 @@ FORMATS = ("text", "markdown", "json", "html")
 FILES = {"markdown": "atlas.md", "json": "atlas.json", "html": "atlas.html"}
 DESCRIPTION = """The table of instructions, witnesses, verdicts and provenance, over all atoms or those that are named.
 A witness stands where it spoke on every claim that it has to speak on: book and proof on what each operand equals,
-silicon on the relation. Known defects are expected to be refuted, and fail the run when they are not."""
+silicon on the relation. Known defects are expected to be refuted, and fail the run when they are not. Over all atoms a
+second table follows: the instructions that no atom claims, judged as the book has them."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -45,11 +46,14 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     names = selection.chosen(options.names, options.arch, pool)
 
     from layouts.atoms import AtomFileError
+    from verify.atlas_book import unclaimed
     from verify.atlas_table import tabulate
     from verify.judgement import Court
 
+    everything = not (options.names or options.arch or options.atoms)
+    beside = unclaimed(pool.values()) if everything else ()
     try:
-        whole = tabulate((pool[name] for name in names), Court(witnesses))
+        whole = tabulate((pool[name] for name in names), Court(witnesses), beside)
     except AtomFileError as error:
         raise cli.UsageError(str(error)) from error
     return whole.by_family() if options.by == "family" else whole

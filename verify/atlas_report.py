@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
@@ -19,9 +19,10 @@ table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .
 .refuted { color: #b3261e; font-weight: bold; } .stands { color: #17692d; } .unchecked { color: #7a5a00; }"""
 
 
-def header(atlas: Atlas) -> list[str]:
+def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
     """The names of the columns."""
-    return ["instruction", "atoms", *atlas.witnesses, "verdict", "provenance"]
+    first = "instruction" if counted == "atoms" else "without an atom"
+    return [first, counted, *atlas.witnesses, "verdict", "provenance"]
 
 
 def cells(atlas: Atlas, row: Row) -> list[str]:
@@ -30,9 +31,17 @@ def cells(atlas: Atlas, row: Row) -> list[str]:
     return [row.instruction, str(row.atoms), *heard, _verdict(row), _provenance(row)]
 
 
-def _last(atlas: Atlas) -> list[str]:
-    """The cells of the whole; where formulas come from is said row by row."""
-    return [*cells(atlas, atlas.total())[:-1], ""]
+def _parts(atlas: Atlas) -> Iterator[tuple[list[str], list[list[str]], list[str]]]:
+    """The header, the rows and the sums of each table: of atoms, then of instructions without one.
+
+    Where formulas come from is said row by row.
+    """
+    for counted, rows, whole in (
+        ("atoms", atlas.rows, atlas.total()),
+        ("instructions", atlas.unclaimed, atlas.without_atom()),
+    ):
+        if rows or counted == "atoms":
+            yield header(atlas, counted), [cells(atlas, row) for row in rows], [*cells(atlas, whole)[:-1], ""]
 
 
 def _told(counts: Counter[Told]) -> str:
@@ -42,7 +51,7 @@ def _told(counts: Counter[Told]) -> str:
 def _verdict(row: Row) -> str:
     known = len({wrong.name for wrong in row.refuted if wrong.known})
     words = []
-    for status in ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED"):
+    for status in ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED", "UNSPECIFIED"):
         count = row.verdicts[status]
         if count:
             noted = f" ({known} known)" if status == "REFUTED" and known else ""
@@ -63,29 +72,39 @@ def summary(atlas: Atlas) -> str:
     whole = atlas.total()
     shared = f"{whole.shared} of {whole.evidence} pieces of evidence shared with an equal operand and formula"
     atoms = f"{whole.atoms} atoms of {len(atlas.rows)} instructions: {_verdict(whole) or 'none'}"
-    return f"{atoms}; claims: {tally(whole.claims)}; {shared}; exit {int(atlas.exit)}"
+    beside = atlas.without_atom()
+    bare = f"; {beside.atoms} instructions without an atom: {_verdict(beside)}" if beside.atoms else ""
+    return f"{atoms}; claims: {tally(whole.claims)}; {shared}{bare}; exit {int(atlas.exit)}"
 
 
 def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
     """(class, line) for every refuted claim, then for every reason of silence with the atoms that it is about."""
-    for row in atlas.rows:
+    for row in (*atlas.rows, *atlas.unclaimed):
         for wrong in row.refuted:
             known = " (known)" if wrong.known else ""
             yield "refuted", f"REFUTED{known} {wrong.name} {wrong.part or 'ptx'}: {wrong.claim}: {wrong.statement}"
-    for reason, silent in silences(atlas).items():
+    for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.unclaimed)):
+        yield from _silent(counted, rows)
+
+
+def _silent(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    for reason, silent in silences(rows).items():
         about: dict[tuple[tuple[str, int], ...], list[str]] = {}
         for witness, counts in silent.items():
             about.setdefault(tuple(counts.items()), []).append(witness)
-        for rows, witnesses in about.items():
-            atoms, where = sum(count for _, count in rows), ", ".join(name for name, _ in rows)
+        for places, witnesses in about.items():
+            atoms, where = sum(count for _, count in places), ", ".join(name for name, _ in places)
             who = " and ".join(witnesses)
-            yield "unchecked", f"UNCHECKED by {who}, {atoms} {'atom' if atoms == 1 else 'atoms'}: {reason} ({where})"
+            yield (
+                "unchecked",
+                f"UNCHECKED by {who}, {atoms} {counted if atoms > 1 else counted[:-1]}: {reason} ({where})",
+            )
 
 
-def silences(atlas: Atlas) -> dict[str, dict[Witness, dict[str, int]]]:
-    """Reason -> witness -> instruction -> how many atoms it was silent on."""
+def silences(rows: Iterable[Row]) -> dict[str, dict[Witness, dict[str, int]]]:
+    """Reason -> witness -> instruction -> how many it was silent on."""
     found: dict[str, dict[Witness, dict[str, int]]] = {}
-    for row in atlas.rows:
+    for row in rows:
         for witness, reasons in row.reasons.items():
             for reason, count in reasons.items():
                 found.setdefault(reason, {}).setdefault(witness, {})[row.instruction] = count
@@ -102,7 +121,7 @@ def as_text(atlas: Atlas, quiet: bool = False) -> str:
     """The table in columns."""
     if quiet:
         return summary(atlas) + "\n"
-    table = [header(atlas), *(cells(atlas, row) for row in atlas.rows), _last(atlas)]
+    table = [line for names, rows, sums in _parts(atlas) for line in (names, *rows, sums)]
     widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
     lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
     told = [line for _, line in notes(atlas)]
@@ -110,11 +129,13 @@ def as_text(atlas: Atlas, quiet: bool = False) -> str:
 
 
 def table(atlas: Atlas) -> str:
-    """The table in Markdown."""
-    lines = [header(atlas), ["---"] * len(header(atlas))]
-    lines += [[f"`{first}`", *rest] for first, *rest in (cells(atlas, row) for row in atlas.rows)]
-    lines.append([f"**{cell}**" if cell else "" for cell in _last(atlas)])
-    return "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+    """The tables in Markdown."""
+    told = []
+    for names, rows, sums in _parts(atlas):
+        lines = [names, ["---"] * len(names), *([f"`{first}`", *rest] for first, *rest in rows)]
+        lines.append([f"**{cell}**" if cell else "" for cell in sums])
+        told.append("".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines))
+    return "\n".join(told)
 
 
 def as_markdown(atlas: Atlas) -> str:
@@ -131,14 +152,15 @@ def as_json(atlas: Atlas) -> str:
         "witnesses": list(atlas.witnesses),
         "instructions": [_row(row) for row in atlas.rows],
         "total": _row(atlas.total()),
+        "without_atom": [_row(row, "instructions") for row in atlas.unclaimed],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
 
-def _row(row: Row) -> dict[str, Any]:
+def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
     return {
         "instruction": row.instruction,
-        "atoms": row.atoms,
+        counted: row.atoms,
         "verdicts": dict(sorted(row.verdicts.items())),
         "claims": {status.value: row.claims[status] for status in Status},
         "witnesses": {witness: _counts(row, witness) for witness in row.told},
@@ -159,12 +181,16 @@ def _counts(row: Row, witness: Witness) -> dict[str, Any]:
 
 def as_html(atlas: Atlas) -> str:
     """One page that needs no other file."""
-    head = "".join(f"<th>{escape(name)}" for name in header(atlas))
-    lines = [*(cells(atlas, row) for row in atlas.rows), _last(atlas)]
-    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}" for cell in line) for line in lines)
+    tables = "\n".join(_html(*part) for part in _parts(atlas))
     told = "\n".join(f'<li class="{kind}">{escape(line)}' for kind, line in notes(atlas))
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Lanecheck: atlas</title>\n'
         f"<style>\n{STYLE}\n</style>\n<h1>Atlas</h1>\n<p>{escape(summary(atlas))}</p>\n"
-        f"<table>\n<tr>{head}\n{body}\n</table>\n<p>{escape(sources(atlas))}</p>\n<ul>\n{told}\n</ul>\n</html>\n"
+        f"{tables}\n<p>{escape(sources(atlas))}</p>\n<ul>\n{told}\n</ul>\n</html>\n"
     )
+
+
+def _html(names: list[str], rows: list[list[str]], sums: list[str]) -> str:
+    head = "".join(f"<th>{escape(name)}" for name in names)
+    body = "\n".join("<tr>" + "".join(f"<td>{escape(cell)}" for cell in line) for line in [*rows, sums])
+    return f"<table>\n<tr>{head}\n{body}\n</table>"

@@ -15,8 +15,9 @@ from enum import StrEnum
 from isa_tables.errors import IsaError
 from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
-from isa_tables.signature import find
+from isa_tables.signature import find, signature
 from layouts.atoms import AnyAtom
+from verify.atlas_book import Silent, as_atom
 from verify.cli import Exit
 from verify.judgement import Court
 from verify.report import REQUIRED, Case, Report
@@ -78,6 +79,15 @@ class Row:
             self._hear(witness, case, mnemonics)
         for verdict in case.verdicts:
             self._note(verdict, case)
+
+    def leave_open(self, silent: Silent, witnesses: Iterable[Witness], observed: bool) -> None:
+        """Count an instruction in of which the book says nothing that could be judged; a GPU may have been observed."""
+        self.atoms += 1
+        self.verdicts["UNSPECIFIED" if silent.unspecified else "UNCHECKED"] += 1
+        for witness in witnesses:
+            seen = "observed, with nothing to compare: " if observed and witness is Witness.SILICON else ""
+            self.told.setdefault(witness, Counter())[Told.UNCHECKED] += 1
+            self.reasons.setdefault(witness, Counter())[seen + silent.reason] += 1
 
     def absorb(self, other: Row) -> None:
         """Count another row's atoms in."""
@@ -155,22 +165,31 @@ def _in_a_word(spoken: Counter[Status], silent: bool) -> Told:
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """All rows, and what they amount to."""
+    """All rows, and what they amount to; `unclaimed` are instructions without an atom, as the book has them."""
 
     rows: tuple[Row, ...]
     witnesses: tuple[Witness, ...]
     exit: Exit
+    unclaimed: tuple[Row, ...] = ()
 
     def total(self) -> Row:
-        """All rows as one."""
+        """All rows of atoms as one."""
         return _joined("total", self.rows)
+
+    def without_atom(self) -> Row:
+        """All rows of instructions without an atom as one."""
+        return _joined("total without an atom", self.unclaimed)
 
     def by_family(self) -> Atlas:
         """The same atlas with one row for each family of instructions."""
-        grouped: dict[str, list[Row]] = {}
-        for row in self.rows:
-            grouped.setdefault(row.family, []).append(row)
-        return replace(self, rows=tuple(_joined(family, rows) for family, rows in sorted(grouped.items())))
+        return replace(self, rows=_by_family(self.rows), unclaimed=_by_family(self.unclaimed))
+
+
+def _by_family(rows: Iterable[Row]) -> tuple[Row, ...]:
+    grouped: dict[str, list[Row]] = {}
+    for row in rows:
+        grouped.setdefault(row.family, []).append(row)
+    return tuple(_joined(family, rows) for family, rows in sorted(grouped.items()))
 
 
 def _joined(name: str, rows: Iterable[Row]) -> Row:
@@ -188,7 +207,11 @@ def instruction(atom: AnyAtom) -> tuple[str, str]:
     if not atom.ptx:
         name = UNNAMED if atom.ptx is None else COMPUTED
         return name, name
-    mnemonic = atom.ptx[0]
+    return place(atom.ptx[0])
+
+
+def place(mnemonic: str) -> tuple[str, str]:
+    """The family and the row of an instruction."""
     key = said(mnemonic)
     words = mnemonic.split(".")
     family = key.family
@@ -201,8 +224,8 @@ def instruction(atom: AnyAtom) -> tuple[str, str]:
     return family, " ".join(filter(None, (family, shape)))
 
 
-def tabulate(atoms: Iterable[AnyAtom], court: Court) -> Atlas:
-    """The atlas of some atoms: rows in alphabetical order of their instruction.
+def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = ()) -> Atlas:
+    """The atlas of some atoms, and of instructions that none claims: rows in alphabetical order of their instruction.
 
     Its exit code is a report's: known defects, and only they, may be refuted.
     """
@@ -210,9 +233,25 @@ def tabulate(atoms: Iterable[AnyAtom], court: Court) -> Atlas:
     exits: set[Exit] = set()
     witnesses = tuple(witness for witness in Witness if witness in court.witnesses)
     for atom in atoms:
-        case = Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "")
-        family, name = instruction(atom)
-        rows.setdefault(name, Row(name, family)).add(case, atom.ptx or (), witnesses)
-        exits.add(Report((case,), expect_known=True).exit())
+        _count(atom, instruction(atom), rows, court, exits)
+    bare: dict[str, Row] = {}
+    for mnemonic in unclaimed:
+        family, name = place(mnemonic)
+        found = as_atom(mnemonic)
+        if isinstance(found, Silent):
+            observed = isinstance(court.lookup(signature(mnemonic)), tuple)
+            bare.setdefault(name, Row(name, family)).leave_open(found, witnesses, observed)
+        else:
+            _count(found, (family, name), bare, court, exits)
     code = next((code for code in (Exit.CONTRADICTION, Exit.REFUTED, Exit.UNKNOWN) if code in exits), Exit.STANDS)
-    return Atlas(tuple(rows[name] for name in sorted(rows)), witnesses, code if rows else Exit.NOTHING)
+    ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (rows, bare))
+    return Atlas(ordered, witnesses, code if rows or bare else Exit.NOTHING, beside)
+
+
+def _count(atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit]) -> None:
+    """Judge an atom and count it in its row."""
+    family, name = where
+    case = Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "")
+    heard = [witness for witness in Witness if witness in court.witnesses]
+    rows.setdefault(name, Row(name, family)).add(case, atom.ptx or (), heard)
+    exits.add(Report((case,), expect_known=True).exit())

@@ -36,9 +36,9 @@ def prepare_copy(atom: CopyAtom) -> Subject:
     found: Mapping[str, Formula] = {}
     bits = 0
     if instruction is not None:
-        sides = _sides(atom, instruction)
-        bits = max((_bits(side) for side in sides.values()), default=0)
-        found = _formulas(atom, instruction, sides, {name: layout for name, (layout, _) in parsed.items()})
+        dealt = sides(atom, instruction)
+        bits = max((_bits(side) for side in dealt.values()), default=0)
+        found = _formulas(atom, instruction, dealt, {name: layout for name, (layout, _) in parsed.items()})
     own = OWN_NAMES if instruction is None or _held(instruction) else NO_ORDER
     parts = []
     for name, text in atom.operands.items():
@@ -76,7 +76,7 @@ def _held(instruction: isa_tables.Instruction) -> list[isa_tables.Operand]:
     return [table for table in instruction.operands.values() if table.space == "reg"]
 
 
-def _sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
+def sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
     """The book's operand for each side: registers and addresses by their space, two registers in the text's order.
 
     A result that is computed from what is moved (tcgen05.ld.red) is no side.
@@ -114,25 +114,25 @@ def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str,
 def _formulas(
     atom: CopyAtom,
     instruction: isa_tables.Instruction,
-    sides: Mapping[str, Side],
+    dealt: Mapping[str, Side],
     layouts: Mapping[str, Layout | None],
 ) -> dict[str, Formula]:
     """What each side has to equal, given what the side in memory (or else the source) calls its bits."""
-    if not sides:
+    if not dealt:
         return {}
     given = next((name for name in SIDES if atom.space[name] != "reg"), "Src")
     (other,) = set(SIDES) - {given}
     names = layouts[given]
     found: dict[str, Formula] = {}
-    if names is not None and (atom.space[given] != "reg" or sides[given].inverse is not None):
+    if names is not None and (atom.space[given] != "reg" or dealt[given].inverse is not None):
         adapter = atom.adapter if other == "Dst" else None
-        found[other] = Carried(sides[other], sides[given], names, adapter)
-    table = sides[given].table
+        found[other] = Carried(dealt[other], dealt[given], names, adapter)
+    table = dealt[given].table
     if table is None:
         lanes, section = instruction.signature.lanes, instruction.section
-        found[given] = Memory((_bits(sides[given]), 1), atom.space[given], lanes, section, "one address for all lanes")
+        found[given] = Memory((_bits(dealt[given]), 1), atom.space[given], lanes, section, "one address for all lanes")
     elif table.space != "reg" and names is not None:
-        found[given] = Carried(sides[given], sides[given], names, None)
+        found[given] = Carried(dealt[given], dealt[given], names, None)
     return found
 
 
@@ -188,7 +188,7 @@ def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instructio
     yield from _otherwise(subject, atom, instruction)
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
-    for name, side in _sides(atom, instruction).items():
+    for name, side in sides(atom, instruction).items():
         width = atom.bits.get(name, side.bits)
         if width != side.bits:
             yield f"elements of {name} have {width} bits, the instruction's {side.bits}"
@@ -199,14 +199,17 @@ def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instructio
             yield f"each bit of {part.name} is said to be held {stated} times, the instruction holds it {held} times"
 
 
+def spaces(instruction: isa_tables.Instruction) -> list[str]:
+    """Where the operands of a copy are, in the order of its text: first what is written, last what is read."""
+    signature = instruction.signature
+    known = {**{name: table.space for name, table in instruction.operands.items()}, **signature.addresses}
+    terms = [term.strip("[]{}") for term in signature.asm.split(", ")]
+    return [known[term] for term in terms if term in known]
+
+
 def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    """A side in another space than the instruction's, whose text names first what is written, last what is read."""
-    spaces = {
-        **{name: table.space for name, table in instruction.operands.items()},
-        **instruction.signature.addresses,
-    }
-    terms = [term.strip("[]{}") for term in instruction.signature.asm.split(", ")]
-    told = [spaces[term] for term in terms if term in spaces]
+    """A side in another space than the instruction's."""
+    told = spaces(instruction)
     for name, space in (("Dst", told[0]), ("Src", told[-1])):
         if atom.space[name] != space:
             yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
@@ -215,7 +218,7 @@ def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[s
 def _otherwise(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
     """Of several instructions, one that moves bits otherwise than the one with which the sides are compared."""
     layouts = {part.name: part.layout for part in subject.parts}
-    found = _formulas(atom, instruction, _sides(atom, instruction), layouts)
+    found = _formulas(atom, instruction, sides(atom, instruction), layouts)
     for part in subject.parts:
         mine = tuple(formula.key for formula in part.formulas)
         if mine != tuple(found[name].key for name in (part.name,) if name in found):

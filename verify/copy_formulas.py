@@ -48,6 +48,11 @@ class Side:
         rows, products, columns = self.extent
         return (rows * products * columns if self.table is None else self.table.values) * self.bits
 
+    @property
+    def copies(self) -> int:
+        """How often each bit is held over all lanes."""
+        return self.lanes if self.table is None else self.table.copies // self.extent[1]
+
     def owner(self, number: Any) -> tuple[Any, Any]:
         """A (thread, bit) that a number is: in memory, thread i holds stored row i, or thread 0 holds everything."""
         if self.inverse is not None:
@@ -104,8 +109,7 @@ class Carried:
     @property
     def copies(self) -> int:
         """How often each bit is held over all lanes."""
-        products = self.side.extent[1]
-        return self.side.lanes if self.side.table is None else self.side.table.copies // products
+        return self.side.copies
 
     @property
     def provenance(self) -> str:

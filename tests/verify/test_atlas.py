@@ -13,6 +13,7 @@ import pytest
 from layouts.atoms import load, registry
 from verify import atlas as command
 from verify import atlas_report
+from verify.atlas_book import unclaimed
 from verify.atlas_table import Atlas, Told, instruction, tabulate
 from verify.judgement import Court
 from verify.verdict import Witness
@@ -24,7 +25,7 @@ FEW = ["SM80_16x8x16", "SM61", "SM90_64x24x16_F32F16F16_SS", "SM100_U8x8_LDSM_T"
 
 @pytest.fixture(scope="module")
 def whole() -> Atlas:
-    return tabulate(registry().values(), Court())
+    return tabulate(registry().values(), Court(), unclaimed(registry().values()))
 
 
 def test_the_readme_shows_the_table(whole: Atlas) -> None:
