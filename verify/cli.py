@@ -137,6 +137,21 @@ def budget(options: argparse.Namespace) -> int:
     return options.rlimit or proofs.BUDGET
 
 
+def stating(
+    parser: Callable[[], argparse.ArgumentParser],
+    stated: Callable[[argparse.Namespace], Sequence[S]],
+    judge: Callable[[Sequence[S], argparse.Namespace], int],
+) -> Callable[[Sequence[str] | None], int]:
+    """The body of a command that judges what its arguments state, or with --list names it."""
+
+    def body(argv: Sequence[str] | None) -> int:
+        options = parser().parse_args(argv)
+        found = stated(options)
+        return names(found, options) if options.list else judge(found, options)
+
+    return body
+
+
 def names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:
     """Print the names of what is stated, for --list."""
     write("".join(f"{one.name}\n" for one in stated), options.output)

@@ -34,6 +34,11 @@ FLAGS = {
     "arch": "architecture whose shared memory it is, sm_90 where absent",
     "descriptor": "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
 }
+BYTES = {
+    "base": "byte of shared memory at which the tile starts; any that suits it where absent",
+    "lbo": "leading dimension byte offset of the descriptor; read off where absent",
+    "sbo": "stride dimension byte offset of the descriptor; read off where absent",
+}
 BITS = {
     "narrow": "bits that accumulators are converted to before they are stored; theirs where absent",
     "element": "bits of an element",
@@ -43,14 +48,10 @@ BITS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the movements that the arguments state; returns the exit code."""
-    return cli.guarded(_main, argv)
+    return cli.guarded(cli.stating(_parser, _stated, _told), argv)
 
 
-def _main(argv: Sequence[str] | None) -> int:
-    options = _parser().parse_args(argv)
-    stated = _stated(options)
-    if options.list:
-        return cli.names(stated, options)
+def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
     if options.search_swizzle:
         return _search(stated, options)
     report = _judge(stated, options)
@@ -63,8 +64,9 @@ def _parser() -> argparse.ArgumentParser:
     cli.add_statements(parser, "movements")
     for flag, what in FLAGS.items():
         parser.add_argument(f"--{flag}", metavar=flag.upper(), help=what)
-    for flag, what in BITS.items():
-        parser.add_argument(f"--{flag}", metavar="BITS", type=int, help=what)
+    for unit, flags in (("BITS", BITS), ("BYTES", BYTES)):
+        for flag, what in flags.items():
+            parser.add_argument(f"--{flag}", metavar=unit, type=int, help=what)
     parser.add_argument(
         "--search-swizzle", action="store_true", help="the smallest swizzle without a conflict in all accesses stated"
     )
@@ -78,7 +80,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
     """What the arguments state, in their order."""
     from verify import movement_stated
 
-    table = {key: value for key in (*FLAGS, *BITS) if (value := getattr(options, key)) is not None}
+    table = {key: value for key in (*FLAGS, *BITS, *BYTES) if (value := getattr(options, key)) is not None}
     if options.files:
         if table:
             raise cli.UsageError(f"--{next(iter(table))}: a FILE states its movements in whole; give one or the other")
@@ -132,7 +134,7 @@ def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
     if one.reach is None:
         raise cli.UsageError(f"{one.name} states nothing")
     if one.described:
-        return movement_descriptor.judge(one.reach, one.major, budget, solver)
+        return movement_descriptor.judge(one.reach, movement_descriptor.Stated(one.major, *one.offsets), budget, solver)
     return movement_memory.judge(one.reach, budget, solver)
 
 

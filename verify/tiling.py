@@ -26,14 +26,10 @@ T = TypeVar("T")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the tilings that the arguments state; returns the exit code."""
-    return cli.guarded(_main, argv)
+    return cli.guarded(cli.stating(_parser, _stated, _told), argv)
 
 
-def _main(argv: Sequence[str] | None) -> int:
-    options = _parser().parse_args(argv)
-    stated = _stated(options)
-    if options.list:
-        return cli.names(stated, options)
+def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
     if options.explain:
         from verify.tiling_explain import explained
 
