@@ -64,7 +64,8 @@ def _provenance(row: Row) -> str:
     grouped: dict[str, list[str]] = {}
     for operand, origins in row.origins().items():
         grouped.setdefault(" and ".join(origins), []).append(operand)
-    return "; ".join(f"{', '.join(operands)} {origins}" for origins, operands in grouped.items())
+    told = [f"{', '.join(operands)} {origins}" for origins, operands in grouped.items()]
+    return "; ".join([*told, *(f"{count} then {name}" for name, count in row.adapters.items())])
 
 
 def summary(atlas: Atlas) -> str:
@@ -166,6 +167,7 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
         "witnesses": {witness: _counts(row, witness) for witness in row.told},
         "provenance": {operand: list(told) for operand, told in row.provenance.items()},
         "recordings": list(row.sources),
+        "adapters": dict(row.adapters),
         "evidence": {"given": row.evidence, "shared": row.shared},
         "refuted": [
             {"name": w.name, "part": w.part, "claim": w.claim, "statement": w.statement, "known": w.known}

@@ -19,7 +19,7 @@ from isa_tables.signature import find, signature
 from layouts.atoms import AnyAtom
 from verify.atlas_book import Silent, as_atom
 from verify.cli import Exit
-from verify.judgement import Court
+from verify.judgement import Court, adapter
 from verify.report import REQUIRED, Case, Report
 from verify.verdict import Origin, Status, Verdict, Witness, origin
 
@@ -65,6 +65,7 @@ class Row:
     reasons: dict[Witness, Counter[str]] = field(default_factory=dict)
     provenance: dict[str, dict[str, None]] = field(default_factory=dict)
     sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
+    adapters: Counter[str] = field(default_factory=Counter)  # what copies do after the instruction
     refuted: list[Refuted] = field(default_factory=list)
     claims: Counter[Status] = field(default_factory=Counter)
     shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
@@ -74,6 +75,7 @@ class Row:
         """Count an atom in, which issues these instructions."""
         self.atoms += 1
         self.verdicts[case.status] += 1
+        self.adapters.update(filter(None, [case.adapter]))
         self.claims.update(verdict.status for verdict in case.verdicts)
         for witness in witnesses:
             self._hear(witness, case, mnemonics)
@@ -96,6 +98,7 @@ class Row:
         self.evidence += other.evidence
         self.verdicts.update(other.verdicts)
         self.claims.update(other.claims)
+        self.adapters.update(other.adapters)
         self.sources |= other.sources
         self.refuted += other.refuted
         for witness, counts in other.told.items():
@@ -251,7 +254,7 @@ def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = 
 def _count(atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit]) -> None:
     """Judge an atom and count it in its row."""
     family, name = where
-    case = Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "")
+    case = Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "", adapter=adapter(atom))
     heard = [witness for witness in Witness if witness in court.witnesses]
     rows.setdefault(name, Row(name, family)).add(case, atom.ptx or (), heard)
     exits.add(Report((case,), expect_known=True).exit())

@@ -105,6 +105,7 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
 
 
 def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
+    from verify.judgement import adapter
     from verify.report import Case, Report
     from verify.verdict import Witness
 
@@ -116,7 +117,8 @@ def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) 
         verdicts = court.judge(atom)
         if options.emit_smt:
             _emit(Path(options.emit_smt), verdicts)
-        cases.append(Case(atom.name, tuple(verdicts), atom.known_defect or "", tuple(atom.operands.items())))
+        layouts, known = tuple(atom.operands.items()), atom.known_defect or ""
+        cases.append(Case(atom.name, tuple(verdicts), known, layouts, adapter(atom)))
     if progress:
         print("\r" + " " * 80 + "\r", end="", file=sys.stderr, flush=True)
     return Report(tuple(cases), frozenset(Witness(w) for w in options.require), options.expect_known)

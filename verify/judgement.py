@@ -217,6 +217,11 @@ class Court:
         return [w for w in (Witness.BOOK, Witness.PROOF) if w in self.witnesses]
 
 
+def adapter(atom: AnyAtom) -> str:
+    """What a copy does to its registers after the instruction, by name; empty where it does nothing."""
+    return atom.adapter.name if isinstance(atom, CopyAtom) and atom.adapter is not None else ""
+
+
 def well_formed(part: Part) -> list[Evidence]:
     """The first claim: the layout parses and its profiles agree, and a second reading finds the same numbers."""
     layout = part.layout

@@ -63,12 +63,24 @@ def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAto
 
 
 def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
-    with suppress(cli.UsageError):
-        return cli.select(patterns, _likely(patterns, atoms), "atom")
+    """The atoms of names as they stand, or else as CUTLASS qualifies them."""
+    bare = [unqualified(pattern) for pattern in patterns]
+    for wanted in (patterns, bare):
+        with suppress(cli.UsageError):
+            return cli.select(wanted, _likely(wanted, atoms), "atom")
     try:
-        return cli.select(patterns, atoms, "atom")
+        return cli.select(bare, atoms, "atom")
     except cli.UsageError as error:
-        raise cli.UsageError(_out_of_range(patterns) or str(error)) from error
+        raise cli.UsageError(_out_of_range(bare) or str(error)) from error
+
+
+def unqualified(name: str) -> str:
+    """A name without the namespaces that names here do not have.
+
+    >>> unqualified("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")
+    'UniversalFMA<half_t,half_t>'
+    """
+    return re.sub(r"(?<![\w:])(?:::)?(?:cute|cutlass)::(?:arch::)?", "", name.strip())
 
 
 def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[str]:

@@ -3,6 +3,8 @@
 
 import pytest
 
+from layouts.atoms import registry
+from verify import selection
 from verify.cli import UsageError, select
 
 NAMES = [
@@ -46,3 +48,30 @@ def test_what_means_nothing_is_refused(pattern: str) -> None:
 def test_the_nearest_names_are_told() -> None:
     with pytest.raises(UsageError, match="nearest: SM80_16x8x16_F32F16F16F32_TN"):
         select(["SM80_16x8x16_F32F16F16F16_TN"], NAMES, "atom")
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("cute::SM80_16x8x8_F32F16F16F32_TN", "SM80_16x8x8_F32F16F16F32_TN"),
+        ("::cute::SM61_DP4A", "SM61_DP4A"),
+        ("cutlass::arch::SM61_DP4A", "SM61_DP4A"),
+        (
+            "cute::UniversalFMA<cutlass::half_t,cutlass::half_t,cutlass::half_t,cutlass::half_t>",
+            "UniversalFMA<half_t,half_t,half_t,half_t>",
+        ),
+        ("cute::SM90::GMMA::SPARSE::GMMA_64x8x64_S32U8U8_RS_TN", "SM90::GMMA::SPARSE::GMMA_64x8x64_S32U8U8_RS_TN"),
+    ],
+)
+def test_a_name_as_cutlass_qualifies_it(asked: str, meant: str) -> None:
+    assert selection.chosen([asked], None, registry()) == [meant]
+
+
+def test_a_name_of_a_users_file_is_taken_as_it_stands() -> None:
+    atom = registry()["SM61_DP4A"]
+    assert selection.chosen(["cute::MINE"], None, {"cute::MINE": atom, "MINE": atom}) == ["cute::MINE"]
+
+
+def test_the_nearest_of_a_qualified_name_is_told() -> None:
+    with pytest.raises(UsageError, match="nearest: SM80_16x8x8_F32F16F16F32_TN"):
+        selection.chosen(["cute::SM80_16x8x8_F32F16F16F33_TN"], None, registry())

@@ -26,6 +26,7 @@ class Case:
     verdicts: tuple[Verdict, ...]
     known_defect: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
+    adapter: str = ""  # what a copy does to its registers after the instruction
 
     @property
     def contradiction(self) -> bool:

@@ -30,6 +30,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
         "status": case.status,
         "known_defect": case.known_defect or None,
         "layouts": dict(case.layouts),
+        **({"adapter": case.adapter} if case.adapter else {}),
         "verdicts": [_verdict(verdict, verbose) for verdict in case.verdicts],
     }
 

@@ -70,6 +70,8 @@ def _headline(case: Case) -> str:
     for part, kinds in rests.items():
         if kinds != (Origin.TEXT,):
             told.setdefault(" and ".join(kinds), []).append(part)
+    if case.adapter:
+        line += f"   then: {case.adapter}"
     if told:
         line += "   book: " + "; ".join(f"{', '.join(parts)} {kinds}" for kinds, parts in told.items())
     heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
