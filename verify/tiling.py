@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -14,8 +14,8 @@ from verify import cli
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.report import Report
     from verify.tiling_stated import Stated
+    from verify.tiling_text import Partial
 
 DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them and a permutation deal a CTA's tile out.
 Every element of A, B and C must be held as often as stated, for the tile given and for all multiples; registers and
@@ -33,11 +33,14 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
     if options.explain:
         from verify.tiling_explain import explained
 
-        cli.write(explained(stated, _pool(options), options.thread), options.output)
-        return cli.Exit.STANDS
-    report, refused = _judge(stated, options)
-    if refused and not report.cases:
-        return cli.Exit.USAGE
+        pool = _pool(options)
+        texts = [*_told_apart(stated, lambda one: explained(one, pool, options.thread))]
+        if texts:
+            cli.write("\n".join(texts), options.output)
+        return cli.Exit.STANDS if len(texts) == len(stated) else cli.Exit.USAGE
+    report = _judge(stated, options)
+    if report.refused and not report.cases:
+        return report.exit()
     if options.format == "text" and not options.quiet:
         from verify.report import as_text
         from verify.tiling_text import render
@@ -45,8 +48,7 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         cli.write(render(report, as_text.render(report, verbose=options.verbose)), options.output)
     else:
         cli.report(report, options)
-    code = report.exit()
-    return cli.Exit.USAGE if refused and code is not cli.Exit.CONTRADICTION else code
+    return report.exit()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -150,12 +152,12 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     return pool if options.atoms else registry()
 
 
-def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> tuple[Report, int]:
-    """The report, and how many were no tilings: each of those is told in a line of its own, and the others judged."""
+def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
+    """The report on all that are tilings; what is none is told in a line of its own."""
     from gpu_checks.tilings import TilingError, recordings_of_tilings
-    from verify.report import Report
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
+    from verify.tiling_text import Partial
     from verify.verdict import Witness
 
     try:
@@ -163,15 +165,18 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> tuple[Repor
     except TilingError as error:
         raise cli.UsageError(str(error)) from error
     pool = _pool(options)
-    cases, refused = [], 0
-    for one in cli.followed(stated, options):
+    cases = [*_told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
+    words = frozenset(Witness(word) for word in options.require)
+    return Partial(tuple(cases), words, options.expect_known, len(stated) - len(cases))
+
+
+def _told_apart(stated: Iterable[Stated], tell: Callable[[Stated], T]) -> Iterator[T]:
+    """What is told of each statement; of one that is refused the line on stderr alone."""
+    for one in stated:
         try:
-            cases.append(case(one, pool, prover))
+            yield tell(one)
         except cli.UsageError as error:
             cli.complain(f"lanecheck: {error}", cli.Exit.USAGE)
-            refused += 1
-    words = frozenset(Witness(word) for word in options.require)
-    return Report(tuple(cases), words, options.expect_known), refused
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from verify.tiling_stated import Stated
 from verify.tiling_subject import Dealt, IllFormed, Tiling, find, prepare
 
 
-def explained(stated: Sequence[Stated], pool: Mapping[str, AnyAtom], thread: int = 0) -> str:
-    """The derivation of every tiling, operand by operand, ending at a thread.
+def explained(stated: Stated, pool: Mapping[str, AnyAtom], thread: int = 0) -> str:
+    """The derivation of a tiling, operand by operand, ending at a thread.
 
     Raises UsageError where what is stated cannot be a tiling, and for a thread that it does not have.
     """
-    return "\n".join("".join(f"{line}\n" for line in _tiling(one, pool, thread)) for one in stated)
+    return "".join(f"{line}\n" for line in _tiling(stated, pool, thread))
 
 
 def _tiling(stated: Stated, pool: Mapping[str, AnyAtom], thread: int) -> Iterator[str]:

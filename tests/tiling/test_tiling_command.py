@@ -147,6 +147,12 @@ def test_one_table_that_is_no_tiling_does_not_silence_the_others(
     assert (code, [subject["name"] for subject in json.loads(out)["subjects"]]) == (2, ["first", "last"])
     why = f"M = 24 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 or 32 would do"
     assert err == f"lanecheck: {path}: wrong.tile: {why}\n"
+    assert run(capsys, str(path))[1].endswith("; exit 2\n")
+    code, out, _ = run(capsys, str(path), "--explain")
+    assert (code, [line for line in out.splitlines() if line[:1].strip()]) == (
+        2,
+        [f"{name}: 1x1x1 atom of 16x8x16, 32 threads" for name in ("first", "last")],
+    )
     code, out, err = run(capsys, str(path), "--only", "wrong")
     assert (code, out, err.count("\n")) == (2, "", 1)
 
