@@ -82,7 +82,8 @@ def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evi
         return None
     if isinstance(formula, Memory) and isinstance(largest, Memory):
         method = f"strides in order, {whole.domain}"
-        return Evidence(Witness.PROOF, Status.PROVED, method) if in_order(whole.layout) else None
+        seen_alike = formula.ctas == largest.ctas == 1  # of two CTAs each has its share, in another order
+        return Evidence(Witness.PROOF, Status.PROVED, method) if seen_alike and in_order(whole.layout) else None
     if not isinstance(largest, Registers) or largest.table.uses:
         return None
     thr, rep = whole.largest.thr, whole.largest.rep

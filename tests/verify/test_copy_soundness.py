@@ -54,9 +54,8 @@ def toml(table: dict[str, object]) -> str:
             return "{ " + ", ".join(f"{k} = {text(v)}" for k, v in value.items()) + " }"
         return json.dumps(value)
 
-    return '["X_{N}"]\n'.replace("_{N}", "_{N}" if "params" in table else "") + "".join(
-        f"{key} = {text(value)}\n" for key, value in table.items()
-    )
+    name = "_".join(["X", *(f"{{{parameter}}}" for parameter in table.get("params", ()))])  # type: ignore[attr-defined]
+    return f"[{json.dumps(name)}]\n" + "".join(f"{key} = {text(value)}\n" for key, value in table.items())
 
 
 def judged(
@@ -140,6 +139,16 @@ WRONG = {
         "T0 V1: layout (m=2, k=0), ISA (m=1, k=0)",
     ),
     "B in the first CTA alone": (UMMA | {"B": "(2,(64,16)):(0,(1,64))"}, "the layout has 2 threads x 1024 values"),
+    "the same half of A in both CTAs, as a family": (
+        UMMA
+        | {
+            "params": {"M": [256]},
+            "shape": ["{M}", 64, 16],
+            "A": "(2,({M//2},16)):(0,(1,{M//2}))",
+            "C": "(2,({M//2},64)):({M//2},(1,{M}))",
+        },
+        "both own (m=0, k=0)",
+    ),
     "half of k": (
         UMMA | {"shape": [256, 64, 8], "A": "(2,(128,8)):(128,(1,256))", "B": "(2,(32,8)):(32,(1,64))"},
         "shape is 256x64x8, the instruction's is 256x64x16",
