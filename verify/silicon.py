@@ -10,16 +10,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
 from typing import Protocol
 
 import numpy as np
 
 import gpu_checks
 from isa_tables.signature import Signature
+from layouts import Layout, size
 from verify.arithmetic import lane_of, walks
 from verify.formulas import AXES, codomain
 from verify.memory_silicon import comparable
+from verify.same_question import Key, asked, seen
 from verify.sparse_silicon import Broken
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
@@ -30,6 +33,8 @@ RECORDED = {"A": "A", "B": "B", "C": "D"}
 CLASS = {"m": 0, "n": 1, "k": 2}
 PRODUCT = 3
 NOTHING = (-1, -1)  # what a lane holds to which the atom deals nothing
+Answer = tuple[Status, str, int, Counterexample | None]
+Testify = Callable[[Subject, Labels, gpu_checks.Recording], Answer]
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
 
@@ -58,19 +63,14 @@ def labels(subject: Subject) -> Labels | str:
     """
     if subject.thr is None or subject.rep is None:
         return subject.thr_fault
-    owner = {
-        lane_of(subject.thr, t) + lane_of(subject.rep, q): (t, q)
-        for q in range(subject.rep_size)
-        for t in range(subject.threads)
-    }
-    threads, replicas = np.array([owner[lane] for lane in range(subject.lanes)]).T
+    threads, replicas = _owners(subject.thr, subject.rep, subject.lanes)
     table = {}
     for part in subject.parts:
         if part.layout is None:
             return f"{part.name} is not well formed"
         if subject.mma.space.get(part.name, "reg") != "reg":
             continue
-        rows, width = np.array(walks(part.layout), dtype=np.int64), part.extent[0]
+        rows, width = _walked(part.layout), part.extent[0]
         if len(rows) > subject.threads:
             return f"{part.name} deals elements to {len(rows)} threads, the atom has {subject.threads}"
         dealt = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
@@ -78,6 +78,20 @@ def labels(subject: Subject) -> Labels | str:
         replica = np.broadcast_to(replicas[:, None, None], (subject.lanes, rows.shape[1], 1))
         table[part.name] = np.concatenate([replica, dealt[threads]], axis=-1)
     return table
+
+
+@lru_cache(maxsize=16)
+def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
+    """For each lane the logical thread and the replica that it is."""
+    owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}
+    threads, replicas = np.array([owner[lane] for lane in range(lanes)]).T
+    return threads, replicas
+
+
+@lru_cache(maxsize=16)
+def _walked(layout: Layout) -> Table:
+    """The element that each (thread, value) of a layout holds."""
+    return np.array(walks(layout), dtype=np.int64)
 
 
 def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk") -> Agrees | Conflict:
@@ -121,33 +135,35 @@ def _misfit(parts: Sequence[Part], claimed: Labels, recording: gpu_checks.Record
 
 def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
     """One bijection between labels and classes over both operands, or the first pair that breaks it."""
-    claims, seen = [], []
-    for operand in operands:
-        table, cells = claimed[operand], recording.operands[RECORDED[operand]]
-        claims.append(_pair(table[..., 0], table[..., 1 + AXES[operand].index(axis)]))
-        seen.append(_pair(cells[..., PRODUCT], cells[..., CLASS[axis]]))
-    claim, observed = np.concatenate(claims), np.concatenate(seen)
+    pairs = [
+        (table[..., 0], table[..., 1 + AXES[name].index(axis)], cells[..., PRODUCT], cells[..., CLASS[axis]])
+        for name in operands
+        for table, cells in [(claimed[name], recording.operands[RECORDED[name]])]
+    ]
+    replica, said, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
+    claim, observed = _pair(replica, said), _pair(product, found)
     broken = np.flatnonzero((_first(claim, observed) != observed) | (_first(observed, claim) != claim))
     if not len(broken):
         return len(claim)
     place, operand = int(broken[0]), operands[0]
-    if place >= len(claims[0]):
-        place, operand = place - len(claims[0]), operands[1]
+    if place >= pairs[0][0].size:
+        place, operand = place - pairs[0][0].size, operands[1]
     lane, value = divmod(place, claimed[operand].shape[1])
     label = int(claimed[operand][lane, value, 1 + AXES[operand].index(axis)])
     return Conflict(axis, operands, lane, value, _clash(operand, axis, label, lane, value))
 
 
 def _pair(first: Table, second: Table) -> Table:
-    """Two small numbers as one, in order of lane and value; a class that is not there is -1."""
-    coded: Table = (first.astype(np.int64) * (1 << 32) + second).ravel()
+    """Two small numbers, none below -1, as one that is not negative."""
+    coded: Table = (first.astype(np.int64) + 1) * (int(second.max(initial=-1)) + 2) + second + 1
     return coded
 
 
 def _first(keys: Table, values: Table) -> Table:
     """At every place, the value that stands where its key stood first."""
-    _, place, key = np.unique(keys, return_index=True, return_inverse=True)
-    found: Table = values[place][key]
+    home = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
+    home[keys[::-1]] = values[::-1]  # of several entries for one place the last stays
+    found: Table = home[keys]
     return found
 
 
@@ -175,6 +191,7 @@ class Recorded:
     """Recordings made earlier, ours and a user's."""
 
     recordings: gpu_checks.Recordings
+    answers: dict[Key, Answer] = field(default_factory=dict, compare=False)  # given before, to the same question
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
         """The recordings of exactly this instruction: a twin's does not count."""
@@ -199,21 +216,15 @@ def absolute(subject: Subject, lookup: Lookup) -> list[Evidence]:
     return _each(subject, lookup, _anchored)
 
 
-def _each(
-    subject: Subject,
-    lookup: Lookup,
-    testify: Callable[[Subject, Labels, gpu_checks.Recording], tuple[Status, str, int, Counterexample | None]],
-) -> list[Evidence]:
+def _each(subject: Subject, lookup: Lookup, testify: Testify) -> list[Evidence]:
     heard: list[list[Evidence]] = []
-    answers = [lookup(instruction.signature) for instruction in subject.instructions]
-    claimed = labels(subject) if any(isinstance(found, tuple) for found in answers) else {}
-    if isinstance(claimed, str):
-        return [unchecked(claimed)]
-    for found in answers:
+    known = lookup.answers if isinstance(lookup, Recorded) else {}
+    claims = cache(lambda: labels(subject))
+    for found in [lookup(instruction.signature) for instruction in subject.instructions]:
         if isinstance(found, str):
             heard.append([unchecked(found)])
         else:
-            heard.append([_asked(subject, claimed, recording, testify) for recording in found])
+            heard.append([_asked(subject, claims, recording, testify, known) for recording in found])
     return of_instructions(heard)
 
 
@@ -228,12 +239,22 @@ def of_instructions(heard: Sequence[list[Evidence]]) -> list[Evidence]:
 
 def _asked(
     subject: Subject,
-    claimed: Labels,
+    claims: Callable[[], Labels | str],
     recording: gpu_checks.Recording,
-    testify: Callable[[Subject, Labels, gpu_checks.Recording], tuple[Status, str, int, Counterexample | None]],
+    testify: Testify,
+    known: dict[Key, Answer],
 ) -> Evidence:
     started = time.perf_counter()
-    status, said, points, wrong = testify(subject, claimed, recording)
+    if not recording.sound:
+        why = "; ".join(recording.exceptions) or "its controls do not hold"
+        return unchecked(f"the {source(recording)} is not sound: {why}")
+    question = (testify, asked(subject), seen(recording))
+    if question not in known:
+        claimed = claims()
+        if isinstance(claimed, str):
+            return unchecked(claimed)
+        known[question] = testify(subject, claimed, recording)
+    status, said, points, wrong = known[question]
     if status is Status.UNCHECKED:
         return unchecked(said)
     seconds = time.perf_counter() - started
@@ -248,12 +269,7 @@ def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
     return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}"
 
 
-def _related(
-    subject: Subject, claimed: Labels, recording: gpu_checks.Recording
-) -> tuple[Status, str, int, Counterexample | None]:
-    if not recording.sound:
-        why = "; ".join(recording.exceptions) or "its controls do not hold"
-        return Status.UNCHECKED, f"the {source(recording)} is not sound: {why}", 0, None
+def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
     view = comparable(subject, claimed, recording)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
@@ -269,9 +285,7 @@ def _related(
     return Status.REFUTED, "", 0, wrong
 
 
-def _anchored(
-    subject: Subject, claimed: Labels, recording: gpu_checks.Recording
-) -> tuple[Status, str, int, Counterexample | None]:
+def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
     if not recording.anchors:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
