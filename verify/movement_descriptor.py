@@ -9,7 +9,7 @@ The left side is the book's; LBO and SBO are read off where the book's formula h
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
@@ -20,7 +20,7 @@ import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, Swizzle, size
-from verify.movement_memory import fits
+from verify.movement_memory import lies
 from verify.movement_reach import BYTE, Reach, scaled
 from verify.movement_registers import MovementKind, Table
 from verify.proof import solved
@@ -28,6 +28,7 @@ from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Wit
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
+CHUNK = 16  # bytes of which a start address is a multiple
 FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the least of each type
 
 
@@ -46,6 +47,15 @@ def taken(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
 
 
 @dataclass(frozen=True, slots=True)
+class Stated:
+    """What is stated of a descriptor: its major, K, MN or empty, and its offsets in bytes unless they are read off."""
+
+    major: str = ""
+    lbo: int | None = None
+    sbo: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Described:
     """A descriptor's fields, and where the book leaves the layout, if it does."""
 
@@ -60,9 +70,10 @@ class Described:
         return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
 
 
-def judge(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """The verdicts on an operand in memory; `reach.tile` is (mn, k) -> element, `major` K, MN or empty."""
-    return [fits(reach), _steps(reach), _judge_described(reach, major, budget, solver)]
+def judge(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> list[Verdict]:
+    """The verdicts on an operand in memory; `reach.tile` is (mn, k) -> element."""
+    unit = max(reach.unit, CHUNK)
+    return [*lies(reach, unit), _steps(reach), _judge_described(reach, stated, budget, solver)]
 
 
 def _steps(reach: Reach) -> Verdict:
@@ -86,7 +97,7 @@ def _steps(reach: Reach) -> Verdict:
     return join(claim, [Evidence(Witness.BOOK, status, "counted", 2, counterexample=wrong)])
 
 
-def _judge_described(reach: Reach, major: str, budget: int, solver: proofs.Solver) -> Verdict:
+def _judge_described(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> Verdict:
     book = read_layouts("wgmma")
     cited = f"PTX ISA {book.section} ({book.provenance})"
     name = NAMES.get(reach.bytes if reach.swizzle.bits else Swizzle(0, 0, 0))
@@ -95,13 +106,15 @@ def _judge_described(reach: Reach, major: str, budget: int, solver: proofs.Solve
         said = f"{reach.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
         wrong = Counterexample({}, said, replay=reach.replay)
         return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])
-    tried = [_described(reach, book, name, m) for m in ([major] if major else taken(reach.element)[0])]
-    best = min(tried, key=lambda d: len(d.bad))
+    majors = [stated.major] if stated.major else taken(reach.element)[0]
+    read = min((_described(reach, book, name, Stated(m)) for m in majors), key=lambda d: len(d.bad))
+    best = min((_described(reach, book, name, replace(stated, major=m)) for m in majors), key=lambda d: len(d.bad))
     said = f"is what the descriptor {best.said()} says, {cited}"
     claim = Claim(reach.name, "", MovementKind.DESCRIBED, said)
+    repair = "" if len(read.bad) or _unsaid(book, read) or read.said() == best.said() else read.said()
     if _unsaid(book, best) or _shared(reach):  # no question of where single elements lie, which is all that z3 is asked
-        return join(claim, [_enumerated(reach, book, best)])
-    return join(claim, [_enumerated(reach, book, best), _proof(reach, book, best, budget, solver)])
+        return join(claim, [_enumerated(reach, book, best, repair)])
+    return join(claim, [_enumerated(reach, book, best, repair), _proof(reach, book, best, budget, solver)])
 
 
 def _grid(reach: Reach) -> tuple[Table, Table]:
@@ -115,9 +128,9 @@ def _addresses(reach: Reach) -> Table:
     return found
 
 
-def _described(reach: Reach, book: Layouts, name: str, major: str) -> Described:
-    """The descriptor of one major that agrees with the layout where LBO and SBO first count."""
-    mn, k = _grid(reach)
+def _described(reach: Reach, book: Layouts, name: str, stated: Stated) -> Described:
+    """The descriptor of a major with the offsets stated, or else those that agree where LBO and SBO first count."""
+    (mn, k), major = _grid(reach), stated.major
 
     def plain(lbo: int, sbo: int) -> Table:
         found: Table = np.asarray(
@@ -132,12 +145,12 @@ def _described(reach: Reach, book: Layouts, name: str, major: str) -> Described:
     for mine, other in ((leading, stride), (stride, leading)):
         places = np.argwhere((mine == 1) & (other == 0))
         found.append(int((wanted - zero)[tuple(places[0])]) if len(places) else 0)
-    lbo, sbo = (max(0, x) for x in found)
+    lbo, sbo = (max(0, x) if told is None else told for x, told in zip(found, (stated.lbo, stated.sbo), strict=True))
     bad = np.argwhere(plain(lbo, sbo) != wanted)
     return Described(name, major, lbo, sbo, bad)
 
 
-def _enumerated(reach: Reach, book: Layouts, best: Described) -> Evidence:
+def _enumerated(reach: Reach, book: Layouts, best: Described, repair: str) -> Evidence:
     mn, k = _grid(reach)
     points = mn.size * k.size
     fault, at = _unsaid(book, best) or _shared(reach), {}
@@ -154,7 +167,9 @@ def _enumerated(reach: Reach, book: Layouts, best: Described) -> Evidence:
         method = f"exhaustive; at address 0 the descriptor is {word:#018x}"
         return Evidence(Witness.BOOK, Status.PROVED, method, points, "numpy")
     damage = (f"{len(best.bad)} of {points} elements lie elsewhere",) if len(best.bad) else ()
-    wrong = Counterexample(at, fault, extent="smallest" if at else "", damage=damage, replay=reach.replay)
+    wrong = Counterexample(
+        at, fault, extent="smallest" if at else "", damage=damage, repair=repair, replay=reach.replay
+    )
     return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", points, "numpy", counterexample=wrong)
 
 

@@ -23,10 +23,10 @@ from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Wit
 
 def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """The verdicts on accesses: that there is room, that they are whole, then that no two lanes meet in a bank."""
-    source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None)]
+    source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None, base=None)]
     far = [_judge_whole(one, "global", budget, solver) for one in source]
     whole = _judge_whole(reach, "shared", budget, solver)
-    far += [fits(reach), *([_kept(reach, budget, solver)] if reach.how in WRITES else [])]
+    far += [*lies(reach, reach.unit), *([_kept(reach, budget, solver)] if reach.how in WRITES else [])]
     if whole.status is Status.REFUTED:
         why = "the accesses are not whole"
         free = join(movement_banks.claim(reach), [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])
@@ -34,17 +34,37 @@ def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     return [*far, whole, movement_banks.judge(reach, budget, solver)]
 
 
-def fits(reach: Reach) -> Verdict:
-    """Whether a CTA can have as much shared memory as the tile spans."""
-    claim = Claim(
-        reach.name, "", MovementKind.FITS, f"the tile lies in the shared memory that a CTA has on {reach.arch}"
-    )
+def lies(reach: Reach, unit: int) -> list[Verdict]:
+    """Where the tile lies: in shared memory, and at a multiple of `unit` bytes where its base is stated."""
+    return [_fits(reach), *([] if reach.base is None else [_based(reach, reach.base, unit)])]
+
+
+def _based(reach: Reach, base: int, unit: int) -> Verdict:
+    """Whether the tile starts where it may."""
+    why = "the swizzle's period" if reach.swizzle.bits else "the width"
+    claim = Claim(reach.name, "", MovementKind.BASE, f"base {base} is a multiple of {unit} bytes, {why}")
+    wrong, below = None, base // unit * unit
+    if base % unit:
+        said, rest = f"base {base} is no multiple of {unit} bytes, {why}", f"{base} mod {unit} = {base % unit}"
+        wrong = Counterexample(
+            {"base": base}, said, rest, repair=f"base {below} or {below + unit}", replay=reach.replay
+        )
+    status = Status.REFUTED if wrong else Status.PROVED
+    return join(claim, [Evidence(Witness.BOOK, status, "counted", 1, counterexample=wrong)])
+
+
+def _fits(reach: Reach) -> Verdict:
+    """Whether a CTA can have as much shared memory as the tile spans, from its base on."""
+    room = f"the tile lies in the shared memory that a CTA has on {reach.arch}"
+    claim = Claim(reach.name, "", MovementKind.FITS, room)
     places = np.asarray(reach.swizzle(np.asarray(reach.plain(np.arange(size(reach.plain))))))
-    needed, most = (int(places.max()) + 1) * reach.element // BYTE, reach.capacity
+    base, most = reach.base or 0, reach.capacity
+    needed = base + (int(places.max()) + 1) * reach.element // BYTE
     wrong = None
     if needed > most:
         more = [arch for arch, kib in CAPACITY.items() if kib * 1024 >= needed]
-        said = f"the tile spans {needed} bytes; a CTA has {most} ({CAPACITY[reach.arch]} KiB) on {reach.arch}"
+        spans = f"ends at byte {needed}" if base else f"spans {needed} bytes"
+        said = f"the tile {spans}; a CTA has {most} ({CAPACITY[reach.arch]} KiB) on {reach.arch}"
         repair = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
         wrong = Counterexample({"bytes": needed, "most": most}, said, repair=repair, replay=reach.replay)
     status = Status.REFUTED if wrong else Status.PROVED

@@ -48,6 +48,7 @@ class Reach:
     element  bits of an element; width  bits that a thread asks for at once
     source   index in the tile -> element of global memory that is copied from or to, where it is stated
     arch     the architecture whose shared memory it is
+    base     byte at which the tile starts, where it is stated
     """
 
     name: str
@@ -59,6 +60,7 @@ class Reach:
     replay: str = ""
     source: Layout | None = None
     arch: str = ARCH
+    base: int | None = None
 
     @property
     def swizzle(self) -> Swizzle:

@@ -21,12 +21,14 @@ element = 16                        # bits
 width   = 128                       # bits that a thread asks for at once
 how     = "load"                    # load, store, cp.async, ldmatrix, stmatrix
 arch    = "sm_90"                   # whose shared memory it is
+base    = 1024                      # byte at which the tile starts; any that suits it where absent
 global  = "(64,64):(128,1)"         # index in the tile -> element of global memory, accessed as widely
 
 ["operand"]
 descriptor = "Sw<3,3,3> o (64,64):(64,1)"   # (mn, k) -> element of shared memory
 element    = 16
 major      = "K"                    # either where absent
+lbo        = 1024                   # bytes, as sbo; read off where absent
 """
 
 from __future__ import annotations
@@ -52,9 +54,9 @@ from verify.tiling_stated import SWIZZLED, StatementError
 
 T = TypeVar("T")
 SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
-    "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major", "shared", "arch")),
-    "shared": (("shared", "access", "element"), ("width", "how", "global", "arch")),
-    "descriptor": (("descriptor", "element"), ("major",)),
+    "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major", "shared", "arch", "base")),
+    "shared": (("shared", "access", "element"), ("width", "how", "global", "arch", "base")),
+    "descriptor": (("descriptor", "element"), ("major", "lbo", "sbo", "base")),
 }
 POINTS = 1 << 20
 NEEDS: Mapping[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
@@ -74,6 +76,7 @@ class Movement:
     reach: Reach | None = None
     major: str = ""
     described: bool = False
+    offsets: tuple[int | None, int | None] = (None, None)  # LBO and SBO
 
 
 def load(path: Path) -> list[Movement]:
@@ -118,9 +121,8 @@ def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[s
     if major and major not in taken(element)[0]:
         have = "- or ".join(taken(element)[0])
         fail("major", f"wgmma takes operands of {element} bits {have}-major alone, found {major!r}")
-    return Movement(
-        name, reach=Reach(name, tile, Layout((1, 1)), element, element, replay=replay), major=major, described=True
-    )
+    reach = Reach(name, tile, Layout((1, 1)), element, element, replay=replay, base=said.bytes("base"))
+    return Movement(name, reach=reach, major=major, described=True, offsets=(said.bytes("lbo"), said.bytes("sbo")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +149,12 @@ class _Said:
         if type(value) is not int or value not in allowed:
             self.fail(key, f"expected one of {', '.join(map(str, allowed))} bits, found {value!r}")
         return int(value)
+
+    def bytes(self, key: str) -> int | None:
+        value = self.table.get(key)
+        if value is not None and (type(value) is not int or value < 0):
+            self.fail(key, f"expected a number of bytes, 0 or more, found {value!r}")
+        return value
 
     def element(self) -> int:
         return self.bits("element", (8, 16, 32, 64), 0)
@@ -179,6 +187,9 @@ class _Said:
     def placed(self, found: Link, name: str, replay: str) -> Reach | None:
         """The rows of a hand-over as accesses of shared memory, where it is stated how the tile lies there."""
         if "shared" not in self.table:
+            idle = next((key for key in ("arch", "base") if key in self.table), None)
+            if idle is not None:
+                self.fail(idle, "is of shared memory, and where the tile lies there is not stated: shared")
             return None
         if not found.held.rows:
             self.fail("shared", "says where rows lie in memory, and nothing here comes from memory or goes there")
@@ -196,7 +207,17 @@ class _Said:
         threads = Layout((rows.shape, columns.shape), (rows.stride, columns.stride))
         how, width = ("stmatrix" if found.store else "ldmatrix"), size(columns) * wanted.bits
         arch = self.arch(how)
-        return Reach(name, in_parts(tile, wanted.parts), threads, wanted.bits, width, how, replay, arch=arch)
+        return Reach(
+            name,
+            in_parts(tile, wanted.parts),
+            threads,
+            wanted.bits,
+            width,
+            how,
+            replay,
+            arch=arch,
+            base=self.bytes("base"),
+        )
 
     def arch(self, how: str) -> str:
         """The architecture, on which there has to be such an access."""
@@ -234,7 +255,7 @@ class _Said:
             self.fail("access", f"{size(threads[0])} rows: a matrix has 8, an instruction 1, 2 or 4 of them")
         if width % element or size(threads[1]) * element % width:
             self.fail("width", f"{width} bits at once do not divide {size(threads[1])} values of {element} bits")
-        return Reach(name, tile, threads, element, width, how, replay, source, self.arch(how))
+        return Reach(name, tile, threads, element, width, how, replay, source, self.arch(how), self.bytes("base"))
 
 
 def layout(text: object) -> Layout:

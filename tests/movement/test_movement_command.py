@@ -23,6 +23,10 @@ EXAMPLE = Path(__file__).resolve().parents[2] / "examples" / "movement.toml"
 COLUMN = "(32,8):(1,64)"  # 32 rows, eight elements of each
 
 
+def access(tile: str, *words: str, threads: str = COLUMN) -> list[str]:
+    return ["--shared", tile, "--access", threads, "--element", "16", "--width", "128", *words]
+
+
 def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
     code = movement.main([*words, "--format", "json"])
     return code, json.loads(capsys.readouterr().out)
@@ -184,6 +188,60 @@ def test_a_tile_has_to_lie_in_shared_memory(words: list[str], told: str, capsys:
     assert told in (room["counterexample"] or {"statement": ""})["statement"]
 
 
+SW128 = "Sw<3,3,3> o (64,64):(64,1)"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (access(SW128, "--base", "2048"), ""),
+        (access(SW128, "--base", "128"), "base 128 is no multiple of 1024 bytes, the swizzle's period"),
+        (access(ROWS, "--how", "store", "--base", "8"), "base 8 is no multiple of 16 bytes, the width"),
+        (access(SW128, "--base", str(219 * 1024)), ""),
+        (access(SW128, "--base", str(220 * 1024)), "the tile ends at byte 233472; a CTA has 232448 (227 KiB) on sm_90"),
+        (["--descriptor", SW128, "--element", "16", "--base", "1024"], ""),
+        (["--descriptor", SW128, "--element", "16", "--base", "512"], "base 512 is no multiple of 1024 bytes"),
+        (["--descriptor", "((8,8),(8,2)):((8,64),(1,512))", "--element", "16", "--base", "8"], "no multiple of 16"),
+        (
+            ["--from", X4, "--to", F16, "--shared", "Sw<3,3,3> o (16,16):(64,1)", "--base", "256"],
+            "base 256 is no multiple of 1024",
+        ),
+    ],
+)
+def test_a_tile_starts_where_it_may(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    _, report = judged(capsys, *words)
+    found = by_kind(report)
+    wrong = [(found[kind]["counterexample"] or {"statement": ""})["statement"] for kind in ("base", "room")]
+    assert told in "".join(wrong) and bool(told) == any(wrong)
+
+
+CORES = "((8,8),(8,2)):((8,64),(1,512))"
+
+
+@pytest.mark.parametrize(
+    ("words", "told", "repair"),
+    [
+        ([SW128, "--lbo", "16", "--sbo", "1024"], "", ""),  # the leading offset says nothing there
+        ([SW128, "--sbo", "512"], "(mn=8, k=0) lies at byte 1024, by the descriptor at 576", "SBO 1024 bytes"),
+        ([CORES, "--lbo", "1024", "--sbo", "128"], "", ""),
+        (
+            [CORES, "--lbo", "128", "--sbo", "1024"],
+            "(mn=0, k=8) lies at byte 1024, by the descriptor at 128",
+            "LBO 1024",
+        ),
+        ([CORES, "--lbo", "1032"], "lies at byte 1024, by the descriptor at 1032", "LBO 1024, SBO 128 bytes"),
+    ],
+)
+def test_a_stated_descriptor_is_compared_as_it_is(
+    words: list[str], told: str, repair: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = judged(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
+    found = by_kind(report)["descriptor"]
+    assert code == bool(told) and not found["contradiction"]
+    wrong = found["counterexample"] or {"statement": "", "repair": ""}
+    assert told in wrong["statement"] and repair in wrong["repair"]
+
+
 @pytest.mark.parametrize(
     ("tile", "element", "told", "repair"),
     [
@@ -221,10 +279,6 @@ def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.Ca
         _, report = judged(capsys, *words)
         said = {e["witness"]: e for e in by_kind(report)["handed over"]["evidence"]}
         assert said["silicon"]["status"] == status, words
-
-
-def access(tile: str, *words: str, threads: str = COLUMN) -> list[str]:
-    return ["--shared", tile, "--access", threads, "--element", "16", "--width", "128", *words]
 
 
 def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
@@ -508,6 +562,10 @@ def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFix
         (["--from", X4, "--to", F16, "--shared", ROWS], "the tile is 16 x 16 (m, k), found 64 x 64"),
         (["--from", X4, "--to", F16, "--shared", "256:1"], "256:1 has rank 1"),
         (["--from", F16, "--to", F16, "--shared", "(16,16):(16,1)"], "nothing here comes from memory or goes there"),
+        (access(ROWS, "--base", "-16"), "--base: expected a number of bytes, 0 or more, found -16"),
+        (["--descriptor", ROWS, "--element", "16", "--sbo", "-1"], "--sbo: expected a number of bytes"),
+        (["--from", X4, "--to", F16, "--base", "16"], "where the tile lies there is not stated: shared"),
+        (access(ROWS, "--lbo", "16"), "--lbo says nothing about --shared"),
         (access(ROWS, "--arch", "sm_91"), "expected one of sm_70, sm_72"),
         (access(ROWS, "--how", "stmatrix", "--arch", "sm_80"), "sm_80 has no stmatrix"),
         (access(ROWS, "--how", "cp.async", "--arch", "sm_75"), "sm_75 has no cp.async"),
