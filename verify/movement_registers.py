@@ -34,6 +34,7 @@ class MovementKind(Enum):
     HANDED = "handed over"
     MAJOR = "major"
     FITS = "room"
+    BASE = "base"
     WHOLE = "whole accesses"
     KEPT = "kept apart"
     CONFLICT_FREE = "free of bank conflicts"
