@@ -2,6 +2,7 @@
 """Atoms with operands in shared memory before recordings: what is compared, what is not, and that it can fail."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import pytest
 import gpu_checks
 import isa_tables
 from layouts.atoms import Atom, registry
+from verify.atom import main
 from verify.judgement import Court
 from verify.silicon import Recorded
 from verify.verdict import Evidence, Kind, Status, Witness
@@ -96,6 +98,24 @@ def test_each_operand_of_a_sparse_instruction_in_registers_can_be_wrong(operand:
     assert found.status is (Status.REFUTED if where else Status.AGREES)
     if found.counterexample is not None:
         assert where in f"{found.counterexample.extent} {found.counterexample.statement}"
+
+
+@pytest.mark.parametrize(
+    ("operand", "text", "code"),
+    [
+        ("E", MMA_SP.operands["E"], 0),
+        ("E", "((4,8),((4,2,2),2)):((0,1),((16,128,64),8))", 1),
+        ("A", "((2,2,8),(4,2)):((128,64,1),(16,8))", 1),
+    ],
+)
+def test_silicon_alone_refutes_k_and_metadata(operand: str, text: str, code: int, tmp_path: Path) -> None:
+    """By the command, with no other witness heard: a wrong E and a wrong k of A are exit 1."""
+    lines = [f'{name} = "{layout}"' for name, layout in {**MMA_SP.operands, operand: text}.items()]
+    head = f'ptx = ["{(MMA_SP.ptx or ("",))[0]}"]\nshape = [16, 8, 16]\nthr = "32:1"\nsource = "a test"'
+    types = 'types = { D = "f32", A = "f16", B = "f16", C = "f32" }'
+    path = tmp_path / "mine.toml"
+    path.write_text("\n".join(["[MINE]", head, types, *lines, ""]), encoding="utf-8")
+    assert main(["--atoms", str(path), "--witness", "silicon", "--require", "silicon", "-q"]) == code
 
 
 WRONG = [
