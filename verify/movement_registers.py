@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any
 
@@ -177,12 +177,23 @@ def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solv
     said = Claim(link.name, wanted.operand, MovementKind.HANDED, link.wording())
     if fault:
         return [*verdicts, join(said, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="the counts differ")])]
-    verdicts.append(join(said, [_book(link), _proof(link, budget, solver), _silicon(link)]))
+    handed = join(said, [_book(link), _proof(link, budget, solver), _silicon(link)])
+    verdicts.append(handed)
     if not link.held.rows or (placed and not major):
         return verdicts
     lies = f"the axis of {major}-major memory" if major else "an axis of the tile, whichever memory has as neighbours"
     claim = Claim(link.name, "", MovementKind.MAJOR, f"rows of memory run along {lies}")
-    return [*verdicts, join(claim, [_major(link, major) if major else _straight(link)])]
+    axes = (_axis(link, major),) if major else wanted.axes
+    evidence = [_major(link, major) if major else _straight(link)]
+    if handed.status is Status.PROVED and not handed.contradiction:
+        evidence.append(_proof_along(link, axes, budget, solver))
+    elif evidence[0].status is Status.PROVED:  # of rows that are not there nothing stands
+        evidence = [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="what is handed over does not stand")]
+    return [*verdicts, join(claim, evidence)]
+
+
+def _axis(link: Link, major: str) -> str:
+    return next(axis for axis in link.wanted.axes if axis != "k") if major == "MN" else major.lower()
 
 
 def _straight(link: Link) -> Evidence:
@@ -199,7 +210,7 @@ def _straight(link: Link) -> Evidence:
 
 def _major(link: Link, major: str) -> Evidence:
     """Whether the elements of a row are neighbours in the tile's memory."""
-    axis = next(axis for axis in link.wanted.axes if axis != "k") if major == "MN" else major.lower()
+    axis = _axis(link, major)
     if link.along == axis:
         return Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
     other = "with" if ".trans" not in link.held.mnemonic else "without"
@@ -209,6 +220,28 @@ def _major(link: Link, major: str) -> Evidence:
     repair = f"{link.held.mnemonic.partition('.')[0]} {other} .trans" if link.along else ""
     wrong = Counterexample({}, said, repair=repair, replay=link.replay)
     return Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)
+
+
+def _proof_along(link: Link, axes: tuple[str, ...], budget: int, solver: proofs.Solver) -> Evidence:
+    """The hand-over with rows that are straight lines along one of the axes, by the solver: no row is evaluated here.
+
+    It speaks where the hand-over stands, whose rows start where they are said to.
+    """
+    from proofs.movement import prove_handed
+
+    (x, _), parts = link.wanted.axes, link.wanted.parts
+    for axis in axes:
+        step = parts if axis == x else link.wanted.extent[0]
+        line = Layout((parts, link.held.extent[1] // parts), (1, step))
+        outcome = prove_handed(replace(link.over, columns=line), budget, solver)
+        if outcome.model is None:
+            break
+    at = outcome.model
+    if at is None:
+        return solved(outcome, None)
+    wants, lies = link.wanted.shown(at["wanted"]), link.wanted.shown(at["place"])
+    said = f"T{at['lane']} V{at['value']} wants {wants}; in a row along {axis} {lies} would be there"
+    return solved(outcome, Counterexample(dict(at), said))
 
 
 def _silicon(link: Link) -> Evidence:
