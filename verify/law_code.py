@@ -4,12 +4,12 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from proofs.laws import campaign, execution, held, refutations
 from proofs.laws.contracts import examined
 from proofs.laws.execution import Examined, Target, Violation
-from proofs.laws.infer import InferenceError, inferred
+from proofs.laws.infer import InferenceError, Inferred, inferred
 from proofs.laws.refutations import Refutation
 from verify import cli
 from verify.law_report import LawKind
@@ -104,11 +104,11 @@ def _counterexample(violations: Sequence[Violation]) -> Counterexample:
     return Counterexample({}, f"{first.inputs} -> {first.returned}: {first.told}", damage=others)
 
 
-def infer(operation: str, shape: str, by: str | None) -> str:
+def infer(operation: str, shape: str, by: str | None, seconds: float, tell: Callable[[str], None]) -> Inferred:
     """When an operation is right for a family of layouts, with a witness on each side."""
     if importlib.util.find_spec("z3") is None:
         raise cli.UsageError("--infer needs z3")
     try:
-        return inferred(operation, shape, by)
+        return inferred(operation, shape, by, seconds, tell)
     except InferenceError as error:
         raise cli.UsageError(str(error)) from error

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -77,9 +78,18 @@ def _parser() -> argparse.ArgumentParser:
         help="with --code or --module: up to this rank; at 3 --code tells what is recorded",
     )
     parser.add_argument("--fresh", action="store_true", help="with --code --rank 3: execute anew, in half an hour")
-    parser.add_argument("--infer", metavar="OP", help="print when OP is right for --shape (and --by), all strides")
-    parser.add_argument("--shape", metavar="SHAPE", help="with --infer: the layout's shape, a letter for what may vary")
-    parser.add_argument("--by", metavar="LAYOUT", help="with --infer: the right-hand layout, letters allowed")
+    parser.add_argument("--infer", metavar="OP", help="print the exact condition under which OP is right, with numbers")
+    parser.add_argument(
+        "--shape", metavar="LAYOUT", help="with --infer: a shape (all strides) or layout, a letter for what may vary"
+    )
+    parser.add_argument("--by", metavar="LAYOUT", help="with --infer: the right-hand layout, or complement's cotarget")
+    parser.add_argument(
+        "--budget",
+        type=_positive,
+        default=20,
+        metavar="S",
+        help="with --infer: follow paths for S seconds (default: 20)",
+    )
     return parser
 
 
@@ -107,9 +117,15 @@ def _infer(options: argparse.Namespace) -> int:
     from verify.law_code import infer
 
     if not options.shape:
-        raise cli.UsageError("--infer needs --shape, such as (4,8) or (M,8)")
-    cli.write(infer(options.infer, options.shape, options.by), options.output)
-    return cli.Exit.STANDS
+        raise cli.UsageError("--infer needs --shape, such as (4,8), (M,8) or (M,8):(1,d)")
+
+    def tell(line: str) -> None:
+        if not options.quiet:
+            print(line, file=sys.stderr, flush=True)
+
+    found = infer(options.infer, options.shape, options.by, options.budget, tell)
+    cli.write(found.told, options.output)
+    return cli.Exit.STANDS if found.exact else cli.Exit.UNKNOWN
 
 
 if __name__ == "__main__":

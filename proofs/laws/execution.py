@@ -9,6 +9,7 @@ result has been found wrong by enumeration.
 from __future__ import annotations
 
 import importlib
+import math
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ from proofs.laws.pathwise import Goal
 from proofs.laws.symbolic import Path, Space, SymInt, abstracted, explore, formula, script
 
 GOAL_BUDGET = 3_000_000
+LARGE = 1000
+"""Numbers that a solver made up to lead down a path may be huge: beyond this, results are not enumerated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +117,17 @@ def _importing(path: str | None) -> Iterator[None]:
         sys.path[:], sys.dont_write_bytecode = before, written
 
 
+@contextmanager
+def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
+    """An attribute replaced for a while."""
+    before = getattr(owner, name)
+    setattr(owner, name, stand_in)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
 def pair(layout: Any) -> tuple[Any, Any]:
     """A layout as (shape, stride)."""
     return layout.shape, layout.stride
@@ -151,7 +165,8 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
 
 def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
     """What is wrong on a path: a violation, why it is not known, or nothing when it is proved."""
-    for at in sorted(path.samples, key=lambda at: sum(at.values()))[:40]:
+    small = [at for at in path.samples if max(map(abs, at.values())) < LARGE]
+    for at in sorted(small, key=lambda at: sum(at.values()))[:40]:
         wrong = run(target, operation, at)
         if wrong is not None:
             return wrong
@@ -161,7 +176,7 @@ def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
         status, values = _prove(path, goal)
         if status == "sat":
             at = {x: values[x] for x in operation.space.names}
-            wrong = run(target, operation, at) if max(map(abs, at.values())) < 10_000 else None
+            wrong = run(target, operation, at) if max(map(abs, at.values())) < LARGE else None
             return wrong or f"{goal.why}: {operation.shown(at)} meets the conditions, and nothing wrong was found there"
         if status == "unknown":
             return f"{goal.why}: the solver gave up"
@@ -180,6 +195,11 @@ def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, boo
             at = operation.shown(values) if status == "sat" else "the solver gave up"
             return f"refused, and not proved to lie outside the precondition: {at}", False
     return "", True
+
+
+def refusal(target: Target, operation: Operation, path: Path) -> str:
+    """What is wrong with a refusal, or nothing."""
+    return _refusal(target, operation, path)[0]
 
 
 def _reach(path: Path) -> tuple[str, Mapping[str, int]]:
@@ -219,12 +239,14 @@ def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violatio
     return Violation(operation.shown(at), str(shown), told) if told else None
 
 
-def followed(target: Target, call: Callable[[], Any], space: Space, most: int = 2000) -> tuple[list[Path], int]:
-    """Every path of a call of the target's, and how many are left."""
+def followed(
+    target: Target, call: Callable[[], Any], space: Space, most: int = 2000, until: float = math.inf
+) -> tuple[list[Path], int]:
+    """Every path of a call of the target's, and how many are left when there are more than ``most``, or time is up."""
     for module in target.typed:
         module.__dict__["type"] = _seen_type
     try:
-        return explore(space, call, target.refused, most)
+        return explore(space, call, target.refused, most, until)
     finally:
         for module in target.typed:
             del module.__dict__["type"]

@@ -98,11 +98,14 @@ def _composition(rank: int, right: int) -> Operation:
         symbols = symbols_of(path)
         return pathwise.composed(modes(flat(a(symbols))), modes(flat(b(symbols))), _split(r, right))
 
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield pathwise.carrying(names_of("M", rank - 1), modes(flat(b(symbols_of(path)))))
+
     return Operation(
         "composition", f"composition, rank {rank} o rank {right}", space,
         lambda t, at: t.functions.composition(t.make(*a(at)), t.make(*b(at))), goals,
         lambda at, r: definitions.composition(flat(a(at)), flat(b(at)), flat(pair(r))),
-        lambda at: f"composition({spelled(*a(at))}, {spelled(*b(at))})",
+        lambda at: f"composition({spelled(*a(at))}, {spelled(*b(at))})", refuses,
     )  # fmt: skip
 
 
@@ -223,10 +226,14 @@ def _product(rank: int) -> Operation:
         yield Goal("block without overlap", (), (), pathwise.complementable(chain, 1))
         yield from pathwise.composed(pathwise.gaps(path, chain), [("N", "r")], [second])
 
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield pathwise.carrying(["d0"], [("N", "r")])
+
     def fault(at: Mapping[str, int], r: Any) -> str:
         return definitions.product(flat(layout_of("sd", rank, at)), at["N"], flat(pair(r)))
 
     return Operation(
         "logical_product", f"logical_product, rank {rank} by N:r", space, call, goals, fault,
         lambda at: f"logical_product({spelled(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
+        refuses if rank == 1 else None,
     )  # fmt: skip

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from proofs.laws.definitions import Flat
-from proofs.laws.formula import Node, conjunction, evaluate, substitute, text, walk
+from proofs.laws.formula import Node, conjunction, evaluate, expand, substitute, text, walk
 from proofs.laws.judge import shipped
 from proofs.laws.symbolic import Path, formula, negated
 
@@ -37,10 +37,29 @@ def modes(flat: Flat) -> Modes:
     return [(formula(s), formula(d)) for s, d in flat]
 
 
-def instance(name: str, *arguments: Node) -> Node:
-    """A law at given terms."""
+def instance(name: str, *arguments: Node, **functions: Modes) -> Node:
+    """A law at given terms, and each function that it speaks of one of the given layouts."""
     law = shipped()[name]
-    return substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
+    found = substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
+    return expand(found, {f: (("index",), at(functions[f], "index")) for f in law.functions})
+
+
+def same(found: Sequence[tuple[Node, Node]], wanted: Sequence[tuple[Node, Node]]) -> Node:
+    """That modes are the wanted ones, as many of them."""
+    if len(found) != len(wanted):
+        return ("!=", 0, 0)
+    pairs = [("==", x, y) for mode, other in zip(found, wanted, strict=True) for x, y in zip(mode, other, strict=True)]
+    return conjunction((("==", 0, 0), *pairs))
+
+
+def limit(bounded: Sequence[Node], step: Node, count: Node) -> tuple[Node, list[Node]]:
+    """The first number of steps at which a digit carries, or ``count`` of them; and the step's bounded digits."""
+    digits: list[Node] = [("%", quotient(step, bounded[:i]), m) for i, m in enumerate(bounded)]
+    first = count
+    for m, digit in zip(bounded, digits, strict=True):
+        carry: Node = ("-", 0, ("//", ("-", 0, m), digit))
+        first = ("if", ("and", ("!=", digit, 0), ("<", carry, first)), carry, first)
+    return first, digits
 
 
 def total(terms: Sequence[Node]) -> Node:
@@ -81,10 +100,10 @@ def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
     whole = times([s for s, _ in a])
     yield Goal("size", (), (), ("==", times([s for s, _ in result]), whole))
     inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
-    yield Goal("value", ("i",), inside, ("==", at(result, "i"), at(a, "i")), _merging(a))
+    yield Goal("value", ("i",), inside, ("==", at(result, "i"), at(a, "i")), merging(a))
 
 
-def _merging(a: Modes) -> tuple[Node, ...]:
+def merging(a: Modes) -> tuple[Node, ...]:
     """What tells the digits of merged modes from those of the modes, at the index i."""
     hints: list[Node] = []
     for i in range(len(a)):
@@ -268,7 +287,7 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
         previous = stride
     split += [(a[i][0], weights[i]) for i in order[-1:]]
     back = Goal("digits", tuple(names), tuple(inside), ("==", at(split, value), index), tuple(hints))
-    same = Goal("merging", ("i",), ((">=", "i", 0),), ("==", at(result, "i"), at(split, "i")), _merging(split))
+    same = Goal("merging", ("i",), ((">=", "i", 0),), ("==", at(result, "i"), at(split, "i")), merging(split))
     yield Goal("value", tuple(names), tuple(inside), ("==", at(result, value), index), tuple(hints), (same, back))
 
 
@@ -299,3 +318,29 @@ def complementable(chain: Modes, target: Node) -> Node:
         parts += [("<=", reach, d)] + ([whole] if reach != 1 else [])
         reach = ("*", s, d)
     return conjunction(tuple(parts))
+
+
+def carrying(bounded: Sequence[Node], b: Modes) -> Goal:
+    """That some run of B's modes in A carries: the precondition of composition, no carry, does not hold.
+
+    Run t of mode j takes n steps, until a digit carries or all are done; q times as many steps, and m more, are left of
+    it. No carry: m = 0, and the digits of all runs, n - 1 times each, sum to less than the extents. A run of a single
+    step changes nothing, so it does not matter that there may be fewer runs than A has modes.
+    """
+    names: list[str] = []
+    known: list[Node] = []
+    asked: list[Node] = []
+    used: list[Node] = [0] * len(bounded)
+    for j, mode in enumerate(b):
+        rest, step = mode
+        for t in range(len(bounded) + 1):
+            n, q, m = (f"{x}.{j}.{t}" for x in "nqm")
+            first, digits = limit(bounded, step, rest)
+            names += [n, q, m]
+            known += [("==", n, first), ("==", rest, ("+", ("*", n, q), m)), (">=", m, 0), ("<", m, n)]
+            used = [total([u, ("*", ("-", n, 1), digit)]) for u, digit in zip(used, digits, strict=True)]
+            asked += [("==", m, 0), *(("<", u, extent) for u, extent in zip(used, bounded, strict=True))]
+            rest, step = q, ("*", step, n)
+    return Goal(
+        "outside the precondition: a digit carries", tuple(names), tuple(known), ("not", conjunction(tuple(asked)))
+    )

@@ -9,7 +9,9 @@ Python takes an int's own value unasked: so paths have to be compared with plain
 
 from __future__ import annotations
 
+import math
 import random
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -32,6 +34,10 @@ class _DeadEnd(Exception):
     """No numbers lead here."""
 
 
+class _OutOfTime(Exception):
+    """The time that was given is over."""
+
+
 @dataclass(frozen=True, slots=True)
 class Space:
     """The inputs: their names, what is assumed of them, and samples that satisfy it (to spare the solver)."""
@@ -43,8 +49,15 @@ class Space:
     @classmethod
     def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> Space:
         """A space with random small samples, the same in every run."""
+        return cls.drawn(names, assumed, lambda source: {x: _draw(source, top) for x in names}, count)
+
+    @classmethod
+    def drawn(
+        cls, names: Sequence[str], assumed: Sequence[Node], draw: Callable[[random.Random], Values], count: int = 1000
+    ) -> Space:
+        """A space with samples drawn by a rule, those that do not satisfy what is assumed left out."""
         source = random.Random(7)
-        drawn = ({x: _draw(source, top) for x in names} for _ in range(count))
+        drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
         asked = [compiled(node) for node in assumed]
         distinct = {tuple(at.values()): at for at in drawn if all(ask(at) for ask in asked)}
         return cls(tuple(names), tuple(assumed), tuple(distinct.values()))
@@ -66,6 +79,7 @@ class Path:
     samples: list[Values] = field(default_factory=list)
     result: Any = None
     error: Exception | None = None
+    until: float = math.inf
 
     def decide(self, condition: Node) -> bool:
         """Which way to go; the other way is remembered when it may be open."""
@@ -90,6 +104,8 @@ class Path:
         return choice
 
     def _open(self, condition: Node, yes: list[Values], no: list[Values]) -> bool:
+        if time.monotonic() > self.until:
+            raise _OutOfTime
         true = bool(yes) or self.feasible(condition)
         false = bool(no) or self.feasible(negated(condition))
         if not (true or false):
@@ -165,20 +181,26 @@ def negated(node: Node) -> Node:
 
 
 def explore(
-    space: Space, run: Callable[[], Any], refused: tuple[type[Exception], ...], most: int = 2000
+    space: Space,
+    run: Callable[[], Any],
+    refused: tuple[type[Exception], ...],
+    most: int = 2000,
+    until: float = math.inf,
 ) -> tuple[list[Path], int]:
-    """Every path of ``run``, and how many were left unexplored for want of time.
+    """Every path of ``run``, and how many are known of that were not followed: more than ``most``, or after ``until``.
 
-    ``refused`` are the exceptions by which the code turns inputs down; anything else that it raises is its bug, and is
-    kept with the path all the same.
+    ``until`` is a moment of time.monotonic(). ``refused`` are the exceptions by which the code turns inputs down;
+    anything else that it raises is its bug, and is kept with the path all the same.
     """
     todo: list[list[bool]] = [[]]
     done: list[Path] = []
     while todo and len(done) < most:
-        path = Path(space, todo.pop(), samples=list(space.samples))
+        path = Path(space, todo.pop(), samples=list(space.samples), until=until)
         _Engine.path = path
         try:
             path.result = run()
+        except _OutOfTime:
+            return done, len(todo) + 1
         except _DeadEnd:
             path.error = None
             todo += _others(path)

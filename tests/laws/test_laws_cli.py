@@ -149,3 +149,12 @@ def test_infer_prints_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     assert "proved" in out
     assert "refused" in out
     assert said(capsys, "--infer", "composition")[0] == 2
+
+
+def test_infer_says_what_it_does_and_what_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = said(capsys, "--infer", "complement", "--shape", "(M,K,L)", "--budget", "1")
+    assert code == 4
+    assert out.splitlines()[-1].startswith("UNKNOWN")
+    assert "at most 1 s" in err
+    code, out, err = said(capsys, "--infer", "composition", "--shape", "(4,", "--by", "N:r")
+    assert (code, out, err.count("\n")) == (2, "", 1)
