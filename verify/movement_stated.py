@@ -33,6 +33,7 @@ lbo        = 1024                   # bytes, as sbo; read off where absent
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import gcd
@@ -94,7 +95,8 @@ def load(path: Path) -> list[Movement]:
             if sort is None:
                 entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
             entry.check_keys(table, "", *SORTS[sort])
-            found.append(movement(name, table, f"python -m verify.movement {path} --only '{name}'", entry.fail))
+            replay = shlex.join(["python", "-m", "verify.movement", str(path), f"--only={name}"])
+            found.append(movement(name, table, replay, entry.fail))
     except AtomFileError as error:
         raise UsageError(str(error)) from error
     return found

@@ -612,6 +612,19 @@ def test_a_file_holds_several_and_only_chooses(tmp_path: Path, capsys: pytest.Ca
     assert movement.main([str(file), "-q", "--only", "load", "--require", "silicon"]) == 0
 
 
+@pytest.mark.parametrize("name", ["plain", "k's tile", "-x", "of [a] *"])
+def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "of a tile.toml"
+    file.write_text(f'["{name}"]\ndescriptor = "{ROWS}"\nelement = 16\n["other"]\nfrom = "{X4}"\nto = "{F16}"\n')
+    _, report = judged(capsys, str(file))
+    verdicts = report["subjects"][0]["verdicts"]
+    (replay,) = {v["counterexample"]["replay"] for v in verdicts if v["status"] == "REFUTED"}
+    assert movement.main([*shlex.split(replay)[3:], "-q"]) == 1
+    assert capsys.readouterr().out.startswith("1 subject: 1 refuted")
+
+
 def test_the_chain_of_the_example_stands(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = judged(capsys, str(EXAMPLE))
     assert code == 0 and len(report["subjects"]) == 8
