@@ -241,7 +241,11 @@ def swizzle_atom(stated: object) -> Smem:
 def text(stated: Stated) -> Sequence[str]:
     """The arguments that state it on the command line."""
     words = [word for file in stated.atoms for word in ("--atoms", file)]
-    words += ["--atom", stated.atom, "--atoms-layout", str(stated.atoms_layout)]
+    words += ["--atom", stated.atom]
+    atoms = stated.atoms_layout
+    if atoms != ONE_ATOM:
+        counts = tuple(size(mode) for mode in atoms)
+        words += ["--atoms-layout", ",".join(map(str, counts)) if atoms == Layout(counts) else str(atoms)]
     if any(tiler is not None for tiler in stated.permutation):
         words += ["--permutation", ",".join("_" if t is None else str(t) for t in stated.permutation)]
     if stated.tile is not None:

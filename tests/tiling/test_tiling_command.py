@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify import tiling
+from verify import tiling, tiling_stated
 
 HERE = Path(__file__).parent
 F16 = "SM80_16x8x16_F32F16F16F32_TN"
@@ -269,7 +269,7 @@ def test_atoms_of_your_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     atoms.write_text(atoms.read_text(encoding="utf-8").replace('(16,8))"\nB', '(16,4))"\nB'), encoding="utf-8")
     code, out, _ = run(capsys, "--atoms", str(atoms), "--atom", "mine", "--atoms-layout", "2,2,1")
     assert code == 1
-    assert f"replay   python -m verify.tiling --atoms {atoms} --atom mine --atoms-layout '(2,2,1):(1,2,0)'" in out
+    assert f"replay   python -m verify.tiling --atoms {atoms} --atom mine --atoms-layout 2,2,1" in out
 
 
 def test_a_prefix_means_every_atom_of_it(capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,3 +329,22 @@ def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         kept.parent.mkdir(exist_ok=True)
         kept.write_text(told, encoding="utf-8")
     assert told == kept.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("stated", "told"),
+    [
+        (None, "--atom A"),
+        ("1,1,1", "--atom A"),
+        ("2,2,1", "--atom A --atoms-layout 2,2,1"),
+        ("(2,2,1):(1,2,0)", "--atom A --atoms-layout 2,2,1"),
+        ("(2,2,1):(2,1,0)", "--atom A --atoms-layout (2,2,1):(2,1,0)"),
+        ("((2,2),2,1):((1,2),4,0)", "--atom A --atoms-layout ((2,2),2,1):((1,2),4,0)"),
+    ],
+)
+def test_a_replay_names_the_atoms_as_briefly_as_they_can_be_read_back(stated: str | None, told: str) -> None:
+    layout = tiling_stated.ONE_ATOM if stated is None else tiling_stated.atoms_layout(stated)
+    words = tiling_stated.text(tiling_stated.Stated("x", "A", atoms_layout=layout))
+    assert " ".join(words) == told
+    if len(words) > 2:
+        assert tiling_stated.atoms_layout(words[-1]) == layout
