@@ -8,7 +8,7 @@ operand and their type. An operand in shared memory is passed as its 64-bit matr
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from string import Template
 from typing import TYPE_CHECKING
 
@@ -46,6 +46,13 @@ _WGMMA = (
     "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.fence.sync.aligned; ",
     " wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }",
 )
+_IN_MEMORY = Template("""\
+__device__ __forceinline__ void issue(u32* d, $parameters) {
+  asm volatile("{ .reg .b32 d<$registers>; .reg .pred p; setp.eq.u32 p, 0, 0; $loads wgmma.fence.sync.aligned; "
+      "$mnemonic $operands; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; $stores }"
+      :: "l"(d), $inputs : "memory");
+}
+""")
 
 
 def is_warpgroup(signature: Signature) -> bool:
@@ -79,13 +86,35 @@ def issue(signature: Signature, asm: str) -> str:
     )
 
 
-def operand_list(signature: Signature, asm: str) -> str:
-    """The operand text with numbered registers: D first, as the only output."""
+def issue_in_memory(signature: Signature, asm: str, stride: int, zero: bool) -> str:
+    """`issue(d, a, b, ...)` of a warpgroup's instruction that leaves its accumulators in memory.
+
+    Word w is d[w * stride]; it starts as zero, or as what is there. The assembly itself loads and stores them, for
+    CUDA's front end takes long over a hundred registers.
+    """
+    result = signature.operands["D"]
+    inputs = [name for name in signature.operands if name != "D"]
+    places = {f"d{r}": f"[%0+{4 * stride * r}]" for r in range(result.regs)}
+    load = "mov.b32 {}, 0;" if zero else "ld.global.b32 {}, {};"
+    return _IN_MEMORY.substitute(
+        mnemonic=signature.mnemonic,
+        parameters=", ".join(_parameter(signature, name) for name in inputs),
+        registers=result.regs,
+        loads=" ".join(load.format(name, place) for name, place in places.items()),
+        stores=" ".join(f"st.global.b32 {place}, {name};" for name, place in places.items()),
+        operands=operand_list(signature, asm, list(places)),
+        inputs=", ".join(text for name in inputs for text in register_inputs(name.lower(), signature.operands[name])),
+    )
+
+
+def operand_list(signature: Signature, asm: str, result: Sequence[str] = ()) -> str:
+    """The operand text with numbered registers: D first, as the only output, or the one address of D's `result`."""
     numbered: dict[str, str] = {}
     place = 0
     for name, fragment in signature.operands.items():
-        names = [f"%{place + r}" for r in range(fragment.regs)]
-        place += fragment.regs
+        named = result if name == "D" else ()
+        names = [*named] or [f"%{place + r}" for r in range(fragment.regs)]
+        place += 1 if named else fragment.regs
         vector = name in _VECTORS and signature.lanes > 1 and fragment.space == "reg"
         numbered[name] = f"{{{', '.join(names)}}}" if vector else names[0]
     return re.sub(r"\{([A-Z]+)\}", lambda found: numbered[found[1]], asm)

@@ -6,11 +6,12 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from gpu_checks.coded import forms, plainest
+from gpu_checks.coded_text import families
 from gpu_checks.device import Array, Loaded, Room, compile_cubin, device, load
 from gpu_checks.kernels import WARPS
 from gpu_checks.machine import Coded, Hits, Rows
@@ -18,11 +19,10 @@ from gpu_checks.memory import Window
 from gpu_checks.moves import threads
 from gpu_checks.packing import POISON, Words, words_per_lane
 from gpu_checks.sass import Listing
-from gpu_checks.sources import module, probe_of
+from gpu_checks.sources import GROUP, module, probe_of
 from gpu_checks.values import DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
-GROUP = 8  # instructions compiled as one module: NVRTC's start-up is half the time of a small one
 BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
 _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
@@ -41,6 +41,8 @@ class _Kernels:
     index: int
     kind: str | None  # the probe it gets
     listing: Listing
+    family: int = 0  # that shares coded kernels, and the place in it
+    member: int = 0
 
 
 @dataclass(slots=True)
@@ -73,10 +75,11 @@ class Gpu:
     def hits(self, signature: Signature, coded: Coded) -> Hits:
         """The D elements that each A element reaches, and the number of the B element that it met there."""
         found = self._find(signature)
-        name = f"coded_{found.index}_{forms(signature).index(coded.form)}"
+        name = f"coded_{found.family}_{forms(signature).index(coded.form)}"
         lanes, d_words = signature.lanes, words_per_lane(signature.operands["D"])
         items = len(coded.fixed) * len(coded.chosen)
         numbers = [len(coded.planes), items, len(coded.chosen), coded.limit, coded.base, *_images(coded.a, coded.b)]
+        numbers += [found.member, d_words, signature.operands["D"].values]
         grid = min(items, BLOCKS)
         scratch = Room((grid, d_words, lanes), np.uint32)
         blank = np.full(items, _UNWRITTEN, np.uint32)
@@ -91,7 +94,7 @@ class Gpu:
         blank = np.full((len(a), signature.lanes, words_per_lane(signature.operands["D"])), POISON, np.uint32)
         arrays = [a, b, c, blank]
         if found.kind == "codes":
-            numbers = [0] * 5 + _images(None, plainest(signature, "B"))
+            numbers = [0] * 5 + _images(None, plainest(signature, "B")) + [0]
             arrays = [np.array(numbers, np.uint32), a, b, c, blank if fixed is None else fixed, blank]
         at = len(arrays) - 1
         return found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])[0]
@@ -129,6 +132,11 @@ class Gpu:
         loaded, listing = load(part.cubin), Listing(part.cubin)
         for index, signature in enumerate(part.signatures):
             self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), listing)
+        for number, family in enumerate(families(part.signatures)):
+            for member, signature in enumerate(family):
+                found = self._kernels[signature.mnemonic]
+                if isinstance(found, _Kernels):
+                    self._kernels[signature.mnemonic] = replace(found, family=number, member=member)
 
 
 @dataclass(frozen=True, slots=True)

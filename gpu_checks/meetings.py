@@ -18,7 +18,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -38,33 +38,31 @@ class Meetings:
     a: Slots
     d: Slots
     b: Slots
-
-    @property
-    def packed(self) -> Slots:
-        """Each meeting as one number: a, d and b, of twenty bits each."""
-        return (self.a << 2 * _BITS) | (self.d << _BITS) | self.b
+    packed: Slots  # each meeting as one number: a, d and b, of twenty bits each
 
 
 def unpacked(packed: Slots) -> Meetings:
     """The meetings in these numbers, sorted."""
-    ordered = np.sort(packed)
-    return Meetings(ordered >> 2 * _BITS, ordered >> _BITS & _MASK, ordered & _MASK)
+    ordered = packed if (packed[1:] >= packed[:-1]).all() else np.sort(packed)
+    return Meetings(ordered >> 2 * _BITS, ordered >> _BITS & _MASK, ordered & _MASK, ordered)
 
 
 def collect(hits: Hits, chosen: Slots, b_slots: int) -> tuple[list[Meetings], tuple[str, ...]]:
     """The meetings of each configuration, and the items that show no whole number of products."""
     limit = hits.reached.shape[1]
     over = int((hits.counts > limit).sum())
-    item, place = np.nonzero(np.arange(limit) < hits.counts[:, None])
-    code = hits.codes[item, place].astype(np.int64)
-    good = (code >= 0) & (code < b_slots)
-    item, place, code = item[good], place[good], code[good]
-    packed = (chosen[item % len(chosen)] << 2 * _BITS) | (hits.reached[item, place].astype(np.int64) << _BITS) | code
-    ends = np.searchsorted(item, np.arange(len(hits.counts) // len(chosen) + 1) * len(chosen))
+    there = np.arange(limit) < hits.counts[:, None]
+    whole = (hits.codes >= 0) & (hits.codes < b_slots)
+    bad = int((there & ~whole).sum())
+    packed = hits.reached.astype(np.int64)
+    packed <<= _BITS
+    packed |= hits.codes
+    every = packed.reshape(-1, len(chosen), limit)
+    every |= (chosen << 2 * _BITS)[:, None]
+    good = (there & whole).reshape(every.shape)
     notes = [f"{over} elements of A reach more than {limit} elements of D"] if over else []
-    bad = int((~good).sum())
     notes += [f"{bad} elements of D got something else than one product"] if bad else []
-    return [unpacked(packed[x:y]) for x, y in pairwise(ends)], tuple(notes)
+    return [unpacked(one[kept]) for one, kept in zip(every, good, strict=True)], tuple(notes)
 
 
 def digest(tables: Sequence[Meetings]) -> str:
@@ -87,18 +85,30 @@ class Found:
 def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
     """The classes of one instruction under one or several patterns of metadata."""
     a, b, d = (np.concatenate([getattr(table, name) for table in tables]) for name in "abd")
-    labels = {name: np.full((size, 4), -1, np.int64) for name, size in counts.items()}
-    for name, slots in (("A", a), ("B", b), ("D", d)):
-        labels[name][slots, PRODUCT] = 0
-    labels["A"][:, ROW] = _first(_least(a, d, counts["A"]))
-    labels["B"][:, COLUMN] = _first(_least(b, d, counts["B"]))
+    m, n = _first(_least(a, d, counts["A"])), _first(_least(b, d, counts["B"]))
     kept = _first(np.concatenate([_least(table.a, table.b, counts["A"]) for table in tables]))
     ways = tuple(kept.reshape(len(tables), -1))
-    labels["D"][d, ROW], labels["D"][d, COLUMN] = labels["A"][a, ROW], labels["B"][b, COLUMN]
+    names = _Names(m, n, *(np.full(counts[x], -1, np.int64) for x in "BDD"))
+    names.m_of_d[d], names.n_of_d[d] = m[a], n[b]
     for table, k in zip(tables, ways, strict=True):
-        labels["B"][table.b, CONTRACTED] = k[table.a]
-    labels["A"][:, CONTRACTED] = ways[0]
-    return Found(labels, ways, tuple(_objections(labels, tables, ways)))
+        names.k_of_b[table.b] = k[table.a]
+    labels = {name: np.full((size, 4), -1, np.int64) for name, size in counts.items()}
+    labels["A"][:, ROW], labels["A"][:, CONTRACTED] = m, ways[0]
+    labels["B"][:, COLUMN], labels["B"][:, CONTRACTED] = n, names.k_of_b
+    labels["D"][:, ROW], labels["D"][:, COLUMN] = names.m_of_d, names.n_of_d
+    for name, known in (("A", m), ("B", n), ("D", names.m_of_d)):
+        labels[name][known >= 0, PRODUCT] = 0
+    return Found(labels, ways, tuple(_objections(names, tables, ways)))
+
+
+class _Names(NamedTuple):
+    """The classes of each slot."""
+
+    m: Slots
+    n: Slots
+    k_of_b: Slots
+    m_of_d: Slots
+    n_of_d: Slots
 
 
 def _least(slots: Slots, reached: Slots, size: int) -> Slots:
@@ -117,18 +127,16 @@ def _first(names: Slots) -> Slots:
     return number[which] - int(found[0] < 0)
 
 
-def _objections(labels: Mapping[str, Labels], tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
-    a_labels, b_labels, d_labels = labels["A"], labels["B"], labels["D"]
-    homes = d_labels[:, ROW] * (1 + int(d_labels[:, COLUMN].max(initial=0))) + d_labels[:, COLUMN]
+def _objections(names: _Names, tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
+    homes = names.m_of_d * (1 + int(names.n_of_d.max(initial=0))) + names.n_of_d
     if (shared := len(homes) - len(np.unique(homes))) > 0:
         yield f"{shared} elements of D share their row and column with another"
-    slices = np.bincount(b_labels[b_labels[:, CONTRACTED] >= 0, CONTRACTED])
+    slices = np.bincount(names.k_of_b[names.k_of_b >= 0])
     odd = 0
     for table, k in zip(tables, ways, strict=True):
-        same = (d_labels[table.d, ROW] == a_labels[table.a, ROW]) & (
-            d_labels[table.d, COLUMN] == b_labels[table.b, COLUMN]
-        )
-        same &= b_labels[table.b, CONTRACTED] == k[table.a]
+        same = names.m_of_d[table.d] == names.m[table.a]
+        same &= names.n_of_d[table.d] == names.n[table.b]
+        same &= names.k_of_b[table.b] == k[table.a]
         odd += int((~same).sum()) + abs(int(slices[k[k >= 0]].sum()) - len(table.a))
     if odd:
         yield f"{odd} meetings are not what the classes say"

@@ -14,6 +14,7 @@ from itertools import groupby
 from pathlib import Path
 
 from gpu_checks.rebuilt import lossy
+from gpu_checks.sources import grouped
 from gpu_checks.store import recordings, write
 from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
 from gpu_checks.worker import Relate, Worker, WorkerError
@@ -77,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
-    parser.add_argument("--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (one for two CPUs)")
+    parser.add_argument("--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (one for each CPU)")
     parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
     parser.add_argument(
@@ -87,7 +88,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _jobs() -> int:
-    return max(1, (os.cpu_count() or 1) // 2)
+    return os.cpu_count() or 1
 
 
 def _positive(text: str) -> int:
@@ -114,7 +115,9 @@ def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
     started = time.monotonic()
     results: dict[str, Recording | Move | Unavailable] = {}
     info: DeviceInfo | Unavailable | None = None
-    parts = [chosen[start :: options.jobs] for start in range(min(options.jobs, len(chosen)))]
+    groups = grouped(chosen)
+    parts = [[s for group in groups[start :: options.jobs] for s in group] for start in range(options.jobs)]
+    parts = [part for part in parts if part]
     with ThreadPoolExecutor(len(parts)) as pool:
         for seen, found in pool.map(lambda part: _heard(part, options), parts):
             info = info or seen

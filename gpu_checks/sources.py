@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu_checks import coded, kernels, moves
+from gpu_checks import coded, coded_text, kernels, moves
 
 if TYPE_CHECKING:
     from isa_tables.signature import Signature
 
+GROUP = 8  # instructions that are compiled as one module: NVRTC's start-up is half the time of a small one
 COMMON = """\
 typedef unsigned int u32;
 typedef unsigned short u16;
@@ -43,7 +44,7 @@ __device__ __forceinline__ void one_hot(u32* words, u64 one, int slot, int lane)
 _TEXTS: Mapping[str, tuple[Callable[[Signature], bool], Callable[[Signature, int], str]]] = MappingProxyType(
     {
         "pairs": (kernels.fits, kernels.text),
-        "codes": (coded.fits, coded.text),
+        "codes": (coded.fits, coded_text.text),
         "moves": (moves.fits, moves.text),
     }
 )
@@ -54,11 +55,19 @@ def probe_of(signature: Signature) -> str | None:
     return next((name for name, (fits, _) in _TEXTS.items() if fits(signature)), None)
 
 
+def grouped(signatures: Sequence[Signature]) -> list[Sequence[Signature]]:
+    """The instructions in groups that are best compiled as one module: families together, which share kernels."""
+    kin = sorted(signatures, key=lambda s: (coded_text.family_of(s), s.shape))
+    return [kin[start : start + GROUP] for start in range(0, len(kin), GROUP)]
+
+
 def module(signatures: Sequence[Signature]) -> str:
-    """One compilation unit for some instructions; the kernels of the n-th end in _n."""
-    return COMMON + "".join(
+    """One compilation unit for some instructions; the kernels of the n-th end in _n, those of family f in _f_form."""
+    own = (
         text(signature, index)
         for index, signature in enumerate(signatures)
         for fits, text in _TEXTS.values()
         if fits(signature)
     )
+    shared = (coded_text.family_text(family, f) for f, family in enumerate(coded_text.families(signatures)))
+    return "".join([COMMON, *own, *shared])

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from gpu_checks.coded_text import families
 from gpu_checks.sources import module, probe_of
 from isa_tables.signature import mnemonics, runs_on, signature
 
@@ -56,20 +57,21 @@ WIDE = [signature(name) for name in mnemonics("wgmma.mma_async.sync") if ".m64n2
 
 @pytest.mark.parametrize("s", SPARSE, ids=lambda s: s.mnemonic)
 def test_a_sparse_instruction_is_issued_once_for_each_selector(s):
-    lines = re.findall(r'asm volatile\("(mma.*);"', module([s]))
-    assert [line.rpartition(", ")[2] for line in lines] == [str(f) for f in s.select["F"]]
+    first, *lines = re.findall(r'asm volatile\("(mma.*);"', module([s]))
+    assert [line.rpartition(", ")[2] for line in lines] == [str(f) for f in s.select["F"]] and first == lines[0]
     assert all(line.startswith(s.mnemonic + " {") for line in lines)
 
 
 def test_a_selector_of_ones_own_is_issued_as_it_is():
     s = SPARSE[0]
     text = module([replace(s, select={}, chosen={"F": 7}, asm=s.asm.rpartition(", ")[0] + ", 7")])
-    assert [line.rpartition(", ")[2] for line in re.findall(r'asm volatile\("(mma.*);"', text)] == ["7"]
+    assert [line.rpartition(", ")[2] for line in re.findall(r'asm volatile\("(mma.*);"', text)] == ["7", "7"]
 
 
 @pytest.mark.parametrize("s", WIDE, ids=lambda s: s.mnemonic)
 def test_wgmma_is_issued_with_a_from_registers_and_from_memory_and_in_every_major(s):
-    lines = re.findall(r"(wgmma.mma_async.*?); wgmma.commit", module([s]))
+    first, *lines = re.findall(r"(wgmma.mma_async.*?); wgmma.commit", module([s]))
+    assert first == lines[0]
     wide = s.operands["A"].bits == 16
     tails = [line.partition(", p")[2] for line in lines]
     scales = ", 1, 1" if s.operands["D"].type != "s32" else ""
@@ -82,16 +84,40 @@ THIN = [signature(name) for name in mnemonics("wgmma.mma_async.sp.sync") if ".m6
 
 @pytest.mark.parametrize("s", THIN, ids=lambda s: s.mnemonic)
 def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_first(s):
-    lines = re.findall(r"(wgmma.mma_async.*?); wgmma.commit", module([s]))
-    result, bits = s.operands["D"].regs, s.operands["A"].bits
+    first, *lines = re.findall(r"(wgmma.mma_async.*?); wgmma.commit", module([s]))
+    assert first == lines[0]
+    bits = s.operands["A"].bits
     scales = ", 1, 1" if s.operands["D"].type != "s32" else ""
     majors = ("", "") if bits != 16 else (", 0", ", 0, 0")
     turned = (", 1", ", 1, 0") if bits == 16 else ()
     told = [(selector, tail) for selector in s.select["F"] for tail in (*majors, *(turned if selector == 0 else ()))]
     assert [line.partition(", p")[2] for line in lines] == [scales + tail for _, tail in told]
     for line, (selector, _) in zip(lines, told, strict=True):
-        metadata = result + (4 if line.count("{") == 2 else 1) + 1  # behind D, A and B's descriptor
+        metadata = 1 + (4 if line.count("{") == 2 else 1) + 1  # behind D's address, A and B's descriptor
         assert f", %{metadata - 1}, %{metadata}, {selector}, p" in line
+
+
+@pytest.mark.parametrize("s", [*WIDE[::5], *THIN[::5]], ids=lambda s: s.mnemonic)
+def test_accumulators_are_loaded_and_stored_where_the_kernel_keeps_them(s):
+    """In `run` word w of a lane is at w, after what was given; in coded kernels at w * 128, and zero before."""
+    regs, (run, *coded) = s.operands["D"].regs, re.findall(r"setp.eq.u32 p, 0, 0; (.*?)\);", module([s]), re.S)
+    for text, step, loads in [(run, 4, True), *((one, 4 * 128, False) for one in coded)]:
+        stored = {f"d{r}": str(step * r) for r in range(regs)}
+        assert {name: at for at, name in re.findall(r"st.global.b32 \[%0\+(\d+)\], (d\d+);", text)} == stored
+        assert dict(re.findall(r"ld.global.b32 (d\d+), \[%0\+(\d+)\];", text)) == (stored if loads else {})
+        assert re.findall(r"mov.b32 (d\d+), 0;", text) == ([] if loads else list(stored))
+
+
+def test_instructions_that_differ_in_n_alone_share_their_coded_kernels():
+    names = [n for n in mnemonics("wgmma.mma_async.sync") if re.search(r"m64n(8|24|256)k16.f32.(f16|bf16)", n)]
+    kin = families([signature(n) for n in names])
+    assert [len(family) for family in kin] == [3, 3]
+    text = module([s for family in kin for s in family])
+    for number, family in enumerate(kin):
+        for form in range(4):
+            body = text.partition(f"namespace coded_{number}_{form} ")[2].partition('extern "C"')[0]
+            assert re.findall(r"// (wgmma\S+)", body) == [s.mnemonic for s in family]
+    assert text.count("__global__") == len(names) + 2 * 4
 
 
 def test_what_is_neither_a_product_nor_a_move_has_no_probe():
