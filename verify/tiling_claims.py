@@ -57,7 +57,7 @@ def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
         verdicts += _operand(tiling, dealt, prover)
     verdicts += tiling_counts.judge(tiling)
     verdicts += [_product(tiling, prover), _law(tiling, prover, verdicts)]
-    verdicts += tiling_smem.judge(tiling)
+    verdicts += tiling_smem.judge(tiling, prover)
     return [_with_replay(verdict, tiling) for verdict in verdicts]
 
 
