@@ -88,6 +88,17 @@ def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = No
     return decide(_Whole(title, variables, path.layouts, path, access.vector), budget, solver)
 
 
+def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """Every element of the tile, laid out from a base on, ends at most ``room`` bytes from byte 0.
+
+    A point is an index in the tile, whether or not a lane asks for it.
+    """
+    tile = access.path.layouts[2]
+    title = f"{access.tile}, {access.swizzle} of bytes, from byte {base} on, in {room} bytes"
+    claim = _Room(title, {"index": size(tile)}, (tile,), access.swizzle, access.element, base, room)
+    return decide(claim, budget, solver)
+
+
 def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Two values that lie at one byte are one element of the tile: nothing is written over by something else.
 
@@ -180,6 +191,22 @@ class _ConflictFree(Claim):
         if same or (here - there) % BANKS:
             return None
         return {**point, "word": here, "word2": there, "bank": here % BANKS}
+
+
+@dataclass(frozen=True, slots=True)
+class _Room(Claim):
+    swizzle: Swizzle
+    element: int
+    base: int
+    room: int
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        place = script.image(self.layouts[0], at["index"]) * self.element
+        return script.define("byte", self.base + _through(self.swizzle, place)) + self.element <= self.room
+
+    def facts(self, point: Point) -> Point | None:
+        byte = self.base + int(_through(self.swizzle, value(self.layouts[0], point["index"]) * self.element))
+        return None if byte + self.element <= self.room else {**point, "byte": byte}
 
 
 @dataclass(frozen=True, slots=True)

@@ -73,7 +73,7 @@ class Described:
 def judge(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """The verdicts on an operand in memory; `reach.tile` is (mn, k) -> element."""
     unit = max(reach.unit, CHUNK)
-    return [*lies(reach, unit), _steps(reach), _judge_described(reach, stated, budget, solver)]
+    return [*lies(reach, unit, budget, solver), _steps(reach), _judge_described(reach, stated, budget, solver)]
 
 
 def _steps(reach: Reach) -> Verdict:

@@ -26,7 +26,7 @@ def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None, base=None)]
     far = [_judge_whole(one, "global", budget, solver) for one in source]
     whole = _judge_whole(reach, "shared", budget, solver)
-    far += [*lies(reach, reach.unit), *([_kept(reach, budget, solver)] if reach.how in WRITES else [])]
+    far += [*lies(reach, reach.unit, budget, solver), *([_kept(reach, budget, solver)] if reach.how in WRITES else [])]
     if whole.status is Status.REFUTED:
         why = "the accesses are not whole"
         free = join(movement_banks.claim(reach), [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])
@@ -34,9 +34,9 @@ def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
     return [*far, whole, movement_banks.judge(reach, budget, solver)]
 
 
-def lies(reach: Reach, unit: int) -> list[Verdict]:
+def lies(reach: Reach, unit: int, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """Where the tile lies: in shared memory, and at a multiple of `unit` bytes where its base is stated."""
-    return [_fits(reach), *([] if reach.base is None else [_based(reach, reach.base, unit)])]
+    return [_fits(reach, budget, solver), *([] if reach.base is None else [_based(reach, reach.base, unit)])]
 
 
 def _based(reach: Reach, base: int, unit: int) -> Verdict:
@@ -53,7 +53,7 @@ def _based(reach: Reach, base: int, unit: int) -> Verdict:
     return join(claim, [Evidence(Witness.BOOK, status, "counted", 1, counterexample=wrong)])
 
 
-def _fits(reach: Reach) -> Verdict:
+def _fits(reach: Reach, budget: int, solver: proofs.Solver) -> Verdict:
     """Whether a CTA can have as much shared memory as the tile spans, from its base on."""
     room = f"the tile lies in the shared memory that a CTA has on {reach.arch}"
     claim = Claim(reach.name, "", MovementKind.FITS, room)
@@ -68,7 +68,20 @@ def _fits(reach: Reach) -> Verdict:
         repair = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
         wrong = Counterexample({"bytes": needed, "most": most}, said, repair=repair, replay=reach.replay)
     status = Status.REFUTED if wrong else Status.PROVED
-    return join(claim, [Evidence(Witness.BOOK, status, "exhaustive", places.size, "numpy", counterexample=wrong)])
+    book = Evidence(Witness.BOOK, status, "exhaustive", places.size, "numpy", counterexample=wrong)
+    return join(claim, [book, _proof_fits(reach, base, budget, solver)])
+
+
+def _proof_fits(reach: Reach, base: int, budget: int, solver: proofs.Solver) -> Evidence:
+    """Room for every element, by the solver."""
+    from proofs.movement import prove_room
+
+    outcome = prove_room(reach.asked(), base, reach.capacity, budget, solver)
+    wrong = None
+    if outcome.model is not None:
+        at = outcome.model
+        wrong = Counterexample(dict(at), f"index {at['index']} of the tile lies at byte {at['byte']}")
+    return solved(outcome, wrong)
 
 
 def _judge_whole(reach: Reach, memory: str, budget: int, solver: proofs.Solver) -> Verdict:

@@ -11,7 +11,7 @@ import pytest
 from layouts import Swizzle, parse_layout, size
 from layouts.banks import Access as Lanes
 from layouts.banks import best_swizzle
-from proofs.movement import Access, prove_conflict_free, prove_kept_apart, prove_whole
+from proofs.movement import Access, prove_conflict_free, prove_kept_apart, prove_room, prove_whole
 
 NONE = Swizzle(0, 0, 0)
 # (lane, value) -> index, index -> element, bytes of an element, bits, lanes served together, swizzle of bytes
@@ -140,6 +140,19 @@ def test_elements_are_kept_apart_where_no_two_share_a_byte(threads: str, tile: s
     if meeting:
         assert outcome.model is not None
         assert tuple(outcome.model[name] for name in ("lane", "value", "lane2", "value2")) == meeting[0]
+
+
+@pytest.mark.parametrize("swizzle", [NONE, Swizzle(2, 2, 3), Swizzle(1, 2, -4)])
+@pytest.mark.parametrize("tile", ["(4,6):(6,1)", "(4,6):(5,1)", "((2,2),6):((0,16),3)", "8:7", "16:8"])
+def test_a_tile_has_room_where_its_last_byte_has(tile: str, swizzle: Swizzle) -> None:
+    of, base = parse_layout(tile), 512
+    ends = [base + swizzled(swizzle, 4 * of(index)) + 4 for index in range(size(of))]
+    access = Access(parse_layout("(1,1):(0,0)"), of, 4, 32, 32, swizzle, 1, 4)
+    for room in (max(ends) - 1, max(ends), max(ends) + 1):
+        outcome = prove_room(access, base, room)
+        assert outcome.status == ("sat" if max(ends) > room else "unsat")
+        if outcome.model is not None:
+            assert outcome.model["index"] == next(index for index, end in enumerate(ends) if end > room)
 
 
 def test_bytes_of_different_words_may_be_parted_by_a_negative_shift() -> None:

@@ -39,11 +39,12 @@ FALSE = {  # what is stated, and the claim that is false
     "a swizzle too narrow": (["--shared", f"Sw<2,3,3> o {TILE}", *COLUMN], "free of bank conflicts"),
     "elements across": (["--shared", "(64,64):(1,64)", *COLUMN], "whole accesses"),
     "rows at one place": (["--shared", "(64,64):(0,1)", *COLUMN, "--how", "store"], "kept apart"),
+    "no room": (["--shared", "(64,64):(4096,1)", *COLUMN], "room"),
     "a descriptor of columns": ([*ACROSS, "--element", "16", "--major", "K"], "descriptor"),
     "a descriptor of another swizzle": ([*NARROW, "--element", "16"], "descriptor"),
 }  # fmt: skip
 
-PROVED = {"handed over", "major", "whole accesses", "kept apart", "free of bank conflicts", "descriptor"}
+PROVED = {"room", "handed over", "major", "whole accesses", "kept apart", "free of bank conflicts", "descriptor"}
 CALL = Layout.__call__
 
 
