@@ -16,9 +16,10 @@ if TYPE_CHECKING:
     from verify.verdict import Verdict
 
 DESCRIPTION = """Judge data on its way between instructions. --from X --to Y: what X leaves in registers is what Y wants
-there (ldmatrix to mma, accumulators to stmatrix, accumulators to A of the next product). --shared LAYOUT --access
-LAYOUT: accesses are whole, aligned and free of bank conflicts for every base address. --descriptor LAYOUT: an operand
-of wgmma lies as a matrix descriptor says, and which. Or a TOML FILE that states several."""
+there (ldmatrix to mma, accumulators to stmatrix, accumulators to A of the next product); with --shared LAYOUT also what
+is asked of shared memory. --shared LAYOUT --access LAYOUT: there is room, and accesses are whole, aligned and free of
+bank conflicts for every base address. --descriptor LAYOUT: an operand of wgmma lies as a matrix descriptor says, and
+which. Or a TOML FILE that states several."""
 COUNTED = 1 << 12  # points up to which the solver's counterexamples are counted: the book counts them at base 0
 FLAGS = {
     "from": "mnemonic or atom that gives: a matrix load, or an mma its accumulators",
@@ -28,7 +29,7 @@ FLAGS = {
     "rows": "row of a matrix load or store -> element of the tile that it starts with; derived where absent",
     "values": "value wanted -> value held; derived where absent",
     "major": "how the tile lies in memory: K, M or N; MN for whichever A or B has",
-    "shared": "index in the tile -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
+    "shared": "index in the tile, (x, y) with --from -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
     "access": "(thread, value) -> index in the tile",
     "how": "load (where absent), store, cp.async, ldmatrix or stmatrix",
     "global": "index in the tile -> element of global memory, which is accessed as widely",

@@ -223,7 +223,10 @@ class _Said:
 
     def arch(self, how: str) -> str:
         """The architecture, on which there has to be such an access."""
-        arch = self.choice("arch", tuple(CAPACITY), ARCH)
+        stated = str(self.table.get("arch", ARCH))
+        arch = stated.rstrip("af")
+        if arch not in CAPACITY:
+            self.fail("arch", f"expected one of {', '.join(CAPACITY)}, found {stated!r}")
         mnemonic, select = NEEDS.get(how, ("", {}))
         if mnemonic and not isa_tables.runs_on(isa_tables.instruction(mnemonic, **select).signature, arch):
             self.fail("arch", f"{arch} has no {how}")

@@ -19,6 +19,7 @@ from verify import movement
         (["(1816,64):(64,1)"], ""),  # 227 KiB to the byte
         (["(1817,64):(64,1)"], "the tile spans 232576 bytes; a CTA has 232448 (227 KiB) on sm_90"),
         (["(512,64):(64,1)", "--arch", "sm_75"], ""),
+        (["(1817,64):(64,1)", "--arch", "sm_90a"], "a CTA has 232448 (227 KiB) on sm_90"),
         (["(513,64):(64,1)", "--arch", "sm_75"], "the tile spans 65664 bytes; a CTA has 65536 (64 KiB) on sm_75"),
         (["(512,64):(65,1)", "--arch", "sm_75"], "the tile spans 66558 bytes"),
     ],
