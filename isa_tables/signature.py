@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
 
@@ -188,6 +189,18 @@ def in_part(folder: Path = tables.SHIPPED) -> frozenset[str]:
 
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
     """The table entry of an instruction; raises as `signature` does."""
+    if folder == tables.SHIPPED:
+        return _shipped(mnemonic, tuple(sorted(select.items())))
+    return _found(mnemonic, folder, select)
+
+
+@lru_cache(maxsize=8192)
+def _shipped(mnemonic: str, select: tuple[tuple[str, str | int], ...]) -> tables.Variant:
+    """Our own tables stay as they are while a process runs; a user's are read when they are asked for."""
+    return _found(mnemonic, tables.SHIPPED, dict(select))
+
+
+def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tables.Variant:
     key = said(mnemonic)
     read = map(tables.read, tables.files(folder, key))
     found = [variants[key] for variants in map(tables.variants, read) if key in variants]

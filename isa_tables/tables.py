@@ -14,7 +14,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -116,7 +116,13 @@ def check_schema(data: Mapping[str, Any], file: str) -> None:
 
 def read(path: Path) -> Table:
     """The table in a file. Raises TableError when it is not TOML or breaks the schema."""
-    return _read(str(path), text_of(path))
+    return _shipped(path.name) if path.parent == SHIPPED else _read(str(path), text_of(path))
+
+
+@cache
+def _shipped(name: str) -> Table:
+    """Our own tables stay as they are while a process runs; a user's are read whenever they are asked for."""
+    return _read(str(SHIPPED / name), text_of(SHIPPED / name))
 
 
 @lru_cache(maxsize=256)
@@ -284,6 +290,15 @@ def may_hold(path: str, key: Said) -> bool:
 def files(folder: Path, key: Said | None = None) -> list[Path]:
     """The table files of a folder, sorted; those that may hold an instruction, if one is given."""
     starts = ("",) if key is None else (f"{key.stem}_", f"{key.stem}{SUFFIX}")  # most names are told apart by it
-    every = os.listdir(folder) if folder.is_dir() else ()
-    names = sorted(name for name in every if name.endswith(SUFFIX) and name.startswith(starts))
+    every = _shipped_names() if folder == SHIPPED else _names(folder)
+    names = [name for name in every if name.startswith(starts)]
     return [folder / name for name in names if key is None or may_hold(name, key)]
+
+
+def _names(folder: Path) -> list[str]:
+    return sorted(name for name in os.listdir(folder) if name.endswith(SUFFIX)) if folder.is_dir() else []
+
+
+@cache
+def _shipped_names() -> list[str]:
+    return _names(SHIPPED)

@@ -10,10 +10,12 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from layouts import Layout
 
 
+@lru_cache(maxsize=4096)
 def read(text: str) -> tuple[object, object]:
     """A second reading of layout text as (shape, stride), without the library's parser.
 

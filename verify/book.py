@@ -240,10 +240,11 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
     m, n, _ = subject.mma.shape
     rng = Random(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}
+    places = {part.name: _located(part, maps[part.name].shape) for part in subject.parts}
     for trial in range(trials):
         given = {part.name: _random(part, rng) for part in subject.parts if part.name != "C"}
         a, b = _effective(given)
-        bad = _through_fragments(subject, maps, given) != a @ b.T
+        bad = _through_fragments(subject, maps, places, given) != a @ b.T
         if bad.any():
             row, col = (int(c) for c in np.argwhere(bad)[0])
             statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
@@ -287,7 +288,9 @@ def by_lane(subject: Subject, part: Part) -> Table:
     return spread
 
 
-def _through_fragments(subject: Subject, maps: dict[str, Table], given: Mapping[str, Table]) -> Table:
+def _through_fragments(
+    subject: Subject, maps: Mapping[str, Table], places: Mapping[str, tuple[Table, Table]], given: Mapping[str, Table]
+) -> Table:
     """C as the atom's C map reads it from what the instruction computes on fragments dealt out by the other maps.
 
     An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
@@ -298,14 +301,14 @@ def _through_fragments(subject: Subject, maps: dict[str, Table], given: Mapping[
     seen = {}
     for part in subject.parts:
         if part.name in given:
-            x, y = _located(part, maps[part.name].shape)
+            x, y = places[part.name]
             seen[part.name] = np.zeros((products, *part.extent), dtype=np.int64)
             lanes = np.broadcast_to(which[: len(x)], x.shape)
             seen[part.name][lanes, x, y] = given[part.name].T.ravel()[maps[part.name]]
     a, b = _effective(seen)
     computed = a @ b.transpose(0, 2, 1)
     accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
-    x, y = _located(accumulator, table.shape)
+    x, y = places["C"]
     out = np.full((products, *accumulator.extent), WRONG)
     rows = accumulator.extent[0]
     out[np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[which, x, y]
