@@ -26,7 +26,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.kernels import MANY, NONE, WRONG
+from gpu_checks.kernels import MANY, NONE, WRONG, spare
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Table
 from isa_tables.signature import Signature
 
@@ -65,7 +65,7 @@ def classes(signature: Signature, table: Table) -> Classes:
     different = int(np.count_nonzero(rebuild(labels) != table))
     lost = [f"{different} of {table.size} pairs are not what the classes say"] if different else []
     odd, silent = _odd_pairs(signature, table, counts["D"]), _silent(signature, product)
-    notes = [*odd, *lost, *silent, *_extents(signature, labels), *torn]
+    notes = [*odd, *lost, *silent, *_unread(signature, labels), *_extents(signature, labels), *torn]
     shaped = {name: flat.reshape(signature.lanes, -1, 4) for name, flat in labels.items()}
     return Classes(shaped, _shorten(notes))
 
@@ -163,11 +163,25 @@ def _odd_pairs(signature: Signature, table: Table, d_slots: int) -> list[str]:
 
 
 def _silent(signature: Signature, product: Mapping[str, Slots]) -> list[str]:
+    """Slots that take part in no product; those of an operand that is held in copies may."""
     return [
         f"{_slot(signature, name, int(slot))} takes part in no product"
         for name in "ABD"
+        if name not in spare(signature)
         for slot in np.flatnonzero(product[name] < 0)
     ]
+
+
+def _unread(signature: Signature, labels: Mapping[str, Labels]) -> list[str]:
+    """Operands held in copies of which some element is read from none."""
+    notes = []
+    for name in spare(signature):
+        read = labels[name][labels[name][:, PRODUCT] >= 0]
+        axis = ROW if name == "A" else COLUMN
+        rows, columns = signature.operands[name].extent
+        missing = rows * columns * signature.products - len(np.unique(read[:, [PRODUCT, axis, CONTRACTED]], axis=0))
+        notes += [f"{missing} elements of {name} are read from no copy"] if missing else []
+    return notes
 
 
 def _extents(signature: Signature, labels: Mapping[str, Labels]) -> list[str]:

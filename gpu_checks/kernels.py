@@ -71,11 +71,15 @@ extern "C" __global__ void run_$index(const u32* a, const u32* b, const u32* c, 
 
 
 def fits(signature: Signature) -> bool:
-    """Whether these kernels fit: D = A * B + C, all in registers of a warp or a lane, A and B held once a product."""
+    """Whether these kernels fit: D = A * B + C, all in registers of a warp or a lane."""
     operands = signature.operands
     in_registers = all(fragment.space == "reg" for fragment in operands.values())
-    once = all(operands[name].copies == signature.products for name in "AB" if name in operands)
-    return list(operands) == ["D", "A", "B", "C"] and in_registers and once and signature.lanes in (1, 32)
+    return list(operands) == ["D", "A", "B", "C"] and in_registers and signature.lanes in (1, 32)
+
+
+def spare(signature: Signature) -> str:
+    """Which of A and B the lanes hold more than once for each product: of their copies some may never be read."""
+    return "".join(name for name in "AB" if signature.operands[name].copies > signature.products)
 
 
 def text(signature: Signature, index: int) -> str:

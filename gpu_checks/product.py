@@ -34,7 +34,7 @@ def multiply_on(
     full = _checked(signature, maps, seats)
     random = np.random.default_rng(seed)
     products = 1 + max(int(labels[..., 2].max()) for labels in full.values())
-    drawn = {name: _draw(random, seats[name][1], name, (trials, products)) for name in "ABC"}
+    drawn = {name: _draw(random, seats, name, (trials, products)) for name in "ABC"}
     dealt = {name: _deal(drawn[name], full[name]) for name in "ABC"}
     fixed = None
     if metadata is not None:
@@ -74,9 +74,16 @@ def _times(a: Ints, b: Ints) -> Ints:
     return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
 
 
-def _draw(random: np.random.Generator, fragment: Fragment, name: str, lead: tuple[int, int]) -> Ints:
+def _draw(
+    random: np.random.Generator, seats: Mapping[str, tuple[int, Fragment]], name: str, lead: tuple[int, int]
+) -> Ints:
+    """Random integers: of A and B such as their type holds, of C such that D holds the sum."""
+    fragment = seats[name][1]
     number = NUMBERS[fragment.type]
-    low, high = number.accumulates if name == "C" else (number.low, number.high)
+    low, high = number.low, number.high
+    if name == "C":
+        lows, highs = zip(number.accumulates, NUMBERS[seats["D"][1].type].accumulates, strict=True)
+        low, high = max(lows), min(highs)
     return random.integers(low, high, (*lead, *fragment.extent), np.int64, endpoint=True)
 
 

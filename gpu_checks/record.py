@@ -16,6 +16,7 @@ from gpu_checks.anchors import Landmarks, anchors
 from gpu_checks.assembly import is_warpgroup
 from gpu_checks.classes import classes, digest
 from gpu_checks.coded import plain_form
+from gpu_checks.kernels import spare
 from gpu_checks.machine import Machine
 from gpu_checks.moves import observe
 from gpu_checks.packing import held, pack, unpack, words_per_lane
@@ -127,9 +128,14 @@ def _passthrough_notes(passed: Labels) -> list[str]:
     return notes + ([f"{repeated} elements of C arrive where another does"] if repeated else [])
 
 
-def maps_of(operands: Mapping[str, Labels], passed: Labels) -> dict[str, Labels] | None:
-    """The recovered labels as maps for a product; None where a label is missing."""
+def maps_of(operands: Mapping[str, Labels], passed: Labels, copied: str = "") -> dict[str, Labels] | None:
+    """The recovered labels as maps for a product; None where a label is missing.
+
+    What is read from no slot of the `copied` operands is dealt the first element: any number will do.
+    """
     maps = {name: operands[name][..., list(axes)] for name, axes in _AXES.items()}
+    for name in copied:
+        maps[name] = np.where((maps[name] < 0).all(axis=-1, keepdims=True), 0, maps[name])
     if (passed < 0).any() or any((labels < 0).any() for labels in maps.values()):
         return None
     maps["C"] = maps["D"].reshape(-1, 3)[passed]
@@ -147,7 +153,7 @@ def controls(
 ) -> Controls | None:
     """Multiply through the recovered labels: as they are, renamed consistently, and with D rotated."""
     trials = min(trials, max(4, _ELEMENTS // passed.size))
-    maps = maps_of(operands, passed)
+    maps = maps_of(operands, passed, spare(signature))
     if maps is None or (metadata is not None and not _complete(metadata)):
         return None
     try:

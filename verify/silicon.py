@@ -134,7 +134,10 @@ def _misfit(parts: Sequence[Part], claimed: Labels, recording: gpu_checks.Record
 
 
 def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
-    """One bijection between labels and classes over both operands, or the first pair that breaks it."""
+    """One bijection between labels and classes over both operands, or the first pair that breaks it.
+
+    A place that the hardware never read (a copy of an element that it takes from another) has no class.
+    """
     pairs = [
         (table[..., 0], table[..., 1 + AXES[name].index(axis)], cells[..., PRODUCT], cells[..., CLASS[axis]])
         for name in operands
@@ -142,7 +145,9 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     ]
     replica, said, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
     claim, observed = _pair(replica, said), _pair(product, found)
-    broken = np.flatnonzero((_first(claim, observed) != observed) | (_first(observed, claim) != claim))
+    read = np.flatnonzero(product >= 0)
+    claim, observed = claim[read], observed[read]
+    broken = read[(_first(claim, observed) != observed) | (_first(observed, claim) != claim)]
     if not len(broken):
         return len(claim)
     place, operand = int(broken[0]), operands[0]

@@ -122,6 +122,8 @@ def tile_deal(signature):
 class Simulated:
     """A Machine; `deals[mnemonic]` are its maps. `spoil` may damage a table before it is handed out.
 
+    A slot of A or B whose product is -1 is never read.
+
     `rulers[F]` are the (lane, field) of the metadata that rule each element of a sparse A, and
     `images[mnemonic, operand, swizzle, major]` the (row, col) of each element of an image, -1 where none is.
     """
@@ -143,7 +145,8 @@ class Simulated:
         table = np.full((len(a), len(b)), NONE, np.uint16)
         meets: dict[tuple[int, int], list] = {}
         for slot, (k, n, product) in enumerate(b):
-            meets.setdefault((k, product), []).append((slot, n))
+            if product >= 0:
+                meets.setdefault((k, product), []).append((slot, n))
         for row, (m, k, product) in enumerate(a):
             for slot, n in meets.get((k, product), ()):
                 table[row, slot] = home[m, n, product]
@@ -225,8 +228,9 @@ class Simulated:
             for trial in range(len(words)):
                 sparse = name == "A" and fixed is not None
                 labels = self.standing(plain, fixed[trial]) if sparse else deal[name]
-                rows, columns, products = np.moveaxis(labels, -1, 0)
-                full[trial, products, rows, columns] = numbers[trial]
+                read = labels[..., 2] >= 0
+                rows, columns, products = np.moveaxis(labels[read], -1, 0)
+                full[trial, products, rows, columns] = numbers[trial][read]
         if "xor" in signature.qualifiers:
             differ = whole["A"][..., :, None, :] != np.swapaxes(whole["B"], -1, -2)[..., None, :, :]
             result = whole["C"] + differ.sum(-1)

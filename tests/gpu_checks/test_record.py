@@ -134,3 +134,40 @@ def test_incomplete_labels_are_no_maps():
     found = record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
     assert maps_of(found.operands, found.passthrough) is not None
     assert maps_of(found.operands, np.full((1, 1), -1)) is None
+
+
+COPIED = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
+
+
+def dealt_in_copies(s, random):
+    """Every element of A and B in two slots, of which one is read."""
+    deal = {}
+    for name, fragment in s.operands.items():
+        rows, columns = fragment.extent
+        every = np.stack([*np.indices((rows, columns)).reshape(2, -1), np.zeros(rows * columns, np.int64)], axis=-1)
+        unread = every * [1, 1, 0] - [0, 0, 1]
+        slots = np.concatenate([every, unread]) if name in "AB" else every
+        deal[name] = random.permutation(slots).reshape(32, fragment.values, 3)
+    return deal
+
+
+def test_copies_that_are_never_read_have_no_label_and_hold_anything():
+    s = signature(COPIED)
+    machine = Simulated({COPIED: dealt_in_copies(s, np.random.default_rng(3))})
+    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    assert found.sound and found.exceptions == ()
+    for name in "AB":
+        unread = machine.deals[COPIED][name][..., 2] < 0
+        assert np.array_equal((found.operands[name] < 0).all(axis=-1), unread)
+        assert int(unread.sum()) == 256
+
+
+@pytest.mark.parametrize("name", "AB")
+def test_an_element_that_is_read_from_no_copy_is_told(name):
+    s = signature(COPIED)
+    deal = dealt_in_copies(s, np.random.default_rng(3))
+    lane, value = np.argwhere(deal[name][..., 2] == 0)[7]
+    deal[name][lane, value, 2] = -1
+    machine = Simulated({COPIED: deal})
+    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    assert not found.sound and f"1 elements of {name} are read from no copy" in found.exceptions
