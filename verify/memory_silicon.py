@@ -142,13 +142,14 @@ def _by_address(subject: Subject, part: Part, recording: gpu_checks.Recording) -
     row, col = (grid.ravel() for grid in np.indices(operand.extent))
     x, y = codomain(name, row, col)
     labels = np.stack([np.zeros_like(x), x, y], axis=-1)
+    inner = y * operand.bits % 8  # elements of a byte follow one another along k
     found = []
     for image in _images(operand, name, recording):
         try:
             address = operand.address(row, col, image.swizzle, image.major, lbo=image.lbo, sbo=image.sbo)
         except isa_tables.IsaError as error:
             return str(error)
-        slot = address * 8 // operand.bits
+        slot = (address * 8 + inner) // operand.bits
         if slot.max() >= image.labels.shape[1] or np.bincount(slot).max() > 1:
             return f"the book's addresses do not number the places of {name} {image.major}-major {image.swizzle}"
         found.append(image.labels[0, slot])
