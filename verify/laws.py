@@ -62,6 +62,12 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seeds", type=_positive, default=1, metavar="N", help="prove with N random seeds each")
     parser.add_argument("--jobs", type=_positive, default=None, metavar="N", help="processes (default: one per core)")
     parser.add_argument("--require", action="append", default=[], choices=("recheck",), help="one solver is not enough")
+    _add_code(parser)
+    _add_infer(parser)
+    return parser
+
+
+def _add_code(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--code", action="store_true", help="execute our own operations symbolically")
     parser.add_argument(
         "--module", metavar="NAME", help="execute this module's operations symbolically, such as pycute"
@@ -78,6 +84,9 @@ def _parser() -> argparse.ArgumentParser:
         help="with --code or --module: up to this rank; at 3 --code tells what is recorded",
     )
     parser.add_argument("--fresh", action="store_true", help="with --code --rank 3: execute anew, in half an hour")
+
+
+def _add_infer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--infer", metavar="OP", help="print the exact condition under which OP is right, with numbers")
     parser.add_argument(
         "--shape", metavar="LAYOUT", help="with --infer: a shape (all strides) or layout, a letter for what may vary"
@@ -90,7 +99,6 @@ def _parser() -> argparse.ArgumentParser:
         metavar="S",
         help="with --infer: follow paths for S seconds (default: 20)",
     )
-    return parser
 
 
 def _positive(text: str) -> int:
