@@ -159,15 +159,7 @@ def composition_loops(rank: int, right: int) -> Operation:
     p_j tells the kind of mode j: 1 to ``rank`` runs of lengths n_j and values v_j that leave the digits u_j used; 0, a
     mode of extent 1 or stride 0; beyond ``rank``, a negative stride. More runs than A has modes there are not.
     """
-    pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
-    used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
-    names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in pieces), *(f"v{x}" for x in pieces)]
-    assumed = [
-        *canonical("MD", rank),
-        *at_least([f"n{x}" for x in pieces], 2),
-        *(_kinds(j, rank) for j in range(right)),
-    ]
-    space = Space.drawn([*names, *used], assumed, lambda source: _sample(source, rank, right))
+    space = _loops_space(rank, right)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         todo = [run for j in range(right) for run in _runs(at, j, rank)]
@@ -203,6 +195,19 @@ def composition_loops(rank: int, right: int) -> Operation:
         lambda at: f"composition of {spelled(*layout_of('MD', rank, at))} in the runs "
         f"{[run[2:4] for j in range(right) for run in _runs(at, j, rank)]}", refuses, inside=True,
     )  # fmt: skip
+
+
+def _loops_space(rank: int, right: int) -> Space:
+    """A in canonical form, the modes N_j:r_j of B with their kinds, and the runs that each may have."""
+    pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
+    used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
+    names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in pieces), *(f"v{x}" for x in pieces)]
+    assumed = [
+        *canonical("MD", rank),
+        *at_least([f"n{x}" for x in pieces], 2),
+        *(_kinds(j, rank) for j in range(right)),
+    ]
+    return Space.drawn([*names, *used], assumed, lambda source: _sample(source, rank, right))
 
 
 def _kinds(j: int, rank: int) -> Node:
