@@ -22,7 +22,7 @@ from gpu_checks.moves import observe
 from gpu_checks.packing import held, pack, unpack, words_per_lane
 from gpu_checks.product import multiply_on
 from gpu_checks.sass import is_emulated
-from gpu_checks.sources import module, probe_of
+from gpu_checks.sources import has_kernels, module, probe_of
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
 from isa_tables.signature import Signature, runs_on
 
@@ -33,12 +33,17 @@ _AXES = {"A": (ROW, CONTRACTED, PRODUCT), "B": (CONTRACTED, COLUMN, PRODUCT), "D
 
 
 def require(machine: Machine, signature: Signature) -> str:
-    """The kind of probe; Refused unless the instruction exists for this GPU's architecture and has a probe."""
+    """The kind of probe; Refused unless the instruction exists for this GPU's architecture and has a probe.
+
+    Kernels alone (`gpu_checks.tcgen05`) are no probe: nothing is recorded from them.
+    """
     info = machine.info
     if not runs_on(signature, info.sm):
         needed = " or ".join(signature.targets)
         raise Refused(f"needs {needed}; {info.gpu} is {info.sm}")
     kind = probe_of(signature)
+    if kind is None and has_kernels(signature):
+        raise Refused(f"{signature.family}: its kernels assemble, but there is no probe that reads them yet")
     if kind is None:
         operands = ", ".join(signature.operands)
         raise Refused(f"there is no probe for {signature.family} yet (operands {operands}; {signature.lanes} lanes)")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from gpu_checks import coded, coded_text, kernels, moves
+from gpu_checks import coded, coded_text, kernels, moves, tcgen05
 
 if TYPE_CHECKING:
     from isa_tables.signature import Signature
@@ -48,11 +48,17 @@ _TEXTS: Mapping[str, tuple[Callable[[Signature], bool], Callable[[Signature, int
         "moves": (moves.fits, moves.text),
     }
 )
+_UNREAD = (tcgen05.fits, tcgen05.text)  # kernels that no probe reads yet
 
 
 def probe_of(signature: Signature) -> str | None:
     """pairs, codes or moves: the kind of probe that can issue the instruction; None where there is none."""
     return next((name for name, (fits, _) in _TEXTS.items() if fits(signature)), None)
+
+
+def has_kernels(signature: Signature) -> bool:
+    """Whether `module` has text for the instruction; that of `tcgen05` no probe reads, so that it is no kind of one."""
+    return probe_of(signature) is not None or tcgen05.fits(signature)
 
 
 def grouped(signatures: Sequence[Signature]) -> list[Sequence[Signature]]:
@@ -66,7 +72,7 @@ def module(signatures: Sequence[Signature]) -> str:
     own = (
         text(signature, index)
         for index, signature in enumerate(signatures)
-        for fits, text in _TEXTS.values()
+        for fits, text in (*_TEXTS.values(), _UNREAD)
         if fits(signature)
     )
     shared = (coded_text.family_text(family, f) for f, family in enumerate(coded_text.families(signatures)))
