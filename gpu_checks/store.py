@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,7 @@ _MOVE: Mapping[str, type] = {
 _OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
 _START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
 LARGEST = 16 * 2**20  # bytes of a file
+_ROOM = 2**18  # labels of a table
 _KEEP = 16  # characters of an id
 _OPERANDS = ("A", "B", "D")
 _CONTROLS = ("trials", "product", "relabelled", "rotated")
@@ -159,8 +161,8 @@ class _File:
 
     def parse(self, number: int) -> dict[str, Any]:
         try:
-            value = json.loads(self.lines[number - 1])
-        except (json.JSONDecodeError, RecursionError) as error:
+            value = json.loads(self.lines[number - 1], object_pairs_hook=_once)
+        except (ValueError, RecursionError) as error:
             raise self.bad(number, f"not JSON: {error}") from error
         if not isinstance(value, dict):
             raise self.bad(number, "not a JSON object")
@@ -188,8 +190,8 @@ class _File:
         line = self.parse(number)
         self.check(number, line, {"table": str, "shape": list, "columns": list})
         shape, columns = line["shape"], line["columns"]
-        if not (len(shape) == 2 and all(type(x) is int and 0 < x <= 2**18 for x in shape)):
-            raise self.bad(number, f"shape is {shape!r}, not lanes and values")
+        if not (len(shape) == 2 and all(type(x) is int and 0 < x for x in shape) and prod(shape) <= _ROOM and columns):
+            raise self.bad(number, f"shape is {shape!r} in {len(columns)} columns, not lanes and values")
         size = shape[0] * shape[1]
         full = []
         for place, column in enumerate(columns):
@@ -258,7 +260,8 @@ class _File:
     def _anchors(self, number: int, given: Sequence[Any]) -> Iterator[Anchor]:
         premises = self.header["premises"]
         for one in given:
-            if not (isinstance(one, list) and len(one) == 4 and one[1] in _OPERANDS and one[3] in premises):
+            known = isinstance(one, list) and list(map(type, one)) == [str] * 4
+            if not (known and one[1] in _OPERANDS and one[3] in premises):
                 raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
             yield Anchor(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
 
@@ -361,6 +364,14 @@ def _put(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:
     if name not in tables:
         tables[name] = json.dumps({kind: name, **body}, separators=(",", ":")).replace('":', '": ', 1)
     return name
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys each stand once: of two tables under one name only one could be meant."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found
 
 
 def _name(body: Mapping[str, Any]) -> str:

@@ -48,7 +48,7 @@ def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
         return None
-    formulas = tuple("memory" if isinstance(f, Memory) else f.key for f in part.formulas)
+    formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
     extent, threads = str(_extent(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))
     return text, extent, threads, tuple(_steps(family).items()), formulas
 
@@ -84,10 +84,10 @@ def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evi
         method = f"strides in order, {whole.domain}"
         seen_alike = formula.ctas == largest.ctas == 1  # of two CTAs each has its share, in another order
         return Evidence(Witness.PROOF, Status.PROVED, method) if seen_alike and in_order(whole.layout) else None
-    if not isinstance(largest, Registers) or largest.table.uses:
+    if not (isinstance(formula, Registers) and isinstance(largest, Registers)) or largest.table.uses:
         return None
     thr, rep = whole.largest.thr, whole.largest.rep
-    if len(part.formulas) != 1 or formula.key != largest.key or thr is None or rep is None:
+    if len(part.formulas) != 1 or formula.map != largest.map or thr is None or rep is None:
         return None
     claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, unlimited(largest).locate)
     outcome = prove_family_equals(claim, budget, solver)

@@ -123,7 +123,12 @@ class Registers:
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for formulas that say the same; how far they reach is left out."""
+        """Equal for formulas that say the same, over as many values."""
+        return *self.map, self.values, self.copies
+
+    @property
+    def map(self) -> tuple[object, ...]:
+        """Equal for formulas that are spelled alike, however far they reach: those of a family."""
         named = [*self.table.let.items(), ("row", self.table.row), ("col", self.table.col)]
         spelled = "; ".join(f"{name} = {formula.text}" for name, formula in named)
         used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))

@@ -127,6 +127,9 @@ MNEMONIC = f'{{"mnemonic": "{NAMES[0]}"'
         (MNEMONIC, '"A": "', '"A": "0', "is not in the file"),
         (MNEMONIC, '"exceptions": []', '"exceptions": null', "exceptions is None, not list"),
         (MNEMONIC, '"anchors": [["ldmatrix", "A"', '"anchors": [["ldmatrix", "Q"', "anchors: ["),
+        (MNEMONIC, '"anchors": [["ldmatrix"', '"anchors": [["ldmatrix", "A", "x", []], ["ldmatrix"', "anchors: ["),
+        (MNEMONIC, '"pairs": ', '"pairs": ' + "1" * 5000, "not JSON"),
+        (MNEMONIC, '"pairs": ', '"pairs": 1, "pairs": ', "a key stands twice"),
         (MNEMONIC, '"trials": 2', '"trials": "2"', "trials is '2', not int"),
         (MNEMONIC, '"rotated"', '"turned"', "rotated is missing"),
     ],
@@ -141,8 +144,10 @@ def test_a_malformed_line_is_told_with_file_and_line(path, start, old, new, said
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        (lambda t: t | {"shape": [32]}, "shape is [32], not lanes and values"),
-        (lambda t: t | {"shape": [32, 0]}, "shape is [32, 0], not lanes and values"),
+        (lambda t: t | {"shape": [32]}, "shape is [32] in 4 columns, not lanes and values"),
+        (lambda t: t | {"shape": [32, 0]}, "shape is [32, 0] in 4 columns, not lanes and values"),
+        (lambda t: t | {"shape": [2**18, 2**18], "columns": [7] * 4}, "not lanes and values"),
+        (lambda t: t | {"columns": []}, "in 0 columns, not lanes and values"),
         (lambda t: t | {"shape": [31, t["shape"][1]]}, "entries"),
         (lambda t: t | {"columns": [["x"] * 32 * t["shape"][1], *t["columns"][1:]]}, "other than small numbers"),
         (lambda t: t | {"columns": [7, *t["columns"][1:]]}, "has the content of"),
@@ -259,7 +264,7 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
 
     parsed = []
     original = store.json.loads
-    monkeypatch.setattr(store.json, "loads", lambda text: parsed.append(text) or original(text))
+    monkeypatch.setattr(store.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl")))
     assert len(parsed) <= headers + 10  # a header a file, the line, and its tables

@@ -138,3 +138,15 @@ def test_required_witnesses_must_have_spoken() -> None:
     assert command.main(["SM80_16x8x16", "--require", "silicon", "--require", "book", "-q"]) == 0
     assert command.main(["UniversalFMA", "--require", "book", "-q"]) == 4
     assert command.main(["SM61_DP4A", "--require", "silicon", "-q"]) == 0
+
+
+@pytest.mark.parametrize("bad_first", [True, False])
+def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> None:
+    """D of wgmma is spelled alike for every N: what was heard of N = 48 says nothing of N = 8."""
+    good = atom("SM90_64x8x32_S32S8S8_SS_TN")
+    bad = replace(good, name="bad", ptx=tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ()))
+    court = Court()
+    found = {one.name: court.judge(one) for one in ([bad, good] if bad_first else [good, bad])}
+    assert Case(good.name, tuple(found[good.name])).status == "STANDS"
+    refuted = {v.claim.kind for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
+    assert refuted == {Kind.SIZE, Kind.EQUALS}
