@@ -33,7 +33,7 @@ from layouts import Layout
 from proofs.engine import Session, Solver
 from proofs.errors import EngineError, ProblemError
 from proofs.family import UNBOUNDED, Size
-from proofs.modes import Modes, modes, size, top_modes, value
+from proofs.modes import Modes, domain, modes, size, top_modes, value
 from proofs.numeral import Numeral, Numerals
 from proofs.outcome import BUDGET, Outcome
 from proofs.script import conjunction
@@ -70,6 +70,11 @@ class Axis:
         """How often the atoms are repeated within a tile."""
         return self.tile // (self.atom * self.count)
 
+    @property
+    def positions(self) -> Modes:
+        """The tiler's modes; of a tile one wide 1:1, so that a position beyond it is a coordinate beyond it."""
+        return modes(self.tiler) or ((1, 1),)
+
 
 @dataclass(frozen=True, slots=True)
 class Partition:
@@ -80,6 +85,8 @@ class Partition:
     axes     the two axes of the operand's tile
     along    which modes of `threads` count the atoms along these: (1, 3) for A, (2, 3) for B, (1, 2) for C
     copies   how often the atom itself holds each element
+
+    Raises ProblemError where `threads` numbers other threads than the atom has, or other atoms than the axes.
     """
 
     layout: Layout
@@ -87,6 +94,13 @@ class Partition:
     axes: tuple[Axis, Axis]
     along: tuple[int, int]
     copies: int
+
+    def __post_init__(self) -> None:
+        counted = [size(flat) for flat in top_modes(self.threads)]
+        (lanes, _), (x, y) = domain(self.layout), self.along
+        if len(counted) != 4 or (counted[0], counted[x], counted[y]) != (lanes, *(axis.count for axis in self.axes)):
+            atoms = " and ".join(str(axis.count) for axis in self.axes)
+            raise ProblemError(f"{self.threads} does not number {lanes} threads of {atoms} atoms along its axes")
 
     @property
     def elements(self) -> int:
@@ -113,7 +127,7 @@ class Partition:
         element = value(of_thread, v) + value(of_value, held)
         inside = (element % self.axes[0].atom, element // self.axes[0].atom)
         x, y = (
-            _image(modes(axis.tiler), i + axis.atom * (at[f"w{n}_{which}"] + axis.count * at[f"r{n}_{which}"]))
+            _image(axis.positions, i + axis.atom * (at[f"w{n}_{which}"] + axis.count * at[f"r{n}_{which}"]))
             + axis.tile * at[f"R{n}_{which}"]
             for axis, n, i in zip(self.axes, "xy", inside, strict=True)
         )
@@ -134,7 +148,14 @@ def prove_tiled(p: Partition, held: Layout, budget: int = BUDGET, solver: Solver
 
     For every thread (v, w_M, w_N, w_K) and value: held(thread, value) = x + tile_x * y. A model names the first two
     and the element that each side gives them, confirmed in plain Python.
+
+    Raises ProblemError where `held` has fewer threads than that, or another number of values.
     """
+    threads, values = domain(held)
+    last = sum((s - 1) * max(d, 0) for s, d in modes(p.threads))
+    each = size(top_modes(p.layout)[1]) * p.axes[0].rest * p.axes[1].rest
+    if threads <= last or values != each:
+        raise ProblemError(f"{held} has {threads} threads x {values} values, the tile {last + 1} x {each}")
     return decide_parts([_compared(p, held)], budget, solver, lambda session: _difference(p, held, session), TILED)
 
 
@@ -228,7 +249,7 @@ def _point(problem: Numerals, p: Partition, which: str) -> _Point:
         r = Numeral(((problem.variable(f"r{n}_{which}", axis.rest), 1),))
         tile = Numeral(((problem.below(f"R{n}_{which}", problem.product(Size(1, (f"N{n}",)))), 1),))
         positions.append(i.plus((w, axis.atom), (r, axis.atom * axis.count)))
-        coordinates.append(problem.image_of(modes(axis.tiler), positions[-1], f"p{n}_{which}").plus((tile, axis.tile)))
+        coordinates.append(problem.image_of(axis.positions, positions[-1], f"p{n}_{which}").plus((tile, axis.tile)))
         told = told.plus((w, 1), (r, 1), (tile, 1))
         atom.append(w)
         repeat.append(r)

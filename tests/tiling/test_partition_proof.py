@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
+from random import Random
 
 import pytest
 
@@ -202,6 +203,75 @@ def filled(shape: object, strides: Iterator[int]) -> object:
 def test_atoms_that_do_not_divide_the_tile_are_refused() -> None:
     with pytest.raises(ProblemError, match="2 atoms of 8 do not divide the 24 of 24:1"):
         Axis(8, 2, Layout(24, 1))
+
+
+ONE_WIDE = Partition(
+    parse("(2,1):(3,0)"),
+    parse("(2,1,1,1):(1,2,2,2)"),
+    (Axis(2, 1, Layout(2, 1)), Axis(1, 1, Layout(1, 1))),
+    (1, 2),
+    1,
+)
+
+
+def test_a_coordinate_past_an_axis_of_one_is_outside() -> None:
+    """Thread 1 holds element 3 of a 2x1 tile: x = 1, y = 1, which tiles one wide do not have."""
+    assert held(ONE_WIDE, (1, 1)) == {(0, 0): 1, (1, 1): 1}
+    outcome = prove_partition(ONE_WIDE)
+    model = outcome.model or {}
+    assert (outcome.status, model["thread"], model["x"] % 2, model["y"] >= 1) == ("sat", 1, 1, True)
+    assert prove_partition(replace(ONE_WIDE, layout=parse("(2,1):(1,0)"))).status == "unsat"
+
+
+def test_a_tile_of_one_column_is_compared_with_that_coordinate() -> None:
+    """As dealt, thread 1 has x + 2 * y = 3: that layout agrees, and the one that forgets y does not."""
+    assert dealt(ONE_WIDE) == {(0, 0): 0, (1, 0): 3}
+    assert prove_tiled(ONE_WIDE, parse("(2,1):(3,0)")).status == "unsat"
+    outcome = prove_tiled(ONE_WIDE, parse("(2,1):(1,0)"))
+    assert (outcome.status, outcome.model) == ("sat", {"thread": 1, "value": 0, "element": 1, "x": 1, "y": 1})
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_small_partitions_are_judged_as_counting_judges_them(seed: int) -> None:
+    """Atoms of up to 3x3 with any small strides, over axes that may be one wide; 1x1, 2x1, 1x2 and 2x2 tiles."""
+    draw, stood = Random(seed), Counter[bool]()
+    for _ in range(60):
+        p = small(draw)
+        counts = [(held(p, tiles), tiles) for tiles in product((1, 2), repeat=2)]
+        right = all(
+            set(found.values()) == {p.copies}
+            and set(found) == set(product(*(range(axis.tile * n) for axis, n in zip(p.axes, tiles, strict=True))))
+            for found, tiles in counts
+        )
+        stood[right] += 1
+        assert (prove_partition(p).status == "unsat") is right, p
+    assert stood[True] > 5 and stood[False] > 5
+
+
+def small(draw: Random) -> Partition:
+    """An atom of at most 3x3, right about half the time, over at most 2 atoms along each axis."""
+    x, y = draw.choice((1, 2, 3)), draw.choice((1, 2, 3))
+    strides = [1, x] if draw.random() < 0.5 else [draw.randrange(-1, 5), draw.randrange(-1, 5)]
+    axes = []
+    for atom in (x, y):
+        count, rest = draw.choice((1, 2)), draw.choice((1, 2))
+        tile = atom * count * rest
+        across = Layout((rest, tile // rest), (tile // rest, 1)) if tile > rest else Layout(tile, 1)
+        axes.append(Axis(atom, count, draw.choice((Layout(tile, 1), across))))
+    (m, n), threads = (axis.count for axis in axes), (x, axes[0].count, axes[1].count, 1)
+    return Partition(
+        Layout((x, y), tuple(strides)), Layout(threads, (1, x, x * m, x * m * n)), (axes[0], axes[1]), (1, 2), 1
+    )
+
+
+def test_threads_and_values_that_do_not_fit_are_refused() -> None:
+    """A mode of size 1 has no digit: what is past it would be forgotten, so the counts must fit from the start."""
+    with pytest.raises(ProblemError, match=r"\(1,1,1,1\).* does not number 2 threads of 1 and 1 atoms"):
+        replace(ONE_WIDE, threads=Layout((1, 1, 1, 1)))
+    with pytest.raises(ProblemError, match=r"\(1,1\):\(0,0\) has 1 threads x 1 values, the tile 2 x 1"):
+        prove_tiled(ONE_WIDE, parse("(1,1):(0,0)"))
+    with pytest.raises(ProblemError, match="has 2 threads x 2 values, the tile 2 x 1"):
+        prove_tiled(ONE_WIDE, parse("(2,2):(3,1)"))
 
 
 AWKWARD = {
