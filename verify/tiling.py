@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 from collections import ChainMap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -34,12 +35,13 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         from verify.tiling_explain import explained
 
         pool = _pool(options)
-        texts = [*_told_apart(stated, lambda one: explained(one, pool, options.thread))]
+        told = [*_told_apart(stated, lambda one: explained(one, pool, options.thread))]
+        texts = [text for text in told if isinstance(text, str)]
         if texts:
             cli.write("\n".join(texts), options.output)
-        return cli.Exit.STANDS if len(texts) == len(stated) else cli.Exit.USAGE
+        return max((code for code in told if isinstance(code, cli.Exit)), default=cli.Exit.STANDS)
     report = _judge(stated, options)
-    if report.refused and not report.cases:
+    if (report.refused or report.broken) and not report.cases:
         return report.exit()
     if options.format == "text" and not options.quiet:
         from verify.report import as_text
@@ -98,7 +100,8 @@ def _stated(options: argparse.Namespace) -> list[Stated]:
         raise cli.UsageError("--only chooses among the tilings of a FILE, and there is none")
     if not options.files:
         return _on_the_line(options)
-    return cli.in_files(options, tiling_stated.load, "tiling")
+    atoms = tuple(options.atoms)
+    return [replace(one, atoms=atoms) for one in cli.in_files(options, tiling_stated.load, "tiling")]
 
 
 def _on_the_line(options: argparse.Namespace) -> list[Stated]:
@@ -165,18 +168,27 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
     except TilingError as error:
         raise cli.UsageError(str(error)) from error
     pool = _pool(options)
-    cases = [*_told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
+    told = [*_told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
+    cases = tuple(one for one in told if not isinstance(one, cli.Exit))
     words = frozenset(Witness(word) for word in options.require)
-    return Partial(tuple(cases), words, options.expect_known, len(stated) - len(cases))
+    return Partial(cases, words, options.expect_known, told.count(cli.Exit.USAGE), told.count(cli.Exit.CONTRADICTION))
 
 
-def _told_apart(stated: Iterable[Stated], tell: Callable[[Stated], T]) -> Iterator[T]:
-    """What is told of each statement; of one that is refused the line on stderr alone."""
+def _told_apart(stated: Iterable[Stated], tell: Callable[[Stated], T]) -> Iterator[T | cli.Exit]:
+    """What is told of each statement; of one that is refused, or that we fail at, a line on stderr and its code."""
+    from layouts.atoms import AtomFileError
+
     for one in stated:
         try:
             yield tell(one)
-        except cli.UsageError as error:
-            cli.complain(f"lanecheck: {error}", cli.Exit.USAGE)
+        except (cli.UsageError, AtomFileError) as error:
+            yield cli.complain(f"lanecheck: {error}", cli.Exit.USAGE)
+        except Exception as error:
+            if os.environ.get("LANECHECK_TRACEBACK"):
+                raise
+            what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
+            told = f"internal error, {one.name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
+            yield cli.complain(f"lanecheck: {told}", cli.Exit.CONTRADICTION)
 
 
 if __name__ == "__main__":

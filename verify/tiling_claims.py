@@ -25,7 +25,7 @@ from verify.tiling_proof import Prover
 from verify.tiling_silicon import recorded
 from verify.tiling_stated import Stated
 from verify.tiling_stated import text as arguments
-from verify.tiling_subject import Dealt, IllFormed, Tiling, TilingKind, find, prepare
+from verify.tiling_subject import Dealt, IllFormed, OutOfTile, Tiling, TilingKind, find, prepare
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -39,6 +39,9 @@ def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     except IllFormed as error:
         verdict = ill_formed(stated.name, error.part, error.text, str(error))
         return Case(stated.name, (verdict,), _defect(atom))
+    except OutOfTile as error:
+        verdicts = tuple(_outside(stated, error.subject, part, prover) for part in error.parts)
+        return Case(stated.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts))
     texts = {d.name: stated.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.dealt}
     texts |= {f"smem {operand}": str(layout) for operand, layout in stated.smem.items()}
     return Case(stated.name, tuple(judge(tiling, prover)), _defect(atom), tuple(texts.items()))
@@ -58,7 +61,7 @@ def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
     verdicts += tiling_counts.judge(tiling)
     verdicts += [_product(tiling, prover), _law(tiling, prover, verdicts)]
     verdicts += tiling_smem.judge(tiling, prover)
-    return [_with_replay(verdict, tiling) for verdict in verdicts]
+    return [_with_replay(verdict, tiling.stated) for verdict in verdicts]
 
 
 def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
@@ -66,6 +69,14 @@ def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
     claim = Claim(name, part, Kind.WELL_FORMED, f"{layout} is a layout with congruent profiles")
     wrong = Counterexample({}, fault)
     return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "parsed", 1, counterexample=wrong)])
+
+
+def _outside(stated: Stated, subject: Subject, part: Part, prover: Prover) -> Verdict:
+    """The one claim about an operand of an atom that leaves its tile: it cannot be tiled."""
+    claim = Claim(stated.name, part.name, Kind.IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
+    counted = book.testify(Kind.IN_BOUNDS, subject, part)
+    solved = proof.testify(Kind.IN_BOUNDS, subject, part, prover.budget, prover.solver)
+    return _with_replay(join(claim, [counted, solved]), stated)
 
 
 def times(count: int) -> str:
@@ -296,11 +307,10 @@ def _law(tiling: Tiling, prover: Prover, before: list[Verdict]) -> Verdict:
     return join(claim, prover.once(Kind.TILING, tiling.name, lambda: [prover.law()]))
 
 
-def _with_replay(verdict: Verdict, tiling: Tiling) -> Verdict:
+def _with_replay(verdict: Verdict, stated: Stated) -> Verdict:
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
         return verdict
-    stated = tiling.stated
-    words = [stated.file, "--only", stated.name] if stated.file else arguments(stated)
+    words = arguments(stated)
     line = f"python -m verify.tiling {shlex.join(words)}"
     return replace(verdict, counterexample=replace(wrong, replay=line))

@@ -14,7 +14,7 @@ from layouts.tiled import derive
 from verify.cli import UsageError
 from verify.region import describe
 from verify.tiling_stated import Stated
-from verify.tiling_subject import Dealt, IllFormed, Tiling, find, prepare
+from verify.tiling_subject import Dealt, IllFormed, OutOfTile, Tiling, find, prepare
 
 
 def explained(stated: Stated, pool: Mapping[str, AnyAtom], thread: int = 0) -> str:
@@ -30,6 +30,8 @@ def _tiling(stated: Stated, pool: Mapping[str, AnyAtom], thread: int) -> Iterato
         tiling = prepare(stated, find(stated, pool))
     except IllFormed as error:
         raise UsageError(f"{stated.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+    except OutOfTile as error:
+        raise UsageError(f"{stated.name}: {error}") from error
     if thread >= tiling.mma.size:
         raise UsageError(f"--thread {thread}: {stated.name} has the threads 0 .. {tiling.mma.size - 1}")
     atoms, shape = ("x".join(map(str, extents)) for extents in (tiling.atoms, tiling.mma.atom.shape))

@@ -241,6 +241,8 @@ def swizzle_atom(stated: object) -> Smem:
 def text(stated: Stated) -> Sequence[str]:
     """The arguments that state it on the command line."""
     words = [word for file in stated.atoms for word in ("--atoms", file)]
+    if stated.file:
+        return [stated.file, "--only", stated.name, *words]
     words += ["--atom", stated.atom]
     atoms = stated.atoms_layout
     if atoms != ONE_ATOM:

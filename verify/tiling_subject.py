@@ -13,6 +13,7 @@ from layouts.atoms import AnyAtom, Atom
 from layouts.coords import Index
 from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
+from verify.arithmetic import modes
 from verify.cli import nearest
 from verify.subject import Part, Subject
 from verify.subject import prepare as prepare_atom
@@ -46,6 +47,15 @@ class IllFormed(Exception):
         super().__init__(fault)
         self.part = part
         self.text = text
+
+
+class OutOfTile(Exception):
+    """Operands of the atom name elements outside their own tiles, so that nothing is dealt out by tiling them."""
+
+    def __init__(self, subject: Subject, parts: tuple[Part, ...]) -> None:
+        super().__init__(", ".join(f"{part.name} = {part.text} leaves {part.tile}" for part in parts))
+        self.subject = subject
+        self.parts = parts
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +161,8 @@ def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
 def prepare(stated: Stated, atom: Atom) -> Tiling:
     """Check the numbers of a tiling and build it.
 
-    Raises IllFormed where the atom's layouts are none, UsageError where the numbers do not fit each other.
+    Raises IllFormed where the atom's layouts are none, OutOfTile where they leave their tiles, UsageError where the
+    numbers do not fit each other.
     """
     subject = prepare_atom(atom)
     for part in subject.parts:
@@ -159,6 +170,8 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
             raise IllFormed(part.name, part.text, part.fault)
     if subject.thr is None:
         raise IllFormed("thr", atom.thr, subject.thr_fault)
+    if outside := tuple(part for part in subject.parts if _leaves_its_tile(part)):
+        raise OutOfTile(subject, outside)
     check_threads(stated, atom, subject.threads)
     for axis in range(3):
         check_permutation(stated, atom, axis)
@@ -171,6 +184,14 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
     tile = stated.tile or unit
     check_tile(stated, tile, unit)
     return Tiling(stated, subject, mma, tile, dealt)
+
+
+def _leaves_its_tile(part: Part) -> bool:
+    """Whether an element is below 0 or beyond the last: each digit alone decides its end of the range."""
+    if part.layout is None:
+        return False
+    ends = [(s - 1) * d for s, d in modes(part.layout.shape, part.layout.stride)]
+    return sum(min(end, 0) for end in ends) < 0 or sum(max(end, 0) for end in ends) >= prod(part.extent)
 
 
 def _built(stated: Stated, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...]]:

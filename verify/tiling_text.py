@@ -20,10 +20,14 @@ class Partial(Report):
     """The report on those statements that could be judged: whatever it says, the exit code tells of the others."""
 
     refused: int = 0
+    broken: int = 0  # not judged, by a fault of ours
 
     def exit(self) -> Exit:
-        """As of any report; but 2 where a statement was refused, unless witnesses contradict each other."""
-        code = Report.exit(self)
+        """As of any report; but 2 where a statement was refused, unless witnesses contradict each other.
+
+        3 where one could not be judged by a fault of ours.
+        """
+        code = Exit.CONTRADICTION if self.broken else Report.exit(self)
         return Exit.USAGE if self.refused and code is not Exit.CONTRADICTION else code
 
 
