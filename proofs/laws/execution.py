@@ -11,19 +11,25 @@ from __future__ import annotations
 import importlib
 import math
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from proofs.laws import solve
+from proofs.engine import Session
+from proofs.errors import EngineError
 from proofs.laws.definitions import flat
-from proofs.laws.formula import evaluate
+from proofs.laws.formula import Node, evaluate
 from proofs.laws.pathwise import Goal
 from proofs.laws.symbolic import Path, Space, SymInt, abstracted, explore, formula, script
+from proofs.recheck import Status
 
 GOAL_BUDGET = 3_000_000
+SEEDS = (0, 1)
+REACH_SEEDS = range(6)
+ORDERS = 3
+"""A goal may speak of the order that a path's first sample has: so many samples are tried in its place."""
 LARGE = 1000
 """Numbers that a solver made up to lead down a path may be huge: beyond this, results are not enumerated."""
 
@@ -172,15 +178,16 @@ def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
             return wrong
     if not _followed(target, operation, path):
         return "the code looked at the value of a number, so its formulas are not to be trusted"
-    for goal in operation.goals(path, path.result):
-        status, values = _prove(path, goal)
-        if status == "sat":
-            at = {x: values[x] for x in operation.space.names}
-            wrong = run(target, operation, at) if max(map(abs, at.values())) < LARGE else None
-            return wrong or f"{goal.why}: {operation.shown(at)} meets the conditions, and nothing wrong was found there"
-        if status == "unknown":
-            return f"{goal.why}: the solver gave up"
-    return ""
+    failed, tried = _unproved(path, lambda: operation.goals(path, path.result))
+    for at in tried:
+        wrong = run(target, operation, at) if max(map(abs, at.values())) < LARGE else None
+        if wrong is not None:
+            return wrong
+    if failed is None:
+        return ""
+    if failed.status == "unknown":
+        return f"{failed.why}: the solver gave up"
+    return f"{failed.why}: {operation.shown(tried[-1])} meets the conditions, and nothing wrong was found there"
 
 
 def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
@@ -189,12 +196,12 @@ def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, boo
         return f"{type(path.error).__name__} that a plain run does not raise: {path.error}", False
     if operation.refuses is None or not target.exact:
         return "", False
-    for goal in operation.refuses(path):
-        status, values = _prove(path, goal)
-        if status != "unsat":
-            at = operation.shown(values) if status == "sat" else "the solver gave up"
-            return f"refused, and not proved to lie outside the precondition: {at}", False
-    return "", True
+    refuses = operation.refuses
+    failed, tried = _unproved(path, lambda: refuses(path))
+    if failed is None:
+        return "", True
+    at = operation.shown(tried[-1]) if failed.status == "sat" else "the solver gave up"
+    return f"refused, and not proved to lie outside the precondition: {at}", False
 
 
 def refusal(target: Target, operation: Operation, path: Path) -> str:
@@ -202,30 +209,73 @@ def refusal(target: Target, operation: Operation, path: Path) -> str:
     return _refusal(target, operation, path)[0]
 
 
-def _reach(path: Path) -> tuple[str, Mapping[str, int]]:
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """The goal that was not proved at last: numbers contradict it (sat), or the solver gave up (unknown)."""
+
+    why: str
+    status: Status
+
+
+def _unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed | None, list[Mapping[str, int]]]:
+    """What stays unproved of a path, if anything, and the numbers on which goals failed on the way.
+
+    Goals may be stated for the order of modes that the first sample has; a path may have none, when the solver found
+    none. So numbers on which a goal fails become the first sample, and the goals are stated anew.
+    """
+    tried: list[Mapping[str, int]] = []
+    failed = None
+    for _ in range(ORDERS):
+        failed = None
+        for goal in goals():
+            status, values = _prove(path, goal)
+            if status != "unsat":
+                failed = _Failed(goal.why, status)
+                break
+        if failed is None or failed.status == "unknown":
+            break
+        tried.append({x: values[x] for x in path.space.names})
+        path.samples = [tried[-1], *path.samples]
+    return failed, tried
+
+
+def _reach(path: Path) -> tuple[Status, Mapping[str, int]]:
     """Numbers that lead down a path which no sample took."""
     names = path.space.names
-    text = script(names, (*path.space.assumed, *path.conditions))
-    answer = solve.z3(text, budget=GOAL_BUDGET)
-    return answer.status, solve.values(text, names, GOAL_BUDGET) if answer.status == "sat" else {}
+    for seed in REACH_SEEDS:
+        status, at = _solved(names, (*path.space.assumed, *path.conditions), names, seed)
+        if status != "unknown":
+            return status, at
+    return "unknown", {}
 
 
-def _prove(path: Path, goal: Goal) -> tuple[str, Mapping[str, int]]:
+def _prove(path: Path, goal: Goal) -> tuple[Status, Mapping[str, int]]:
     if goal.steps and all(_prove(path, step)[0] == "unsat" for step in goal.steps):
         return "unsat", {}
     names = (*path.space.names, *goal.names)
     given = (*path.space.assumed, *path.conditions, *goal.assumed, ("not", goal.goal))
     abstract, extra = abstracted((*given, *goal.hints))
-    for seed in range(2):
-        if solve.z3(script((*names, *extra), abstract), seed, GOAL_BUDGET).status == "unsat":
+    for seed in SEEDS:
+        if _solved((*names, *extra), abstract, (), seed)[0] == "unsat":
             return "unsat", {}
-    for formulas in ((*given, *goal.hints), given):
-        answer = solve.z3(script(names, formulas), 0, GOAL_BUDGET)
-        if answer.status == "unsat":
-            return "unsat", {}
-        if answer.status == "sat":
-            return "sat", solve.values(script(names, formulas), names, GOAL_BUDGET)
+    for formulas in dict.fromkeys(((*given, *goal.hints), given)):
+        for seed in SEEDS:
+            status, values = _solved(names, formulas, names, seed)
+            if status != "unknown":
+                return status, values
     return "unknown", {}
+
+
+def _solved(
+    names: Sequence[str], formulas: Sequence[Node], wanted: Sequence[str], seed: int = 0
+) -> tuple[Status, Mapping[str, int]]:
+    """z3's answer, and the wanted values of its model when it is sat; unknown when z3 fails in any way."""
+    try:
+        session = Session(script(names, formulas, seed), GOAL_BUDGET)
+        status = session.check().status
+        return status, session.values(tuple(wanted)) if status == "sat" and wanted else {}
+    except EngineError:
+        return "unknown", {}
 
 
 def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | None:

@@ -117,10 +117,3 @@ def example(query: Query, solver: Solver | None = None) -> Model:
 def _seeded(problem: str, seed: int) -> str:
     options = f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n" if seed else ""
     return options + problem
-
-
-def values(problem: str, names: Sequence[str], budget: int) -> dict[str, int]:
-    """The model of a problem that is satisfiable."""
-    session = Session(problem, budget)
-    session.check()
-    return session.values(tuple(names))
