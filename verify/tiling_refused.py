@@ -5,10 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import islice
 from math import prod
 
 from layouts import Layout, LayoutError, leaves, size
 from layouts.atoms import Atom
+from layouts.int_tuple import unflatten, wrap
 from verify.arithmetic import every
 from verify.cli import UsageError
 from verify.tiling_stated import AXES, Stated
@@ -98,7 +100,7 @@ def check_tile(stated: Stated, tile: tuple[int, int, int], unit: tuple[int, int,
         raise refused(stated, "tile", f"{m},{n},{k} has an operand of {most} elements: at most {ELEMENTS} would do")
 
 
-def unbuilt(stated: Stated, error: LayoutError, build: Callable[[Stated], object]) -> UsageError:
+def unbuilt(stated: Stated, atom: Atom, error: LayoutError, build: Callable[[Stated], object]) -> UsageError:
     """Why no TiledMMA is made of numbers that fit each other, and the nearest statement of which one is made.
 
     What is dealt out must again be a layout: a permutation whose modes the atoms cut across has none.
@@ -116,7 +118,40 @@ def unbuilt(stated: Stated, error: LayoutError, build: Callable[[Stated], object
             instead = ", ".join(f"{AXES[axis]} = {in_order[axis]}" for axis in axes)
             why = f"{given}: atoms of {stated.atom}, {cut}, cut across its modes, and no strides tell what each has"
             return refused(stated, "permutation", f"{why}; {instead}, in order, would do")
+    if not _builds(replace(straight, permutation=(None, None, None)), build):
+        found = [(axis, near) for axis in range(3) if (near := _counts(straight, atom, axis, build))]
+        if found:
+            return _unfilled(stated, atom, *min(found, key=lambda one: _distance(stated, *one)))
     return refused(stated, "", f"{stated.atom}: {error}")
+
+
+def _unfilled(stated: Stated, atom: Atom, axis: int, near: list[Layout]) -> UsageError:
+    """The count along an axis that leaves lanes between the atoms', and the layouts of the counts that do not."""
+    count = stated.counts[axis]
+    along = f"{count} atom{'s' * (count > 1)} along {AXES[axis]}"
+    why = f"{along} cannot be numbered between the lanes {atom.thr} of {atom.name}"
+    return refused(stated, "atoms_layout", f"{stated.atoms_layout}: {why}; {' or '.join(map(str, near))} would do")
+
+
+def _distance(stated: Stated, axis: int, near: list[Layout]) -> int:
+    return min(abs(size(atoms[axis]) - stated.counts[axis]) for atoms in near)
+
+
+def _counts(stated: Stated, atom: Atom, axis: int, build: Callable[[Stated], object]) -> list[Layout]:
+    """The atoms with the nearest smaller and larger count along an axis of which a TiledMMA is made, if any."""
+    count, near = stated.counts[axis], []
+    most = THREADS * count // (size(Layout.parse(atom.thr)) * prod(stated.counts))
+    for others in (range(count - 1, 0, -1), range(count + 1, most + 1)):
+        found = (replace(stated, atoms_layout=_with_count(stated.atoms_layout, axis, other)) for other in others)
+        near += [one.atoms_layout for one in islice((one for one in found if _builds(one, build)), 1)]
+    return near
+
+
+def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
+    """So many atoms along one axis, in the same order."""
+    shape, stride = ([*mode] for mode in (wrap(atoms.shape), wrap(atoms.stride)))
+    shape[axis], stride[axis] = count, min(map(abs, leaves(stride[axis])))
+    return compacted(Layout(tuple(shape), tuple(stride)))
 
 
 def _builds(stated: Stated, build: Callable[[Stated], object]) -> bool:
@@ -134,7 +169,7 @@ def compacted(layout: Layout) -> Layout:
     for mode in sorted(range(len(shape)), key=lambda i: (abs(stride[i]), i)):
         if shape[mode] > 1:
             stride[mode], reached = reached, reached * shape[mode]
-    return Layout(shape[0], stride[0]) if len(shape) == 1 else Layout(shape, tuple(stride))
+    return Layout(layout.shape, unflatten(tuple(stride), layout.shape))
 
 
 def _place(stated: Stated, index: int) -> str:

@@ -178,7 +178,7 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
     try:
         mma, dealt = _built(stated, subject)
     except LayoutError as error:
-        raise unbuilt(stated, error, lambda other: _built(other, subject)) from error
+        raise unbuilt(stated, atom, error, lambda other: _built(other, subject)) from error
     check_numbers(stated, atom, mma.size)
     unit = stated.covered(atom.shape)
     tile = stated.tile or unit

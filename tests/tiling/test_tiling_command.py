@@ -17,6 +17,8 @@ from verify import tiling, tiling_stated
 HERE = Path(__file__).parent
 F16 = "SM80_16x8x16_F32F16F16F32_TN"
 FMA = "UniversalFMA<float,float,float,float>"
+QUADPAIR = "SM70_8x8x4_F32F16F16F32_NT"
+BETWEEN = f"cannot be numbered between the lanes (4,2):(1,16) of {QUADPAIR}"
 WRONG = str(HERE / "wrong.toml")
 
 
@@ -70,6 +72,23 @@ REFUSED = {
     "atoms between which no layout fits": (
         ["--atom", F16, "--atoms-layout", "(2,2,1):(2,3,0)"],
         "--atoms-layout: (2,2,1):(2,3,0) leaves holes that no layout fills; (2,2,1):(1,2,0) would do",
+    ),
+    "three quadpairs before two": (
+        ["--atom", QUADPAIR, "--atoms-layout", "3,2,1"],
+        f"--atoms-layout: (3,2,1):(1,3,0): 3 atoms along M {BETWEEN}; (2,2,1):(1,2,0) or (4,2,1):(1,4,0) would do",
+    ),
+    "three quadpairs times three": (
+        ["--atom", QUADPAIR, "--atoms-layout", "1,3,3"],
+        f"--atoms-layout: (1,3,3):(0,1,3): 3 atoms along N {BETWEEN}; (1,4,3):(0,1,4) would do",
+    ),
+    "three quadpairs, as a layout": (
+        ["--atom", QUADPAIR, "--atoms-layout", "(3,1,1):(1,3,3)"],
+        f"--atoms-layout: (3,1,1):(1,3,3): 3 atoms along M {BETWEEN}; (2,1,1):(1,3,3) or (4,1,1):(1,3,3) would do",
+    ),
+    "three quadpairs beside a mode of modes": (
+        ["--atom", QUADPAIR, "--atoms-layout", "((2,2),3,1):((3,6),1,0)"],
+        f"--atoms-layout: ((2,2),3,1):((3,6),1,0): 3 atoms along N {BETWEEN}; "
+        "((2,2),2,1):((2,4),1,0) or ((2,2),4,1):((4,8),1,0) would do",
     ),
     "a permutation that the atoms cut across": (
         ["--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,(2,3):(3,1)"],
@@ -134,6 +153,9 @@ def test_what_would_do_does(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--atom", F16, "--atoms-layout", "(2,2,1):(1,2,0)", "-q")[0] == 0
     assert run(capsys, "--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,6", "-q")[0] == 0
     assert run(capsys, "--atom", F16, "--permutation", "_,(8,2):(1,8),_", "-q")[0] == 0
+    for words, line in ((words, line) for name, (words, line) in REFUSED.items() if name.startswith("three quadpairs")):
+        for layout in line.rpartition("; ")[2].removesuffix(" would do").split(" or "):
+            assert run(capsys, *words[:2], "--atoms-layout", layout, "-q")[0] == 0, layout
 
 
 def test_one_table_that_is_no_tiling_does_not_silence_the_others(
