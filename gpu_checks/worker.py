@@ -276,7 +276,8 @@ def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
 
 
 def main() -> None:
-    """Serve on standard input and output; whatever else prints goes to standard error."""
+    """Serve on standard input and output; whatever else prints goes to standard error, at once: it may be last words."""
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
+    sys.stdout = sys.stderr
     serve(sys.argv[1], sys.stdin.buffer, sink)
