@@ -135,7 +135,7 @@ class Row:
             self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
         self.evidence += len(verdict.evidence)
         self.shared += sum(bool(evidence.shared) for evidence in verdict.evidence)
-        if verdict.status is Status.REFUTED or verdict.contradiction:
+        if verdict.status is Status.REFUTED or (case.contradiction and verdict.contradiction):
             statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
             self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
 

@@ -159,9 +159,10 @@ class Verdict:
     @property
     def contradiction(self) -> bool:
         """Whether two witnesses disagree, or plain arithmetic does not reproduce a counterexample."""
-        said = {e.status for e in self.evidence}
-        disagree = Status.REFUTED in said and any(status.stands for status in said)
-        return disagree or any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
+        refuted = any(e.status is Status.REFUTED for e in self.evidence)
+        if refuted and any(e.status.stands for e in self.evidence):
+            return True
+        return any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
 
 
 def join(claim: Claim[Any], evidence: Iterable[Evidence]) -> Verdict:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 
 from verify.cli import Exit
@@ -18,7 +19,7 @@ REQUIRED = {  # the claims on which a required witness must speak
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """One subject's verdicts, with what was known of it before."""
 
@@ -28,7 +29,7 @@ class Case:
     layouts: tuple[tuple[str, str], ...] = ()
     adapter: str = ""  # what a copy does to its registers after the instruction
 
-    @property
+    @cached_property
     def contradiction(self) -> bool:
         """Whether two witnesses disagree anywhere."""
         return any(v.contradiction for v in self.verdicts)
