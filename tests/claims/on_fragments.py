@@ -205,12 +205,25 @@ def fact(instruction: str, quantity: str, is_: Any) -> str:
 
 
 def known(instruction: str) -> str:
-    """The ISA has an instruction of this name."""
+    """The ISA has an instruction of this name; one of a kind that the tables lack is an error, not a refutation."""
     try:
         book(instruction)
-    except (isa_tables.NotInIsa, isa_tables.UnknownInstruction):
+    except isa_tables.NotInIsa:
         return "the ISA has no such instruction"
     return ""
+
+
+def in_row(instruction: str, operand: str, number: int, cells: str) -> str:
+    """A row of the operand's matrix: the lane of each column in turn, "T0 T1 ..", or the value, "V0 V1 .."."""
+    found = book(instruction).operands[operand]
+    at = {found.locate(t, v): (f"T{t}", f"V{v}") for t in range(found.lanes) for v in range(found.values)}
+    which = "TV".index(cells[0])
+    true = [at[number, column][which] for column in range(found.extent[1])]
+    claimed = cells.split()
+    if len(claimed) != len(true):
+        return f"{len(claimed)} columns, the ISA has {len(true)}"
+    wrong = [i for i, (x, y) in enumerate(zip(true, claimed, strict=True)) if x != y]
+    return f"({number},{wrong[0]}) is {true[wrong[0]]}'s; {len(wrong)} of {len(true)} differ" if wrong else ""
 
 
 def participants(instruction: str, computation: int, lanes: list[int]) -> str:
@@ -288,7 +301,7 @@ def bijective(instruction: str, operand: str, row: str, col: str, product: bool 
 KINDS = {
     check.__name__: check
     for check in (
-        formula, proved, fragment, drawing, drawn_by, once, holds, along, apart, store, fact, known, participants,
-        same_map, observed, even_steps, atom, warps, bijective,
+        formula, proved, fragment, drawing, drawn_by, once, holds, along, apart, store, fact, known, in_row,
+        participants, same_map, observed, even_steps, atom, warps, bijective,
     )
 }  # fmt: skip

@@ -16,6 +16,7 @@ from layouts.tensor import copy as copy_tensor
 from layouts.tensor import gemm as gemm_tensor
 from layouts.text import parse_int_tuple
 from tests.claims.expression import compute
+from tests.claims.on_layouts import read
 
 Array = Any
 
@@ -137,10 +138,12 @@ def span(layout: str, threads: int, bytes_each: int, is_: int) -> str:
     return "" if len(held) * bytes_each == is_ else f"{len(held) * bytes_each} bytes, not {is_}"
 
 
-def bank_conflicts(layout: str, threads: int, ways: int) -> str:
-    """How many wavefronts a phase of shared memory takes when each thread asks for the 4 bytes of its first value."""
-    found = Layout.parse(layout)
-    asked = wavefronts([4 * found(t, 0) for t in range(threads)], 32)
+def bank_conflicts(
+    layout: str, threads: int, ways: int, bytes_each: int = 4, bits: int = 32, swizzle: list[int] | None = None
+) -> str:
+    """The most wavefronts of a phase of shared memory when each thread asks for so many bits from its first value."""
+    found = read(layout, swizzle)
+    asked = wavefronts([bytes_each * found(t, 0) for t in range(threads)], bits)
     if asked.degree == ways:
         return ""
     met = asked.conflict

@@ -76,8 +76,9 @@ def _calls(mma: TiledMMA, operand: str, tile: list[int]) -> int:
     return m * n * k
 
 
-def _rows(mma: TiledMMA, operand: str, tile: list[int]) -> int:
-    return len({x for x, _ in held(mma, "C", 0, tile)})
+def _lines(mma: TiledMMA, operand: str, axis: int, tile: list[int]) -> int:
+    """The different rows (axis 0) or columns (1) of an operand that thread 0 holds something of."""
+    return len({element[axis] for element in held(mma, operand, 0, tile)})
 
 
 QUANTITIES = {
@@ -86,7 +87,9 @@ QUANTITIES = {
     "outputs": lambda mma, operand, tile: mma.shape_mnk[0] * mma.shape_mnk[1],
     "elements": _holdings,
     "modes": _modes,
-    "rows": _rows,
+    "rows": lambda mma, operand, tile: _lines(mma, "C", 0, tile),
+    "columns": lambda mma, operand, tile: _lines(mma, "C", 1, tile),
+    "depths": lambda mma, operand, tile: _lines(mma, "A", 1, tile),
     "calls": _calls,
     "k blocks": lambda mma, operand, tile: _modes(mma, "A", tile)[2],
     "tiles": lambda mma, operand, tile: tile[0] // mma.shape_mnk[0] * (tile[1] // mma.shape_mnk[1]),
@@ -207,6 +210,12 @@ def reaches(threads: int, rows: list[str], columns: list[str], shape: list[int])
     return "" if len(owned) == shape[0] * shape[1] else f"{len(owned)} owners"
 
 
+def reads(threads: int, rows: list[str], columns: list[str], are: list[int]) -> str:
+    """How many rows of A and columns of B a group of threads needs, for outputs of formulas of t."""
+    true = [len({compute(x, t=t) for x in formulas for t in range(threads)}) for formulas in (rows, columns)]
+    return "" if true == are else f"{true[0]} rows and {true[1]} columns"
+
+
 def element(
     *, atom: str, atoms: str, tensor: str, at: list[Any], offset: int, row: int, column: int, permutation: Any = ()
 ) -> str:
@@ -280,7 +289,7 @@ def _issue(instruction: Instruction, lanes: list[dict[str, Tensor]], at: tuple[i
 KINDS = {
     check.__name__: check
     for check in (
-        count, positions, accepted, owners, part, derivation, coordinates, index_arrays, reaches, element, choices,
-        every_multiple, three_loops,
+        count, positions, accepted, owners, part, derivation, coordinates, index_arrays, reaches, reads, element,
+        choices, every_multiple, three_loops,
     )
 }  # fmt: skip
