@@ -17,7 +17,15 @@ from verify.arithmetic import modes
 from verify.cli import nearest
 from verify.subject import Part, Subject
 from verify.subject import prepare as prepare_atom
-from verify.tiling_refused import check_numbers, check_permutation, check_threads, check_tile, refused, unbuilt
+from verify.tiling_refused import (
+    check_atoms,
+    check_numbers,
+    check_permutation,
+    check_threads,
+    check_tile,
+    refused,
+    uncut,
+)
 from verify.tiling_stated import Stated
 
 LIKE = {"E": "A", "SFA": "A", "SFB": "B"}  # metadata and scale factors are dealt out as what they belong to
@@ -172,14 +180,19 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
         raise IllFormed("thr", atom.thr, subject.thr_fault)
     if outside := tuple(part for part in subject.parts if _leaves_its_tile(part)):
         raise OutOfTile(subject, outside)
-    check_threads(stated, atom, subject.threads)
-    for axis in range(3):
-        check_permutation(stated, atom, axis)
+
+    def build(other: Stated) -> TiledMMA:
+        return _built(other, subject)[0]
+
+    check_threads(stated, atom, subject.threads, build)
     try:
         mma, dealt = _built(stated, subject)
     except LayoutError as error:
-        raise unbuilt(stated, atom, error, lambda other: _built(other, subject)) from error
-    check_numbers(stated, atom, mma.size)
+        check_atoms(stated, atom, build)
+        for axis in range(3):
+            check_permutation(stated, atom, axis, build)
+        raise uncut(stated, error, build) from error
+    check_numbers(stated, atom, mma.size, build)
     unit = stated.covered(atom.shape)
     tile = stated.tile or unit
     check_tile(stated, tile, unit)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -83,12 +84,35 @@ REFUSED = {
     ),
     "three quadpairs, as a layout": (
         ["--atom", QUADPAIR, "--atoms-layout", "(3,1,1):(1,3,3)"],
-        f"--atoms-layout: (3,1,1):(1,3,3): 3 atoms along M {BETWEEN}; (2,1,1):(1,3,3) or (4,1,1):(1,3,3) would do",
+        f"--atoms-layout: (3,1,1):(1,3,3): 3 atoms along M {BETWEEN}; (2,1,1):(1,0,0) or (4,1,1):(1,0,0) would do",
     ),
     "three quadpairs beside a mode of modes": (
         ["--atom", QUADPAIR, "--atoms-layout", "((2,2),3,1):((3,6),1,0)"],
         f"--atoms-layout: ((2,2),3,1):((3,6),1,0): 3 atoms along N {BETWEEN}; "
         "((2,2),2,1):((2,4),1,0) or ((2,2),4,1):((4,8),1,0) would do",
+    ),
+    "three quadpairs by five by seven": (
+        ["--atom", QUADPAIR, "--atoms-layout", "3,5,7"],
+        f"--atoms-layout: (3,5,7):(1,3,15): the atoms {BETWEEN}; (2,4,7):(1,2,8) would do",
+    ),
+    "three quadpairs that share threads": (
+        ["--atom", QUADPAIR, "--atoms-layout", "(3,1,2):(1,1,0)"],
+        "--atoms-layout: (3,1,2):(1,1,0): atoms (0,0,0) and (0,0,1) are both number 0; "
+        "(2,1,2):(2,0,1) or (4,1,2):(2,0,1) would do",
+    ),
+    "three quadpairs numbered too high": (
+        ["--atom", QUADPAIR, "--atoms-layout", "(1,3):(2,1000000)"],
+        f"--atoms-layout: (1,3,1):(2,1000000,0) of {QUADPAIR}: threads are numbered up to 23999999, a CTA has at most "
+        "1024; (1,2,1):(0,1,0) or (1,4,1):(0,1,0) would do",
+    ),
+    "atoms with holes under a permutation that they cut across": (
+        ["--atom", F16, "--atoms-layout", "(2,1,2):(2,2,5)", "--permutation", "_,(6,4):(4,1),_"],
+        "--atoms-layout: (2,1,2):(2,2,5) leaves holes that no layout fills; (2,1,2):(1,0,2) would do",
+    ),
+    "a permutation with a hole, in an order that the atoms cut across": (
+        ["--atom", F16, "--permutation", "_,_,(3,8,4):(-1,0,3)"],
+        "--permutation: K = (3,8,4):(-1,0,3) does not cover 0..95: coordinate 10 is nobody's, -1 is outside; "
+        "96, in order, would do",
     ),
     "a permutation that the atoms cut across": (
         ["--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,(2,3):(3,1)"],
@@ -148,14 +172,25 @@ def test_what_cannot_be_a_tiling_is_one_line(name: str, capsys: pytest.CaptureFi
     assert run(capsys, *words) == (2, "", f"lanecheck: {line}\n")
 
 
-def test_what_would_do_does(capsys: pytest.CaptureFixture[str]) -> None:
+def replaced(words: list[str], line: str) -> Iterator[list[str]]:
+    """The words with what a refusal says would do in their place; the permutation, where that is at fault, alone."""
+    option, _, told = line.partition(": ")
+    for other in told.rpartition("; ")[2].removesuffix(" would do").split(" or "):
+        if option == "--atoms-layout":
+            yield [*words[:2], option, other]
+        else:
+            tiler = other.removeprefix(f"{told[0]} = ").removesuffix(",").removesuffix(", in order")
+            yield [*words[: words.index(option) + 1], ",".join(tiler if axis == told[0] else "_" for axis in "MNK")]
+
+
+@pytest.mark.parametrize(
+    "name", [name for name, (_, line) in REFUSED.items() if re.match(r"--(atoms-l|perm).*; .* would do$", line)]
+)
+def test_what_would_do_does(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """The numbers that refusals name, taken at their word."""
-    assert run(capsys, "--atom", F16, "--atoms-layout", "(2,2,1):(1,2,0)", "-q")[0] == 0
-    assert run(capsys, "--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,6", "-q")[0] == 0
-    assert run(capsys, "--atom", F16, "--permutation", "_,(8,2):(1,8),_", "-q")[0] == 0
-    for words, line in ((words, line) for name, (words, line) in REFUSED.items() if name.startswith("three quadpairs")):
-        for layout in line.rpartition("; ")[2].removesuffix(" would do").split(" or "):
-            assert run(capsys, *words[:2], "--atoms-layout", layout, "-q")[0] == 0, layout
+    words, line = REFUSED[name]
+    for instead in replaced(words, line):
+        assert run(capsys, *instead, "-q")[0] == 0, instead
 
 
 def test_one_table_that_is_no_tiling_does_not_silence_the_others(
