@@ -5,17 +5,21 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from math import gcd
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
 from proofs.modes import modes
 from verify.proof import solved
+from verify.tiling_instead import compacted
 from verify.tiling_proof import Prover
 from verify.tiling_stated import Smem
 from verify.tiling_subject import Dealt, Tiling, TilingKind
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+
+Offsets: TypeAlias = "npt.NDArray[np.int64]"
 
 
 def judge(tiling: Tiling, prover: Prover) -> Iterator[Verdict]:
@@ -33,8 +37,8 @@ def _divides(tiling: Tiling, dealt: Dealt, atom: Smem, prover: Prover) -> Verdic
     fault = (
         _undivided(dealt, (x, y), (rows, columns), "the tile")
         or _straddling(tiling, dealt, (rows, columns))
-        or _period(atom)
-        or _collision(atom, (x, y))
+        or (_period(atom) if (x, y) != (rows, columns) else None)
+        or _misplaced(dealt, atom, (x, y))
     )
     status = Status.PROVED if fault is None else Status.REFUTED
     evidence = [Evidence(Witness.BOOK, status, "enumeration", x * y, "numpy", counterexample=fault)]
@@ -133,18 +137,59 @@ def _shorter(swizzle: Swizzle, elements: int) -> str:
     return str(Swizzle(swizzle.bits, base, swizzle.shift)) if base >= 0 else ""
 
 
-def _collision(atom: Smem, extent: tuple[int, int]) -> Counterexample | None:
-    """Two elements of the tile at one offset of shared memory."""
+def _misplaced(dealt: Dealt, atom: Smem, extent: tuple[int, int]) -> Counterexample | None:
+    """An element outside the memory or at another's offset, in the atom or the tile, or a copy that is not the atom."""
+    copy = _offsets(atom)
+    if fault := _collision(dealt, copy):
+        return fault
     try:
-        whole = tile_to_shape(atom, extent)
-    except LayoutError as error:
-        return Counterexample({}, str(error))
-    offsets = whole(np.arange(extent[0] * extent[1]))
-    order = np.argsort(offsets, kind="stable")
-    twice = np.flatnonzero(np.diff(offsets[order]) == 0)
+        whole = _offsets(tile_to_shape(atom, extent))
+    except LayoutError:
+        plain = _plain(atom)
+        return Counterexample(
+            {"elements": size(plain), "offsets": cosize(plain)},
+            f"its {size(plain)} elements leave holes in {cosize(plain)} offsets, and no layout says where copies go",
+            repair=str(compacted(plain)),
+        )
+    return _collision(dealt, whole) or _unlike(dealt, copy, whole)
+
+
+def _offsets(layout: Smem) -> Offsets:
+    """The offset of each element (x, y)."""
+    rows, columns = (size(mode) for mode in layout)
+    found: Offsets = np.asarray(layout(np.arange(rows * columns))).reshape(columns, rows).T
+    return found
+
+
+def _collision(dealt: Dealt, offsets: Offsets) -> Counterexample | None:
+    """An element below the first offset, or two elements at one."""
+    rows = offsets.shape[0]
+    flat = offsets.T.ravel()
+    if (low := int(flat.argmin())) >= 0 and flat[low] < 0:
+        at = divmod(low, rows)[::-1]
+        return Counterexample(_at(dealt, at), f"({at[0]}, {at[1]}) is at offset {int(flat[low])}, below the first")
+    order = np.argsort(flat, kind="stable")
+    twice = np.flatnonzero(np.diff(flat[order]) == 0)
     if not len(twice):
         return None
     first, second = (int(order[twice[0] + i]) for i in (0, 1))
-    at = [f"({index % extent[0]}, {index // extent[0]})" for index in (first, second)]
-    said = f"{at[0]} and {at[1]} are both at offset {int(offsets[first])}"
+    places = [f"({index % rows}, {index // rows})" for index in (first, second)]
+    said = f"{places[0]} and {places[1]} are both at offset {int(flat[first])}"
     return Counterexample({"first": first, "second": second}, said)
+
+
+def _unlike(dealt: Dealt, copy: Offsets, whole: Offsets) -> Counterexample | None:
+    """An element that does not lie from the first of its copy as it lies in the atom."""
+    (rows, columns), (x, y) = copy.shape, whole.shape
+    starts = whole[::rows, ::columns] - copy[0, 0]
+    wanted = np.tile(copy, (x // rows, y // columns)) + np.kron(starts, np.ones_like(copy))
+    wrong = np.argwhere((whole != wanted).T)
+    if not len(wrong):
+        return None
+    at = int(wrong[0][1]), int(wrong[0][0])
+    said = f"({at[0]}, {at[1]}) is at offset {int(whole[at])}, in a copy of the atom at {int(wanted[at])}"
+    return Counterexample(_at(dealt, at), said)
+
+
+def _at(dealt: Dealt, place: tuple[int, int]) -> dict[str, int]:
+    return dict(zip(dealt.part.axes, place, strict=True))

@@ -35,6 +35,28 @@ def test_the_tile_is_one_copy_after_another(atom: str, said: str, capsys: pytest
     assert {e["witness"]: e["status"] for e in verdict["evidence"]} == {"book": "PROVED", "proof": said}
 
 
+@pytest.mark.parametrize(
+    ("atom", "said"),
+    [
+        ("(8,64):(64,-1)", "(0, 63) is at offset -63, below the first"),
+        ("(8,64):(0,1)", "(0, 0) and (1, 0) are both at offset 0"),
+        ("(8,8):(8,7)", "(7, 0) and (0, 8) are both at offset 56"),
+        ("(2,2):(3,5)", "its 4 elements leave holes in 9 offsets, and no layout says where copies go"),
+        ("Sw<1,0,1> o (2,2):(1,5)", "Sw<1,0,1> repeats every 4 elements, the atom has 7: its second copy is another"),
+    ],
+)
+def test_an_atom_that_cannot_be_repeated(atom: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, verdict = judged(capsys, atom)
+    (evidence,) = verdict["evidence"]
+    assert (code, verdict["status"], evidence["counterexample"]["statement"]) == (1, "REFUTED", said)
+
+
+def test_a_swizzle_longer_than_the_only_copy_is_no_fault(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--atom", F16, "--tile", "16,64,64", "-q", "--smem-a"]
+    assert tiling.main([*words, "Sw<3,10,3> o (16,64):(64,1)"]) == 0
+    assert tiling.main([*words, "Sw<3,10,3> o (8,64):(64,1)"]) == 1
+
+
 def test_what_does_not_divide_is_refuted_without_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     code, verdict = judged(capsys, "(8,7):(7,1)")
     assert code == 1 and [e["witness"] for e in verdict["evidence"]] == ["book"]
@@ -45,7 +67,6 @@ def test_what_does_not_divide_is_refuted_without_the_solver(capsys: pytest.Captu
     [
         "((8,12),(64,3)):((64,1536),(1,512))",  # copies along k first
         "((8,12),(64,3)):((64,512),(1,6656))",  # a copy is left out
-        "((8,12),(64,3)):((1,512),(8,6144))",  # each copy transposed
     ],
 )
 def test_a_tile_that_is_made_wrongly_never_stands(
@@ -57,3 +78,13 @@ def test_a_tile_that_is_made_wrongly_never_stands(
     monkeypatch.setattr(tiling_smem, "tile_to_shape", lambda atom, extent: wrong)
     code, verdict = judged(capsys, "(8,64):(64,1)")
     assert code == 3 and verdict["contradiction"]
+
+
+def test_copies_that_are_not_the_atom_are_found_by_enumeration(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    transposed = parse_layout("((8,12),(64,3)):((1,512),(8,6144))")
+    monkeypatch.setattr(tiling_smem, "tile_to_shape", lambda atom, extent: transposed)
+    code, verdict = judged(capsys, "(8,64):(64,1)")
+    (evidence,) = verdict["evidence"]
+    assert code == 1 and evidence["counterexample"]["statement"] == "(1, 0) is at offset 1, in a copy of the atom at 64"
