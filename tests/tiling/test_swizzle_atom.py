@@ -40,7 +40,7 @@ def test_the_tile_is_one_copy_after_another(atom: str, said: str, capsys: pytest
     [
         ("(8,64):(64,-1)", "(0, 63) is at offset -63, below the first"),
         ("(8,64):(0,1)", "(0, 0) and (1, 0) are both at offset 0"),
-        ("(8,8):(8,7)", "(7, 0) and (0, 8) are both at offset 56"),
+        ("(8,16):(8,4)", "(1, 0) and (0, 2) are both at offset 8"),
         ("(2,2):(3,5)", "its 4 elements leave holes in 9 offsets, and no layout says where copies go"),
         ("Sw<1,0,1> o (2,2):(1,5)", "Sw<1,0,1> repeats every 4 elements, the atom has 7: its second copy is another"),
     ],
