@@ -193,6 +193,8 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
             check_permutation(stated, atom, axis, build)
         raise uncut(stated, error, build) from error
     check_numbers(stated, atom, mma.size, build)
+    for operand in dealt:
+        _check_strides(stated, operand)
     unit = stated.covered(atom.shape)
     tile = stated.tile or unit
     check_tile(stated, tile, unit)
@@ -205,6 +207,18 @@ def _leaves_its_tile(part: Part) -> bool:
         return False
     ends = [(s - 1) * d for s, d in modes(part.layout.shape, part.layout.stride)]
     return sum(min(end, 0) for end in ends) < 0 or sum(max(end, 0) for end in ends) >= prod(part.extent)
+
+
+def _check_strides(stated: Stated, dealt: Dealt) -> None:
+    """Refuse an atom that steps across the end of its first axis: no strides tell who has what of a larger tile."""
+    x, y = (stated.covered(dealt.shape)[axis] for axis in dealt.along)
+    try:
+        dealt.mma.thrfrg(dealt.like, Layout((x, y), (y + 1, 1)))
+    except LayoutError as error:
+        first, second = dealt.part.axes
+        why = f"{dealt.name} = {dealt.part.text} steps across the end of {first}, {dealt.part.extent[0]}, into {second}"
+        told = f"{stated.atom}: {why}, and no strides tell what it has of a larger tile"
+        raise refused(stated, "atom" if stated.file else "", told) from error
 
 
 def _built(stated: Stated, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...]]:

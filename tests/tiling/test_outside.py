@@ -99,3 +99,24 @@ def test_a_failure_of_ours_costs_one_tiling(
     assert (code, out.count(": 1x1x1 atom of"), err.startswith(told)) == (3, 2, True)
     code, out, err = run(capsys, str(path), "--only", "broken")
     assert (code, out, err.startswith(told)) == (3, "", True)
+
+
+ACROSS = (
+    '["mine"]\nshape = [3, 8, 4]\nthr = "1:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
+    'A = "(1,12):(0,1)"\nB = "(1,32):(0,1)"\nC = "(1,(4,6)):(0,(1,4))"\nsource = "mine"\n'
+)
+
+
+@pytest.mark.parametrize("options", [[], ["--explain"], ["--atoms-layout", "1,2,1", "--tile", "96,96,96"]])
+def test_an_atom_that_steps_across_its_rows_is_refused(
+    options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By itself (1,(4,6)) is each of 3x8 once; of a larger tile its modes would need strides that do not exist."""
+    path = tmp_path / "across.toml"
+    path.write_text(ACROSS)
+    why = (
+        "C = (1,(4,6)):(0,(1,4)) steps across the end of m, 3, into n, and no strides tell what it has of a larger tile"
+    )
+    assert run(capsys, "--atoms", str(path), "--atom", "mine", *options) == (2, "", f"lanecheck: mine: {why}\n")
+    path.write_text(ACROSS.replace("(4,6)):(0,(1,4))", "(3,8)):(0,(1,3))"))
+    assert run(capsys, "--atoms", str(path), "--atom", "mine", *options)[0] == 0
