@@ -19,6 +19,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import compress
 from typing import Literal
 
 import numpy as np
@@ -62,9 +63,14 @@ def kindred(signature: Signature) -> Signature | None:
     if signature.lanes != 32 or len(signature.shape) != 3:
         return None
     a = signature.operands["A"]
-    names = mnemonics("wgmma.mma_async.sync")
-    wide = (look_up(name) for name in names if f".m64n8k{signature.operands['A'].extent[1]}." in name)
-    return next((one for one in wide if one.operands["A"].bits == a.bits), None)
+    alike = ((one.operands["A"].bits, one.shape[2]) == (a.bits, a.extent[1]) for one in _narrow())
+    return next(compress(_narrow(), alike), None)
+
+
+@cache
+def _narrow() -> tuple[Signature, ...]:
+    """The dense wgmma with N = 8."""
+    return tuple(look_up(name) for name in mnemonics("wgmma.mma_async.sync") if ".m64n8k" in name)
 
 
 def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:

@@ -150,7 +150,7 @@ class _Built:
 def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
     """Compile a group as one module; if it is refused, each instruction alone, for one of them is to blame."""
     try:
-        return [_Built(group, compile_cubin(module(group), architecture))]
+        return [_Built(group, compile_cubin(module(group), architecture, in_haste=True))]
     except Refused as refused:
         if len(group) == 1:
             return [_Built(group, refused)]

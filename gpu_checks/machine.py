@@ -44,7 +44,7 @@ class Hits:
     """What D showed: how many elements were reached for each item, which, and the codes they read out."""
 
     counts: npt.NDArray[np.uint32]  # [item]
-    reached: npt.NDArray[np.uint16]  # [item][place]; places from counts on are undefined
+    reached: npt.NDArray[np.uint16]  # [item][place], rising; places from counts on are undefined
     codes: npt.NDArray[np.int32]  # [item][place]
 
 

@@ -27,49 +27,48 @@ from gpu_checks.machine import Hits
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Labels
 
 Slots = npt.NDArray[np.int64]
-_BITS = 20  # of a slot's number in a packed meeting
-_MASK = 2**_BITS - 1
+_NONE = 2**62  # more than any slot
 
 
 @dataclass(frozen=True, slots=True)
 class Meetings:
-    """All meetings under one configuration, sorted by a, then d."""
+    """What elements of A meet under one configuration: a[i] meets b[i, j], and their product goes to d[i, j].
+
+    All that meet any meet equally many. Both `a` and each row of `d` rise.
+    """
 
     a: Slots
     d: Slots
     b: Slots
-    packed: Slots  # each meeting as one number: a, d and b, of twenty bits each
 
 
-def unpacked(packed: Slots) -> Meetings:
-    """The meetings in these numbers, sorted."""
-    ordered = packed if (packed[1:] >= packed[:-1]).all() else np.sort(packed)
-    return Meetings(ordered >> 2 * _BITS, ordered >> _BITS & _MASK, ordered & _MASK, ordered)
-
-
-def collect(hits: Hits, chosen: Slots, b_slots: int) -> tuple[list[Meetings], tuple[str, ...]]:
-    """The meetings of each configuration, and the items that show no whole number of products."""
+def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Meetings], tuple[str, ...]]:
+    """The meetings of each configuration, and what shows no whole number of products: such elements are left out."""
     limit = hits.reached.shape[1]
+    whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
-    there = np.arange(limit) < hits.counts[:, None]
-    whole = (hits.codes >= 0) & (hits.codes < b_slots)
-    bad = int((there & ~whole).sum())
-    packed = hits.reached.astype(np.int64)
-    packed <<= _BITS
-    packed |= hits.codes
-    every = packed.reshape(-1, len(chosen), limit)
-    every |= (chosen << 2 * _BITS)[:, None]
-    good = (there & whole).reshape(every.shape)
+    under = int((hits.counts > 0).sum()) - int(whole.sum()) - over
+    met = hits.codes[whole]
+    strange = (met < 0) | (met >= numbers)
+    bad = int(strange.sum())
+    if bad:
+        whole[np.flatnonzero(whole)[strange.any(axis=1)]] = False
+        met = hits.codes[whole]
     notes = [f"{over} elements of A reach more than {limit} elements of D"] if over else []
+    notes += [f"{under} elements of A reach some elements of D, but not {limit}"] if under else []
     notes += [f"{bad} elements of D got something else than one product"] if bad else []
-    return [unpacked(one[kept]) for one, kept in zip(every, good, strict=True)], tuple(notes)
+    each = whole.reshape(-1, len(chosen))
+    ends = np.cumsum(each.sum(axis=1))[:-1]
+    d, b = (np.split(slots.astype(np.int64), ends) for slots in (hits.reached[whole], met))
+    return [Meetings(chosen[kept], *found) for kept, *found in zip(each, d, b, strict=True)], tuple(notes)
 
 
 def digest(tables: Sequence[Meetings]) -> str:
-    """SHA-256 of the meetings of all configurations, as packed little-endian 64-bit numbers."""
+    """SHA-256 of a, d and b of each configuration in turn, as little-endian 32-bit numbers."""
     whole = hashlib.sha256()
     for table in tables:
-        whole.update(np.ascontiguousarray(table.packed, "<i8").tobytes())
+        for slots in (table.a, table.d, table.b):
+            whole.update(np.ascontiguousarray(slots, "<i4").tobytes())
     return whole.hexdigest()
 
 
@@ -84,19 +83,22 @@ class Found:
 
 def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
     """The classes of one instruction under one or several patterns of metadata."""
-    a, b, d = (np.concatenate([getattr(table, name) for table in tables]) for name in "abd")
-    m, n = _first(_least(a, d, counts["A"])), _first(_least(b, d, counts["B"]))
-    kept = _first(np.concatenate([_least(table.a, table.b, counts["A"]) for table in tables]))
-    ways = tuple(kept.reshape(len(tables), -1))
-    names = _Names(m, n, *(np.full(counts[x], -1, np.int64) for x in "BDD"))
-    names.m_of_d[d], names.n_of_d[d] = m[a], n[b]
+    m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
+    kept = np.full((len(tables), counts["A"]), _NONE)
+    for table, k in zip(tables, kept, strict=True):
+        m[table.a] = np.minimum(m[table.a], table.d.min(axis=1, initial=_NONE))
+        k[table.a] = table.b.min(axis=1, initial=_NONE)
+        np.minimum.at(n, table.b.ravel(), table.d.ravel())
+    ways = tuple(_first(kept.reshape(-1)).reshape(kept.shape))
+    names = _Names(_first(m), _first(n), *(np.full(counts[x], -1) for x in "BDD"))
     for table, k in zip(tables, ways, strict=True):
-        names.k_of_b[table.b] = k[table.a]
+        names.m_of_d[table.d], names.n_of_d[table.d] = names.m[table.a][:, None], names.n[table.b]
+        names.k_of_b[table.b] = k[table.a][:, None]
     labels = {name: np.full((size, 4), -1, np.int64) for name, size in counts.items()}
-    labels["A"][:, ROW], labels["A"][:, CONTRACTED] = m, ways[0]
-    labels["B"][:, COLUMN], labels["B"][:, CONTRACTED] = n, names.k_of_b
+    labels["A"][:, ROW], labels["A"][:, CONTRACTED] = names.m, ways[0]
+    labels["B"][:, COLUMN], labels["B"][:, CONTRACTED] = names.n, names.k_of_b
     labels["D"][:, ROW], labels["D"][:, COLUMN] = names.m_of_d, names.n_of_d
-    for name, known in (("A", m), ("B", n), ("D", names.m_of_d)):
+    for name, known in (("A", names.m), ("B", names.n), ("D", names.m_of_d)):
         labels[name][known >= 0, PRODUCT] = 0
     return Found(labels, ways, tuple(_objections(names, tables, ways)))
 
@@ -111,20 +113,12 @@ class _Names(NamedTuple):
     n_of_d: Slots
 
 
-def _least(slots: Slots, reached: Slots, size: int) -> Slots:
-    """The least that each slot reaches, -1 for one that reaches nothing."""
-    least = np.full(size, _MASK, np.int64)
-    np.minimum.at(least, slots, reached)
-    return np.where(least == _MASK, -1, least)
-
-
 def _first(names: Slots) -> Slots:
-    """Names numbered in order of first appearance; -1 stays."""
+    """Names numbered in order of first appearance; for none, -1."""
     found, where, which = np.unique(names, return_index=True, return_inverse=True)
-    order = np.argsort(np.where(found < 0, -1, where))
     number = np.empty(len(found), np.int64)
-    number[order] = np.arange(len(found))
-    return number[which] - int(found[0] < 0)
+    number[np.argsort(np.where(found == _NONE, len(names), where))] = np.arange(len(found))
+    return np.where(names == _NONE, -1, number[which])
 
 
 def _objections(names: _Names, tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
@@ -134,10 +128,10 @@ def _objections(names: _Names, tables: Sequence[Meetings], ways: Sequence[Slots]
     slices = np.bincount(names.k_of_b[names.k_of_b >= 0])
     odd = 0
     for table, k in zip(tables, ways, strict=True):
-        same = names.m_of_d[table.d] == names.m[table.a]
+        same = names.m_of_d[table.d] == names.m[table.a][:, None]
         same &= names.n_of_d[table.d] == names.n[table.b]
-        same &= names.k_of_b[table.b] == k[table.a]
-        odd += int((~same).sum()) + abs(int(slices[k[k >= 0]].sum()) - len(table.a))
+        same &= names.k_of_b[table.b] == k[table.a][:, None]
+        odd += int((~same).sum()) + abs(int(slices[k[k >= 0]].sum()) - table.b.size)
     if odd:
         yield f"{odd} meetings are not what the classes say"
 
@@ -152,10 +146,12 @@ def rebuild(a: Labels, b: Labels, d: Labels) -> Meetings:
     live = np.flatnonzero((b[:, [CONTRACTED, COLUMN]] >= 0).all(axis=1) & (b[:, COLUMN] < columns))
     met[b[live, CONTRACTED], b[live, COLUMN]] = live
     whole = np.flatnonzero((a[:, [ROW, CONTRACTED]] >= 0).all(axis=1) & (a[:, ROW] < rows))
-    b_slots, d_slots = met[a[whole, CONTRACTED]], home[a[whole, ROW]]
-    a_slots = np.broadcast_to(whole[:, None], b_slots.shape)
-    good = (b_slots >= 0) & (d_slots >= 0)
-    return unpacked((a_slots[good] << 2 * _BITS) | (d_slots[good] << _BITS) | b_slots[good])
+    order = np.argsort(home, axis=1)[a[whole, ROW]]
+    b_slots, d_slots = (
+        np.take_along_axis(one, order, axis=1) for one in (met[a[whole, CONTRACTED]], home[a[whole, ROW]])
+    )
+    good = (b_slots >= 0).all(axis=1) & (d_slots >= 0).all(axis=1)
+    return Meetings(whole[good], d_slots[good], b_slots[good])
 
 
 def transfer(size: int, slots: Slots, rows: Slots, k: Slots, axis: int) -> tuple[Labels, int]:

@@ -7,19 +7,25 @@ import argparse
 import os
 import sys
 import time
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from fnmatch import fnmatchcase
 from itertools import groupby
+from math import prod
 from pathlib import Path
 
+from gpu_checks.findings import Find, Finding
+from gpu_checks.pages import Page, write
 from gpu_checks.rebuilt import lossy
 from gpu_checks.sources import grouped
-from gpu_checks.store import recordings, write
-from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
-from gpu_checks.worker import Relate, Worker, WorkerError
+from gpu_checks.store import recordings
+from gpu_checks.values import DeviceInfo, Unavailable
+from gpu_checks.worker import Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
+_GLOB = frozenset("*?[")
 OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
@@ -51,16 +57,29 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(options: argparse.Namespace) -> int:
     if options.check is not None:
         return _check(options.check)
-    chosen = _select(options.mnemonic, options.all, options.family)
+    if options.list:
+        return _list(_chosen(options))
+    with ExitStack() as until_done:
+        # They look for the GPU while the instructions are looked up.
+        workers = [until_done.enter_context(Worker(timeout=options.timeout)) for _ in range(_processes(options))]
+        chosen = _chosen(options)
+        if options.output and chosen:
+            options.output.mkdir(parents=True, exist_ok=True)
+        return _probe(chosen, workers, options) if chosen else _list(chosen)
+
+
+def _list(chosen: Sequence[Signature]) -> int:
     if not chosen:
         print("probe: nothing selected (see --list)", file=sys.stderr)
         return EMPTY
-    if options.list:
-        print("\n".join(s.mnemonic for s in chosen))
-        return OK
-    if options.output:
-        options.output.mkdir(parents=True, exist_ok=True)
-    return _probe(chosen, options)
+    print("\n".join(s.mnemonic for s in chosen))
+    return OK
+
+
+def _processes(options: argparse.Namespace) -> int:
+    """As many as there may be work for."""
+    several = options.all or options.family or any(set(name) & _GLOB for name in options.mnemonic)
+    return int(options.jobs if several else min(options.jobs, len(options.mnemonic)))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -98,12 +117,12 @@ def _positive(text: str) -> int:
     return number
 
 
-def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signature]:
+def _chosen(options: argparse.Namespace) -> list[Signature]:
     """The signatures asked for, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
-    known = mnemonics("*")
-    found = set(known) if every or (family and not names) else set()
+    known, names, family = mnemonics("*"), options.mnemonic, options.family
+    found = set(known) if options.all or (family and not names) else set()
     for name in names:
-        if any(sign in name for sign in "*?["):
+        if set(name) & _GLOB:
             found |= {one for one in known if fnmatchcase(one, name)}
         else:
             found.add(signature(name).mnemonic)
@@ -111,20 +130,21 @@ def _select(names: Sequence[str], every: bool, family: str | None) -> list[Signa
     return [s for s in chosen if family in (None, s.family)]
 
 
-def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
+def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argparse.Namespace) -> int:
     started = time.monotonic()
-    results: dict[str, Recording | Move | Unavailable] = {}
+    results: dict[str, Finding | Unavailable] = {}
     info: DeviceInfo | Unavailable | None = None
-    groups = grouped(chosen)
-    parts = [[s for group in groups[start :: options.jobs] for s in group] for start in range(options.jobs)]
-    parts = [part for part in parts if part]
-    with ThreadPoolExecutor(len(parts)) as pool:
-        for seen, found in pool.map(lambda part: _heard(part, options), parts):
-            info = info or seen
+    waiting = deque(sorted(grouped(chosen), key=_pairs, reverse=True))
+    with ThreadPoolExecutor(len(workers)) as pool:
+        for worker, found in zip(workers, pool.map(lambda one: _heard(one, waiting, options), workers), strict=True):
+            info = info if isinstance(info, DeviceInfo) else worker.device or info
             results |= found
+    if isinstance(info, Unavailable):  # no worker found the GPU, so groups are left
+        results |= {s.mnemonic: info for group in waiting for s in group}
     results = {s.mnemonic: results[s.mnemonic] for s in chosen}
     seconds = time.monotonic() - started
     if not options.quiet:
+        _progress("")
         print("\n".join(_lines(results)))
     recorded = [result for result in results.values() if not isinstance(result, Unavailable)]
     if options.output:
@@ -135,33 +155,45 @@ def _probe(chosen: Sequence[Signature], options: argparse.Namespace) -> int:
     return UNCHECKED if options.require and len(recorded) < len(results) else OK
 
 
+def _pairs(group: Sequence[Signature]) -> int:
+    """How many pairs of elements of A and B there are, about: the longest groups are the first to be handed out."""
+    return sum(prod((*s.shape, *s.shape[2:])) for s in group)
+
+
 def _heard(
-    chosen: Sequence[Signature], options: argparse.Namespace
-) -> tuple[DeviceInfo | Unavailable | None, dict[str, Recording | Move | Unavailable]]:
-    """What one worker process finds out about some instructions, and the GPU it found."""
-    results = {}
-    with Worker(timeout=options.timeout) as worker:
-        for index, result in worker.run([Relate(s, options.trials, options.seed) for s in chosen]):
-            results[chosen[index].mnemonic] = result
+    worker: Worker, waiting: deque[Sequence[Signature]], options: argparse.Namespace
+) -> dict[str, Finding | Unavailable]:
+    """What one worker process finds out about the groups that it takes, one after the other."""
+    results: dict[str, Finding | Unavailable] = {}
+    while not isinstance(worker.device, Unavailable) and (group := _next(waiting)):
+        jobs = [Find(s, options.trials, options.seed, options.output is not None) for s in group]
+        for index, result in worker.run(jobs):
+            results[group[index].mnemonic] = result
             if not options.quiet:
-                _progress(index + 1, chosen)
-        return worker.device, results
+                _progress(f"{len(waiting)} groups to go  {group[index].mnemonic}")
+    return results
 
 
-def _progress(count: int, chosen: Sequence[Signature]) -> None:
+def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
+    """The next group, or none; several threads ask."""
+    try:
+        return waiting.popleft()
+    except IndexError:
+        return ()
+
+
+def _progress(told: str) -> None:
     if sys.stderr.isatty():
-        end = "\n" if count == len(chosen) else ""
-        print(f"\r\x1b[K{count}/{len(chosen)}  {chosen[count - 1].mnemonic}", end=end, file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{told}", end="", file=sys.stderr, flush=True)
 
 
-def _lines(results: Mapping[str, Recording | Move | Unavailable]) -> Iterable[str]:
+def _lines(results: Mapping[str, Finding | Unavailable]) -> Iterable[str]:
     for mnemonic, result in results.items():
         if not isinstance(result, Unavailable):
             how = f"{result.sass or 'SASS not seen'}{'  emulated' if result.emulated else ''}"
             word = "RECORDED   " if result.sound else "CONTRADICTS"
-            size = f"{result.pairs} pairs" if isinstance(result, Recording) else f"{result.places.size // 2} bytes"
-            yield f"{word}  {mnemonic}  {size}  {how}"
-            yield from (f"             {note}" for note in _objections(result))
+            yield f"{word}  {mnemonic}  {result.extent}  {how}"
+            yield from (f"             {note}" for note in result.objections)
     silent = {m: r.reason for m, r in results.items() if isinstance(r, Unavailable)}
     for reason, group in groupby(sorted(silent, key=lambda m: (silent[m], m)), key=silent.__getitem__):
         names = list(group)
@@ -169,34 +201,23 @@ def _lines(results: Mapping[str, Recording | Move | Unavailable]) -> Iterable[st
         yield f"UNCHECKED    {names[0]}{more}: {reason}"
 
 
-def _objections(recording: Recording | Move) -> Iterable[str]:
-    yield from recording.exceptions
-    if isinstance(recording, Move):
-        return
-    controls = recording.controls
-    if controls is None:
-        yield "the labels are not complete: nothing could be multiplied through them"
-    elif not controls.hold:
-        yield (
-            f"controls: {controls.product} wrong elements through the labels (want 0), {controls.relabelled} "
-            f"when renamed (want 0), {controls.rotated} when rotated (want some)"
-        )
-
-
-def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Recording | Move]) -> None:
+def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Finding]) -> None:
+    kin: dict[str, list[Page]] = {}
     family = {s.mnemonic: s.family for s in chosen}
-    for name in sorted({family[r.mnemonic] for r in found}):
-        path = write(folder, name, [r for r in found if family[r.mnemonic] == name])
-        print(f"wrote {path}", file=sys.stderr)
+    for one in found:
+        if one.page is not None:
+            kin.setdefault(family[one.mnemonic], []).append(one.page)
+    for name in sorted(kin):
+        print(f"wrote {write(folder, name, kin[name])}", file=sys.stderr)
 
 
 def _summary(
-    results: Mapping[str, Recording | Move | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
+    results: Mapping[str, Finding | Unavailable], info: DeviceInfo | Unavailable | None, seconds: float
 ) -> str:
     found = [result for result in results.values() if not isinstance(result, Unavailable)]
     emulated = sum(result.emulated is True for result in found)
     broken = sum(not result.sound for result in found)
-    pairs = sum(result.pairs for result in found if isinstance(result, Recording))
+    pairs = sum(result.pairs for result in found)
     text = f"{len(found)} recorded, {pairs} pairs ({emulated} emulated, {broken} contradict their controls), "
     text += f"{len(results) - len(found)} unchecked, {seconds:.1f} s"
     if isinstance(info, DeviceInfo):

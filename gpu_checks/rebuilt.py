@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from gpu_checks import classes, meetings
+from gpu_checks.sparse import outer
 from gpu_checks.values import CONTRACTED, Recording
 
 
@@ -18,7 +19,7 @@ def hash_of(recording: Recording) -> str:
     a, b, d = (recording.operands[name].reshape(-1, 4) for name in "ABD")
     kept = [a[:, CONTRACTED]] if recording.metadata is None else list(recording.metadata.kept.values())
     tables = []
-    for k in kept:
+    for k in outer(np.stack(kept)):
         stood = np.array(a)
         stood[:, CONTRACTED] = k.reshape(-1)
         tables.append(meetings.rebuild(stood, b, d))

@@ -27,7 +27,7 @@ from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels
 from isa_tables.signature import Signature, runs_on
 
 TRIALS = 8  # choices of addresses for a matrix move
-_ELEMENTS = 2**17  # of D in all trials together, about
+_ELEMENTS = 2**15  # of D in all trials together, about
 _DIGITS = 1024  # exact in every accumulator
 _AXES = {"A": (ROW, CONTRACTED, PRODUCT), "B": (CONTRACTED, COLUMN, PRODUCT), "D": (ROW, COLUMN, PRODUCT)}
 

@@ -2,19 +2,24 @@
 """The relation under every pattern of metadata, and which lane's metadata rules which element of A.
 
 A dense instruction has one relation and no patterns. Of a sparse one a field is four bits of a lane's metadata. With
-one pattern in every field the relation is taken as for a dense instruction; a stored element of A keeps its row and
-changes its k. Then the fields are told apart: each has a number, and in one configuration for each binary digit of
-it (and one for the inverse digit) a field holds one of two patterns, so that the k of an element spells the number
-of the field that rules it. Last, all fields are drawn at random from the patterns, and every element must stand
-where its field says. All this is done for every selector F, with A in registers; `check` holds an A in memory to it.
+one pattern in every field the relation is taken as for a dense instruction, with the first pattern and the last, which
+between them keep every k; a stored element of A keeps its row and changes its k. From here on a few columns of B are
+enough, now that they have names: every pattern is looked at through them, under every selector F. Then the fields are
+told apart: each has a number, and in one configuration for each binary digit of it (and one for the inverse digit) a
+field holds one of two patterns, so that the k of an element spells the number of the field that rules it. Last, all
+fields are drawn at random from the patterns, and every element must stand where its field says. All this is done with
+A in registers; `check` holds an A in memory to it. That the other columns are ruled alike is for the random products
+to show (`record.controls`), whose metadata are random too.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpu_checks.coded import Form, forms, plainest, slots
 from gpu_checks.machine import Machine
@@ -26,7 +31,7 @@ from gpu_checks.values import COLUMN, CONTRACTED, ROW, Labels, Metadata
 from isa_tables.signature import Signature
 
 FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
-RANDOM = 16  # configurations of random fields
+RANDOM = 8  # configurations of random fields
 COLUMNS = 8  # of B that rulers are read against: all that mma.sp has
 _EVERY = 0x11111111  # one in every field
 
@@ -58,67 +63,82 @@ def uniform(signature: Signature) -> Words:
     return values * np.full((1, signature.lanes, 1), _EVERY, np.uint32) if values.size else NOTHING
 
 
+def outer(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The first and the last of several rows, one for each pattern."""
+    return rows[:: max(1, len(rows) - 1)]
+
+
 def look(machine: Machine, signature: Signature, seed: int) -> Relation:
     """Probe every pattern under every selector. Raises Refused or DeviceFault as the machine does."""
     every = [form for form in forms(signature) if form.plain]
     first, image = every[0], plainest(signature, "B")
     sizes = {"A": slots(first, "A", None), "B": slots(first, "B", image)}
     sizes["D"] = (signature.lanes, signature.operands["D"].values)
-    spelling = spell(first, image)
-    seen = {form: meet(machine, form, None, image, spelling, uniform(signature)) for form in every}
-    tables = seen[first][0]
+    tables, notes = meet(machine, first, None, image, spell(first, image), outer(uniform(signature)))
     found = label({name: lanes * count for name, (lanes, count) in sizes.items()}, tables)
-    notes = [*dict.fromkeys(note for _, said in seen.values() for note in said), *found.notes]
-    different = [f for f in every if not all(map(_same, seen[f][0], tables))]
-    notes += [f"selector {f.signature.chosen.get('F')} gives another relation" for f in different]
-    metadata = None
+    notes, metadata = (*notes, *found.notes), None
     if signature.sparsity is not None:
-        part = _Part(spelling, image, np.stack(found.kept), found.labels["B"][:, CONTRACTED])
-        if signature.shape[1] > COLUMNS:
-            part = part.narrowed(first, found.labels["B"][:, COLUMN])
-        rulers = {}
-        for form in every:
-            ruler, said = _ruler(machine, form, part, seed)
-            rulers[int(form.signature.chosen.get("F", 0))] = ruler.reshape(*sizes["A"], 2)
-            notes += said
-        kept = {v: k.reshape(sizes["A"]) for v, k in zip(patterns(signature), found.kept, strict=True)}
-        metadata = Metadata(kept, rulers, RANDOM)
+        part = _Part(by_k(first, image, found.labels["B"], COLUMNS), image, found.labels)
+        metadata, said = _metadata(machine, every, part, found.kept, seed)
+        notes += said
     return Relation(
         operands={name: flat.reshape(*sizes[name], 4) for name, flat in found.labels.items()},
         metadata=metadata,
         hash=digest(tables),
         pairs=len(found.labels["A"]) * len(found.labels["B"]),
-        notes=tuple(notes),
+        notes=tuple(dict.fromkeys(notes)),
     )
-
-
-def _same(one: Meetings, other: Meetings) -> bool:
-    return np.array_equal(one.packed, other.packed)
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What rulers are read against: B or a few of its columns, and the k of A's and B's slots."""
+    """What patterns and rulers are read against: a few columns of B, each element known by its k, and all labels."""
 
     spelling: Spelling
     image: Window | None
-    ways: Labels  # [pattern][A slot] -> k
-    k_of_b: Labels
-
-    def narrowed(self, form: Form, columns: Labels) -> _Part:
-        few = spell(form, self.image, (columns >= 0) & (columns < COLUMNS), COLUMNS)
-        return _Part(few, self.image, self.ways, self.k_of_b)
+    labels: Mapping[str, Labels]  # flat, of A, B and D
 
     def k(self, machine: Machine, form: Form, fixed: Words) -> tuple[Labels, tuple[str, ...]]:
         """[configuration][A slot] -> k, and what did not fit."""
         tables, said = meet(machine, form, None, self.image, self.spelling, fixed)
-        return np.stack([_k_of(table, self.k_of_b, self.ways.shape[1]) for table in tables]), said
+        a, d = self.labels["A"], self.labels["D"]
+        wrong = sum(int((d[one.d, ROW] != a[one.a, ROW, None]).sum()) for one in tables)
+        wrong += sum(int((d[one.d, COLUMN] >= self.spelling.columns).sum()) for one in tables)
+        odd = (f"{wrong} products change their row or column with the metadata",) if wrong else ()
+        return np.stack([_k_of(one, len(a)) for one in tables]), (*said, *odd)
 
 
-def _ruler(machine: Machine, form: Form, part: _Part, seed: int) -> tuple[Labels, list[str]]:
+def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Spelling:
+    """The first columns of B, whose elements are known by their k; b are their flat labels."""
+    few = (b[:, COLUMN] >= 0) & (b[:, COLUMN] < columns)
+    return spell(form, image, np.where(few, b[:, CONTRACTED], -1), columns)
+
+
+def _metadata(
+    machine: Machine, every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
+) -> tuple[Metadata, tuple[str, ...]]:
+    """The k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
+    signature = every[0].signature
+    ways, notes = part.k(machine, every[0], uniform(signature))
+    notes += () if np.array_equal(outer(ways), kept) else ("a few columns show another k than all do",)
+    shape, rulers = (signature.lanes, signature.operands["A"].values), {}
+    for form in every:
+        selector = int(form.signature.chosen.get("F", 0))
+        if form is not every[0]:
+            again, said = part.k(machine, form, uniform(signature))
+            same = np.array_equal(again, ways)
+            notes += (*said, *(() if same else (f"selector {selector} gives another relation",)))
+        ruler, said = _ruler(machine, form, part, ways, seed)
+        rulers[selector] = ruler.reshape(*shape, 2)
+        notes += said
+    return Metadata(
+        {v: k.reshape(shape) for v, k in zip(patterns(signature), ways, strict=True)}, rulers, RANDOM
+    ), notes
+
+
+def _ruler(machine: Machine, form: Form, part: _Part, ways: Labels, seed: int) -> tuple[Labels, tuple[str, ...]]:
     """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
-    lanes, ways = form.signature.lanes, part.ways
-    apart = _apart(ways)
+    lanes, apart = form.signature.lanes, _apart(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
     digits = range(int(number.max()).bit_length())
     chosen = np.stack([number >> digit & 1 for digit in digits] + [1 - (number >> digit & 1) for digit in digits])
@@ -132,11 +152,10 @@ def _ruler(machine: Machine, form: Form, part: _Part, seed: int) -> tuple[Labels
     clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
     ruler = np.where(clean, spelled, -1)
     wrong = int((_predicted(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
-    notes = list(said)
-    notes += [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
+    notes = [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
     notes += [f"{wrong} elements of A stand elsewhere under random metadata than their field says"] if wrong else []
     lane, field = np.divmod(ruler, FIELDS)
-    return np.stack([np.where(clean, lane, -1), np.where(clean, field, -1)], axis=-1), notes
+    return np.stack([np.where(clean, lane, -1), np.where(clean, field, -1)], axis=-1), (*said, *notes)
 
 
 def check(
@@ -149,25 +168,24 @@ def check(
     metadata = relation.metadata
     if metadata is None:
         return ()
-    ways, k_of_b = relation.ways(), relation.operands["B"].reshape(-1, 4)[:, CONTRACTED]
+    ways = relation.ways()
     place = np.flatnonzero(labels[:, CONTRACTED] >= 0)
     slot = _slots(relation.operands["A"].reshape(-1, 4), labels[place])
     lane, field = np.moveaxis(metadata.rulers[int(form.signature.chosen["F"])].reshape(-1, 2), -1, 0)
     drawn = draw(form.signature, seed)
     words = words_of(np.array(patterns(form.signature))[drawn])
     tables, said = meet(machine, form, image, plainest(form.signature, "B"), spelling, words)
-    seen = np.stack([_k_of(table, k_of_b, len(labels)) for table in tables])[:, place]
+    seen = np.stack([_k_of(table, len(labels)) for table in tables])[:, place]
     wrong = int((_predicted(ways, drawn, lane * FIELDS + field)[:, slot] != seen).sum())
     return (*said, *([f"{wrong} elements of A in memory are not ruled as those in registers are"] if wrong else []))
 
 
-def moved(relation: Relation, labels: Labels, tables: Sequence[Meetings]) -> int:
-    """How many elements of A in memory stand elsewhere under the second pattern and on than those in registers do."""
-    k_of_b, ways = relation.operands["B"].reshape(-1, 4)[:, CONTRACTED], relation.ways()
+def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Meetings]) -> int:
+    """How many elements of A in memory stand elsewhere under some patterns than those in registers do: at `ways`."""
     wrong = 0
-    for way, table in zip(ways[1:], tables, strict=True):
+    for way, table in zip(ways, tables, strict=True):
         slot = _slots(relation.operands["A"].reshape(-1, 4), labels[table.a])
-        wrong += int((way[slot] != k_of_b[table.b]).sum())
+        wrong += int((way[slot][:, None] != table.b).sum())
     return wrong
 
 
@@ -207,9 +225,9 @@ def words_of(fields: Labels) -> Words:
     return words
 
 
-def _k_of(table: Meetings, k_of_b: Labels, size: int) -> Labels:
-    """The k of each element of A by the elements of B that it meets, -1 where they have none or several."""
-    low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64)
-    np.minimum.at(low, table.a, k_of_b[table.b])
-    np.maximum.at(high, table.a, k_of_b[table.b])
-    return np.where(low == high, high, -1)
+def _k_of(table: Meetings, size: int) -> Labels:
+    """The k of each element of A where B's elements are known by theirs, -1 where it meets none or several."""
+    low = table.b.min(axis=1, initial=size)
+    found = np.full(size, -1)
+    found[table.a] = np.where(low == table.b.max(axis=1, initial=-1), low, -1)
+    return found

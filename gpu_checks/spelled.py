@@ -27,29 +27,30 @@ class Spelling:
 
     planes: Words
     base: int
+    numbers: int  # that are there: 0 up to this
     columns: int  # of B that are not zero: so many elements of D does an element of A reach
 
 
 def spell(
-    form: Form, image: Window | None, only: npt.NDArray[np.bool_] | None = None, columns: int | None = None
+    form: Form, image: Window | None, named: npt.NDArray[np.int64] | None = None, columns: int | None = None
 ) -> Spelling:
     """A plane of ones, then one for each digit of the slot's number, the lowest first.
 
-    Zero but for the slots in `only`, which are so many `columns` of B.
+    The number is the slot's own, or the one that it is `named`: zeros stand where that is below 0, which leaves so
+    many `columns` of B.
     """
     lanes, values = slots(form, "B", image)
     base = digits(form.signature)
-    number = np.arange(lanes * values).reshape(1, lanes, values)
-    planes, weight = [np.ones_like(number)], 1
-    while weight < lanes * values:
+    number = np.arange(lanes * values) if named is None else named
+    planes, weight, numbers = [np.ones_like(number)], 1, 1 + int(number.max(initial=0))
+    while weight < numbers:
         planes.append(number // weight % base)
         weight *= base
     fragment = form.signature.operands["B"]
     if image is not None:
         fragment = replace(fragment, values=values, regs=image.size // 4, reg_type="b32")
-    whole = np.concatenate(planes)
-    words = pack(fragment, whole if only is None else whole * only.reshape(lanes, values))
-    return Spelling(words, base, columns or form.signature.shape[1])
+    whole = np.where(number < 0, 0, np.stack(planes)).reshape(-1, lanes, values)
+    return Spelling(pack(fragment, whole), base, numbers, columns or form.signature.shape[1])
 
 
 def meet(
@@ -61,7 +62,10 @@ def meet(
     fixed: Words = NOTHING,
     only: npt.NDArray[np.int64] | None = None,
 ) -> tuple[list[Meetings], tuple[str, ...]]:
-    """The meetings of A's elements, or of some of them, under each of the fixed words, and what did not fit."""
+    """The meetings of A's elements, or of some of them, under each of the fixed words, and what did not fit.
+
+    Each element of B is known by its number in the spelling.
+    """
     chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
     coded = Coded(form, a, b, chosen.astype(np.uint32), spelling.planes, spelling.base, fixed, spelling.columns)
-    return collect(machine.hits(form.signature, coded), chosen, prod(slots(form, "B", b)))
+    return collect(machine.hits(form.signature, coded), chosen, spelling.numbers)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as files: JSON Lines, one file per GPU and instruction family.
+"""Recordings read from files: JSON Lines, one file per GPU and instruction family, as `gpu_checks/pages.py` writes it.
 
-    {"schema": 3, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
+    {"schema": 4, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
     {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, ...]}
     {"images": "<id>", "of": [[operand, swizzle, major, lbo, sbo, "<id of a table>"], ...]}
     {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "images": "<id>", ...}
@@ -25,10 +25,10 @@ from typing import Any
 
 import numpy as np
 
-from gpu_checks.columns import entries, written
+from gpu_checks.columns import entries
+from gpu_checks.pages import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 from gpu_checks.values import Anchor, Controls, Image, Labels, Metadata, Move, Recording
 
-SCHEMA = 3
 SHIPPED = Path(__file__).parent / "recordings"
 
 _HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc"), str)
@@ -52,10 +52,6 @@ _OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
 _START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
 LARGEST = 16 * 2**20  # bytes of a file
 _ROOM = 2**18  # labels of a table
-_KEEP = 16  # characters of an id
-_OPERANDS = ("A", "B", "D")
-_CONTROLS = ("trials", "product", "relabelled", "rotated")
-_HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
 
 
 class RecordingError(ValueError):
@@ -206,8 +202,8 @@ class _File:
 
     def named(self, number: int, name: str, body: Mapping[str, Any]) -> None:
         """Hold a line's id to its content."""
-        if name != _name(body):
-            raise self.bad(number, f"{name} has the content of {_name(body)}")
+        if name != identity(body):
+            raise self.bad(number, f"{name} has the content of {identity(body)}")
 
     def move(self, mnemonic: str) -> Move:
         """Read one move's line and its table."""
@@ -219,7 +215,7 @@ class _File:
             mnemonic=mnemonic,
             places=places,
             exceptions=tuple(map(str, line["exceptions"])),
-            **{key: self.header[key] for key in _HOST},
+            **{key: self.header[key] for key in HOST},
             **{key: line[key] for key in ("trials", "sass", "emulated", "kernel_hash", "date")},
             file=str(self.source),
         )
@@ -229,7 +225,7 @@ class _File:
         number = self.index["mnemonic"][mnemonic]
         line = self.parse(number)
         self.check(number, line, _LINE)
-        operands = {name: self.labels(number, line[name], 4) for name in _OPERANDS}
+        operands = {name: self.labels(number, line[name], 4) for name in OPERANDS}
         slots = {name: labels.size // 4 for name, labels in operands.items()}
         if line["pairs"] != slots["A"] * slots["B"]:
             raise self.bad(number, f"pairs is {line['pairs']}, the labels make {slots['A'] * slots['B']}")
@@ -246,7 +242,7 @@ class _File:
             exceptions=tuple(map(str, line["exceptions"])),
             images=tuple(self._images(number, line["images"])),
             metadata=self._metadata(number, line["metadata"], operands["A"].shape[:2]),
-            **{key: head[key] for key in _HOST},
+            **{key: head[key] for key in HOST},
             **{key: line[key] for key in ("pairs", "probe", "hash", "sass", "emulated", "kernel_hash", "date")},
             file=str(self.source),
         )
@@ -261,7 +257,7 @@ class _File:
         premises = self.header["premises"]
         for one in given:
             known = isinstance(one, list) and list(map(type, one)) == [str] * 4
-            if not (known and one[1] in _OPERANDS and one[3] in premises):
+            if not (known and one[1] in OPERANDS and one[3] in premises):
                 raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
             yield Anchor(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
 
@@ -297,73 +293,8 @@ class _File:
     def _controls(self, number: int, given: Mapping[str, Any] | None) -> Controls | None:
         if given is None:
             return None
-        self.check(number, given, dict.fromkeys(_CONTROLS, int))
+        self.check(number, given, dict.fromkeys(CONTROLS, int))
         return Controls(**given)
-
-
-def write(folder: Path, family: str, found: Sequence[Recording | Move]) -> Path:
-    """Write the recordings of one GPU and family as one file, in the order of their mnemonics."""
-    first = found[0]
-    facts = {key: getattr(first, key) for key in _HOST}
-    premises: dict[str, str] = {}
-    tables: dict[str, str] = {}  # id -> line: tables and lists of images
-    body = [_line(recording, tables, premises) for recording in sorted(found, key=lambda r: r.mnemonic)]
-    numbered = {number: text for text, number in premises.items()}
-    head = json.dumps({"schema": SCHEMA, "family": family, **facts, "premises": numbered})
-    name = re.sub(r"[^a-z0-9]+", "_", f"{first.gpu} {family}".lower())
-    path = folder / f"{name}.jsonl"
-    path.write_text("\n".join([head, *sorted(tables.values()), *body]) + "\n", "utf-8")
-    return path
-
-
-def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[str, str]) -> str:
-    common = {"exceptions": list(recording.exceptions)}
-    common |= {key: getattr(recording, key) for key in ("sass", "emulated", "kernel_hash", "date")}
-    if isinstance(recording, Move):
-        places = _keep(recording.places, tables)
-        return json.dumps({"move": recording.mnemonic, "places": places, "trials": recording.trials, **common})
-    line = {
-        "mnemonic": recording.mnemonic,
-        **{name: _keep(recording.operands[name], tables) for name in _OPERANDS},
-        "passthrough": _keep(recording.passthrough[..., None], tables),
-        "anchors": [
-            [a.name, a.operand, _keep(a.labels, tables), premises.setdefault(a.premise, str(len(premises)))]
-            for a in recording.anchors
-        ],
-        "images": _keep_images(recording.images, tables) if recording.images else None,
-        "metadata": recording.metadata and _told(recording.metadata, tables),
-        "controls": recording.controls and {key: getattr(recording.controls, key) for key in _CONTROLS},
-        **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
-        **common,
-    }
-    return json.dumps(line)
-
-
-def _told(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
-    return {
-        "kept": {str(key): _keep(labels[..., None], tables) for key, labels in metadata.kept.items()},
-        "rulers": {str(key): _keep(labels, tables) for key, labels in metadata.rulers.items()},
-        "words": metadata.words,
-    }
-
-
-def _keep(labels: Labels, tables: dict[str, str]) -> str:
-    """Put an array among the tables, unless it is there; its id."""
-    columns = [written(column) for column in labels.reshape(-1, labels.shape[-1]).T]
-    return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
-
-
-def _keep_images(images: Sequence[Image], tables: dict[str, str]) -> str:
-    """Likewise a list of images."""
-    rows = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in images]
-    return _put("images", {"of": rows}, tables)
-
-
-def _put(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:
-    name = _name(body)
-    if name not in tables:
-        tables[name] = json.dumps({kind: name, **body}, separators=(",", ":")).replace('":', '": ', 1)
-    return name
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -372,10 +303,3 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a key stands twice")
     return found
-
-
-def _name(body: Mapping[str, Any]) -> str:
-    import hashlib  # loads OpenSSL: not for those who only open the recordings
-
-    text = json.dumps(body, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()[:_KEEP]

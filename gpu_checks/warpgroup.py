@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import prod
 
 import numpy as np
 
@@ -69,46 +70,51 @@ def _images(
 def _images_of_a(
     machine: Machine, form: Form, relation: Relation, seed: int, again: bool
 ) -> Iterator[tuple[Image | None, tuple[str, ...]]]:
-    """A in memory against one column of B, under every pattern of metadata."""
-    fragment, b = form.signature.operands["A"], relation.operands["B"].reshape(-1, 4)
-    plain, fixed = plainest(form.signature, "B"), sparse.uniform(form.signature)
-    spelling = spell(form, plain, b[:, COLUMN] == 0, 1)
-    every = windows("A", fragment, (form.majors[0],))
+    """A in memory against one column of B: the plainest image under every pattern of metadata, others under two."""
+    b, plain = relation.operands["B"].reshape(-1, 4), plainest(form.signature, "B")
+    spelling, fixed, ways = sparse.by_k(form, plain, b, 1), sparse.uniform(form.signature), relation.ways()
+    every = windows("A", form.signature.operands["A"], (form.majors[0],))
     for image in every[:1] if again else every:
-        tables, notes = meet(machine, form, image, plain, spelling, fixed)
-        first, *others = tables
-        labels, wrong = _placed(form, "A", image, first.a, _rows(relation, first), b[first.b, CONTRACTED])
-        wrong += sparse.moved(relation, labels, others) + sum(abs(len(one.a) - len(first.a)) for one in tables)
-        notes += _told("A", image, wrong + abs(len(first.a) - fragment.extent[0] * fragment.extent[1]))
-        if image == every[0] and form.majors == ("K", "K"):
+        plainly = image == every[0] and form.majors == ("K", "K")
+        (first,), notes = meet(machine, form, image, plain, spelling, fixed[:1])
+        labels, wrong = _placed(form, "A", image, first.a, _rows(relation, first), first.b[:, 0])
+        wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
+        rest = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
+        if len(fixed[rest]) and len(first.a):
+            tables, said = meet(machine, form, image, plain, spelling, fixed[rest], only=first.a)
+            wrong += sparse.moved(relation, labels, ways[rest], tables)
+            wrong += sum(len(first.a) - len(one.a) for one in tables)
+            notes += said
+        notes += _misfits(wrong)
+        if plainly:
             notes += sparse.check(machine, form, image, relation, labels, spelling, seed)
-        yield None if again else _image("A", image, labels), notes
+        yield None if again else _image("A", image, labels), _of("A", image, notes)
 
 
 def _images_of_b(machine: Machine, form: Form, relation: Relation) -> Iterator[tuple[Image, tuple[str, ...]]]:
-    """B against one row of A, under every pattern of metadata, for each shows a part of k."""
+    """B against one row of A, under the outer patterns of metadata, for each shows a part of k."""
     fragment, a = form.signature.operands["B"], relation.operands["A"].reshape(-1, 4)
-    row, ways = np.flatnonzero(a[:, ROW] == 0), relation.ways()
-    plain, fixed = plainest(form.signature, "B"), sparse.uniform(form.signature)
+    row, ways = np.flatnonzero(a[:, ROW] == 0), sparse.outer(relation.ways())
+    plain, fixed = plainest(form.signature, "B"), sparse.outer(sparse.uniform(form.signature))
     for image in windows("B", fragment, (form.majors[1],)):
         if image == plain:
             continue
         tables, notes = meet(machine, form, None, image, spell(form, image), fixed, only=row)
-        b = np.concatenate([table.b for table in tables])
+        b = np.concatenate([table.b.ravel() for table in tables])
         columns = np.concatenate([_columns(relation, table) for table in tables])
-        k = np.concatenate([way[table.a] for way, table in zip(ways, tables, strict=True)])
+        k = np.concatenate([way[table.a].repeat(table.b.shape[1]) for way, table in zip(ways, tables, strict=True)])
         labels, wrong = _placed(form, "B", image, b, columns, k)
-        wrong += sum(abs(len(table.b) - len(row) * fragment.extent[1]) for table in tables)
-        yield _image("B", image, labels), notes + _told("B", image, wrong)
+        wrong += sum(abs(table.b.size - len(row) * fragment.extent[1]) for table in tables)
+        yield _image("B", image, labels), _of("B", image, notes + _misfits(wrong))
 
 
 def _rows(relation: Relation, table: Meetings) -> Labels:
-    rows: Labels = relation.operands["D"].reshape(-1, 4)[table.d, ROW]
+    rows: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), ROW]
     return rows
 
 
 def _columns(relation: Relation, table: Meetings) -> Labels:
-    columns: Labels = relation.operands["D"].reshape(-1, 4)[table.d, COLUMN]
+    columns: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), COLUMN]
     return columns
 
 
@@ -124,8 +130,12 @@ def _image(operand: str, image: Window, labels: Labels) -> Image:
     return Image(operand, image.swizzle, image.major, image.lbo, image.sbo, labels[None])
 
 
-def _told(operand: str, image: Window, wrong: int) -> tuple[str, ...]:
-    return (f"{operand} {image.major}-major {image.swizzle}: {wrong} meetings do not fit",) if wrong else ()
+def _misfits(wrong: int) -> tuple[str, ...]:
+    return (f"{wrong} meetings do not fit",) if wrong else ()
+
+
+def _of(operand: str, image: Window, notes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{operand} {image.major}-major {image.swizzle}: {note}" for note in notes)
 
 
 def absolute(

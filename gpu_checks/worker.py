@@ -100,7 +100,7 @@ class WorkerError(RuntimeError):
 
 
 class Worker:
-    """Runs probes in a child process, for as long as the `with` block lasts.
+    """Runs probes in a child process, for as long as the `with` block lasts, which starts it.
 
     `timeout` is how long one probe may take in seconds, its compilation included; `start` how long the child
     may take to find the GPU.
@@ -110,8 +110,10 @@ class Worker:
         self.device: DeviceInfo | Unavailable | None = None  # known once the first probe was asked for
         self._factory, self._timeout, self._start = factory, timeout, start
         self._child: _Child | None = None
+        self._starting: _Child | None = None  # of which it is not known yet whether it found a GPU
 
     def __enter__(self) -> Self:
+        self._starting = _Child(self._factory)
         return self
 
     def __exit__(
@@ -121,9 +123,10 @@ class Worker:
 
     def close(self) -> None:
         """End the child process."""
-        if self._child is not None:
-            self._child.stop()
-            self._child = None
+        for child in (self._child, self._starting):
+            if child is not None:
+                child.stop()
+        self._child = self._starting = None
 
     def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
         """Yield (index, result) for every job in order; Unavailable for one that could not be probed.
@@ -153,7 +156,7 @@ class Worker:
                 self.close()
 
     def _launch(self) -> _Child | Unavailable:
-        child = _Child(self._factory)
+        child, self._starting = self._starting or _Child(self._factory), None
         kind, result = child.receive(self._start)
         if kind == "bug":
             child.stop()
@@ -276,7 +279,7 @@ def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
 
 
 def main() -> None:
-    """Serve on standard input and output; whatever else prints goes to standard error, at once: it may be last words."""
+    """Serve on standard input and output; whatever else prints goes to standard error, at once: last words count."""
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

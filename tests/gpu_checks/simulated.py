@@ -171,7 +171,7 @@ class Simulated:
                 a = self.remembered(signature, a, self.labels(signature, "A", coded.a))
             for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
                 columns = np.flatnonzero(sums[0, k]) if k >= 0 else []
-                told = [(home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns]
+                told = sorted((home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns)
                 told = (told + [(0, 0)] * coded.limit)[: coded.limit]
                 counts.append(len(columns))
                 reached.append([d for d, _ in told])

@@ -10,11 +10,13 @@ import pytest
 
 from gpu_checks import meetings
 from gpu_checks.coded import forms
+from gpu_checks.machine import Hits
 from gpu_checks.memory import MAJORS, window, windows
 from gpu_checks.packing import digits
+from gpu_checks.pages import page, write
 from gpu_checks.rebuilt import hash_of
 from gpu_checks.record import record
-from gpu_checks.store import recordings, write
+from gpu_checks.store import recordings
 from gpu_checks.values import COLUMN, CONTRACTED, ROW
 from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, signature
@@ -26,7 +28,7 @@ SPARSE = [
     "mma.sp.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32",
 ]
 WIDE = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
-THIN = "wgmma.mma_async.sp.sync.aligned.m64n8k16.f32.tf32.tf32"
+THIN = "wgmma.mma_async.sp.sync.aligned.m64n16k16.f32.tf32.tf32"  # of more columns than rulers are read against
 
 
 def sparse_machine(name, kind=Simulated):
@@ -195,6 +197,42 @@ def _rows(found):
     return (found.operands["A"], anchor.labels)
 
 
+class Beyond(Simulated):
+    """From the ninth column on, another pattern counts for one that holds no more than 9 in its first field."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        here = super().run(signature, a, b, c, fixed)
+        if fixed is None:
+            return here
+        there = super().run(signature, a, b, c, np.where(fixed & 15 == 4, fixed + 10, fixed))
+        columns = self.deals[signature.mnemonic]["D"][..., 1]
+        return np.where(columns >= 8, there, here)
+
+
+def test_columns_that_metadata_move_otherwise_are_told_by_the_products():
+    """Rulers are read against eight columns: what the others do is for the controls to show."""
+    s, machine = wide_machine(THIN, Beyond)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    assert found.exceptions == () and not found.sound
+    assert found.controls.product > 0 and found.controls.relabelled > 0
+
+
+class Climbing(Simulated):
+    """Under the last pattern of metadata, two elements of A change their rows."""
+
+    def standing(self, signature, words):
+        found = super().standing(signature, words).copy()
+        if (words == 0xEEEEEEEE).all():
+            found[3, 0, 0], found[4, 0, 0] = found[4, 0, 0], found[3, 0, 0]
+        return found
+
+
+def test_an_element_that_changes_its_row_with_the_metadata_is_told():
+    s, machine = sparse_machine(SPARSE[0], Climbing)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert any("products change their row or column with the metadata" in note for note in notes)
+
+
 class Otherwise(Simulated):
     """In memory, elements of A are ruled by the metadata of the next lane."""
 
@@ -229,7 +267,7 @@ def test_an_image_of_a_that_metadata_do_not_move_is_told():
 
 def test_a_coded_recording_is_read_back(wide, tmp_path):
     _, found = wide
-    back = recordings(write(tmp_path, "wgmma", [found]))[WIDE][-1]
+    back = recordings(write(tmp_path, "wgmma", map(page, [found])))[WIDE][-1]
     assert back.gpu == found.gpu and back.probe == "codes" and hash_of(back) == back.hash
     for one, other in zip(back.images, found.images, strict=True):
         assert (one.operand, one.swizzle, one.major, one.lbo, one.sbo) == (
@@ -242,7 +280,7 @@ def test_a_coded_recording_is_read_back(wide, tmp_path):
         assert (one.labels == other.labels).all()
     s, machine = sparse_machine(SPARSE[0])
     made = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
-    back = recordings(write(tmp_path, "mma.sp", [made]))[SPARSE[0]][-1]
+    back = recordings(write(tmp_path, "mma.sp", map(page, [made])))[SPARSE[0]][-1]
     assert all((back.metadata.kept[p] == k).all() for p, k in made.metadata.kept.items())
     assert all((back.metadata.rulers[f] == r).all() for f, r in made.metadata.rulers.items())
 
@@ -293,14 +331,32 @@ def test_digits_are_exact_in_b_and_d(kind, base):
 
 def test_classes_that_do_not_make_the_meetings_are_told():
     a, k = np.divmod(np.arange(8), 2)  # 4 rows, 2 k, 3 columns
-    pairs = enumerate(zip(a.tolist(), k.tolist(), strict=True))
-    packed = [(x << 40) | ((r * 3 + n) << 20) | (j * 3 + n) for x, (r, j) in pairs for n in range(3)]
-    table = meetings.unpacked(np.array(packed))
+    d, b = (3 * x[:, None] + np.arange(3) for x in (a, k))
+    table = meetings.Meetings(np.arange(8), d, b)
     counts = {"A": 8, "B": 6, "D": 12}
     found = meetings.label(counts, [table])
     assert found.notes == () and found.labels["A"][:, ROW].tolist() == a.tolist()
     flat = [found.labels[x] for x in "ABD"]
     assert meetings.digest([meetings.rebuild(*flat)]) == meetings.digest([table])
-    assert meetings.label(counts, [meetings.unpacked(np.array(packed[1:]))]).notes
-    swapped = [*packed[:4], packed[4] ^ 1, *packed[5:]]
-    assert meetings.label(counts, [meetings.unpacked(np.array(swapped))]).notes
+    assert meetings.label(counts, [meetings.Meetings(np.arange(1, 8), d[1:], b[1:])]).notes
+    swapped = b.copy()
+    swapped[1, 1] ^= 1
+    assert meetings.label(counts, [replace(table, b=swapped)]).notes
+    assert meetings.digest([replace(table, b=swapped)]) != meetings.digest([table])
+
+
+def hits(counts, reached, codes):
+    return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
+
+
+def test_elements_that_meet_too_few_too_many_or_something_strange_are_told_and_left_out():
+    """Two configurations of three elements, which meet two each; what stands behind a count is no matter."""
+    seen = hits([2, 1, 0, 3, 2, 2], [[0, 4]] * 6, [[0, 1], [1, 99], [-7, 99], [0, 1], [2, 3], [3, 4]])
+    (first, second), notes = meetings.collect(seen, np.array([5, 6, 7]), 4)
+    assert (first.a.tolist(), first.d.tolist(), first.b.tolist()) == ([5], [[0, 4]], [[0, 1]])
+    assert (second.a.tolist(), second.d.tolist(), second.b.tolist()) == ([6], [[0, 4]], [[2, 3]])
+    assert notes == (
+        "1 elements of A reach more than 2 elements of D",
+        "1 elements of A reach some elements of D, but not 2",
+        "1 elements of D got something else than one product",
+    )

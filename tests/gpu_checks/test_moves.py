@@ -10,8 +10,9 @@ import pytest
 
 from gpu_checks import tensor_memory
 from gpu_checks.moves import registers
+from gpu_checks.pages import page, write
 from gpu_checks.record import record
-from gpu_checks.store import recordings, write
+from gpu_checks.store import recordings
 from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.gpu_checks.simulated import INFO, Simulated
@@ -67,7 +68,7 @@ def test_a_move_that_depends_on_the_addresses_is_told():
 
 def test_moves_are_read_back_beside_the_others(tmp_path):
     originals = [made(name) for name in NAMES[:4]]
-    library = recordings(write(tmp_path, "ldmatrix.sync", originals))
+    library = recordings(write(tmp_path, "ldmatrix.sync", map(page, originals)))
     for original in originals:
         back = library.moves[original.mnemonic][-1]
         assert (back.places == original.places).all() and back.trials == original.trials and back.gpu == "Simulated"

@@ -68,6 +68,14 @@ def test_a_contradiction_outranks_what_is_unchecked(on, capsys):
     assert "CONTRADICTS" in out and "UNCHECKED" in out
 
 
+def test_without_a_gpu_no_instruction_of_any_group_is_forgotten(on, capsys):
+    on("none")
+    assert probe.main(["dp*", "--jobs", "1"]) == 0
+    out = capsys.readouterr().out
+    assert "UNCHECKED    dp2a.hi.s32.s32 and 11 more: no GPU in this test\n" in out
+    assert "0 recorded" in out and "12 unchecked" in out
+
+
 def test_without_a_gpu_what_is_required_is_exit_4(on, capsys):
     on("none")
     assert probe.main(["dp4a.s32.s32", "--require"]) == 4

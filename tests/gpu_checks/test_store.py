@@ -16,10 +16,11 @@ import gpu_checks
 from gpu_checks import Recording, RecordingError, recordings
 from gpu_checks.coded import plain_form
 from gpu_checks.packing import held
+from gpu_checks.pages import page, write
 from gpu_checks.rebuilt import lossy
 from gpu_checks.record import record
 from gpu_checks.sources import probe_of
-from gpu_checks.store import SHIPPED, write
+from gpu_checks.store import SHIPPED
 from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal, tile_deal
@@ -47,7 +48,7 @@ def originals():
 def path(originals, tmp_path):
     folder = tmp_path / "given"
     folder.mkdir()
-    return write(folder, "mma.sync", list(originals.values()))
+    return write(folder, "mma.sync", map(page, list(originals.values())))
 
 
 def same(first: Recording, second: Recording) -> bool:
@@ -92,8 +93,8 @@ def test_equal_tables_are_written_once(originals, tmp_path):
     from dataclasses import replace
 
     twin = replace(originals[NAMES[0]], mnemonic="another")
-    lines = write(tmp_path, "mma.sync", [originals[NAMES[0]], twin]).read_text().splitlines()
-    single = write(tmp_path, "mma.sync", [originals[NAMES[0]]]).read_text().splitlines()
+    lines = write(tmp_path, "mma.sync", map(page, [originals[NAMES[0]], twin])).read_text().splitlines()
+    single = write(tmp_path, "mma.sync", map(page, [originals[NAMES[0]]])).read_text().splitlines()
     assert len(lines) == len(single) + 1
 
 
@@ -114,7 +115,7 @@ MNEMONIC = f'{{"mnemonic": "{NAMES[0]}"'
 @pytest.mark.parametrize(
     ("start", "old", "new", "said"),
     [
-        ('{"schema"', '"schema": 3', '"schema": 2', "schema is 2, not 3"),
+        ('{"schema"', '"schema": 4', '"schema": 3', "schema is 3, not 4"),
         ('{"schema"', '"gpu": "Simulated", ', "", "gpu is missing"),
         ('{"schema"', '"gpu": "Simulated"', '"gpu": 5', "gpu is 5, not str"),
         ('{"schema"', "{", "[", "not JSON"),
