@@ -64,9 +64,11 @@ def _conflict(
     (one, other), (here, there) = conflict.lanes, conflict.words
     warps = len(range(0, size(reach.threads[0]), LANES))
     turn, start = number // warps, number % warps * LANES
-    base, step = divmod(turn, size(reach.threads[1]) // reach.vector)
+    steps = size(reach.threads[1]) // reach.vector
+    base, step = divmod(turn, steps)
     where = f"in access {step}" + (f", at base {base * reach.unit}" if base else "")
-    total, least = sum(f.total for f in found), sum(len(f.phases) for f in found)
+    based = found[base * steps * warps : (base + 1) * steps * warps]
+    total, least = sum(f.total for f in based), sum(len(f.phases) for f in based)
     return Counterexample(
         {"thread": start + one, "other": start + other, "step": step, "bank": conflict.bank},
         f"{_meeting((start + one, start + other), conflict.bank, (here, there))} {where}",

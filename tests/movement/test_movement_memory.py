@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from pathlib import Path
 
@@ -53,6 +54,18 @@ def test_a_tile_starts_where_it_may(words: list[str], told: str, capsys: pytest.
     found = by_kind(report)
     wrong = [(found[kind]["counterexample"] or {"statement": ""})["statement"] for kind in ("base", "room")]
     assert told in "".join(wrong) and bool(told) == any(wrong)
+
+
+@pytest.mark.parametrize(("element", "bases"), [("8", 4), ("16", 2), ("32", 1), ("64", 1)])
+def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every base within a word is judged; what is told of wavefronts is that of the base at which lanes meet."""
+    _, report = judged(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
+    conflicts = by_kind(report)["free of bank conflicts"]
+    book = next(evidence for evidence in conflicts["evidence"] if evidence["witness"] == "book")
+    taken, least = map(int, re.findall(r"\d+", conflicts["counterexample"]["damage"][0]))
+    assert f"at base 0, {taken} wavefronts" in book["method"]
+    assert f"no conflict, {least} wavefronts" in conflicts["counterexample"]["repair"]
+    assert book["points"] == bases * 2 * 8  # two warps, eight values
 
 
 def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
