@@ -132,7 +132,7 @@ def test_nothing_is_on_record_of_them():
 def assembled(signatures, target, folder):
     source = folder / "tensor.cu"
     source.write_text(module(signatures))
-    command = ["nvcc", f"-arch={target}", "-std=c++17", "-cubin", str(source), "-o", str(folder / "cubin")]
+    command = ["nvcc", f"-arch={target}", "-std=c++17", "-Ofc=mid", "-cubin", str(source), "-o", str(folder / "cubin")]
     return subprocess.run(command, capture_output=True, text=True, check=False)
 
 
