@@ -60,6 +60,7 @@ SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tel
     "descriptor": (("descriptor", "element"), ("major", "lbo", "sbo", "base")),
 }
 POINTS = 1 << 20
+ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
 NEEDS: Mapping[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
     "ldmatrix": ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
     "stmatrix": ("stmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
@@ -154,8 +155,8 @@ class _Said:
 
     def bytes(self, key: str) -> int | None:
         value = self.table.get(key)
-        if value is not None and (type(value) is not int or value < 0):
-            self.fail(key, f"expected a number of bytes, 0 or more, found {value!r}")
+        if value is not None and (type(value) is not int or not 0 <= value < ADDRESSES):
+            self.fail(key, f"expected a number of bytes from 0 to {ADDRESSES - 1}, found {value!r}")
         return value
 
     def element(self) -> int:

@@ -72,7 +72,11 @@ from verify import movement
         (["--from", X4, "--to", F16, "--shared", ROWS], "the tile is 16 x 16 (m, k), found 64 x 64"),
         (["--from", X4, "--to", F16, "--shared", "256:1"], "256:1 has rank 1"),
         (["--from", F16, "--to", F16, "--shared", "(16,16):(16,1)"], "nothing here comes from memory or goes there"),
-        (access(ROWS, "--base", "-16"), "--base: expected a number of bytes, 0 or more, found -16"),
+        (access(ROWS, "--base", "-16"), "--base: expected a number of bytes from 0 to 4294967295, found -16"),
+        (
+            ["--descriptor", "(2,64):(1,64)", "--element", "16", "--sbo", str(1 << 63)],
+            f"--sbo: expected a number of bytes from 0 to 4294967295, found {1 << 63}",
+        ),
         (["--descriptor", ROWS, "--element", "16", "--sbo", "-1"], "--sbo: expected a number of bytes"),
         (["--from", X4, "--to", F16, "--base", "16"], "where the tile lies there is not stated: shared"),
         (access(ROWS, "--lbo", "16"), "--lbo says nothing about --shared"),
