@@ -195,12 +195,21 @@ def best_swizzle(accesses: Sequence[Access]) -> Best:
     widest = max(access.bits for access in accesses)
     best: Best | None = None
     for swizzle in swizzles(widest, max(used) + widest // 8):
-        found = [access.through(swizzle) for access in accesses]
-        excess = sum(one.excess for one in found)
-        if best is None or excess < best.excess:
-            best = Best(swizzle, tuple(one.total for one in found), excess)
-        if best.free:
+        best = _better(accesses, swizzle, best)
+        if best is not None and best.free:
             break
     if best is None:
         raise LayoutError("no swizzle keeps these accesses together")
     return best
+
+
+def _better(accesses: Sequence[Access], swizzle: Swizzle, best: Best | None) -> Best | None:
+    """The better of a swizzle and the best so far: as soon as it has as many wavefronts too many it is given up."""
+    totals, excess = [], 0
+    for access in accesses:
+        one = access.through(swizzle)
+        totals.append(one.total)
+        excess += one.excess
+        if best is not None and excess >= best.excess:
+            return best
+    return Best(swizzle, tuple(totals), excess)
