@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 
 from layouts import Layout, LayoutError, Swizzle, composition
 from layouts.atoms import Atom, registry
-from layouts.tensor import Tensor, copy, gemm, make_identity_tensor, make_tensor
-from layouts.tiled import MmaAtom, TiledMMA
+from layouts.tensor import Tensor, copy, gemm, local_tile, make_identity_tensor, make_predicate, make_tensor
+from layouts.tiled import MmaAtom, ThrMMA, TiledMMA
+from layouts.tiled.tiled_mma import AXES
 from tests.tiled import owners
 
 FMA = "UniversalFMA<float,float,float,float>"
@@ -237,6 +238,39 @@ def test_simt_threads_multiply_fragments_with_the_generic_gemm() -> None:
         copy(parts[1], held[1])
         gemm(*held)
         copy(held[2], parts[2])
+    assert np.array_equal(C.matrix(), a @ b.T)
+
+
+def piece(thr: ThrMMA, operand: str, whole: Tensor, at: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any, Any]:
+    """A thread's part of the tile at (m, n, k), which may reach beyond (M, N, K), and what of it is inside."""
+    axes = AXES[operand]
+    proj = tuple(1 if axis in axes else None for axis in range(3))
+    bounds = tuple(sizes[axis] for axis in axes)
+    tile, where = (local_tile(t, thr.mma.shape_mnk, at, proj) for t in (whole, make_identity_tensor(bounds)))
+    return thr.partition(operand, tile), make_predicate(thr.partition(operand, where), bounds)
+
+
+@pytest.mark.parametrize("sizes", [(8, 8, 4), (9, 17, 5), (3, 2, 1), (16, 7, 10)])
+def test_a_ragged_product_is_that_of_padded_tiles(sizes: tuple[int, int, int]) -> None:
+    """Sizes that no tile divides: what lies outside is not read, counts as zero, and is not written."""
+    M, N, K = sizes
+    mma = TiledMMA(registry()[FMA], "(2,4,1):(4,1,0)", ("(2,2):(2,1)", "(4,2):(2,1)", 4))
+    tiles = [-(-extent // step) for extent, step in zip(sizes, mma.shape_mnk, strict=True)]
+    rng = np.random.default_rng(sum(sizes))
+    a, b = rng.integers(-9, 10, (M, K)), rng.integers(-9, 10, (N, K))
+    A, B, C = (Tensor(x.ravel(), Layout(x.shape, (x.shape[1], 1))) for x in (a, b, np.zeros((M, N), int)))
+    for t, m, n in np.ndindex(mma.size, tiles[0], tiles[1]):
+        thr = mma.get_slice(t)
+        out, inside = piece(thr, "C", C, (m, n, 0), sizes)
+        sums = thr.make_fragment_C(out)
+        for k in range(tiles[2]):
+            held = []
+            for operand, whole in (("A", A), ("B", B)):
+                source, there = piece(thr, operand, whole, (m, n, k), sizes)
+                held.append(thr.make_fragment(operand, source))
+                copy(source, held[-1], there)
+            gemm(*held, sums)
+        copy(sums, out, inside)
     assert np.array_equal(C.matrix(), a @ b.T)
 
 
