@@ -47,7 +47,7 @@ class Operand:
     majors: tuple[str, ...]  # and the majors that it may have there
     unspecified: bool  # the ISA leaves the map open
     untold: str  # why the table has no map; empty where it has one
-    provenance: str  # "ISA text", "corrected" or "derived: from what"
+    provenance: str  # "ISA text", "corrected", "derived: from what" or "observed: what showed it"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None
     file: str

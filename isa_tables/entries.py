@@ -192,8 +192,8 @@ def _check_provenance(entry: Entry, file: str) -> None:
     if kind not in schema.PROVENANCES:
         reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"
         raise TableError(file, f"{entry.key}.provenance", reason)
-    if kind == "derived" and not source.strip():
-        raise TableError(file, f"{entry.key}.provenance", 'say from what: "derived: ..."')
+    if kind in schema.SOURCED and not source.strip():
+        raise TableError(file, f"{entry.key}.provenance", f'say from what: "{kind}: ..."')
     if kind == "corrected" and entry.erratum is None:
         raise TableError(file, f"{entry.key}.erratum", "this key is missing: what is wrong in the ISA")
     if kind == "corrected" and not entry.printed:

@@ -26,7 +26,8 @@ hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that cont
 places, by number of `copy` from 0 to `copies` - 1; or `layouts` names the file of address maps, beside which `cta` says
 which of the CTAs has an element; or `untold` says why there is neither. `types` are those that a descriptor may choose
 for the operand, and `asm` how the assembly text writes it, {A} for its registers (absent: so).
-Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, or "derived: from what").
+Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, "derived: from what"
+or "observed: what showed it").
 
 A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
 operand's own `type`, a parameter or a selection has a given value, or one of a list. Two cases that apply may not
@@ -185,7 +186,8 @@ ENTRY: Mapping[str, Kind] = {
     "printed": MAPS,
     "erratum": TEXT,
 }
-PROVENANCES = ("ISA text", "corrected", "derived")
+PROVENANCES = ("ISA text", "corrected", "derived", "observed")
+SOURCED = ("derived", "observed")  # which say from what
 
 
 def check(

@@ -130,7 +130,8 @@ def _formulas(
     table = dealt[given].table
     if table is None:
         lanes, section = instruction.signature.lanes, instruction.section
-        found[given] = Memory((_bits(dealt[given]), 1), atom.space[given], lanes, section, "one address for all lanes")
+        why = "derived: one address for all lanes"
+        found[given] = Memory((_bits(dealt[given]), 1), atom.space[given], lanes, section, why)
     elif table.space != "reg" and names is not None:
         found[given] = Carried(dealt[given], dealt[given], names, None)
     return found

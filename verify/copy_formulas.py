@@ -114,7 +114,7 @@ class Carried:
     @property
     def provenance(self) -> str:
         """Where the formula comes from."""
-        return self.side.table.provenance if self.side.table is not None else "one address for all threads"
+        return self.side.table.provenance if self.side.table is not None else "derived: one address for all threads"
 
     @property
     def citation(self) -> str:

@@ -72,17 +72,11 @@ def origin(provenance: str) -> tuple[Origin, ...]:
 
     >>> [o.value for o in origin("ISA text | derived: figures; CUTLASS")]
     ['ISA text', 'derived']
-    >>> [o.value for o in origin("derived: which fields rule which rows as an NVIDIA H200 showed")]
+    >>> [o.value for o in origin("observed: which fields rule which rows as an NVIDIA H200 showed")]
     ['observed']
     """
-    found = {_origin(text) for text in provenance.split(" | ") if text}
+    found = {Origin(text.partition(":")[0]) for text in provenance.split(" | ") if text}
     return tuple(o for o in Origin if o in found)
-
-
-def _origin(text: str) -> Origin:
-    if text in (Origin.TEXT, Origin.CORRECTED):
-        return Origin(text)
-    return Origin.OBSERVED if " showed" in text else Origin.DERIVED
 
 
 class Labelled(Protocol):

@@ -61,6 +61,7 @@ BAD = [
     ('provenance = "ISA text"\n\n[B]', 'provenance = "heard"\n\n[B]', "A.provenance", "must be one of ISA text,"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "corrected"\n\n[B]', "A.erratum", "this key is missing"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "derived"\n\n[B]', "A.provenance", "say from what"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "observed: "\n\n[B]', "A.provenance", "say from what"),
     ('provenance = "ISA text"\n\n[B]', "\n[B]", "A.provenance", "this key is missing"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "ISA text"\nprinted = "x"\n[B]', "A.printed", "a table of row"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "ISA text"\nprinted.dol = "x"\n[B]', "A.printed", "row and col"),
