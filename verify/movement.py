@@ -55,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
     if options.search_swizzle:
+        if options.format != "text":
+            raise cli.UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
         return _search(stated, options)
     report = _judge(stated, options)
     cli.report(report, options)

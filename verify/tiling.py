@@ -32,6 +32,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
     if options.explain:
+        if options.format != "text":
+            raise cli.UsageError(f"--explain prints text: there is no {options.format} of it")
         from verify.tiling_explain import explained
 
         pool = _pool(options)

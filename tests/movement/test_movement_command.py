@@ -65,6 +65,10 @@ from verify import movement
         (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
         (["--from", X4, "--to", F16, "--search-swizzle"], "--search-swizzle needs accesses"),
         (
+            access(ROWS, "--search-swizzle", "--format", "junit"),
+            "--search-swizzle prints a line: there is no junit of it",
+        ),
+        (
             ["--from", "zzz", "--to", F16],
             "is named 'zzz'; python -m verify.atom --list shows all",
         ),

@@ -155,6 +155,10 @@ REFUSED = {
         ["--atom", F16, "--smem-a", "Sw<3,3,1> o (8,64):(64,1)"],
         "--smem-a: Sw<3,3,1> needs |shift| >= bits, got 1 < 3: the field read and the field changed overlap",
     ),
+    "an explanation that no program reads": (
+        ["--atom", F16, "--explain", "--format", "json"],
+        "--explain prints text: there is no json of it",
+    ),
     "a thread that is not there": (
         ["--atom", F16, "--explain", "--thread", "32"],
         f"--thread 32: {F16} has the threads 0 .. 31",
