@@ -41,6 +41,7 @@ BYTES = {
     "lbo": "leading dimension byte offset of the descriptor; read off where absent",
     "sbo": "stride dimension byte offset of the descriptor; read off where absent",
 }
+COUNTS = {"times": "how often a matrix load or store is issued, each time for rows of its own; once where absent"}
 BITS = {
     "narrow": "bits that accumulators are converted to before they are stored; theirs where absent",
     "element": "bits of an element",
@@ -68,7 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     cli.add_statements(parser, "movements")
     for flag, what in FLAGS.items():
         parser.add_argument(f"--{flag}", metavar=flag.upper(), help=what)
-    for unit, flags in (("BITS", BITS), ("BYTES", BYTES)):
+    for unit, flags in (("BITS", BITS), ("BYTES", BYTES), ("N", COUNTS)):
         for flag, what in flags.items():
             parser.add_argument(f"--{flag}", metavar=unit, type=int, help=what)
     parser.add_argument(
@@ -84,7 +85,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
     """What the arguments state, in their order."""
     from verify import movement_stated
 
-    table = {key: value for key in (*FLAGS, *BITS, *BYTES) if (value := getattr(options, key)) is not None}
+    table = {key: value for key in (*FLAGS, *BITS, *BYTES, *COUNTS) if (value := getattr(options, key)) is not None}
     if options.files:
         if table:
             raise cli.UsageError(f"--{next(iter(table))}: a FILE states its movements in whole; give one or the other")

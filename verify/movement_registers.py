@@ -154,11 +154,12 @@ def _source(held: Side, wanted: Side) -> Layout:
 
 
 def _bits(extent: int, value: Callable[[int], int]) -> Layout:
-    """The layout with one mode for each bit of the index that has the values at powers of two."""
-    bits = extent.bit_length() - 1
-    if extent != 1 << bits:
-        return Layout(extent, value(1))
-    return coalesce(Layout((2,) * bits, tuple(value(1 << bit) for bit in range(bits)))) if bits else Layout(1)
+    """The layout with one mode for each bit of the index that has the values at powers of two, the odd rest last."""
+    bits = (extent & -extent).bit_length() - 1
+    shape, stride = (2,) * bits, tuple(value(1 << bit) for bit in range(bits))
+    if extent >> bits > 1:
+        shape, stride = (*shape, extent >> bits), (*stride, value(1 << bits))
+    return coalesce(Layout(shape, stride)) if shape else Layout(1)
 
 
 def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solver) -> list[Verdict]:
@@ -171,7 +172,8 @@ def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solv
         link.name, "", MovementKind.COUNT, f"{held.mnemonic} has a value for each of {wanted.operand}'s, of one width"
     )
     fault = link.miscount
-    wrong = Counterexample({"held": held.values, "wanted": wanted.values}, fault, replay=link.replay) if fault else None
+    found = {"held": held.values, "wanted": wanted.values}
+    wrong = Counterexample(found, fault, repair=_issued(held, wanted), replay=link.replay) if fault else None
     status = Status.REFUTED if fault else Status.PROVED
     verdicts = [join(counted, [Evidence(Witness.BOOK, status, "counted", 1, counterexample=wrong)])]
     said = Claim(link.name, wanted.operand, MovementKind.HANDED, link.wording())
@@ -190,6 +192,13 @@ def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solv
     elif evidence[0].status is Status.PROVED:  # of rows that are not there nothing stands
         evidence = [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="what is handed over does not stand")]
     return [*verdicts, join(claim, evidence)]
+
+
+def _issued(held: Side, wanted: Side) -> str:
+    """How much more often a matrix load or store would have to be issued, where that fills the other end."""
+    if not held.rows or held.lanes != wanted.lanes or wanted.values % held.values:
+        return ""
+    return f"issued {wanted.values // held.values} times as often (--times)"
 
 
 def _axis(link: Link, major: str) -> str:

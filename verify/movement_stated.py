@@ -55,11 +55,15 @@ from verify.tiling_stated import SWIZZLED, StatementError
 
 T = TypeVar("T")
 SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
-    "from": (("from", "to"), ("operand", "tiles", "rows", "values", "narrow", "major", "shared", "arch", "base")),
+    "from": (
+        ("from", "to"),
+        ("operand", "tiles", "times", "rows", "values", "narrow", "major", "shared", "arch", "base"),
+    ),
     "shared": (("shared", "access", "element"), ("width", "how", "global", "arch", "base")),
     "descriptor": (("descriptor", "element"), ("major", "lbo", "sbo", "base")),
 }
 POINTS = 1 << 20
+TIMES = 64  # a matrix load or store is issued for one fragment
 ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
 NEEDS: Mapping[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
     "ldmatrix": ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
@@ -181,11 +185,20 @@ class _Said:
             first = replace(first, bits=self.bits("narrow", tuple(b for b in (8, 16, 32) if b <= first.bits), 0))
         if not (first.rows or second.rows) and second.operand != "A":
             self.fail("operand", f"accumulators are handed on as A, not as {second.operand}")
-        first, second = _matched(first, second, self.table.get("tiles"), self.fail)
+        first, second = _matched(first, second, (self.table.get("tiles"), self.times(first, second)), self.fail)
         given = self.layout("rows"), self.layout("values")
         self._sized(first, second, *given)
         found = link(name, first, second, given, replay)
-        return replace(found, derived=found.derived and "tiles" not in self.table)
+        return replace(found, derived=found.derived and not {"tiles", "times"} & self.table.keys())
+
+    def times(self, first: Side, second: Side) -> int:
+        """How often the matrix load or store is issued."""
+        value = self.table.get("times", 1)
+        if type(value) is not int or not 1 <= value <= TIMES:
+            self.fail("times", f"expected a number from 1 to {TIMES}, found {value!r}")
+        if value > 1 and not (first.rows or second.rows):
+            self.fail("times", "counts matrix loads or stores, and there is none")
+        return int(value)
 
     def placed(self, found: Link, name: str, replay: str) -> Reach | None:
         """The rows of a hand-over as accesses of shared memory, where it is stated how the tile lies there."""
@@ -313,17 +326,24 @@ def _raised(error: object) -> Exception:
     return error if isinstance(error, Exception) else StatementError(str(error))
 
 
-def _matched(first: Side, second: Side, tiles: object, fail: Callable[[str, str], Any]) -> tuple[Side, Side]:
-    """Both ends in elements of the same width, the matrix instruction's tiles side by side as stated or as they fit."""
+def _matched(
+    first: Side, second: Side, counts: tuple[object, int], fail: Callable[[str, str], Any]
+) -> tuple[Side, Side]:
+    """Both ends in elements of the same width, the matrix instruction's tiles side by side as stated or as they fit.
+
+    `counts` are these tiles, and how often a matrix load or store is issued.
+    """
+    tiles, times = counts
     if not (first.rows or second.rows):
         return _passed_on(first, second, tiles, fail)
     bits = gcd(first.bits, second.bits)
     lanes = max(first.lanes, second.lanes)
     first, second = first.split(bits).warps(lanes), second.split(bits).warps(lanes)
     tiled, other = (second, first) if first.rows else (first, second)
+    other = other.tiled("row", times)
     axis, count = "n" if "n" in tiled.axes else "m", max(1, other.values // tiled.values)
     tiled = _tiled(tiled, axis, count, tiles, fail)
-    return (first, tiled) if first.rows else (tiled, second)
+    return (other, tiled) if first.rows else (tiled, other)
 
 
 def _passed_on(first: Side, second: Side, tiles: object, fail: Callable[[str, str], Any]) -> tuple[Side, Side]:

@@ -64,6 +64,8 @@ from verify import movement
         (["--from", "movmatrix.sync.aligned.m8n8.trans.b16", "--to", F16], "a matrix load or store, or"),
         (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
         (["--from", X4, "--to", F16, "--search-swizzle"], "--search-swizzle needs accesses"),
+        (["--from", X4, "--to", F16, "--times", "0"], "--times: expected a number from 1 to 64, found 0"),
+        (["--from", F16, "--to", F16, "--times", "2"], "--times: counts matrix loads or stores, and there is none"),
         (
             access(ROWS, "--search-swizzle", "--format", "junit"),
             "--search-swizzle prints a line: there is no junit of it",

@@ -5,10 +5,13 @@ from __future__ import annotations
 
 import shlex
 
+import numpy as np
 import pytest
 
-from tests.movement.stated import F16, S8, ST, TF32, TO_B, X2, X4, by_kind, judged
-from verify import movement
+from tests.movement.stated import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_kind, judged
+from verify import movement, movement_stated
+
+WIDE = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
 
 STANDS = {
     "ldmatrix.x4 to A": (["--from", X4, "--to", F16, "--major", "K"], "(16,2):(1,128) of the tile, its elements 8:16"),
@@ -148,7 +151,38 @@ def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) ->
     code, report = judged(capsys, "--from", X2, "--to", F16)
     found = by_kind(report)
     assert code == 1 and found["handed over"]["status"] == "UNCHECKED"
-    assert "has 4 values of 16 bits in each lane, A of" in found["count"]["counterexample"]["statement"]
+    wrong = found["count"]["counterexample"]
+    assert "has 4 values of 16 bits in each lane, A of" in wrong["statement"]
+    assert wrong["repair"] == "issued 2 times as often (--times)"
+
+
+@pytest.mark.parametrize(("n", "times"), [(16, 1), (64, 4), (96, 6), (256, 16)])
+def test_stores_of_a_wide_accumulator_are_issued_as_often_as_it_takes(n: int, times: int) -> None:
+    """Row r of matrix j of warp w's store t is row 16w + 8(j % 2) + r of the tile, from column 16t + 8(j / 2) on."""
+    given = {"from": f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16", "to": ST, "narrow": 16, "times": times}
+    found = movement_stated.movement("stored", given, "", pytest.fail).link
+    assert found is not None and not found.miscount
+    for t, w, j, r in np.ndindex(times, 4, 4, 8):
+        row, column = 16 * w + 8 * (j % 2) + r, 16 * t + 8 * (j // 2)
+        assert found.rows(r + 8 * j + 32 * w + 128 * t) == row + 64 * column
+    assert [found.columns(c) for c in range(8)] == [64 * c for c in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "4"], 0),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "4", "--shared", SW128], 0),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "4", "--shared", ROWS], 1),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "3"], 1),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "8"], 0),  # of two tiles side by side
+        (["--from", X2, "--to", F16, "--times", "2", "--major", "K"], 0),
+        (["--from", X2, "--to", F16, "--times", "3"], 1),
+        (["--from", X4, "--to", F16, "--operand", "B", "--times", "2", "--major", "K"], 0),
+    ],
+)
+def test_loads_and_stores_are_issued_several_times(words: list[str], code: int) -> None:
+    assert movement.main([*words, "-q"]) == code
 
 
 def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.CaptureFixture[str]) -> None:
