@@ -38,8 +38,8 @@ class TiledCopy:
     >>> copy.get_slice(5).partition_S(make_identity_tensor((16, 16))).shape
     ((2, 1), 2, 2)
 
-    Raises LayoutError when layout_tv has no whole number of the atom's threads or values, and where the atom's bits are
-    no whole number of its values.
+    Raises LayoutError when layout_tv has no whole number of the atom's threads or values, or modes that these cut
+    across, and where the atom's bits are no whole number of its values.
     """
 
     atom: CopyAtom
@@ -52,6 +52,12 @@ class TiledCopy:
         for mode, what in enumerate(("threads", "values")):
             whole, part = size(self.layout_tv[mode]), size(self.atom.values("ref")[mode])
             check_multiple(whole, part, f"{self.layout_tv} has {whole} {what}, no multiple of the atom's {part}")
+        try:
+            self._atoms()
+        except LayoutError as error:
+            threads, values = (size(mode) for mode in self.atom.values("ref"))
+            told = f"an atom of {threads} threads and {values} values cuts across the modes of {self.layout_tv}"
+            raise LayoutError(f"{told}: {error}") from error
 
     @property
     def size(self) -> int:
@@ -136,10 +142,15 @@ class TiledCopy:
         tile, rest = zipped_divide(layout, self.tiler)
         return make_layout(*self._dealt(side, tile), rest)
 
+    def _atoms(self) -> Layout:
+        """layout_tv as ((threads, values) of an atom, the others)."""
+        ref = self.atom.values("ref")
+        return zipped_divide(self.layout_tv, (size(ref[0]), size(ref[1])))
+
     def _dealt(self, side: str, tile: Layout) -> Layout:
         """(thread, (values, more values)) of one side, for the layout of a tile."""
         ref, wanted = self.atom.values("ref"), self.atom.values(side)
-        atoms, rests = zipped_divide(self.layout_tv, (size(ref[0]), size(ref[1])))
+        atoms, rests = self._atoms()
         # The side's (thread, value) -> the reference's -> the tile
         thread, value = composition(atoms, composition(right_inverse(ref), wanted))
         zipped = make_layout(make_layout(thread, rests[0]), make_layout(value, rests[1]))

@@ -192,6 +192,10 @@ LDSM = "SM75_U32x4_LDSM_N"
         (lambda: CopyAtom(Layout(2), *[Layout((1, 8), (0, 1))] * 3), "src = .* has 1 threads, thr = 2:1 has 2"),
         (lambda: make_tiled_copy(move(), Layout((4, 2), (1, 5))), "name each thread and value once"),
         (lambda: make_tiled_copy(move(), Layout((4, 8), (8, 2))), "name each thread .* overlapping"),
+        (
+            lambda: make_tiled_copy(CopyAtom("1:0", *["(1,2):(0,1)"] * 3), Layout((2, 2)), Layout((3, 2))),
+            r"2 values cuts across the modes of \(\(2,2\),\(3,2\)\):\(\(3,12\),\(1,6\)\)",
+        ),
         (lambda: make_tiled_copy(move(), Layout((4, 8))).get_slice(32), "thread 32 .* 0 .. 31"),
         (lambda: make_tiled_copy(move(), Layout((4, 8))).tidfrg_S(Layout((6, 8))), "6 of .* 4: 4 or 8 would do"),
         (lambda: make_tiled_copy(move(), Layout((4, 8))).tidfrg_D(Layout(4)), "less modes"),
@@ -202,7 +206,7 @@ LDSM = "SM75_U32x4_LDSM_N"
             "blocks of 6",
         ),
     ],
-    ids=range(12),
+    ids=range(13),
 )
 def test_numbers_that_do_not_fit_are_named(make: Any, said: str) -> None:
     with pytest.raises(LayoutError, match=said) as caught:
