@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -18,15 +19,43 @@ from isa_tables.signature import Fragment, Signature
 Maps = Mapping[str, Labels]
 
 
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """Random products as the words of their operands, and what D is to hold."""
+
+    words: Mapping[str, Words]  # of A, B, C and, of a sparse instruction, the metadata: [trial][lane][word]
+    expected: Ints  # [trial][lane][value] of D
+
+
 def multiply_on(
     machine: Machine, signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None
 ) -> int:
-    """How many D elements of `trials` random products differ from A @ B + C.
+    """How many D elements of `trials` random products differ from A @ B + C: zero says that the maps fit.
+
+    They fit the instruction up to relabelling m, n and k. Raises ValueError as `deal` does.
+    """
+    return multiply(machine, signature, [deal(signature, maps, trials, seed, metadata)])[0]
+
+
+def multiply(machine: Machine, signature: Signature, several: Sequence[Dealt]) -> list[int]:
+    """The wrong D elements of each of several lots of products, which are issued together."""
+    words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
+    result = unpack(
+        held(plain_form(signature))["D"][1],
+        machine.run(signature, words["A"], words["B"], words["C"], words.get("fixed")),
+    )
+    ends = np.cumsum([len(one.expected) for one in several])[:-1]
+    return [
+        int(np.count_nonzero(seen != one.expected)) for seen, one in zip(np.split(result, ends), several, strict=True)
+    ]
+
+
+def deal(signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None) -> Dealt:
+    """Random products, dealt out by the maps.
 
     `maps[x][lane][value]` is the (row, col) of the operand that the element holds, or (row, col, product)
     for an instruction that makes several products at once; without it all products get the same matrices.
-    D uses C's map unless it has its own. Zero mismatches say that the maps fit the instruction up to
-    relabelling m, n and k; ValueError when a map does not have the operand's shape or leaves its tile.
+    D uses C's map unless it has its own. ValueError when a map does not have the operand's shape or leaves its tile.
     A matrix in shared memory is one lane that holds its plainest image. Of a sparse instruction the columns of
     A are those stored, and `metadata` says where they stand; each trial draws its own.
     """
@@ -36,17 +65,16 @@ def multiply_on(
     products = 1 + max(int(labels[..., 2].max()) for labels in full.values())
     drawn = {name: _draw(random, seats, name, (trials, products)) for name in "ABC"}
     dealt = {name: _deal(drawn[name], full[name]) for name in "ABC"}
-    fixed = None
+    words = {}
     if metadata is not None:
-        fixed, k = random_metadata(metadata, random, trials, signature.lanes)
+        words["fixed"], k = random_metadata(metadata, random, trials, signature.lanes)
         drawn["A"] = _spread(dealt["A"], full["A"], k, drawn["B"].shape[-2])
-    words = {name: pack(seats[name][1], dealt[name]) for name in "ABC"}
+    words |= {name: pack(seats[name][1], dealt[name]) for name in "ABC"}
     expected = drawn["C"] + _times(drawn["A"], drawn["B"])
     if interaction(signature) < 0:  # a xor b = a + b - 2ab
         ones = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
         expected = drawn["C"] + ones - 2 * _times(drawn["A"], drawn["B"])
-    result = unpack(seats["D"][1], machine.run(signature, words["A"], words["B"], words["C"], fixed))
-    return int(np.count_nonzero(result != _deal(expected, full["D"])))
+    return Dealt(words, _deal(expected, full["D"]))
 
 
 def random_metadata(

@@ -20,7 +20,7 @@ from gpu_checks.kernels import spare
 from gpu_checks.machine import Machine
 from gpu_checks.moves import observe
 from gpu_checks.packing import held, pack, unpack, words_per_lane
-from gpu_checks.product import multiply_on
+from gpu_checks.product import deal, multiply
 from gpu_checks.sass import is_emulated
 from gpu_checks.sources import has_kernels, module, probe_of
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
@@ -162,8 +162,8 @@ def controls(
     if maps is None or (metadata is not None and not _complete(metadata)):
         return None
     try:
-        wrong = [
-            multiply_on(machine, signature, chosen, trials, seed, ways)
+        lots = [
+            deal(signature, chosen, trials, seed, ways)
             for chosen, ways in (
                 (maps, metadata),
                 _renamed(signature, maps, metadata, seed),
@@ -172,7 +172,7 @@ def controls(
         ]
     except (ValueError, IndexError):  # more classes than the tile has rows or columns: `exceptions` says so
         return None
-    return Controls(trials, *wrong)
+    return Controls(trials, *multiply(machine, signature, lots))
 
 
 def _complete(metadata: Metadata) -> bool:
