@@ -7,10 +7,11 @@ import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 
 from proofs.laws import campaign, execution, held, refutations
-from proofs.laws.contracts import examined
-from proofs.laws.execution import Examined, Target, Violation
-from proofs.laws.infer import InferenceError, Inferred, inferred
+from proofs.laws.execution import Examined, Operation, Target, Violation
+from proofs.laws.families import InferenceError
+from proofs.laws.infer import Inferred, inferred
 from proofs.laws.refutations import Refutation
+from proofs.laws.suite import examined
 from verify import cli
 from verify.law_report import LawKind
 from verify.report import Case, Report
@@ -25,8 +26,7 @@ def judge(module: str | None, path: str | None, only: Sequence[str], rank: int, 
     target = _target(module, path)
     claims = refutations.catalogue()
     listed = list(examined(rank, target.exact))
-    known = [*dict.fromkeys(o.name for o in listed), *claims]
-    wanted = cli.select(only, known, "operation") if only else known
+    wanted = _wanted(listed, only)
     missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
     recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
     cases = [_absent(target, name, name) for name in missing]
@@ -37,6 +37,21 @@ def judge(module: str | None, path: str | None, only: Sequence[str], rank: int, 
             cases.append(Case(f"{target.name}: {found.operation}", (_verdict(target, found, kept is not None),)))
     cases += [_claim(target, claims[name]) for name in wanted if name in claims]
     return Report(tuple(cases))
+
+
+def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
+    """What `judge` would execute and search, one line each."""
+    listed = list(examined(rank, _target(module, path).exact))
+    wanted = _wanted(listed, only)
+    claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
+    lines = [o.label for o in listed if o.name in wanted]
+    return "".join(f"{line}\n" for line in [*lines, *(f"{name:<4} {claims[name].claim}" for name in claims)])
+
+
+def _wanted(listed: Sequence[Operation], only: Sequence[str]) -> list[str]:
+    """The names of operations and published claims that are asked for; all where none is."""
+    known = [*dict.fromkeys(o.name for o in listed), *refutations.catalogue()]
+    return cli.select(only, known, "operation") if only else known
 
 
 def _claim(target: Target, refutation: Refutation) -> Case:

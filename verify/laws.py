@@ -4,14 +4,12 @@
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from dataclasses import asdict
 
 from verify import cli
-
-if TYPE_CHECKING:
-    from verify.report import Report
 
 DESCRIPTION = """Prove the laws of the layout algebra over unbounded integers, with every law that a proof rests on;
 show that their hypotheses can be met and that each mutant breaks them. R1 to R9 are published claims that are false.
@@ -26,24 +24,47 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = _parser().parse_args(argv)
+    _check(options)
     if options.infer:
         return _infer(options)
-    if options.module or options.code:
-        report = _code(options)
-    else:
-        from verify import law_report
+    return _code(options) if options.module or options.code else _laws(options)
 
-        names = law_report.names(options.open)
-        chosen = cli.select(options.names, law_report.names(True), "law") if options.names else list(names)
-        if options.list or options.explain:
-            shown = (
-                law_report.explain(cli.select(options.explain, law_report.names(True), "law"))
-                if options.explain
-                else ""
-            )
-            cli.write(shown or law_report.listing(chosen), options.output)
-            return cli.Exit.STANDS
-        report = law_report.judge(chosen, _engines(options), options.seeds, options.jobs, bool(options.require))
+
+def _check(options: argparse.Namespace) -> None:
+    """Turn down what would be passed over: options of the laws, of --code and --module, and of --infer do not mix."""
+    code, infer = options.code or options.module, options.infer
+    named = options.names or options.explain or options.open
+    proving = options.solver or options.seeds or options.require or options.jobs
+    for given, allowed, told in (
+        (options.code and options.module, False, "--code is our own operations, --module another's: one of them"),
+        (infer and (code or options.list), False, "--infer goes without --code, --module and --list"),
+        (infer and options.format not in ("text", "json"), False, f"--infer writes text or json, not {options.format}"),
+        (options.only or options.rank or options.fresh, code, "--only, --rank and --fresh go with --code or --module"),
+        (options.path, options.module, "--path says where a --module lies: name it"),
+        (options.shape or options.by or options.budget, infer, "--shape, --by and --budget go with --infer"),
+        (named, not (code or infer), "NAME, --explain and --open are about laws: with --code or --module use --only"),
+        (
+            proving,
+            not (code or infer),
+            "--solver, --seeds, --jobs and --require are about laws: z3 does the rest",
+        ),
+    ):
+        if given and not allowed:
+            raise cli.UsageError(told)
+
+
+def _laws(options: argparse.Namespace) -> int:
+    from verify import law_report
+
+    known = law_report.names(True)
+    asked = [*(options.explain or ()), *options.names]
+    chosen = cli.select(asked, known, "law") if asked else law_report.names(options.open)
+    if options.list or options.explain:
+        shown = law_report.explain if options.explain else law_report.listing
+        cli.write(shown(chosen), options.output)
+        return cli.Exit.STANDS
+    seeds = options.seeds or 1
+    report = law_report.judge(chosen, _engines(options.solver), seeds, options.jobs, bool(options.require))
     cli.report(report, options)
     return report.exit()
 
@@ -58,8 +79,8 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--open", action="store_true", help="tell the statements that nobody has proved too, as UNKNOWN"
     )
-    parser.add_argument("--solver", choices=("z3", "cvc5", "both"), default="both", help="who proves (default: both)")
-    parser.add_argument("--seeds", type=_positive, default=1, metavar="N", help="prove with N random seeds each")
+    parser.add_argument("--solver", choices=("z3", "cvc5", "both"), help="who proves (default: both)")
+    parser.add_argument("--seeds", type=_positive, metavar="N", help="prove with N random seeds each (default: 1)")
     parser.add_argument("--jobs", type=_positive, default=None, metavar="N", help="processes (default: one per core)")
     parser.add_argument("--require", action="append", default=[], choices=("recheck",), help="one solver is not enough")
     _add_code(parser)
@@ -79,11 +100,12 @@ def _add_code(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--rank",
         type=_positive,
-        default=2,
         metavar="N",
-        help="with --code or --module: up to this rank; at 3 --code tells what is recorded",
+        help="with --code or --module: up to this rank (default: 2); at 3 --code tells what is recorded",
     )
-    parser.add_argument("--fresh", action="store_true", help="with --code --rank 3: execute anew, in half an hour")
+    parser.add_argument(
+        "--fresh", action="store_true", help="with --code --rank 3: execute anew, in half an hour or more"
+    )
 
 
 def _add_infer(parser: argparse.ArgumentParser) -> None:
@@ -95,30 +117,32 @@ def _add_infer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--budget",
         type=_positive,
-        default=20,
         metavar="S",
         help="with --infer: follow paths for S seconds (default: 20)",
     )
 
 
 def _positive(text: str) -> int:
-    value = int(text)
-    if value < 1:
-        raise argparse.ArgumentTypeError(f"{text} is not positive")
-    return value
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)
 
 
-def _engines(options: argparse.Namespace) -> tuple[str, ...]:
+def _engines(solver: str | None) -> tuple[str, ...]:
     """Who proves. A missing second solver is said in the report, not passed over."""
-    return ("z3", "cvc5") if options.solver == "both" else (options.solver,)
+    return (solver,) if solver in ("z3", "cvc5") else ("z3", "cvc5")
 
 
-def _code(options: argparse.Namespace) -> Report:
-    from verify.law_code import judge
+def _code(options: argparse.Namespace) -> int:
+    from verify import law_code
 
-    if options.path and not options.module:
-        raise cli.UsageError("--path says where a --module lies: name it")
-    return judge(options.module, options.path, options.only, options.rank, options.fresh)
+    rank = options.rank or 2
+    if options.list:
+        cli.write(law_code.listing(options.module, options.path, options.only, rank), options.output)
+        return cli.Exit.STANDS
+    report = law_code.judge(options.module, options.path, options.only, rank, options.fresh)
+    cli.report(report, options)
+    return report.exit()
 
 
 def _infer(options: argparse.Namespace) -> int:
@@ -131,8 +155,9 @@ def _infer(options: argparse.Namespace) -> int:
         if not options.quiet:
             print(line, file=sys.stderr, flush=True)
 
-    found = infer(options.infer, options.shape, options.by, options.budget, tell)
-    cli.write(found.told, options.output)
+    found = infer(options.infer, options.shape, options.by, options.budget or 20, tell)
+    told = {"told": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
+    cli.write(found.told if options.format == "text" else json.dumps(told, indent=1) + "\n", options.output)
     return cli.Exit.STANDS if found.exact else cli.Exit.UNKNOWN
 
 

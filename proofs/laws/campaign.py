@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m proofs.laws.campaign [--check]`: our operations executed symbolically up to rank 3, and kept.
 
-That takes a quarter of an hour, so what was found is recorded in `certificates/code.json`: for each operation how many
-paths there are, how many were proved, how many refuse and were proved to lie outside the precondition, and what stays
-unknown. With it goes a hash of the code that it speaks about; where that has changed, the record speaks no more. A run
-that was cut short goes on where it stopped.
+That takes long, so what was found is recorded in `certificates/code.json`: for each operation how many paths there are,
+how many were proved, how many refuse and were proved to lie outside the precondition, and what stays unknown. With each
+goes a hash of the code that it speaks about and of what examined it; where that has changed, the record speaks no more.
+A run executes what the record does not speak of, so one that was cut short goes on where it stopped.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from typing import Any
 
 from proofs.errors import ProblemError
 from proofs.laws import solve
-from proofs.laws.contracts import examined
 from proofs.laws.execution import Examined, Operation, Violation, examine, ours
+from proofs.laws.suite import examined
 
 FILE = Path(__file__).with_name("certificates") / "code.json"
 RANK = 3
@@ -41,17 +41,25 @@ EXECUTED = (
     "modes",
     "products",
 )
-ENGINE = ("contracts", "definitions", "execution", "operations", "pathwise", "runs", "symbolic")
+ENGINE = ("definitions", "execution", "operations", "pathwise", "symbolic")
+"""What examines every operation."""
+STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
+"""By the module that states an operation's goals what else the result rests on."""
 
 
-def sources() -> str:
-    """The sha256 of the code that is executed and of the code that executes it, whatever their comments say."""
-    files = [ROOT / "layouts" / f"{name}.py" for name in EXECUTED]
-    files += [ROOT / "proofs" / "laws" / f"{name}.py" for name in ENGINE]
-    digest = hashlib.sha256()
-    for file in files:
-        digest.update(ast.dump(_bare(ast.parse(file.read_text(encoding="utf-8")))).encode())
-    return digest.hexdigest()
+def sources() -> Mapping[str, str]:
+    """For each operation the sha256 of the code that is executed and of what executes it, whatever comments say."""
+    base = "".join(_code(ROOT / "layouts" / f"{name}.py") for name in EXECUTED)
+    base += "".join(_code(ROOT / "proofs" / "laws" / f"{name}.py") for name in ENGINE)
+    digests: dict[str, str] = {}
+    for stating, others in STATING.items():
+        code = base + "".join(_code(ROOT / "proofs" / "laws" / f"{name}.py") for name in others)
+        digests[stating] = hashlib.sha256(code.encode()).hexdigest()
+    return {label: digests[o.goals.__module__.rpartition(".")[2]] for label, o in operations().items()}
+
+
+def _code(file: Path) -> str:
+    return ast.dump(_bare(ast.parse(file.read_text(encoding="utf-8"))))
 
 
 def _bare(tree: ast.Module) -> ast.Module:
@@ -70,13 +78,13 @@ def operations() -> Mapping[str, Operation]:
 
 
 def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
-    """What was found by label, as long as it speaks about the code as it is; else nothing."""
+    """What was found by label, where it speaks about the code as it is."""
     try:
-        kept = json.loads(file.read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError):
+        kept: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["operations"]
+    except (OSError, json.JSONDecodeError, KeyError):
         return {}
-    found: Mapping[str, Mapping[str, Any]] = kept["operations"] if kept.get("sources") == sources() else {}
-    return found
+    current = sources()
+    return {label: told for label, told in kept.items() if told.get("sources") == current.get(label, "")}
 
 
 def faults(file: Path = FILE) -> Iterable[str]:
@@ -85,7 +93,7 @@ def faults(file: Path = FILE) -> Iterable[str]:
     if not kept:
         yield f"{file.name}: the code has changed since the campaign was run"
         return
-    yield from (f"{label}: not in the record" for label in operations() if label not in kept)
+    yield from (f"{label}: not in the record, or the code has changed" for label in operations() if label not in kept)
     yield from (f"{label}: {told['violations'][0]}" for label, told in kept.items() if told["violations"])
 
 
@@ -123,7 +131,7 @@ def run(jobs: int, file: Path = FILE) -> None:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise ProblemError("the code has changed since the campaign began: start it again")
             if error is None:
-                done[label] = future.result()
+                done[label] = {**future.result(), "engine": solve.version("z3"), "sources": begun[label]}
                 _write(done, file)
             told = label if error is None else f"{label} was not finished: {error!r}"
             print(f"{len(done)} of {len(operations())}: {told}", file=sys.stderr, flush=True)
@@ -132,8 +140,7 @@ def run(jobs: int, file: Path = FILE) -> None:
 def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
     """One line for each operation, in the order of the operations."""
     lines = [f"{json.dumps(label)}: {json.dumps(done[label])}" for label in operations() if label in done]
-    head = json.dumps({"schema": 1, "engine": solve.version("z3"), "sources": sources()})
-    file.write_text(head[:-1] + ', "operations": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+    file.write_text('{"schema": 2, "operations": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

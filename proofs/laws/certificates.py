@@ -109,6 +109,9 @@ def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterab
     file = folder / f"{name}.smt2"
     if kept["sha256"] != digest(text) or not file.exists() or file.read_text(encoding="utf-8") != text:
         yield f"{name}: the law has changed since its certificate was made"
+    steps, wrong = {o.name for o in obligations(law)}, {query.why for query in mutants(law)}
+    yield from (f"{step}: no certificate" for step in sorted(steps ^ kept["obligations"].keys()))
+    yield from (f"{name}: no certificate that a mutant breaks: {why}" for why in sorted(wrong - kept["mutants"].keys()))
     for step, told in kept["obligations"].items():
         for engine in ("z3", "cvc5"):
             if told[engine]["status"] != ["unsat"]:

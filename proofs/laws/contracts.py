@@ -9,41 +9,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product as grid
 from typing import Any
 
 from proofs.laws import definitions, pathwise
 from proofs.laws.definitions import flat
 from proofs.laws.execution import Operation, Target, pair, replaced
-from proofs.laws.operations import at_least, layout_of, names_of, operations, outside_complement, spelled, symbols_of
+from proofs.laws.operations import at_least, layout_of, names_of, outside_complement, spelled, symbols_of
 from proofs.laws.pathwise import Goal, modes, same, sorted_modes, times
-from proofs.laws.runs import composition_loops, composition_merging, composition_run
 from proofs.laws.symbolic import Path, Space
-
-RANK_APART = 3
-"""Paths fork at the tiler that one divides by, or at the block that one repeats; the other side is of rank 1 then."""
-
-
-def examined(rank: int, inside: bool) -> Iterator[Operation]:
-    """What an implementation is held to at every rank up to the given one; with ``inside`` what looks into ours too.
-
-    Ours composes rank 3 by contract only: followed from end to end, its paths are too many.
-    """
-    for operation in operations(rank):
-        deep = operation.label.startswith("composition, rank 3") and inside
-        composing = operation.name in ("logical_divide", "logical_product") and "rank 1" not in operation.label
-        if not (deep or composing):
-            yield operation
-    for r, b in grid(range(1, rank + 1), repeat=2):
-        if inside and b == 1:
-            yield composition_merging(r)
-            yield composition_run(r)
-        if inside:
-            yield composition_loops(r, b)
-        if r == 1 or b < RANK_APART:
-            yield divide(r, b)
-        if r < RANK_APART or b == 1:
-            yield product(r, b)
 
 
 def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any, Any, Any]:

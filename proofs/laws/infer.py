@@ -10,71 +10,48 @@ state, is the condition too, as composition is right just when all its runs are 
 
 from __future__ import annotations
 
-import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from proofs.engine import Session
-from proofs.errors import ProblemError
-from proofs.laws import execution
-from proofs.laws.execution import Operation
-from proofs.laws.formula import Node, evaluate, substitute, text
-from proofs.laws.operations import operations
-from proofs.laws.runs import composition_run
-from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, Space, _folded, negated, script
+from proofs.laws import execution, families
+from proofs.laws.families import Family, computed
+from proofs.laws.formula import Node, substitute, text
+from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, negated, script
 from proofs.laws.symbolic import SymInt as Symbol
 
 BUDGET = 20.0
-RANKS = 3
-WORD = re.compile(r"-?\d+|[A-Za-z_]\w*")
-SIDE = re.compile(rf"\s*(?:(?:{WORD.pattern})|\(\s*(?:{WORD.pattern})\s*(?:,\s*(?:{WORD.pattern})\s*)*,?\s*\))\s*")
 
 
-class InferenceError(ProblemError):
-    """The family is not one that can be inferred about; what was asked is restated."""
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way of being right (proved), refused or unknown: the conditions, and the call with numbers that meet them."""
+
+    status: str
+    when: tuple[str, ...]
+    example: str
+
+    def lines(self) -> Iterator[str]:
+        """As text."""
+        yield f"  {self.status:<8} when {' and '.join(self.when) or 'always'}"
+        yield f"           {f'such as {self.example}' if self.example else 'no numbers were found that lead here'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What was found out, as text, and whether every case of the family is in it."""
+    """What was found out: how the family was read, its cases, the last line, and whether every case is in it."""
 
-    told: str
+    head: tuple[str, ...]
+    cases: tuple[Way, ...]
+    end: str
     exact: bool
 
-
-@dataclass(frozen=True, slots=True)
-class Family:
-    """An operation whose inputs are given by numbers and letters, by the names that they have in it."""
-
-    operation: Operation
-    given: Mapping[str, str]
-
     @property
-    def shown(self) -> Mapping[str, Node]:
-        """What stands for each input: a number, or the reader's letter."""
-        return {name: int(x) if _number(x) else x for name, x in self.given.items()}
-
-    def space(self) -> Space:
-        """The inputs of the family. Letters that stand twice are equal. Raises InferenceError when there are none."""
-        fixed = {name: int(x) for name, x in self.given.items() if _number(x)}
-        first = {x: name for name, x in reversed(list(self.given.items()))}
-        equal = {name: first[x] for name, x in self.given.items() if name not in fixed and first[x] != name}
-        narrow: list[Node] = [
-            *(("==", name, value) for name, value in fixed.items()),
-            *(("==", *pair) for pair in equal.items()),
-        ]
-        known = (*self.operation.space.assumed, *narrow)
-        samples = [{**at, **fixed} for at in self.operation.space.samples]
-        samples = [{**at, **{name: at[other] for name, other in equal.items()}} for at in samples]
-        kept = tuple(at for at in samples if all(evaluate(node, at, {}) for node in known))
-        if (
-            not kept
-            and Session(script(self.operation.space.names, known), execution.GOAL_BUDGET).check().status == "unsat"
-        ):
-            asked = ", ".join(text(node) for node in self.operation.space.assumed)
-            raise InferenceError(f"{self.operation.label}: no layouts are so, where {asked} is taken for granted")
-        return replace(self.operation.space, assumed=known, samples=kept)
+    def told(self) -> str:
+        """All of it as text."""
+        ways = [line for way in self.cases for line in way.lines()]
+        return "".join(f"{line}\n" for line in (*self.head, *ways, self.end))
 
 
 def inferred(
@@ -91,9 +68,9 @@ def inferred(
 
     Raises InferenceError when nothing can be inferred about the family.
     """
-    family = _family(operation, shape, by)
-    head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation)
-    lines = [head]
+    family = families.family(operation, shape, by)
+    head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation) * (":" not in shape)
+    lines = [head, *family.head()]
     if family.operation.label.endswith("one run"):
         lines += ["  these ranks are told run by run:", *_runs_are()]
     tell(f"{family.operation.label}: its paths are followed for at most {seconds:g} s (--budget)")
@@ -101,27 +78,36 @@ def inferred(
     if found.left and operation == "composition":
         tell(f"{found.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s")
         lines += [f"  {found.left} paths open after {seconds:g} s from end to end; so run by run:", *_runs_are()]
-        family = _one_run(shape)
+        family = families.one_run(shape)
+        lines += family.domain()
         found = _conditions(family, time.monotonic() + 2 * seconds)
-    lines += found.lines
-    if found.left or found.unknown:
-        lines.append(f"UNKNOWN: {found.unknown} cases not proved, {found.left} open after {seconds:g} s (--budget)")
-    else:
-        lines.append(f"exact: right in {'the cases above, refused in all others' * found.refused or 'every case'}")
-    return Inferred("\n".join(lines) + "\n", not (found.left or found.unknown))
+    exact = not (found.left or found.unknown)
+    end = f"UNKNOWN: {found.unknown} cases not proved, {found.left} open after {seconds:g} s (--budget)"
+    return Inferred(tuple(lines), found.ways, f"exact: {found.sides}" if exact else end, exact)
 
 
 def _runs_are() -> Iterator[str]:
     yield "  a mode N:r of B is taken in runs of n steps r, N = n q, then q:(n r); u are the digits of A used before;"
-    yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS)"
+    yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS); a mode of extent 1 or"
+    yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is refused"
 
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    lines: tuple[str, ...]
-    refused: bool
-    unknown: int
+    ways: tuple[Way, ...]
     left: int
+
+    @property
+    def unknown(self) -> int:
+        return sum(way.status == "unknown" for way in self.ways)
+
+    @property
+    def sides(self) -> str:
+        """Where the operation is right, when all is proved."""
+        kinds = {way.status for way in self.ways}
+        if len(kinds) == 1:
+            return "refused in every case" if "refused" in kinds else "right in every case"
+        return "right in the cases above, refused in all others"
 
 
 def _conditions(family: Family, until: float) -> _Found:
@@ -129,19 +115,16 @@ def _conditions(family: Family, until: float) -> _Found:
     symbols = {x: Symbol(x) for x in chosen.space.names}  # all of them: in a dictionary 8 does not meet a symbol
     paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
-        return _Found((), False, 0, left)
+        return _Found((), left)
     reached = [p for p in paths if p.samples or _reached(p)]
-    lines: list[str] = []
-    unknown = 0
+    ways: list[Way] = []
     for path in sorted(reached, key=lambda p: (p.error is not None, -len(p.samples))):
         if time.monotonic() > until:
-            return _Found(tuple(lines), False, unknown, len(reached) - len(lines) // 2)
+            return _Found(tuple(ways), len(reached) - len(ways))
         status = "refused" if path.error is not None else "proved"
         judge = execution.refusal if path.error is not None else execution.judged
-        if judge(target, chosen, path):
-            status, unknown = "unknown", unknown + 1
-        lines += _told(status, path, family)
-    return _Found(tuple(lines), any(p.error is not None for p in reached), unknown, 0)
+        ways.append(_way("unknown" if judge(target, chosen, path) else status, path, family))
+    return _Found(tuple(ways), 0)
 
 
 def _strides(operation: str) -> str:
@@ -155,102 +138,10 @@ def _reached(path: Path) -> bool:
     return status != "unsat"
 
 
-def _family(operation: str, shape: str, by: str | None) -> Family:
-    sides = _sides(shape, "--shape")
-    right = _sides(by, "--by") if by else []
-    known = list(dict.fromkeys(o.name for o in operations(1)))
-    if operation not in known:
-        raise InferenceError(f"nothing can be inferred about {operation}; known: {', '.join(known)}")
-    if len(sides[0]) > RANKS or (right and len(right[0]) > RANKS):
-        raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
-    target = operation == "complement" and right and len(right) == 1 and len(right[0]) == 1
-    if right and len(right) != 2 and not target:
-        raise InferenceError(f"--by {by} is not a layout, such as N:r" + " or a cotarget" * (operation == "complement"))
-    if operation == "composition":
-        return _composing(shape, sides, right)
-    label = f"{operation}, rank {len(sides[0])}"
-    label += " by N:r" if operation in ("logical_divide", "logical_product") else ""
-    found = next(o for o in operations(RANKS) if o.label == label)
-    named = _left("MD" if operation == "logical_divide" else "sd", sides)
-    if target:
-        named["T"] = right[0][0]
-    elif right and (len(right[0]) > 1 or not label.endswith("N:r")):
-        raise InferenceError(
-            f"--by {by}: {operation} goes by " + ("one mode N:r" if "N:r" in label else "its shape alone")
-        )
-    elif right:
-        named |= {"N": right[0][0], "r": right[1][0]}
-    return _checked(found, named)
-
-
-def _composing(shape: str, sides: Sequence[Sequence[str]], right: Sequence[Sequence[str]]) -> Family:
-    if not right:
-        raise InferenceError("composition goes by a layout: --by N:r")
-    label = f"composition, rank {len(sides[0])} o rank {len(right[0])}"
-    found = next((o for o in operations(RANKS) if o.label == label), None)
-    if found is None:
-        return _one_run(shape)
-    named = _left("MD", sides)
-    named |= {f"{n}{i}": x for n, side in zip("Nr", right, strict=True) for i, x in enumerate(side)}
-    return _checked(found, named)
-
-
-def _one_run(shape: str) -> Family:
-    sides = _sides(shape, "--shape")
-    return _checked(composition_run(len(sides[0])), _left("MD", sides))
-
-
-def _left(letters: str, sides: Sequence[Sequence[str]]) -> dict[str, str]:
-    return {f"{n}{i}": x for n, side in zip(letters, sides, strict=False) for i, x in enumerate(side)}
-
-
-def _checked(operation: Operation, given: Mapping[str, str]) -> Family:
-    """The family, unless a letter of the reader's is the name of another input."""
-    others = set(operation.space.names) - set(given)
-    if taken := sorted(others & set(given.values())):
-        raise InferenceError(
-            f"the letter {taken[0]} is taken: {operation.label} has the inputs {' '.join(sorted(others))}"
-        )
-    return Family(operation, given)
-
-
-def _sides(layout: str, option: str) -> list[list[str]]:
-    """The numbers and letters of a shape, or of the shape and the stride of a layout."""
-    parts = layout.split(":")
-    if len(parts) > 2 or not all(SIDE.fullmatch(part) for part in parts):
-        raise InferenceError(f"{option} {layout} is neither a shape nor a layout, such as (4,M) or (4,M):(1,d)")
-    found = [WORD.findall(part) for part in parts]
-    if len(found) == 2 and len(found[0]) != len(found[1]):
-        raise InferenceError(f"{option} {layout}: {len(found[0])} extents and {len(found[1])} strides")
-    return found
-
-
-def _number(word: str) -> bool:
-    return word.lstrip("-").isdigit()
-
-
-def _told(status: str, path: Path, family: Family) -> Iterator[str]:
-    conditions = [text(_computed(substitute(c, family.shown))) for c in _needed(path)]
-    conditions = [c for c in conditions if c != "1"]
-    yield f"  {status:<8} when {' and '.join(conditions) or 'always'}"
+def _way(status: str, path: Path, family: Family) -> Way:
+    conditions = [text(computed(substitute(c, family.shown))) for c in _needed(path)]
     small = min(path.samples, key=lambda at: sum(map(abs, at.values())), default=None)
-    witness = f"such as {family.operation.shown(small)}" if small else "no numbers were found that lead here"
-    yield f"           {witness}"
-
-
-def _computed(node: Node) -> Node:
-    """The formula with what is made of numbers alone computed, and -(-x // y) written ceildiv(x, y)."""
-    if not isinstance(node, tuple):
-        return node
-    whole = (node[0], *map(_computed, node[1:]))
-    if all(isinstance(part, int) for part in whole[1:]):
-        return int(evaluate(whole, {}, {}))
-    match whole:
-        case ("-", 0, ("//", ("-", 0, over), by)):
-            return ("call", "ceildiv", over, by)
-        case ("-", 0, ("//", int(over), by)):
-            return ("call", "ceildiv", -over, by)
-    return _folded(str(whole[0]), *whole[1:]) if len(whole) == 3 else whole
+    return Way(status, tuple(c for c in conditions if c != "1"), family.operation.shown(small) if small else "")
 
 
 def _needed(path: Path) -> list[Node]:

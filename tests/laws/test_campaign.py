@@ -34,22 +34,50 @@ def test_every_refusal_lies_outside_the_precondition() -> None:
     assert {label: told["refused"] for label, told in KEPT.items() if told["refused"] != told["outside"]} == {}
 
 
-def test_a_change_of_the_code_makes_the_record_speak_no_more(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in campaign.EXECUTED:
-        (tmp_path / "layouts").mkdir(exist_ok=True)
-        (tmp_path / "layouts" / f"{name}.py").write_text((campaign.ROOT / "layouts" / f"{name}.py").read_text())
-    for name in campaign.ENGINE:
-        (tmp_path / "proofs" / "laws").mkdir(parents=True, exist_ok=True)
-        source = campaign.ROOT / "proofs" / "laws" / f"{name}.py"
-        (tmp_path / "proofs" / "laws" / f"{name}.py").write_text(source.read_text())
+@pytest.fixture
+def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the sources that the record speaks about, in place of them."""
+    names = {"layouts": campaign.EXECUTED, "proofs/laws": (*campaign.ENGINE, "contracts", "loops", "runs")}
+    for folder, files in names.items():
+        (tmp_path / folder).mkdir(parents=True)
+        for name in files:
+            (tmp_path / folder / f"{name}.py").write_text((campaign.ROOT / folder / f"{name}.py").read_text())
     monkeypatch.setattr(campaign, "ROOT", tmp_path)
-    inverse = tmp_path / "layouts" / "inverse.py"
-    text = inverse.read_text()
-    inverse.write_text(f"# a comment\n{text}")
-    assert campaign.recorded()
-    inverse.write_text(text.replace("modes.sort()", "modes.sort(reverse=True)"))
+    return tmp_path
+
+
+@pytest.mark.parametrize("source", ["layouts/inverse.py", "proofs/laws/pathwise.py"])
+def test_a_change_of_the_code_makes_the_record_speak_no_more(copied: Path, source: str) -> None:
+    text = (copied / source).read_text()
+    (copied / source).write_text(f"# a comment\n{text}")
+    assert campaign.recorded().keys() == KEPT.keys()
+    (copied / source).write_text(f"{text}\nMORE = 1\n")
     assert campaign.recorded() == {}
     assert "has changed" in next(iter(campaign.faults()))
+
+
+def test_a_change_of_one_contract_leaves_the_rest(copied: Path) -> None:
+    """What is stated elsewhere still speaks; what is stated there is a fault, operation by operation."""
+    with (copied / "proofs" / "laws" / "runs.py").open("a") as file:
+        file.write("MORE = 1\n")
+    left = campaign.recorded().keys()
+    assert "complement, rank 3" in left
+    assert "logical_divide, rank 3 by rank 3, by the contract of composition" in left
+    gone = KEPT.keys() - left
+    assert {"composition, rank 3: one run", "composition, rank 3 o rank 3, by the contract of a run"} <= gone
+    assert all("run" in label or "merged" in label for label in gone)
+    assert len(list(campaign.faults())) == len(gone)
+
+
+def test_every_rank_up_to_3_is_there() -> None:
+    """Each operation, at each rank and each pair of ranks."""
+    for r in (1, 2, 3):
+        for name in ("coalesce", "complement", "right_inverse", "left_inverse"):
+            assert f"{name}, rank {r}" in KEPT
+        for b in (1, 2, 3):
+            assert f"composition, rank {r} o rank {b}, by the contract of a run" in KEPT
+            assert f"logical_divide, rank {r} by rank {b}, by the contract of composition" in KEPT
+            assert f"logical_product, rank {r} by rank {b}, by the contract of composition" in KEPT
 
 
 def test_a_run_that_was_cut_short_goes_on(tmp_path: Path) -> None:

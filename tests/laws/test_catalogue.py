@@ -141,11 +141,14 @@ def test_a_stale_certificate_is_told(tmp_path: Path) -> None:
     index = json.loads((tmp_path / "kept" / "index.json").read_text())
     index["laws"]["DM"]["obligations"]["DM"]["cvc5"]["status"] = ["unknown"]
     del index["laws"]["U"]
+    index["laws"]["NOCARRY"] |= {"obligations": {}, "mutants": {}}
     (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
     told = "\n".join(certificates.faults(tmp_path / "kept"))
     assert "MONO: the law has changed" in told
     assert "DM: cvc5 said unknown" in told
     assert "U: no certificate" in told
+    assert "NOCARRY: no certificate" in told
+    assert "NOCARRY: no certificate that a mutant breaks: " in told
 
 
 def test_errors_are_problem_errors() -> None:

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
@@ -14,9 +13,9 @@ import layouts
 from layouts import Layout
 from layouts.compose import _Carry
 from layouts.layout import trusted
-from proofs.laws import contracts, definitions, runs
+from proofs.laws import contracts, definitions, loops, runs
 from proofs.laws.execution import Operation, Target, agrees, examine, followed, ours, run
-from proofs.laws.infer import InferenceError, inferred
+from proofs.laws.formula import Node
 from proofs.laws.operations import operations
 from proofs.laws.symbolic import Space, SymInt, Unfollowed, explore
 
@@ -28,7 +27,7 @@ QUICK = [
     *(contracts.product(1, b) for b in (1, 2)),
     *(runs.composition_merging(r) for r in (1, 2)),
     *(runs.composition_run(r) for r in (1, 2, 3)),
-    *(runs.composition_loops(r, b) for r, b in ((1, 1), (2, 1), (3, 1), (1, 2))),
+    *(loops.composition_loops(r, b) for r, b in ((1, 1), (2, 1), (3, 1), (1, 2))),
 ]
 
 
@@ -135,6 +134,29 @@ def test_a_refusal_inside_the_precondition_is_found_out() -> None:
     assert "not proved to lie outside" in found.unknown[0]
 
 
+def test_a_run_that_ends_before_a_digit_carries_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding down keeps A(x + k r) = A(x) + k v, so only the count tells: no digit carries there yet."""
+
+    def run(carry: _Carry, rest: int, step: int) -> tuple[int, int]:
+        (digit,), value = carry.digits(step)
+        n = min(rest, carry.radices[0] // digit) if digit else rest
+        if rest % n:
+            raise layouts.LayoutError("does not divide")
+        carry.use([digit], n - 1)
+        return n, value
+
+    def limit(bounded: list[Node], step: Node, count: Node) -> tuple[Node, list[Node]]:
+        digit = ("%", step, bounded[0])
+        down = ("//", bounded[0], digit)
+        return ("if", ("and", ("!=", digit, 0), ("<", down, count)), down, count), [digit]
+
+    monkeypatch.setattr(_Carry, "run", run)
+    monkeypatch.setattr(runs, "limit", limit)
+    told = examine(ours(), runs.composition_run(2)).unknown
+    assert any("the first carry" in line for line in told)
+    assert not any("contract" in line or "length" in line for line in told)
+
+
 def test_a_run_that_forgets_a_digit_breaks_its_contract(monkeypatch: pytest.MonkeyPatch) -> None:
     def use(carry: _Carry, digits: list[int], times: int) -> None:
         carry.used = [u + d * times for u, d in zip(carry.used, digits, strict=True)]
@@ -161,14 +183,14 @@ def test_loops_that_go_on_wrongly_are_found_out(monkeypatch: pytest.MonkeyPatch,
         return tuple(shapes), tuple(strides)
 
     monkeypatch.setattr(_Carry, "mode", mode)
-    told = " ".join(examine(ours(), runs.composition_loops(2, 1)).unknown)
+    told = " ".join(examine(ours(), loops.composition_loops(2, 1)).unknown)
     assert ("what is asked" if slip == "the step" else "the state") in told
 
 
 def test_a_contract_that_promises_too_little_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """R(c) = A(B(c)) comes from what a run is proved to keep: without it the loops are not proved."""
-    monkeypatch.setattr(runs, "_contract", lambda *_: ("==", 0, 0))
-    assert examine(ours(), runs.composition_loops(2, 1)).unknown
+    monkeypatch.setattr(loops, "_contract", lambda *_: ("==", 0, 0))
+    assert examine(ours(), loops.composition_loops(2, 1)).unknown
 
 
 def test_a_refusal_of_the_formulas_themselves_is_found_out() -> None:
@@ -223,80 +245,3 @@ def test_code_that_looks_at_a_number_is_found_out() -> None:
 
     told = examine(planted(coalesce=coalesce), operation("coalesce, rank 1")).unknown
     assert any("looked at the value" in line for line in told)
-
-
-def test_the_condition_of_a_composition_is_inferred() -> None:
-    told = inferred("composition", "(6,2)", "N:2").told
-    assert "refused  when 3 < N and N % 3 != 0" in told
-    assert "proved   when N % 3 == 0" in told
-    assert "such as composition((6,2):(0,1), 4:2)" in told
-
-
-def test_a_pair_of_layouts_is_on_one_side() -> None:
-    assert "refused  when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").told
-    assert "refused" not in inferred("composition", "(6,2):(1,7)", "3:2").told
-
-
-def test_a_letter_that_stands_twice_is_one_number() -> None:
-    """(M,M) o 2:r: where M = 3 fits r = 1, both extents are 3; two letters allow others."""
-    told = inferred("composition", "(M,M)", "2:1").told
-    pairs = re.findall(r"composition\(\((\d+),(\d+)\)", told)
-    assert pairs
-    assert all(m == k for m, k in pairs)
-
-
-def test_what_does_not_end_in_time_is_told_run_by_run() -> None:
-    found = inferred("composition", "(4,6,8)", "(N,3):(r,1)")
-    assert found.exact
-    assert "run by run" in found.told
-    assert "refused" in found.told
-    slow = inferred("complement", "(M,K,L)", None, seconds=0.2)
-    assert not slow.exact
-    assert slow.told.splitlines()[-1].startswith("UNKNOWN")
-
-
-@pytest.mark.parametrize(
-    ("operation", "shape", "by", "told"),
-    [
-        ("complement", "2", None, "right in every case"),
-        ("left_inverse", "(4,8)", None, "refused in all others"),
-        ("right_inverse", "(4,8)", None, "right in every case"),
-        ("logical_divide", "(4,6)", "N:2", "refused in all others"),
-        ("logical_product", "4", "2:r", "exact"),
-        ("complement", "(2,2):(1,d)", "12", "refused in all others"),
-        ("left_inverse", "(4,8):(1,d)", None, "refused in all others"),
-        ("coalesce", "(4,s)", None, "right in every case"),
-    ],
-)
-def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, told: str) -> None:
-    found = inferred(operation, shape, by)
-    assert found.exact
-    assert told in found.told.splitlines()[-1]
-
-
-def test_a_family_that_is_not_known_is_refused() -> None:
-    with pytest.raises(InferenceError, match="known: coalesce"):
-        inferred("recast", "(4,8)", None)
-
-
-@pytest.mark.parametrize(
-    ("operation", "shape", "by", "told"),
-    [
-        ("composition", "", "N:r", "neither a shape nor a layout"),
-        ("composition", "(4,-M)", "N:r", "neither a shape nor a layout"),
-        ("composition", "(4,8)", None, "goes by a layout"),
-        ("composition", "(4,8):1", "N:r", "2 extents and 1 strides"),
-        ("composition", "(2,4):(1,2)", "N:r", "taken for granted"),
-        ("composition", "(1,4)", "N:r", "taken for granted"),
-        ("composition", "(2,2,2,2)", "N:r", "at most 3 modes"),
-        ("complement", "0", None, "taken for granted"),
-        ("complement", "(4,8)", "(2,3):(1,2)", "its shape alone"),
-        ("left_inverse", "(4,d0)", None, "the letter d0 is taken"),
-    ],
-)
-def test_a_family_that_makes_no_sense_is_refused_in_a_line(
-    operation: str, shape: str, by: str | None, told: str
-) -> None:
-    with pytest.raises(InferenceError, match=re.escape(told)) as refused:
-        inferred(operation, shape, by)
-    assert "\n" not in str(refused.value)

@@ -158,3 +158,58 @@ def test_infer_says_what_it_does_and_what_it_cannot(capsys: pytest.CaptureFixtur
     assert "at most 1 s" in err
     code, out, err = said(capsys, "--infer", "composition", "--shape", "(4,", "--by", "N:r")
     assert (code, out, err.count("\n")) == (2, "", 1)
+
+
+def test_infer_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, *"--infer composition --shape (6,2) --by N:2 --format json".split())
+    told = json.loads(out)
+    assert (code, told["exact"]) == (0, True)
+    assert {"status": "refused", "when": ["3 < N", "N % 3 != 0"]}.items() <= told["cases"][-1].items()
+    assert told["cases"][-1]["example"].startswith("composition(")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--only foo", "go with --code or --module"),
+        ("--fresh", "go with --code or --module"),
+        ("--shape 4", "go with --infer"),
+        ("--path .", "name it"),
+        ("DM --code", "use --only"),
+        ("--code --module pycute", "one of them"),
+        ("--code --require recheck", "are about laws"),
+        ("--module pycute --solver cvc5", "are about laws"),
+        ("--infer composition --shape 4 --by 2:1 --list", "goes without"),
+        ("--infer composition --shape 4 --by 2:1 --format html", "text or json"),
+        ("--infer composition --shape 4 --by 2:1 DM", "are about laws"),
+        ("--explain DM --explain NOCARY", "nearest: NOCARRY"),
+        ("--module os", "no attribute 'Layout'"),
+    ],
+)
+def test_what_would_be_passed_over_is_refused_in_a_line(
+    capsys: pytest.CaptureFixture[str], words: str, told: str
+) -> None:
+    code, out, err = said(capsys, *words.split())
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert told in err
+
+
+@pytest.mark.parametrize("seeds", ["0", "-1", "x", "1.5", "²"])
+def test_a_number_that_is_none_is_a_usage_error(capsys: pytest.CaptureFixture[str], seeds: str) -> None:
+    with pytest.raises(SystemExit) as exit:
+        said(capsys, "--seeds", seeds)
+    assert exit.value.code == 2
+    assert "is not a whole number of 1 or more" in capsys.readouterr().err
+
+
+def test_explain_takes_names_too(capsys: pytest.CaptureFixture[str]) -> None:
+    _, out, _ = said(capsys, "--explain", "R5", "MONO")
+    assert [line.split(":")[0] for line in out.splitlines() if line and line[0] != " "] == ["MONO", "R5"]
+
+
+def test_what_would_be_executed_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = said(capsys, *"--code --list --rank 3 --only logical_divide --only R1".split())
+    assert code == 0
+    assert "logical_divide, rank 3 by rank 3, by the contract of composition" in out
+    assert out.splitlines()[-1].startswith("R1")
+    assert "complement" not in out
