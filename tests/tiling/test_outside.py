@@ -10,18 +10,10 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import Atom
-from verify import tiling, tiling_claims, tiling_explain
+from tests.tiling.command import F16, run
+from verify import tiling_claims, tiling_explain
 from verify.tiling_stated import Stated
 from verify.tiling_subject import Tiling
-
-F16 = "SM80_16x8x16_F32F16F16F32_TN"
-
-
-def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    code = tiling.main([*words])
-    told = capsys.readouterr()
-    return code, told.out, told.err
-
 
 OUTSIDE = {
     "(16,64)": (2, 2, 128, "(m=0, n=8)", 32),
