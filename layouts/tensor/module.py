@@ -50,6 +50,8 @@ class Coordinates:
     __radd__ = __add__
 
     def __mul__(self, factor: Any) -> Coordinates:
+        if not isinstance(factor, int) and np.asarray(factor).dtype.kind not in "iubO":
+            raise LayoutError(f"cannot multiply the coordinate {self} by {factor}: only integers")
         return Coordinates(map_leaves(lambda x: x * factor, self.value))
 
     __rmul__ = __mul__
