@@ -151,7 +151,8 @@ def test_every_kernel_assembles(target, tmp_path):
     assert here
     source = tmp_path / "probes.cu"
     source.write_text(module(here))
-    command = ["nvcc", f"-arch={target}", "-std=c++17", "-Ofc=mid", "-cubin", str(source), "-o", str(tmp_path / "cubin")]
+    options = [f"-arch={target}", "-std=c++17", "-Ofc=mid"]
+    command = ["nvcc", *options, "-cubin", str(source), "-o", str(tmp_path / "cubin")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:2000]
 
