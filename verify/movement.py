@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from verify import cli
 
 if TYPE_CHECKING:
+    from verify.apart import Partial
     from verify.movement_stated import Movement
-    from verify.report import Report
     from verify.verdict import Verdict
 
 DESCRIPTION = """Judge data on its way between instructions. --from X --to Y: what X leaves in registers is what Y wants
@@ -60,7 +60,8 @@ def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
             raise cli.UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
         return _search(stated, options)
     report = _judge(stated, options)
-    cli.report(report, options)
+    if report.cases or not report.broken:
+        cli.report(report, options)
     return report.exit()
 
 
@@ -119,14 +120,19 @@ def _command(table: dict[str, Any]) -> str:
     return shlex.join(["python", "-m", "verify.movement", *words])
 
 
-def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Report:
+def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Partial:
+    """The report on all movements but those that we fail at, which are told in a line of their own."""
     import proofs
-    from verify.report import Case, Report
+    from verify.apart import Partial, told_apart
+    from verify.report import Case
     from verify.verdict import Witness
 
     budget, solver = cli.budget(options), proofs.Solver(COUNTED)
-    cases = tuple(Case(one.name, tuple(verdicts(one, budget, solver))) for one in cli.followed(stated, options))
-    return Report(cases, frozenset(Witness(word) for word in options.require))
+    followed = cli.followed(stated, options)
+    told = [*told_apart(followed, lambda one: Case(one.name, tuple(verdicts(one, budget, solver))))]
+    cases = tuple(one for one in told if not isinstance(one, cli.Exit))
+    words = frozenset(Witness(word) for word in options.require)
+    return Partial(cases, words, broken=len(told) - len(cases))
 
 
 def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:

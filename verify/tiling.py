@@ -4,9 +4,8 @@
 from __future__ import annotations
 
 import argparse
-import os
 from collections import ChainMap
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -15,8 +14,8 @@ from verify import cli
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
+    from verify.apart import Partial
     from verify.tiling_stated import Stated
-    from verify.tiling_text import Partial
 
 DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them and a permutation deal a CTA's tile out.
 Every element of A, B and C must be held as often as stated, for the tile given and for all multiples; registers and
@@ -34,10 +33,11 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
     if options.explain:
         if options.format != "text":
             raise cli.UsageError(f"--explain prints text: there is no {options.format} of it")
+        from verify.apart import told_apart
         from verify.tiling_explain import explained
 
         pool = _pool(options)
-        told = [*_told_apart(stated, lambda one: explained(one, pool, options.thread))]
+        told = [*told_apart(stated, lambda one: explained(one, pool, options.thread))]
         texts = [text for text in told if isinstance(text, str)]
         if texts:
             cli.write("\n".join(texts), options.output)
@@ -62,10 +62,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--all", action="store_true", help="every registered MMA atom")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of yours, in a TOML file")
     parser.add_argument(
-        "--atoms-layout", metavar="M,N,K", help="atoms along M, N, K, or a layout of them; one atom where absent"
+        "--atoms-layout",
+        metavar="M,N,K",
+        help="atoms along M, N, K, or a layout of them; one atom where absent, as in 2,2",
     )
     parser.add_argument(
-        "--permutation", metavar="M,N,K", help="for M, N and K: an extent, a layout of positions, or _ to keep"
+        "--permutation",
+        metavar="M,N,K",
+        help="for M, N and K: an extent, a layout of positions, or _ to keep, as where absent",
     )
     parser.add_argument("--tile", metavar="M,N,K", help="the CTA's tile; what one tiled MMA covers where absent")
     for operand in "ab":
@@ -160,9 +164,9 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
 def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
     """The report on all that are tilings; what is none is told in a line of its own."""
     from gpu_checks.tilings import TilingError, recordings_of_tilings
+    from verify.apart import Partial, told_apart
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
-    from verify.tiling_text import Partial
     from verify.verdict import Witness
 
     try:
@@ -170,27 +174,10 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
     except TilingError as error:
         raise cli.UsageError(str(error)) from error
     pool = _pool(options)
-    told = [*_told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
+    told = [*told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
     cases = tuple(one for one in told if not isinstance(one, cli.Exit))
     words = frozenset(Witness(word) for word in options.require)
     return Partial(cases, words, options.expect_known, told.count(cli.Exit.USAGE), told.count(cli.Exit.CONTRADICTION))
-
-
-def _told_apart(stated: Iterable[Stated], tell: Callable[[Stated], T]) -> Iterator[T | cli.Exit]:
-    """What is told of each statement; of one that is refused, or that we fail at, a line on stderr and its code."""
-    from layouts.atoms import AtomFileError
-
-    for one in stated:
-        try:
-            yield tell(one)
-        except (cli.UsageError, AtomFileError) as error:
-            yield cli.complain(f"lanecheck: {error}", cli.Exit.USAGE)
-        except Exception as error:
-            if os.environ.get("LANECHECK_TRACEBACK"):
-                raise
-            what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
-            told = f"internal error, {one.name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
-            yield cli.complain(f"lanecheck: {told}", cli.Exit.CONTRADICTION)
 
 
 if __name__ == "__main__":

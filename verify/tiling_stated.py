@@ -5,8 +5,8 @@ A file holds one table per tiling, parsed and never executed:
 
 ["my_tiling"]
 atom         = "SM80_16x8x16_F32F16F16F32_TN"
-atoms_layout = "2,2,1"                      # or "(2,2,1):(1,2,4)", or [2, 2, 1]; absent: one atom
-permutation  = "_,(8,2,2):(1,16,8),_"       # or a list; a number enlarges, a layout also reorders, _ keeps
+atoms_layout = "2,2,1"                      # or "(2,2,1):(1,2,4)", or [2, 2, 1]; what is left out is one atom
+permutation  = "_,(8,2,2):(1,16,8),_"       # or a list; a number enlarges, a layout also reorders, _ or absent keeps
 tile         = "128,128,32"                 # of the CTA; absent: what one tiled MMA covers
 C            = "((4,8),…):(…)"              # a (thread, value) layout that your code uses; also A and B
 smem         = { A = "Sw<3,3,3> o (8,64):(64,1)" }   # the swizzle atom that A's shared memory repeats; also B
@@ -139,11 +139,13 @@ def items(stated: object) -> list[Item]:
     return [item.strip() for item in found]
 
 
-def _three(stated: object, what: str) -> list[Item]:
+def _three(stated: object, what: str, padding: Item = "") -> list[Item]:
+    """What is stated for M, N and K; where there is a padding, for those axes that are left out."""
     found = items(stated)
-    if len(found) != 3:
-        raise StatementError(f"{shown(stated)}: {what} for M, N, K are wanted, here are {len(found)}")
-    return found
+    if len(found) > 3 or (len(found) < 3 and not padding):
+        most = "at most " if padding else ""
+        raise StatementError(f"{shown(stated)}: {most}{what} for M, N, K are wanted, here are {len(found)}")
+    return found + [padding] * (3 - len(found))
 
 
 def shown(stated: object) -> str:
@@ -174,13 +176,13 @@ def _layout(text: str) -> Layout:
 def atoms_layout(stated: object) -> Layout:
     """How many atoms stand along M, N, K, and in which order their threads are numbered.
 
-    >>> print(atoms_layout("2,2,1"), atoms_layout("(2,2,1):(2,1,0)"))
+    >>> print(atoms_layout("2,2"), atoms_layout("(2,2,1):(2,1,0)"))
     (2,2,1):(1,2,0) (2,2,1):(2,1,0)
 
-    A layout of lower rank is one atom along the axes that it leaves out, as in CuTe. Raises StatementError.
+    One atom along the axes that are left out, as in CuTe. Raises StatementError.
     """
     if not isinstance(stated, str) or ":" not in stated:
-        counts = _three(stated, "three counts")
+        counts = _three(stated, "three counts", 1)
         return Layout(tuple(_number(count, stated) for count in counts))
     layout = _layout(stated)
     if len(layout) > 3:
@@ -191,12 +193,12 @@ def atoms_layout(stated: object) -> Layout:
 def permutation(stated: object) -> Permutation:
     """For each of M, N, K: None to keep the atoms' own order, an extent, or a layout of positions.
 
-    >>> print(*permutation("_,(8,2,2):(1,16,8),32"))
-    None (8,2,2):(1,16,8) 32
+    >>> print(*permutation("_,(8,2,2):(1,16,8),32"), *permutation("32"))
+    None (8,2,2):(1,16,8) 32 32 None None
 
-    Raises StatementError.
+    Axes that are left out are kept, as in CuTe. Raises StatementError.
     """
-    m, n, k = (_tiler(item, stated) for item in _three(stated, "three extents or layouts"))
+    m, n, k = (_tiler(item, stated) for item in _three(stated, "three extents or layouts", "_"))
     return m, n, k
 
 

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.movement.stated import COLUMN, COPIED, EXAMPLE, F16, ROWS, S8, ST, TO_B, X2, X4, access, by_kind, judged
-from verify import movement
+from verify import movement, movement_registers
 
 
 @pytest.mark.parametrize(
@@ -130,6 +132,34 @@ def test_a_file_holds_several_and_only_chooses(tmp_path: Path, capsys: pytest.Ca
     assert movement.main([str(file), "-q", "--only", "load"]) == 0
     assert movement.main([str(file), "-q", "--only", "lod"]) == 2
     assert movement.main([str(file), "-q", "--only", "load", "--require", "silicon"]) == 0
+
+
+def test_a_failure_of_ours_costs_one_movement(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is an internal error of that one, and exit 3 at the end: the others are judged, in every format."""
+    file = tmp_path / "three.toml"
+    file.write_text("".join(f'[{name}]\nfrom = "{X4}"\nto = "{F16}"\n' for name in ("first", "broken", "last")))
+    right = movement_registers.judge
+
+    def failing(handed: movement_registers.Link, *more: Any) -> list[Any]:
+        if handed.name == "broken":
+            raise IndexError("list index out of range")
+        return right(handed, *more)
+
+    monkeypatch.setattr(movement_registers, "judge", failing)
+    monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
+    told = "lanecheck: internal error, broken was not judged: IndexError: list index out of range"
+    assert movement.main([str(file), "--format", "json"]) == 3
+    said = capsys.readouterr()
+    document = json.loads(said.out)
+    assert (document["exit"], [one["name"] for one in document["subjects"]]) == (3, ["first", "last"])
+    assert said.err == f"{told} (LANECHECK_TRACEBACK=1 shows where)\n"
+    assert movement.main([str(file)]) == 3
+    assert capsys.readouterr().out.endswith("; exit 3\n")
+    assert movement.main([str(file), "--only", "broken"]) == 3
+    said = capsys.readouterr()
+    assert (said.out, said.err.startswith(told)) == ("", True)
 
 
 @pytest.mark.parametrize("name", ["plain", "k's tile", "-x", "of [a] *"])

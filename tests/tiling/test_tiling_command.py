@@ -40,6 +40,25 @@ def test_one_table_that_is_no_tiling_does_not_silence_the_others(
     assert (code, out, err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.parametrize(
+    ("short", "whole"),
+    [
+        (["--atoms-layout", "2,2"], ["--atoms-layout", "2,2,1"]),
+        (["--atoms-layout", "2"], ["--atoms-layout", "2,1,1"]),
+        (["--atoms-layout", "(2,2):(2,1)"], ["--atoms-layout", "(2,2,1):(2,1,0)"]),
+        (["--permutation", "32,(8,2):(1,8)"], ["--permutation", "32,(8,2):(1,8),_"]),
+        (["--permutation", "32"], ["--permutation", "32,_,_"]),
+    ],
+)
+def test_axes_that_are_left_out_are_as_in_cute(
+    short: list[str], whole: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """CuTe appends atoms of 1 and permutations of _ up to three modes: so both are judged, and derived, alike."""
+    for more in ([], ["--explain"]):
+        assert run(capsys, "--atom", F16, *short, *more) == run(capsys, "--atom", F16, *whole, *more)
+    assert tiling_stated.atoms_layout([2, 2]) == tiling_stated.atoms_layout([2, 2, 1])
+
+
 FILES = {
     'x = 3': "x: expected a table, found an integer",
     '["x"]\natoms_layout = [2, 2, 1]': "x.atom: missing",

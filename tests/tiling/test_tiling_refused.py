@@ -108,9 +108,17 @@ REFUSED = {
         ["--atom", F16, "--tile", "4096,4096,16"],
         "--tile: 4096,4096,16 has an operand of 16777216 elements: at most 4194304 would do",
     ),
-    "two counts for three": (
-        ["--atom", F16, "--atoms-layout", "2,2"],
-        "--atoms-layout: '2,2': three counts for M, N, K are wanted, here are 2",
+    "four counts for three": (
+        ["--atom", F16, "--atoms-layout", "2,2,1,1"],
+        "--atoms-layout: '2,2,1,1': at most three counts for M, N, K are wanted, here are 4",
+    ),
+    "two extents of a tile": (
+        ["--atom", F16, "--tile", "32,32"],
+        "--tile: '32,32': three extents for M, N, K are wanted, here are 2",
+    ),
+    "four permutations": (
+        ["--atom", F16, "--permutation", "_,_,_,_"],
+        "--permutation: '_,_,_,_': at most three extents or layouts for M, N, K are wanted, here are 4",
     ),
     "no atoms": (
         ["--atom", F16, "--atoms-layout", "2,0,1"],
@@ -118,7 +126,7 @@ REFUSED = {
     ),
     "no layout": (
         ["--atom", F16, "--permutation", "_,(8,2:(1,8),_"],
-        "--permutation: '_,(8,2:(1,8),_': three extents or layouts for M, N, K are wanted, here are 2",
+        "--permutation: cannot read '(8,2:(1,8),_': expected ',' or ')', found ':' at column 5",
     ),
     "a copy": (
         ["--atom", "SM75_U32x4_LDSM_N"],

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Several statements judged one by one: what is refused, or fails by a fault of ours, costs none of the others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeVar
+
+from verify.cli import Exit, Named, UsageError, complain
+from verify.report import Report
+
+S = TypeVar("S", bound=Named)
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Partial(Report):
+    """The report on those statements that could be judged: whatever it says, the exit code tells of the others."""
+
+    refused: int = 0
+    broken: int = 0  # not judged, by a fault of ours
+
+    def exit(self) -> Exit:
+        """As of any report; but 2 where a statement was refused, unless witnesses contradict each other.
+
+        3 where one could not be judged by a fault of ours.
+        """
+        code = Exit.CONTRADICTION if self.broken else Report.exit(self)
+        return Exit.USAGE if self.refused and code is not Exit.CONTRADICTION else code
+
+
+def told_apart(stated: Iterable[S], tell: Callable[[S], T]) -> Iterator[T | Exit]:
+    """What is told of each statement; of one that is refused, or that we fail at, a line on stderr and its code."""
+    from layouts.atoms import AtomFileError
+
+    for one in stated:
+        try:
+            yield tell(one)
+        except (UsageError, AtomFileError) as error:
+            yield complain(f"lanecheck: {error}", Exit.USAGE)
+        except Exception as error:
+            if os.environ.get("LANECHECK_TRACEBACK"):
+                raise
+            what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
+            told = f"internal error, {one.name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
+            yield complain(f"lanecheck: {told}", Exit.CONTRADICTION)
