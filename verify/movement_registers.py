@@ -20,7 +20,8 @@ import numpy as np
 
 import proofs
 from layouts import Layout, coalesce, size
-from verify.movement_sides import Side
+from verify.cli import UsageError
+from verify.movement_sides import Side, side
 from verify.proof import solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
@@ -222,13 +223,28 @@ def _major(link: Link, major: str) -> Evidence:
     axis = _axis(link, major)
     if link.along == axis:
         return Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
-    other = "with" if ".trans" not in link.held.mnemonic else "without"
     said = (
         f"the rows run along {link.along or 'no axis'}; neighbours in {major}-major memory are neighbours along {axis}"
     )
-    repair = f"{link.held.mnemonic.partition('.')[0]} {other} .trans" if link.along else ""
-    wrong = Counterexample({}, said, repair=repair, replay=link.replay)
+    wrong = Counterexample({}, said, repair=_turned(link, axis), replay=link.replay)
     return Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)
+
+
+def _turned(link: Link, axis: str) -> str:
+    """The load or store with .trans, or without it, where its rows then run along the axis; empty elsewhere."""
+    name, wanted = link.held.mnemonic, link.wanted
+    other = name.replace(".trans", "") if ".trans" in name else name.replace(".shared", ".trans.shared")
+    try:
+        held = side(other, wanted.operand, not link.store).split(link.held.bits).warps(link.held.lanes)
+    except UsageError:
+        return ""
+    held = held.tiled("row", link.held.extent[0] // held.extent[0])
+    rows, columns = _placed(held, wanted, link.source)
+    turned = replace(link, held=held, rows=rows, columns=columns)
+    if turned.miscount or turned.along != axis or _book(turned).counterexample is not None:
+        return ""
+    told = f"{name.partition('.')[0]} {'without' if '.trans' in name else 'with'} .trans"
+    return told if link.derived else f"{told}, rows {rows}"
 
 
 def _proof_along(link: Link, axes: tuple[str, ...], budget: int, solver: proofs.Solver) -> Evidence:

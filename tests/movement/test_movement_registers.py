@@ -91,6 +91,27 @@ def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsy
     assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
 
 
+@pytest.mark.parametrize(
+    ("words", "repair"),
+    [
+        (["--from", X4, "--to", S8, "--major", "M"], ""),  # .trans moves pairs of bytes
+        (["--from", X4, "--to", TF32, "--major", "M"], ""),  # and halves of words
+        (["--from", X4, "--to", F16, "--major", "M", "--rows", "(16,2):(1,128)"], "rows (8,2,2):(16,8,128)"),
+        (["--from", X4, *TO_B, "--tiles", "n=2", "--major", "N"], "rows (16,2):(16,8)"),
+        (["--from", F16, "--to", ST, "--narrow", "16", "--tiles", "n=2", "--major", "M"], "rows (8,2,2):(16,8,128)"),
+    ],
+)
+def test_what_would_turn_the_rows_does(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is offered where .trans moves parts of elements; else the command with the repair stands."""
+    code, report = judged(capsys, *words)
+    told = by_kind(report)["major"]["counterexample"]["repair"] or ""
+    assert code == 1 and told.endswith(repair) and bool(told) == bool(repair)
+    if repair:
+        other = [word.replace(".x4.", ".x4.trans.") for word in words]
+        other = other[: other.index("--rows")] if "--rows" in other else other
+        assert judged(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
+
+
 SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows of both halves of m
 
 
