@@ -11,6 +11,7 @@ import ast
 import re
 from collections.abc import Iterator
 from functools import lru_cache
+from typing import Any
 
 from layouts import Layout
 
@@ -94,6 +95,15 @@ def every(shape: object, stride: object) -> list[int]:
     for extent, step in modes(shape, stride):
         listed = [before + digit * step for digit in range(extent) for before in listed]
     return listed
+
+
+def image(layout: Layout, index: Any) -> Any:
+    """The layout's value digit by digit, each within its extent; of an integer, an array or a solver's term."""
+    total, prefix = 0, 1
+    for extent, step in modes(layout.shape, layout.stride):
+        total = total + index // prefix % extent * step
+        prefix *= extent
+    return total
 
 
 def lane_of(thr: Layout, thread: int) -> int:

@@ -3,7 +3,10 @@
 
     address(mn, k; swizzle, major, LBO, SBO) = swizzle(bytes * layout(mn, k)), for every element of the tile
 
-The left side is the book's; LBO and SBO are read off where the book's formula has each of them once.
+The left side is the book's; LBO and SBO are read off where the book's formula has each of them once. Of a K-major tile
+that is wider than its swizzle it is that of k mod the swizzle's width, from a start address for each such part:
+
+    address(mn, k mod W) + start(k div W)
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ import isa_tables
 import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
-from layouts import Layout, Swizzle, size
+from layouts import Layout, LayoutError, Swizzle, logical_divide, size
+from verify.arithmetic import image
 from verify.movement_memory import lies
 from verify.movement_reach import BYTE, Reach, scaled
 from verify.movement_registers import MovementKind, Table
@@ -29,6 +33,8 @@ from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Wit
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
 CHUNK = 16  # bytes of which a start address is a multiple
+ONE_START = Layout(1, 0)
+FEW = 3  # start addresses that are listed, and the last
 FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the least of each type
 
 
@@ -56,18 +62,42 @@ class Stated:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """A descriptor's fields, and where the book leaves the layout, if it does."""
+class Fields:
+    """What a descriptor says but for its start, and where it starts: for every `width` elements along k, in bytes."""
 
     swizzle: str
     major: str
-    lbo: int
-    sbo: int
-    bad: Table  # coordinates that disagree
+    lbo: int = 0
+    sbo: int = 0
+    width: int = 0  # of a tile that has one start alone
+    starts: Layout = ONE_START
 
     def said(self) -> str:
         """The fields in words."""
         return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
+
+    def begins(self) -> str:
+        """Where it starts, in words; empty where a tile has one start alone."""
+        if not self.width:
+            return ""
+        bytes_ = [str(image(self.starts, part)) for part in range(size(self.starts))]
+        shown = ", ".join([*bytes_[:FEW], *[".."] * (len(bytes_) > FEW + 1), *bytes_[FEW:][-1:]])
+        return f", from a start address for each {self.width} along k (bytes {shown})"
+
+    def address(self, book: Layouts, mn: Any, k: Any, bits: int) -> Any:
+        """The byte of element (mn, k), by the book."""
+        if not self.width:
+            return book.address(mn, k, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
+        part = book.address(mn, k % self.width, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
+        return part + image(self.starts, k // self.width)
+
+
+@dataclass(frozen=True, slots=True)
+class Described:
+    """A descriptor's fields, and where the book leaves the layout, if it does."""
+
+    fields: Fields
+    bad: Table  # coordinates that disagree
 
 
 def judge(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> list[Verdict]:
@@ -109,9 +139,10 @@ def _judge_described(reach: Reach, stated: Stated, budget: int, solver: proofs.S
     majors = [stated.major] if stated.major else taken(reach.element)[0]
     read = min((_described(reach, book, name, Stated(m)) for m in majors), key=lambda d: len(d.bad))
     best = min((_described(reach, book, name, replace(stated, major=m)) for m in majors), key=lambda d: len(d.bad))
-    said = f"is what the descriptor {best.said()} says, {cited}"
+    said = f"is what the descriptor {best.fields.said()} says{best.fields.begins()}, {cited}"
     claim = Claim(reach.name, "", MovementKind.DESCRIBED, said)
-    repair = "" if len(read.bad) or _unsaid(book, read) or read.said() == best.said() else read.said()
+    mine, other = read.fields.said(), best.fields.said()
+    repair = "" if len(read.bad) or _unsaid(book, read) or mine == other else mine
     if _unsaid(book, best) or _shared(reach):  # no question of where single elements lie, which is all that z3 is asked
         return join(claim, [_enumerated(reach, book, best, repair)])
     return join(claim, [_enumerated(reach, book, best, repair), _proof(reach, book, best, budget, solver)])
@@ -130,12 +161,11 @@ def _addresses(reach: Reach) -> Table:
 
 def _described(reach: Reach, book: Layouts, name: str, stated: Stated) -> Described:
     """The descriptor of a major with the offsets stated, or else those that agree where LBO and SBO first count."""
-    (mn, k), major = _grid(reach), stated.major
+    (mn, k), fields = _grid(reach), Fields(name, stated.major, 0, 0, *_parted(reach, stated.major))
 
     def plain(lbo: int, sbo: int) -> Table:
-        found: Table = np.asarray(
-            reach.bytes(np.asarray(book.address(mn, k, reach.element, name, major, lbo=lbo, sbo=sbo)))
-        )
+        bytes_ = replace(fields, lbo=lbo, sbo=sbo).address(book, mn, k, reach.element)
+        found: Table = np.asarray(reach.bytes(np.asarray(bytes_)))
         return np.broadcast_to(found, (mn.size, k.size))
 
     zero, wanted = plain(0, 0), np.asarray(reach.bytes(_addresses(reach)))
@@ -147,7 +177,25 @@ def _described(reach: Reach, book: Layouts, name: str, stated: Stated) -> Descri
         found.append(int((wanted - zero)[tuple(places[0])]) if len(places) else 0)
     lbo, sbo = (max(0, x) if told is None else told for x, told in zip(found, (stated.lbo, stated.sbo), strict=True))
     bad = np.argwhere(plain(lbo, sbo) != wanted)
-    return Described(name, major, lbo, sbo, bad)
+    return Described(replace(fields, lbo=lbo, sbo=sbo), bad)
+
+
+def _parted(reach: Reach, major: str) -> tuple[int, Layout]:
+    """The swizzle's width along k and where each such part starts, of a K-major tile of several; else no width.
+
+    A part starts at a multiple of the swizzle's period, or the swizzle would be another there.
+    """
+    mode, width = reach.plain[1], (CHUNK << reach.swizzle.bits) * BYTE // reach.element
+    if major != "K" or not reach.swizzle.bits or size(mode) <= width or size(mode) % width:
+        return 0, ONE_START
+    try:
+        starts = logical_divide(mode, Layout(width))[1]
+    except LayoutError:  # no strides tell where parts start
+        return 0, ONE_START
+    starts = Layout(starts.shape, scaled(starts.stride, reach.element // BYTE))
+    if any(image(starts, part) % reach.bytes.period for part in range(size(starts))):
+        return 0, ONE_START
+    return width, starts
 
 
 def _enumerated(reach: Reach, book: Layouts, best: Described, repair: str) -> Evidence:
@@ -157,13 +205,13 @@ def _enumerated(reach: Reach, book: Layouts, best: Described, repair: str) -> Ev
     if len(best.bad):
         row, column = (int(c) for c in best.bad[0])
         mine = int(_addresses(reach)[row, column])
-        theirs = int(book.address(row, column, reach.element, best.swizzle, best.major, lbo=best.lbo, sbo=best.sbo))
+        theirs = int(best.fields.address(book, row, column, reach.element))
         fault, at = (
             f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
             {"mn": row, "k": column},
         )
     if not fault:
-        word = book.descriptor(start=0, lbo=best.lbo, sbo=best.sbo, swizzle=best.swizzle)
+        word = _word(book, best.fields)
         method = f"exhaustive; at address 0 the descriptor is {word:#018x}"
         return Evidence(Witness.BOOK, Status.PROVED, method, points, "numpy")
     damage = (f"{len(best.bad)} of {points} elements lie elsewhere",) if len(best.bad) else ()
@@ -186,10 +234,15 @@ def _shared(reach: Reach) -> str:
     return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
 
 
+def _word(book: Layouts, fields: Fields) -> int:
+    """The descriptor at address 0."""
+    return book.descriptor(start=0, lbo=fields.lbo, sbo=fields.sbo, swizzle=fields.swizzle)
+
+
 def _unsaid(book: Layouts, best: Described) -> str:
     """Why the fields cannot be written into a descriptor; empty when they can."""
     try:
-        book.descriptor(start=0, lbo=best.lbo, sbo=best.sbo, swizzle=best.swizzle)
+        _word(book, best.fields)
     except isa_tables.IsaError as error:
         return str(error)
     return ""
@@ -202,7 +255,7 @@ def _proof(reach: Reach, book: Layouts, best: Described, budget: int, solver: pr
     swizzle = reach.bytes
 
     def wanted(mn: Any, k: Any) -> Any:
-        address = book.address(mn, k, reach.element, best.swizzle, best.major, lbo=best.lbo, sbo=best.sbo)
+        address = best.fields.address(book, mn, k, reach.element)
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
     rows, columns = (Layout(mode.shape, stride) for mode, stride in zip(reach.plain, _strides(reach), strict=True))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
-from proofs.modes import modes
+from verify.arithmetic import image
 from verify.proof import solved
 from verify.tiling_instead import compacted
 from verify.tiling_proof import Prover
@@ -65,7 +65,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Prover) -> Evidence:
 
     def wanted(x: Any, y: Any) -> Any:
         copy = x // size(rows) + across * (y // size(columns))
-        return _walked(rows, x % size(rows)) + _walked(columns, y % size(columns)) + size(plain) * copy
+        return image(rows, x % size(rows)) + image(columns, y % size(columns)) + size(plain) * copy
 
     tiled = HandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
     outcome = prove_handed(tiled, prover.budget, prover.solver)
@@ -82,15 +82,6 @@ def _plain(layout: Smem) -> Layout:
     if not isinstance(inner, Layout):
         raise LayoutError(f"{layout} is no swizzle of a layout")
     return inner
-
-
-def _walked(mode: Layout, index: Any) -> Any:
-    """The mode's value, digit by digit, in integers or terms."""
-    total, prefix = 0, 1
-    for extent, stride in modes(mode):
-        total = total + index // prefix % extent * stride
-        prefix *= extent
-    return total
 
 
 def _undivided(dealt: Dealt, extent: tuple[int, int], atom: tuple[int, int], of: str) -> Counterexample | None:

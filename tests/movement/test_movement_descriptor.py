@@ -71,6 +71,46 @@ def test_the_descriptor_of_a_canonical_layout(tile: str, capsys: pytest.CaptureF
     assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
 
 
+WIDER = {  # than the swizzle: one part of it after the other
+    "Sw<3,3,3> o (128,(64,2)):(64,(1,8192))": ("16", 64, "bytes 0, 16384"),
+    "Sw<3,3,3> o ((8,16),(64,2)):((64,512),(1,8192))": ("16", 64, "bytes 0, 16384"),
+    "Sw<2,3,3> o (64,(32,2,3)):(32,(1,6144,2048))": ("16", 32, "bytes 0, 12288, 4096, .., 20480"),
+    "Sw<1,4,3> o (64,(32,4)):(32,(1,2048))": ("8", 32, "bytes 0, 2048, 4096, 6144"),
+    "Sw<3,2,3> o (8,(32,2)):(32,(1,256))": ("32", 32, "bytes 0, 1024"),
+}
+
+
+@pytest.mark.parametrize("tile", WIDER)
+def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
+    tile: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    element, width, starts = WIDER[tile]
+    code, report = judged(capsys, "--descriptor", tile, "--element", element)
+    found = by_kind(report)["descriptor"]
+    assert code == 0 and f"from a start address for each {width} along k ({starts})" in found["claim"]
+    assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
+
+
+@pytest.mark.parametrize(
+    ("tile", "told"),
+    [
+        ("Sw<3,3,3> o (128,(64,2)):(64,(1,8193))", "(mn=0, k=64) lies at byte 16386"),  # no multiple of 16 bytes
+        ("Sw<3,3,3> o (128,(64,2)):(64,(1,8448))", "(mn=0, k=64) lies at byte 16960"),  # nor of the swizzle's 1024
+        ("Sw<3,3,3> o (128,(64,2)):(64,(1,0))", "(mn=0, k=0) and (mn=0, k=64) both lie at byte 0"),
+        ("Sw<3,3,3> o (16,(64,2)):(64,(1,512))", "(mn=8, k=0) and (mn=0, k=64) both lie at byte 1024"),
+        ("Sw<3,3,3> o (128,(32,4)):(64,(1,8192))", "(mn=0, k=32) lies at byte 16384, by the descriptor at 64"),
+        ("Sw<3,3,3> o (128,(64,2)):(128,(1,64))", "(mn=1, k=0) lies at byte 288"),
+    ],
+)
+def test_parts_that_are_no_canonical_layouts_are_refuted(
+    tile: str, told: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, report = judged(capsys, "--descriptor", tile, "--element", "16")
+    found = by_kind(report)["descriptor"]
+    assert code == 1 and found["status"] == "REFUTED" and told in found["counterexample"]["statement"]
+    assert {e["status"] for e in found["evidence"]} == {"REFUTED"} and not found["contradiction"]
+
+
 @pytest.mark.parametrize(
     ("tile", "told"),
     [
