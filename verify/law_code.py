@@ -7,8 +7,10 @@ import importlib.util
 from collections.abc import Callable, Iterator, Sequence
 
 from proofs.laws import campaign, execution, held, refutations
+from proofs.laws.enumerated import HELD, Enumerated, enumerated
 from proofs.laws.execution import Examined, Operation, Target, Violation
 from proofs.laws.families import InferenceError
+from proofs.laws.foreign import Stopped, attempted
 from proofs.laws.infer import Inferred, inferred
 from proofs.laws.refutations import Refutation
 from proofs.laws.suite import examined
@@ -17,26 +19,47 @@ from verify.law_report import LawKind
 from verify.report import Case, Report
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
+BUDGET = 600
+"""Seconds for one operation of another implementation at one rank."""
+SMALL = 60
+"""Seconds for its small layouts."""
 
-def judge(module: str | None, path: str | None, only: Sequence[str], rank: int, fresh: bool) -> Report:
+
+def judge(
+    module: str | None, path: str | None, only: Sequence[str], rank: int, fresh: bool, seconds: int = BUDGET
+) -> Report:
     """Every operation of our own or of another module, at every rank up to the given one; then R1 to R9.
 
-    Of our own operations at rank 3 what is recorded is told, unless it is to be found out afresh.
+    First comes a function on small layouts of every form; one that does not end there is not followed. Of our own
+    operations at rank 3 what is recorded is told, unless it is to be found out afresh.
     """
     target = _target(module, path)
     claims = refutations.catalogue()
     listed = list(examined(rank, target.exact))
     wanted = _wanted(listed, only)
     missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
+    present = [name for name in wanted if name not in claims and name not in missing]
     recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
     cases = [_absent(target, name, name) for name in missing]
+    endless = []
+    for name in present:
+        small = attempted(lambda name=name: enumerated(target, name), min(seconds, SMALL))  # type: ignore[misc]
+        endless += [name] * isinstance(small, Stopped)
+        cases.append(Case(f"{target.name}: {name}, small layouts", (_small(target, name, small),)))
     for operation in listed:
-        if operation.name in wanted and operation.name not in missing:
+        if operation.name in present and operation.name not in endless:
             kept = recorded.get(operation.label)
-            found = execution.examine(target, operation) if kept is None else campaign.restored(operation.label, kept)
-            cases.append(Case(f"{target.name}: {found.operation}", (_verdict(target, found, kept is not None),)))
-    cases += [_claim(target, claims[name]) for name in wanted if name in claims]
+            found = _examined(target, operation, seconds) if kept is None else campaign.restored(operation.label, kept)
+            cases.append(Case(f"{target.name}: {operation.label}", (_verdict(target, operation, found, bool(kept)),)))
+    cases += [_claim(target, claims[name], min(seconds, SMALL)) for name in wanted if name in claims]
     return Report(tuple(cases))
+
+
+def _examined(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:
+    """What was found out about an operation; a failure of our own is not kept from the reader."""
+    if target.exact:
+        return execution.examine(target, operation)
+    return attempted(lambda: execution.examine(target, operation), seconds)
 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
@@ -44,7 +67,8 @@ def listing(module: str | None, path: str | None, only: Sequence[str], rank: int
     listed = list(examined(rank, _target(module, path).exact))
     wanted = _wanted(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
-    lines = [o.label for o in listed if o.name in wanted]
+    lines = [f"{name}, small layouts" for name in wanted if name in HELD]
+    lines += [o.label for o in listed if o.name in wanted]
     return "".join(f"{line}\n" for line in [*lines, *(f"{name:<4} {claims[name].claim}" for name in claims)])
 
 
@@ -54,21 +78,23 @@ def _wanted(listed: Sequence[Operation], only: Sequence[str]) -> list[str]:
     return cli.select(only, known, "operation") if only else known
 
 
-def _claim(target: Target, refutation: Refutation) -> Case:
+def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     """Whether an implementation has the error of a published claim, searched smallest first."""
     function = held.NEEDS[refutation.name]
     if not hasattr(target.functions, function):
         return _absent(target, refutation.name, function)
-    found = refutations.search(refutation, held.Held(target))
+    found = attempted(lambda: refutations.search(refutation, held.Held(target)), seconds)
     subject = f"{target.name}: {refutation.name}"
     cases = refutations.searched(refutation)
-    if refutation.name in held.DOCUMENTED:
+    if refutation.name in held.DOCUMENTED and not isinstance(found, Stopped):
         claim = Claim(subject, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
         status = Status.PROVED if found else Status.UNKNOWN
         told = found.told if found else f"no counterexample among {cases} cases"
         return Case(subject, (join(claim, [Evidence(Witness.PROOF, status, f"counterexample: {told}", reason=told)]),))
     claim = Claim(subject, "", LawKind.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
-    if found is None:
+    if isinstance(found, Stopped):
+        evidence = Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)
+    elif found is None:
         evidence = Evidence(Witness.PROOF, Status.AGREES, f"{cases} cases, right or refused", cases)
     else:
         wrong = Counterexample({}, found.told, damage=(f"holds instead: {refutation.repair}",))
@@ -79,11 +105,10 @@ def _claim(target: Target, refutation: Refutation) -> Case:
 def _target(module: str | None, path: str | None) -> Target:
     if module is None:
         return execution.ours()
-    try:
-        return execution.foreign(module, path)
-    except (ImportError, AttributeError) as error:
-        where = f" in {path}" if path else ""
-        raise cli.UsageError(f"--module {module}{where}: {error}") from error
+    found = attempted(lambda: execution.foreign(module, path), SMALL)
+    if isinstance(found, Stopped):
+        raise cli.UsageError(f"--module {module}" + f" in {path}" * bool(path) + f": {found.why}")
+    return found
 
 
 def _absent(target: Target, name: str, function: str) -> Case:
@@ -92,10 +117,26 @@ def _absent(target: Target, name: str, function: str) -> Case:
     return Case(claim.subject, (join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason)]),))
 
 
-def _verdict(target: Target, found: Examined, recorded: bool) -> Verdict:
+def _small(target: Target, name: str, found: Enumerated | Stopped) -> Verdict:
+    """A function on small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
+    claim = Claim(f"{target.name}: {name}, small layouts", "", LawKind.SMALL, "keeps its definition on each of them")
+    if isinstance(found, Stopped):
+        return join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)])
+    told = f"{found.cases} layouts to rank 4, {found.refused} refused"
+    if found.faults:
+        wrong = Counterexample({}, found.faults[0], damage=tuple(f"also {fault}" for fault in found.faults[1:]))
+        return join(
+            claim, [Evidence(Witness.PROOF, Status.REFUTED, f"{told}, {found.wrong} wrong", counterexample=wrong)]
+        )
+    return join(claim, [Evidence(Witness.PROOF, Status.AGREES, told, found.cases)])
+
+
+def _verdict(target: Target, operation: Operation, found: Examined | Stopped, recorded: bool) -> Verdict:
+    claim = Claim(f"{target.name}: {operation.label}", "", LawKind.PATHS, "keeps its definition on every path")
+    if isinstance(found, Stopped):
+        return join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)])
     told = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
     told += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
-    claim = Claim(f"{target.name}: {found.operation}", "", LawKind.PATHS, "keeps its definition on every path")
     return join(claim, list(_evidence(found, told)))
 
 
@@ -109,6 +150,9 @@ def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
         yield Evidence(
             Witness.PROOF, Status.UNKNOWN, told, reason="; ".join([*dict.fromkeys(found.unknown), *left][:3])
         )
+    elif not found.proved:
+        reason = f"nothing was proved: all of its {found.paths} paths are refused"
+        yield Evidence(Witness.PROOF, Status.UNKNOWN, told, reason=reason)
     else:
         yield Evidence(Witness.PROOF, Status.PROVED, told, found.paths)
 

@@ -27,6 +27,7 @@ class LawKind(Enum):
     MUTANTS = "mutants broken"
     REFUTED = "published claim refuted"
     PATHS = "every path"
+    SMALL = "small layouts"
     CLAIM = "published claim"
     OPEN = "open"
 

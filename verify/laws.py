@@ -41,7 +41,8 @@ def _check(options: argparse.Namespace) -> None:
         (infer and options.format not in ("text", "json"), False, f"--infer writes text or json, not {options.format}"),
         (options.only or options.rank or options.fresh, code, "--only, --rank and --fresh go with --code or --module"),
         (options.path, options.module, "--path says where a --module lies: name it"),
-        (options.shape or options.by or options.budget, infer, "--shape, --by and --budget go with --infer"),
+        (options.shape or options.by, infer, "--shape and --by go with --infer"),
+        (options.budget, infer or options.module, "--budget goes with --infer or --module"),
         (named, not (code or infer), "NAME, --explain and --open are about laws: with --code or --module use --only"),
         (
             proving,
@@ -118,7 +119,7 @@ def _add_infer(parser: argparse.ArgumentParser) -> None:
         "--budget",
         type=_positive,
         metavar="S",
-        help="with --infer: follow paths for S seconds (default: 20)",
+        help="seconds to follow paths: with --infer in all (default: 20), with --module an operation (default: 600)",
     )
 
 
@@ -140,7 +141,9 @@ def _code(options: argparse.Namespace) -> int:
     if options.list:
         cli.write(law_code.listing(options.module, options.path, options.only, rank), options.output)
         return cli.Exit.STANDS
-    report = law_code.judge(options.module, options.path, options.only, rank, options.fresh)
+    report = law_code.judge(
+        options.module, options.path, options.only, rank, options.fresh, options.budget or law_code.BUDGET
+    )
     cli.report(report, options)
     return report.exit()
 

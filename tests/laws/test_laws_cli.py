@@ -23,8 +23,20 @@ class Layout:
         return f"{self.shape}:{self.stride}"
 
 
+def modes(shape, stride):
+    if isinstance(shape, tuple):
+        return [mode for s, d in zip(shape, stride) for mode in modes(s, d)]
+    return [(shape, stride * {factor})]
+
+
 def coalesce(layout):
-    return Layout(layout.shape, layout.stride * {factor})
+    out = [(1, 0)]
+    for s, d in modes(layout.shape, layout.stride):
+        if s != 1 and (out[-1][0] == 1 or out[-1][0] * out[-1][1] == d):
+            out[-1] = (out[-1][0] * s, d if out[-1][0] == 1 else out[-1][1])
+        elif s != 1:
+            out.append((s, d))
+    return Layout(*out[0]) if len(out) == 1 else Layout(*map(tuple, zip(*out)))
 """
 
 
@@ -116,6 +128,49 @@ def test_another_implementation_is_held_to_the_definition(
     assert found == code, out
     assert ("coalesce(2:1) -> 2:2: R(1) = 2, L(1) = 1" in out) == (factor == 2)
     assert [p.name for p in tmp_path.iterdir()] == [f"cutelike{factor}.py"]
+
+
+@pytest.mark.parametrize(
+    ("slip", "code", "told"),
+    [
+        ("import sys; sys.exit(0)", 1, "it ends the process: SystemExit(0)"),
+        ("return None", 1, "coalesce(1:0) -> None, which is no layout"),
+        ("raise ValueError('no')", 1, "nothing was proved: all of its 1 paths are refused"),
+        ("float(layout.shape) if layout.shape == 2 else 0", 4, "it cannot be followed: float of a symbolic integer"),
+        ("while layout.shape == 3: pass", 4, "not done after 1 s (--budget)"),
+    ],
+)
+def test_what_a_module_does_besides_is_never_a_pass(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], slip: str, code: int, told: str
+) -> None:
+    name = f"cutelike_{abs(hash(slip))}"
+    text = MODULE.replace("{factor}", "1").replace("def coalesce(layout):", f"def coalesce(layout):\n    {slip}")
+    (tmp_path / f"{name}.py").write_text(text)
+    seconds = "1" if slip.startswith("while") else "60"
+    words = ("--module", name, "--path", str(tmp_path), "--only", "coalesce", "--rank", "1", "--budget", seconds)
+    found, out, _ = said(capsys, *words)
+    assert (found, told in out) == (code, True), out
+
+
+def test_a_module_that_prints_does_not_write_into_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = MODULE.replace("{factor}", "1").replace("def coalesce(layout):", "def coalesce(layout):\n    print('hello')")
+    (tmp_path / "cutelike_loud.py").write_text("print('hello')\n" + text)
+    words = ("--module", "cutelike_loud", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
+    code, out, err = said(capsys, *words, "--format", "json")
+    assert (code, "hello" in err) == (0, True)
+    assert json.loads(out)
+
+
+@pytest.mark.parametrize("slip", ["raise RuntimeError('a bad day')", "raise SystemExit(0)", "def ("])
+def test_a_module_that_cannot_be_imported_is_a_usage_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], slip: str
+) -> None:
+    name = f"unimportable_{abs(hash(slip))}"
+    (tmp_path / f"{name}.py").write_text(slip)
+    code, out, err = said(capsys, "--module", name, "--path", str(tmp_path))
+    assert (code, out, err.count("\n")) == (2, "", 1), err
 
 
 def test_what_a_module_lacks_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
