@@ -105,8 +105,7 @@ class Layouts:
             raise IsaError(f"no {swizzle} {major}-major layout; there are: {have}")
         if bits < 1 or _CHUNK % bits:
             raise IsaError(f"{bits} bits do not divide 16 bytes")
-        names = dict.fromkeys(("mn", "k", "lbo", "sbo"), False)
-        formula = parse_in(self.file, name, self.texts[swizzle, major], names, {"bits": bits, "T": _CHUNK // bits})
+        formula = _linear(self.file, name, self.texts[swizzle, major], bits)
         linear = evaluate(formula.tree, {"mn": mn, "k": k, "lbo": lbo, "sbo": sbo})
         return evaluate(self.swizzles[swizzle].formula.tree, {"address": linear})
 
@@ -127,6 +126,13 @@ class Layouts:
                 raise IsaError(f"{field.name} = {x} does not fit bits {field.high}-{field.low} of the descriptor")
             word |= value << field.low
         return word
+
+
+@lru_cache(maxsize=64)
+def _linear(file: str, name: str, text: str, bits: int) -> Formula:
+    """The formula of an address before swizzling, for elements of a width: read once, not for every element."""
+    names = dict.fromkeys(("mn", "k", "lbo", "sbo"), False)
+    return parse_in(file, name, text, names, {"bits": bits, "T": _CHUNK // bits})
 
 
 def read(name: str, folder: Path = SHIPPED) -> Layouts:
