@@ -12,7 +12,7 @@ from proofs.errors import ProblemError
 from proofs.laws.contracts import product
 from proofs.laws.execution import GOAL_BUDGET, Operation
 from proofs.laws.formula import Node, evaluate, substitute, text
-from proofs.laws.operations import operations
+from proofs.laws.operations import _composition, operations
 from proofs.laws.pathwise import Goal
 from proofs.laws.runs import composition_run
 from proofs.laws.symbolic import Path, Space, _folded, script
@@ -106,19 +106,13 @@ def family(operation: str, shape: str, by: str | None) -> Family:
 
 def one_run(shape: str) -> Family:
     """One run of any mode of B in the layouts A of a family."""
-    return _one_run(*_merged(_sides(shape, "--shape")))
-
-
-def _one_run(sides: Sides, note: str) -> Family:
+    sides, note = _merged(_sides(shape, "--shape"))
     return _checked(composition_run(len(sides[0])), _named("MD", sides), note)
 
 
 def _composing(sides: Sides, right: Sides) -> Family:
     sides, note = _merged(sides)
-    label = f"composition, rank {len(sides[0])} o rank {len(right[0])}"
-    found = next((o for o in operations(RANKS) if o.label == label), None)
-    if found is None:
-        return _one_run(sides, note)
+    found = _composition(len(sides[0]), len(right[0]))
     return _checked(found, _named("MD", sides) | _named("Nr", right), note)
 
 

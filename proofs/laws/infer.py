@@ -71,8 +71,6 @@ def inferred(
     family = families.family(operation, shape, by)
     head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation) * (":" not in shape)
     lines = [head, *family.head()]
-    if family.operation.label.endswith("one run"):
-        lines += ["  these ranks are told run by run:", *_runs_are()]
     tell(f"{family.operation.label}: its paths are followed for at most {seconds:g} s (--budget)")
     found = _conditions(family, time.monotonic() + seconds)
     if found.left and operation == "composition":
@@ -87,7 +85,8 @@ def inferred(
 
 
 def _runs_are() -> Iterator[str]:
-    yield "  a mode N:r of B is taken in runs of n steps r, N = n q, then q:(n r); u are the digits of A used before;"
+    yield "  N:r is now any mode of B, whatever its letters, taken in runs of n steps r, N = n q, then q:(n r); u are the"
+    yield "  digits of A used before;"
     yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS); a mode of extent 1 or"
     yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is refused"
 

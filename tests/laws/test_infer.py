@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
+import math
 import re
 
 import pytest
 
-from layouts import Layout, LayoutError, complement, composition, logical_divide, logical_product
-from proofs.laws import definitions
+from layouts import Layout, LayoutError, ceil_div, complement, composition, logical_divide, logical_product
+from proofs.laws import definitions, infer
 from proofs.laws.families import InferenceError
 from proofs.laws.infer import inferred
 
@@ -25,6 +26,26 @@ def test_a_pair_of_layouts_is_on_one_side() -> None:
     assert "refused" not in inferred("composition", "(6,2):(1,7)", "3:2").told
 
 
+@pytest.mark.parametrize(
+    ("by", "told"), [("(2,2):(1,2)", "right in every case"), ("(2,3):(1,2)", "right in every case"),
+                     ("(2,2,2):(1,2,4)", "refused in every case")],
+)  # fmt: skip
+def test_a_pair_of_rank_3_is_on_one_side(by: str, told: str) -> None:
+    """Of A = (2,3,4): (2,2) takes the digits 1 and 1 of extents 2 and 3; (2,3) all of both; 4 carries out of 3."""
+    found = inferred("composition", "(2,3,4):(1,5,77)", by)
+    assert (found.end, [way.when for way in found.cases]) == (f"exact: {told}", [()])
+    assert right("composition", "(2,3,4):(1,5,77)", by) == told.startswith("right")
+
+
+def test_one_letter_in_rank_3_has_its_own_condition() -> None:
+    """(2,3,4) o (N,2):(1,3): against the definition at every N."""
+    found = inferred("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
+    assert found.exact
+    for n in range(2, 20):
+        ways = {way.status for way in found.cases if all(eval(c, {"N": n, "ceildiv": ceil_div}) for c in way.when)}
+        assert ways == {"proved" if right("composition", "(2,3,4):(1,5,77)", f"({n},2):(1,3)") else "refused"}, n
+
+
 def test_a_letter_that_stands_twice_is_one_number() -> None:
     """(M,M) o 2:r: where M = 3 fits r = 1, both extents are 3; two letters allow others."""
     told = inferred("composition", "(M,M)", "2:1").told
@@ -33,12 +54,19 @@ def test_a_letter_that_stands_twice_is_one_number() -> None:
     assert all(m == k for m, k in pairs)
 
 
-def test_what_does_not_end_in_time_is_told_run_by_run() -> None:
-    found = inferred("composition", "(4,6,8)", "(N,3):(r,1)")
+def test_what_does_not_end_in_time_is_told_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the machine's load: the first answer is that time is over, the second has all the time."""
+    over = iter([lambda family, until: infer._Found((), 1), lambda family, until: conditions(family, math.inf)])
+    conditions = infer._conditions
+    monkeypatch.setattr(infer, "_conditions", lambda family, until: next(over)(family, until))
+    found = inferred("composition", "(M,K)", "(N,P):(r,q)")
     assert found.exact
-    assert "run by run" in found.told
-    assert "  where D1 != 4 * D0, D2 != 6 * D1, u0 >= 0, u1 >= 0, N >= 2, r >= 1, u0 < 4, u1 < 6" in found.head
+    assert "so run by run" in found.told
+    assert "  where M >= 2, K >= 2, D1 != M * D0, u0 >= 0, N >= 2, r >= 1, u0 < M" in found.head
     assert "refused" in found.told
+
+
+def test_what_is_left_when_time_is_over_is_unknown() -> None:
     slow = inferred("complement", "(M,K,L)", None, seconds=0.2)
     assert not slow.exact
     assert slow.told.splitlines()[-1].startswith("UNKNOWN")
