@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from proofs.engine import Session
 from proofs.errors import ProblemError
@@ -85,7 +86,7 @@ def family(operation: str, shape: str, by: str | None) -> Family:
     """The family that a reader asks about. Raises InferenceError when nothing can be inferred about it."""
     sides = _sides(shape, "--shape")
     right = _sides(by, "--by") if by is not None else []
-    known = list(dict.fromkeys(o.name for o in operations(1)))
+    known = list(dict.fromkeys(o.name for o in _operations().values()))
     if operation not in known:
         raise InferenceError(f"nothing can be inferred about {operation}; known: {', '.join(known)}")
     if len(sides[0]) > RANKS or (right and len(right[0]) > RANKS):
@@ -131,7 +132,13 @@ def _tiling(operation: str, sides: Sides, right: Sides) -> Family:
 
 
 def _operation(label: str) -> Operation:
-    return next(o for o in operations(RANKS) if o.label == label)
+    return _operations()[label]
+
+
+@lru_cache(maxsize=1)
+def _operations() -> Mapping[str, Operation]:
+    """By label; their samples are the same in every run, and take a while to draw."""
+    return {o.label: o for o in operations(RANKS)}
 
 
 def _merged(sides: Sides) -> tuple[Sides, str]:

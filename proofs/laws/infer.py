@@ -85,8 +85,8 @@ def inferred(
 
 
 def _runs_are() -> Iterator[str]:
-    yield "  N:r is now any mode of B, whatever its letters, taken in runs of n steps r, N = n q, then q:(n r); u are the"
-    yield "  digits of A used before;"
+    yield "  N:r is now any mode of B, whatever its letters, taken in runs of n steps r, N = n q, then q:(n r); u are"
+    yield "  the digits of A used before;"
     yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS); a mode of extent 1 or"
     yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is refused"
 

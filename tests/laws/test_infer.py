@@ -9,7 +9,7 @@ import re
 import pytest
 
 from layouts import Layout, LayoutError, ceil_div, complement, composition, logical_divide, logical_product
-from proofs.laws import definitions, infer
+from proofs.laws import definitions, families, infer
 from proofs.laws.families import InferenceError
 from proofs.laws.infer import inferred
 
@@ -56,9 +56,8 @@ def test_a_letter_that_stands_twice_is_one_number() -> None:
 
 def test_what_does_not_end_in_time_is_told_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever the machine's load: the first answer is that time is over, the second has all the time."""
-    over = iter([lambda family, until: infer._Found((), 1), lambda family, until: conditions(family, math.inf)])
-    conditions = infer._conditions
-    monkeypatch.setattr(infer, "_conditions", lambda family, until: next(over)(family, until))
+    answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]
+    monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))
     found = inferred("composition", "(M,K)", "(N,P):(r,q)")
     assert found.exact
     assert "so run by run" in found.told
