@@ -6,15 +6,15 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
 
 import proofs
-from gpu_checks.banks import LEAST, Observation, recordings_of_banks
+from gpu_checks.banks import LEAST
 from layouts import Swizzle, size
 from layouts.banks import LANES, WORD, Access, Operation, Wavefronts, best_swizzle
 from verify.movement_reach import BYTE, MATRICES, PLAIN, Reach
 from verify.movement_registers import MovementKind
 from verify.proof import solved
+from verify.recorded import observations
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 
@@ -139,15 +139,9 @@ def _proof(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
     return solved(outcome, wrong, f"{asked.bases} bases")
 
 
-@cache
-def _recorded() -> tuple[Observation, ...]:
-    """What was measured, read once for all accesses."""
-    return recordings_of_banks()
-
-
 def _silicon(reach: Reach) -> Evidence:
     """What a GPU took for just these addresses, where it was measured."""
-    recorded = _recorded()
+    recorded = observations()
     measured = {(o.pattern.operation, o.pattern.bits, o.pattern.addresses): o for o in recorded}
     seen, where = [], ""
     for access in reach.accesses():

@@ -14,8 +14,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from enum import Enum
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,9 +24,6 @@ from verify.cli import UsageError
 from verify.movement_sides import Side, side
 from verify.proof import solved
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
-
-if TYPE_CHECKING:
-    from gpu_checks.tilings import TilingRun
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -273,22 +269,16 @@ def _proof_along(link: Link, axes: tuple[str, ...], budget: int, solver: proofs.
     return solved(outcome, Counterexample(dict(at), said))
 
 
-@cache
-def _recorded() -> tuple[TilingRun, ...]:
-    """The recorded kernels, read once for all movements."""
-    from gpu_checks.tilings import recordings_of_tilings
-
-    return recordings_of_tilings()
-
-
 def _silicon(link: Link) -> Evidence:
     """A kernel in which the two instructions stood thus, if one was run; its result equalled numpy's."""
+    from verify.recorded import runs
+
     if not link.derived:
         return Evidence(
             Witness.SILICON, Status.UNCHECKED, "", reason="kernels place rows and values as they are derived"
         )
     named = (_same(link.held.mnemonic), _same(link.wanted.mnemonic), link.wanted.operand)
-    for run in _recorded():
+    for run in runs():
         product, reuse = run.tiling.product.mnemonic, run.tiling.reuse
         stood = [
             (feed.load.mnemonic, product, x) for x, feed in (("A", run.tiling.A), ("B", run.tiling.B)) if feed.load

@@ -93,8 +93,10 @@ def load(path: Path) -> list[Movement]:
     found = []
     try:
         for name, table in read(path).items():
-            if not isinstance(table, dict) or not name.strip():
-                raise AtomFileError(str(path), name or '""', f"expected a named table, found {kind(table)}")
+            if not isinstance(table, dict):
+                raise AtomFileError(str(path), name or '""', f"expected a table, found {kind(table)}")
+            if not name.strip():
+                raise AtomFileError(str(path), '""', "a movement needs a name")
             entry = Entry(str(path), name, table)
             sort = next((sort for sort in SORTS if sort in table), None)
             if sort is None:

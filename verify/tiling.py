@@ -163,14 +163,15 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
 
 def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
     """The report on all that are tilings; what is none is told in a line of its own."""
-    from gpu_checks.tilings import TilingError, recordings_of_tilings
+    from gpu_checks.tilings import TilingError
     from verify.apart import Partial, told_apart
+    from verify.recorded import runs
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
     from verify.verdict import Witness
 
     try:
-        prover = Prover(cli.budget(options), runs=recordings_of_tilings())
+        prover = Prover(cli.budget(options), runs=runs())
     except TilingError as error:
         raise cli.UsageError(str(error)) from error
     pool = _pool(options)

@@ -6,6 +6,7 @@ No layout is called or divided and no TiledMMA is asked: this is what the librar
 
 from __future__ import annotations
 
+from functools import lru_cache
 from itertools import count
 
 import numpy as np
@@ -28,18 +29,19 @@ def threads(tiling: Tiling) -> Table:
         raise TypeError(f"{tiling.subject.mma.thr} is not well formed: {tiling.subject.thr_fault}")
     lanes = every(thr.shape, thr.stride)
     numbers = np.array(every(atoms.shape, atoms.stride)).reshape(tiling.atoms, order="F")
-    begins: Table = np.array(_begins(sorted(lanes), int(numbers.max()) + 1))
+    begins: Table = np.array(_begins(tuple(sorted(lanes)), int(numbers.max()) + 1))
     found: Table = np.array(lanes)[:, None, None, None] + begins[numbers]
     return found
 
 
-def _begins(lanes: list[int], atoms: int) -> list[int]:
+@lru_cache(maxsize=64)
+def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
     """Where each of so many atoms begins, all lanes of one before the first lane of the next that fits."""
     taken: set[int] = set()
     found: list[int] = []
     for lane in count():
         if len(found) == atoms:
-            return found
+            return tuple(found)
         own = {lane + other - lanes[0] for other in lanes}
         if not taken & own:
             taken |= own

@@ -65,10 +65,13 @@ class Definition:
         for place in np.ndindex(*self.base.shape):
             xs = self.elements(first, place[first], extents[0])
             ys = self.elements(second, place[second], extents[1])
+            alike: dict[bytes, np.ndarray] = {}  # of an operand in memory all threads hold the same
             for v, at in enumerate(self.thr):
                 element = self.tables[operand][v]
-                x, y = xs[element % rows][:, :, None], ys[element // rows][:, None, :]
-                found[int(at + self.base[place])] = np.stack(np.broadcast_arrays(x, y), axis=-1)
+                if element.tobytes() not in alike:
+                    x, y = xs[element % rows][:, :, None], ys[element // rows][:, None, :]
+                    alike[element.tobytes()] = np.stack(np.broadcast_arrays(x, y), axis=-1)
+                found[int(at + self.base[place])] = alike[element.tobytes()]
         return found
 
 

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What GPUs recorded of tilings and of shared memory's banks: read once, however many claims ask."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from gpu_checks.banks import Observation, recordings_of_banks
+from gpu_checks.tilings import TilingRun, recordings_of_tilings
+
+
+@cache
+def runs() -> tuple[TilingRun, ...]:
+    """The kernels that were run. TilingError for a recording that cannot be read."""
+    return recordings_of_tilings()
+
+
+@cache
+def observations() -> tuple[Observation, ...]:
+    """The access patterns that were measured. ValueError for a recording that cannot be read."""
+    return recordings_of_banks()
