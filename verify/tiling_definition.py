@@ -39,14 +39,14 @@ def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
     """Where each of so many atoms begins, all lanes of one before the first lane of the next that fits."""
     taken: set[int] = set()
     found: list[int] = []
-    for lane in count():
-        if len(found) == atoms:
-            return tuple(found)
-        own = {lane + other - lanes[0] for other in lanes}
+    firsts = count()
+    while len(found) < atoms:
+        begin = next(firsts) - lanes[0]
+        own = {begin + lane for lane in lanes}
         if not taken & own:
             taken |= own
-            found.append(lane - lanes[0])
-    return found
+            found.append(begin)
+    return tuple(found)
 
 
 def elements(tiling: Tiling, dealt: Dealt) -> Table:
