@@ -13,7 +13,7 @@ from typing import Any
 
 import isa_tables
 from isa_tables.signature import find
-from layouts.atoms import registry
+from layouts.atoms import Atom, registry
 from verify.cli import UsageError, nearest
 from verify.formulas import AXES, codomain
 
@@ -109,6 +109,7 @@ def side(name: str, operand: str, giving: bool) -> Side:
     if instruction.signature.family.startswith("movmatrix"):
         raise UsageError(f"{name}: a matrix load or store, or a matrix multiplication is wanted")
     wanted = "C" if giving else operand
+    _in_registers(name, wanted)
     if not {"D", "B"} <= instruction.operands.keys() or (not giving and wanted == "C"):
         raise UsageError(f"{name}: an mma gives its accumulators and takes A or B; this is no such end")
     if wanted == "A" and "E" in instruction.operands:
@@ -117,6 +118,16 @@ def side(name: str, operand: str, giving: bool) -> Side:
         have = ", ".join(key for key in instruction.operands if key in AXES)
         raise UsageError(f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
     return _operand(instruction, wanted)
+
+
+def _in_registers(name: str, operand: str) -> None:
+    """Refuse an atom that takes the operand from memory, which its instruction may take from registers as well."""
+    atoms: Mapping[str, Any] = registry()
+    space = atoms[name].space.get(operand, "reg") if isinstance(atoms.get(name), Atom) else "reg"
+    if space != "reg":
+        other = name.replace("_SS", "_RS")
+        near = f"; {other} takes it from registers" if operand == "A" and other != name and other in atoms else ""
+        raise UsageError(f"{name}: {operand} is not handed over in registers ({space}){near}")
 
 
 def _mnemonic(name: str) -> str:

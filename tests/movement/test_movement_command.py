@@ -30,6 +30,15 @@ from verify import movement, movement_registers
             ["--from", X4, "--to", "SM90_64x64x16_F32F16F16_SS", "--operand", "B"],
             "B is not handed over in registers (smem)",
         ),
+        (
+            ["--from", X4, "--to", "SM90_64x64x16_F32F16F16_SS"],  # whose instruction has a form with A in registers
+            "--to: SM90_64x64x16_F32F16F16_SS: A is not handed over in registers (smem); SM90_64x64x16_F32F16F16_RS "
+            "takes it from registers",
+        ),
+        (
+            ["--from", "SM90_64x64x16_F32F16F16_SS", "--to", "SM90_64x8x32_F32E4M3E4M3_SS_TN"],
+            "A is not handed over in registers (smem); SM90_64x8x32_F32E4M3E4M3_RS_TN takes it",
+        ),
         (["--shared", ROWS, "--access", "32:1", "--element", "16"], "--access: 32:1 has rank 1"),
         (["--shared", ROWS, "--access", COLUMN, "--element", "12"], "expected one of 8, 16, 32, 64 bits, found 12"),
         (access(ROWS, threads="(32,6):(1,64)"), "128 bits at once do not divide 6 values of 16 bits"),
