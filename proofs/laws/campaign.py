@@ -17,6 +17,7 @@ import multiprocessing
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -43,6 +44,7 @@ EXECUTED = (
 )
 ENGINE = ("definitions", "execution", "operations", "pathwise", "symbolic")
 """What examines every operation."""
+KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
 STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
 """By the module that states an operation's goals what else the result rests on."""
 
@@ -72,6 +74,7 @@ def _bare(tree: ast.Module) -> ast.Module:
     return tree
 
 
+@lru_cache(maxsize=1)
 def operations() -> Mapping[str, Operation]:
     """What the campaign covers, by label."""
     return {o.label: o for o in examined(RANK, inside=True)}
@@ -80,11 +83,18 @@ def operations() -> Mapping[str, Operation]:
 def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
     """What was found by label, where it speaks about the code as it is."""
     try:
-        kept: Mapping[str, Mapping[str, Any]] = json.loads(file.read_text(encoding="utf-8"))["operations"]
-    except (OSError, json.JSONDecodeError, KeyError):
+        kept = dict(json.loads(file.read_text(encoding="utf-8"))["operations"])
+    except (OSError, ValueError, KeyError, TypeError):
         return {}
     current = sources()
-    return {label: told for label, told in kept.items() if told.get("sources") == current.get(label, "")}
+    return {label: told for label, told in kept.items() if _whole(told) and told["sources"] == current.get(label, "")}
+
+
+def _whole(told: object) -> bool:
+    """Whether what is recorded of an operation has all its parts."""
+    if not isinstance(told, dict) or not KEYS <= told.keys():
+        return False
+    return all(isinstance(told[key], int) for key in ("paths", "proved", "refused", "outside", "unexplored"))
 
 
 def faults(file: Path = FILE) -> Iterable[str]:
@@ -94,7 +104,13 @@ def faults(file: Path = FILE) -> Iterable[str]:
         yield f"{file.name}: the code has changed since the campaign was run"
         return
     yield from (f"{label}: not in the record, or the code has changed" for label in operations() if label not in kept)
-    yield from (f"{label}: {told['violations'][0]}" for label, told in kept.items() if told["violations"])
+    for label, told in kept.items():
+        yield from (f"{label}: {wrong}" for wrong in told["violations"][:1])
+        yield from (f"{label}: unknown: {why}" for why in told["unknown"][:1])
+        if told["unexplored"]:
+            yield f"{label}: {told['unexplored']} paths not followed"
+        if not 0 < told["proved"] <= told["paths"] - told["refused"] or told["outside"] > told["refused"]:
+            yield f"{label}: its counts do not agree"
 
 
 def restored(label: str, told: Mapping[str, Any]) -> Examined:
@@ -144,7 +160,7 @@ def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaign, or with --check compare; 1 when the record is not current or tells of a violation."""
+    """Run the campaign, or with --check compare; 1 when the record is not current or tells of anything unproved."""
     parser = argparse.ArgumentParser(prog="python -m proofs.laws.campaign", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of running")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")

@@ -93,15 +93,23 @@ def faults(folder: Path = FOLDER) -> Iterable[str]:
     """Why the certificates in a folder are not current: one line for each fault, none when they are."""
     try:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
-    except (OSError, json.JSONDecodeError) as error:
-        yield f"index.json: {error}"
+        kept = dict(index["laws"])
+        head = {key: index[key] for key in ("schema", "engines", "seeds")}
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        yield f"index.json: {type(error).__name__}: {error}"
         return
+    if (head["schema"], head["seeds"], len(head["engines"])) != (SCHEMA, SEEDS, 2):
+        yield f"index.json: made with other seeds, solvers or in another form: {head}"
     laws = {name: law for name, law in shipped().items() if not law.why_open}
-    kept = index.get("laws", {})
     yield from (f"{name}: no certificate" for name in laws if name not in kept)
     yield from (f"{name}: a certificate of a law that is not in the catalogue" for name in kept if name not in laws)
+    stray = sorted({path.stem for path in folder.glob("*.smt2")} - set(laws))
+    yield from (f"{name}.smt2: a problem of no law in the catalogue" for name in stray)
     for name in (n for n in laws if n in kept):
-        yield from _stale(name, laws[name], kept[name], folder)
+        try:
+            yield from _stale(name, laws[name], kept[name], folder)
+        except (KeyError, TypeError, AttributeError) as error:
+            yield f"{name}: its certificate is malformed: {type(error).__name__}: {error}"
 
 
 def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterable[str]:
@@ -109,28 +117,48 @@ def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterab
     file = folder / f"{name}.smt2"
     if kept["sha256"] != digest(text) or not file.exists() or file.read_text(encoding="utf-8") != text:
         yield f"{name}: the law has changed since its certificate was made"
-    steps, wrong = {o.name for o in obligations(law)}, {query.why for query in mutants(law)}
-    yield from (f"{step}: no certificate" for step in sorted(steps ^ kept["obligations"].keys()))
+    steps = {o.name: {label for label, _, _ in o.assumptions} for o in obligations(law)}
+    wrong = {query.why for query in mutants(law)}
+    yield from (f"{step}: no certificate" for step in sorted(steps.keys() ^ kept["obligations"].keys()))
     yield from (f"{name}: no certificate that a mutant breaks: {why}" for why in sorted(wrong - kept["mutants"].keys()))
+    yield from (f"{name}: no such mutant: {why}" for why in sorted(kept["mutants"].keys() - wrong))
     for step, told in kept["obligations"].items():
         for engine in ("z3", "cvc5"):
             if told[engine]["status"] != ["unsat"]:
                 yield f"{step}: {engine} said {', '.join(told[engine]['status'])}"
+        if not set(told.get("unused", ())) <= steps.get(step, set()):
+            yield f"{step}: assumptions are told as unused that it has not: {', '.join(told['unused'])}"
     yield from (f"{name}: mutant not broken: {why}" for why, how in kept["mutants"].items() if how != "sat, replayed")
+
+
+def unproved(folder: Path = FOLDER) -> Iterable[str]:
+    """What differs when every law is proved anew by both solvers, word for word: one line for each law."""
+    kept = json.loads((folder / "index.json").read_text(encoding="utf-8"))
+    engines = [solve.version("z3"), solve.version("cvc5")]
+    if kept["engines"] != engines:
+        yield f"index.json: made by {', '.join(kept['engines'])}, proved anew by {', '.join(engines)}"
+    for name, law in shipped().items():
+        if not law.why_open and certificate(law) != kept["laws"][name]:
+            yield f"{name}: proved anew, its certificate is another"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Generate, or with --check compare; 1 when a certificate is not current, 2 without the second solver."""
     parser = argparse.ArgumentParser(prog="python -m proofs.laws.certificates", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
+    parser.add_argument("--prove", action="store_true", help="with --check: prove all anew, and compare that too")
     options = parser.parse_args(argv)
+    if options.prove and not options.check:
+        parser.error("--prove goes with --check")
+    if (options.prove or not options.check) and not solve.has_cvc5():
+        print("certificates need both solvers: pip install 'lanecheck[recheck]'", file=sys.stderr)
+        return 2
     if not options.check:
-        if not solve.has_cvc5():
-            print("certificates need both solvers: pip install 'lanecheck[recheck]'", file=sys.stderr)
-            return 2
         generate()
     found = list(faults())
-    print("\n".join(found) or "the certificates are current")
+    if options.prove and not found:
+        found = list(unproved())
+    print("\n".join(found) or "the certificates are current" + ", and proved anew word for word" * options.prove)
     return 1 if found else 0
 
 

@@ -122,9 +122,10 @@ def interesting(law: Law, level: int) -> list[Node]:
 
 
 def mutants(law: Law) -> Iterator[Query]:
-    """What must be satisfiable: the law without each of its hypotheses, and its declared mutants.
+    """What must be satisfiable: the law without each of its hypotheses, its declared mutants, and its goal one off.
 
-    Kinds of variables are dropped too, but for those it divides by: dividing by 0 has no meaning.
+    Kinds of variables are dropped too, but for those it divides by: dividing by 0 has no meaning. A part of the goal
+    that a declared mutant changes is left to that.
     """
     domain, goal = law.domain, conjunction(law.goal)
     for x, _ in domain:
@@ -135,6 +136,27 @@ def mutants(law: Law) -> Iterator[Query]:
         rest = (*(node for _, node in domain), *law.hyps[:i], *law.hyps[i + 1 :])
         yield Query(law, f"without {text(hyp)}", (*rest, ("not", goal)))
     yield from (_declared(law, mutant) for mutant in law.mutants)
+    for part in law.goal:
+        if all(part in mutant.goal for mutant in law.mutants):
+            wrong = off_by_one(part)
+            known = (*(node for _, node in domain), *law.hyps)
+            yield Query(law, f"instead of its goal: {text(wrong)}", (*known, ("not", wrong)))
+
+
+_TIGHTER = {"<": "-", "<=": "-", ">": "+", ">=": "+"}
+
+
+def off_by_one(part: Node) -> Node:
+    """A part of a goal made wrong: an equation or a bound by one, anything else its opposite.
+
+    >>> text(off_by_one(("==", "x", "y"))), text(off_by_one(("<", "x", 3)))
+    ('x == y + 1', 'x < 3 - 1')
+    """
+    if isinstance(part, tuple) and part[0] == "==":
+        return ("==", part[1], ("+", part[2], 1))
+    if isinstance(part, tuple) and part[0] in _TIGHTER:
+        return (part[0], part[1], (_TIGHTER[str(part[0])], part[2], 1))
+    return ("not", part)
 
 
 def _declared(law: Law, mutant: Mutant) -> Query:

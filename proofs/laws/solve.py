@@ -115,5 +115,5 @@ def example(query: Query, solver: Solver | None = None) -> Model:
 
 
 def _seeded(problem: str, seed: int) -> str:
-    options = f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n" if seed else ""
-    return options + problem
+    """The problem with its seed, 0 too: z3 keeps the last one for all later problems of the process."""
+    return f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n{problem}"

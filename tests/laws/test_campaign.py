@@ -26,6 +26,30 @@ def test_every_path_is_accounted_for(label: str) -> None:
     assert told["violations"] == []
 
 
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"unknown": ["the solver gave up"]}, "coalesce, rank 2: unknown: the solver gave up"),
+        ({"unexplored": 7}, "coalesce, rank 2: 7 paths not followed"),
+        ({"violations": ["coalesce(2:1) -> 1:0"]}, "coalesce, rank 2: coalesce(2:1) -> 1:0"),
+        ({"proved": 0}, "coalesce, rank 2: its counts do not agree"),
+        ({"proved": None}, "coalesce, rank 2: not in the record"),
+        ({"sources": "0"}, "coalesce, rank 2: not in the record"),
+    ],
+)
+def test_what_the_record_must_not_tell_is_a_fault(tmp_path: Path, change: dict[str, object], told: str) -> None:
+    edited = {**KEPT, "coalesce, rank 2": {**KEPT["coalesce, rank 2"], **change}}
+    (tmp_path / "code.json").write_text(json.dumps({"operations": edited}))
+    assert [line[: len(told)] for line in campaign.faults(tmp_path / "code.json")] == [told]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"operations": []}', '{"operations": {"coalesce, rank 2": 3}}'])
+def test_a_record_that_is_none_says_nothing(tmp_path: Path, text: str) -> None:
+    (tmp_path / "code.json").write_text(text)
+    assert campaign.recorded(tmp_path / "code.json") == {}
+    assert len(list(campaign.faults(tmp_path / "code.json"))) == 1
+
+
 def test_nothing_is_unknown_or_left_over() -> None:
     assert {label for label, told in KEPT.items() if told["unknown"] or told["unexplored"]} == set()
 

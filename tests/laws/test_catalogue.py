@@ -151,5 +151,60 @@ def test_a_stale_certificate_is_told(tmp_path: Path) -> None:
     assert "NOCARRY: no certificate that a mutant breaks: " in told
 
 
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("seeds",), 1, "index.json: made with other seeds"),
+        (("schema",), 9, "index.json: made with other seeds, solvers or in another form"),
+        (("laws",), [], "MONO: no certificate"),
+        (("laws",), 3, "index.json: TypeError"),
+        (("laws", "MONO"), {}, "MONO: its certificate is malformed: KeyError"),
+        (("laws", "MONO", "obligations", "MONO"), {}, "MONO: its certificate is malformed: KeyError"),
+        (
+            ("laws", "DIGITS3", "obligations", "DIGITS3", "unused"),
+            ["hyp.99"],
+            "DIGITS3: assumptions are told as unused",
+        ),
+        (("laws", "MONO", "mutants", "made up"), "sat, replayed", "MONO: no such mutant: made up"),
+        (("laws", "MONO", "mutants", "strict"), "unknown", "MONO: mutant not broken: strict"),
+    ],
+)
+def test_an_edited_certificate_is_told(tmp_path: Path, place: tuple[str, ...], value: object, told: str) -> None:
+    shutil.copytree(certificates.FOLDER, tmp_path / "kept")
+    index = json.loads((tmp_path / "kept" / "index.json").read_text())
+    inner = index
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
+    assert next(iter(certificates.faults(tmp_path / "kept"))).startswith(told)
+
+
+def test_a_problem_of_no_law_is_told(tmp_path: Path) -> None:
+    shutil.copytree(certificates.FOLDER, tmp_path / "kept")
+    (tmp_path / "kept" / "MADE_UP.smt2").write_text("(check-sat)")
+    assert list(certificates.faults(tmp_path / "kept")) == ["MADE_UP.smt2: a problem of no law in the catalogue"]
+
+
+def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
+    monkeypatch.setattr(certificates, "shipped", lambda: {name: shipped()[name] for name in ("MONO", "U")})
+    assert list(certificates.unproved()) == []
+    index = json.loads((certificates.FOLDER / "index.json").read_text())
+    index["laws"]["U"]["model"] = "S=1"
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    assert list(certificates.unproved(tmp_path)) == ["U: proved anew, its certificate is another"]
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_every_part_of_a_goal_is_mutated(name: str) -> None:
+    """By a declared mutant, or put off by one."""
+    law = shipped()[name]
+    declared = [mutant.goal for mutant in law.mutants]
+    off = [query.why for query in mutants(law) if query.why.startswith("instead of its goal")]
+    assert len(off) == sum(all(part in goal for goal in declared) for part in law.goal)
+    assert off or any(part not in goal for part in law.goal for goal in declared)
+
+
 def test_errors_are_problem_errors() -> None:
     assert issubclass(LawError, ProblemError)
