@@ -55,7 +55,7 @@ def run(tiling: Tiling, given: Mapping[str, Array]) -> Array:
 
 def loaded(tiling: Tiling, dealt: Dealt, matrix: Array) -> Array:
     """The fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
-    return _by_atom(tiling, dealt, partitions(tiling, dealt, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
+    return by_atom(tiling, dealt, partitions(tiling, dealt, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
 
 
 def partitions(tiling: Tiling, dealt: Dealt, tensor: Tensor) -> npt.NDArray[Any]:
@@ -71,8 +71,8 @@ def threads(tiling: Tiling) -> list[int]:
     return numbers
 
 
-def _by_atom(tiling: Tiling, dealt: Dealt, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rows of threads as [v, wM, wN, wK][frg, restX, restY]."""
+def by_atom(tiling: Tiling, dealt: Dealt, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of threads as [v, wM, wN, wK][frg, restX, restY]. LayoutError where they are not so many."""
     x, y = dealt.repeats(tiling.tile)
     lanes, values = tiling.threads // prod(tiling.atoms), dealt.part.values
     if rows.shape != (wanted := (tiling.threads, values * x * y)):
@@ -116,7 +116,7 @@ def stored(tiling: Tiling, accumulators: Array) -> Array:
     """C as the threads write it, partial sums added; NaN where nobody wrote, or copies of one sum differ."""
     dealt = _accumulator(tiling)
     m, n = dealt.extent(tiling.tile)
-    index = _by_atom(tiling, dealt, partitions(tiling, dealt, Tensor(np.arange(m * n), Layout((m, n)))))
+    index = by_atom(tiling, dealt, partitions(tiling, dealt, Tensor(np.arange(m * n), Layout((m, n)))))
     total = np.zeros(m * n)
     for w in range(tiling.atoms[2]):
         sums = np.full(m * n, np.nan)

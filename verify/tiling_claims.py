@@ -261,8 +261,27 @@ def _partition(tiling: Tiling, dealt: Dealt) -> Evidence:
             damage=(f"{len(bad)} of {x * y} elements are not held {times(dealt.held)}",),
             reproduced=holders == int(counts[first]),
         )
+    wrong = wrong or _elsewhere(tiling, dealt, table)
     status = Status.PROVED if wrong is None else Status.REFUTED
     return Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)
+
+
+def _elsewhere(tiling: Tiling, dealt: Dealt, table: Table) -> Counterexample | None:
+    """A thread whose partition holds what another's should, though each element is held as often as stated."""
+    wanted = tiling_definition.parts(tiling, dealt, tiling.tile)
+    try:
+        found = gemm.by_atom(tiling, dealt, table)
+    except LayoutError as error:
+        return Counterexample({}, f"a partition is not its operand's: {error}")
+    differ = found != wanted
+    if not differ.any():
+        return None
+    bad = np.argwhere(differ.T)  # the first thread's first value first
+    at = tuple(int(c) for c in bad[0][::-1])
+    part, thread = replace(dealt.part, extent=dealt.extent(tiling.tile)), tiling_definition.threads(tiling)[at[:4]]
+    said = f"T{thread} holds {part.show(int(found[at]))} where the tiled atom has {part.show(int(wanted[at]))}"
+    inputs = {"thread": int(thread), "value": at[4], "rest": at[5], "other rest": at[6]}
+    return Counterexample(inputs, said, damage=(f"{len(bad)} of {table.size} points disagree",))
 
 
 def _product(tiling: Tiling, prover: Prover) -> Verdict:

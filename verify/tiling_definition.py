@@ -50,18 +50,28 @@ def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
 
 
 def elements(tiling: Tiling, dealt: Dealt) -> Table:
-    """Element of the tile that each (thread, value) is, -1 for a thread that idles.
+    """Element of the tile of one tiled MMA that each (thread, value) is, -1 for a thread that idles."""
+    numbers, held = threads(tiling), parts(tiling, dealt, tiling.covered)
+    dealt_out = np.moveaxis(held, (4, 5, 6), (6, 5, 4)).reshape(*held.shape[:4], -1)  # frg fastest
+    table = np.full((max(int(numbers.max()) + 1, tiling.mma.size), dealt_out.shape[-1]), -1)
+    table[numbers] = dealt_out
+    return table
+
+
+def parts(tiling: Tiling, dealt: Dealt, tile: tuple[int, int, int]) -> Table:
+    """Element of an operand's part of a tile that [v, wM, wN, wK][frg, restX, restY] is.
 
     Every atom (wM, wN, wK), every thread v of it, every value, every repetition is counted out.
     """
     if dealt.part.layout is None:
         raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
     held = np.add.outer(*(np.array(every(shape, stride)) for shape, stride in halves(dealt.part.layout)))
-    x, y = dealt.repeats(tiling.covered)
-    rows, values = dealt.part.extent[0], held.shape[1]
-    v, wm, wn, wk, frg, rx, ry = np.ix_(*map(np.arange, (len(held), *tiling.atoms, values, x, y)))
-    place = [
-        _coordinates(tiling, axis)[i + tiling.subject.mma.shape[axis] * (w + tiling.atoms[axis] * r)]
+    rows, shape = dealt.part.extent[0], (*held.shape[:1], *tiling.atoms, held.shape[1], *dealt.repeats(tile))
+    if (held == held[0]).all():  # an operand in memory: all threads see the same
+        held = held[:1]
+    v, wm, wn, wk, frg, rx, ry = np.ix_(*map(np.arange, (len(held), *shape[1:])))
+    x, y = (
+        _coordinates(tiling, axis, i + tiling.subject.mma.shape[axis] * (w + tiling.atoms[axis] * r))
         for axis, i, w, r in zip(
             dealt.along,
             (held[v, frg] % rows, held[v, frg] // rows),
@@ -69,19 +79,13 @@ def elements(tiling: Tiling, dealt: Dealt) -> Table:
             (rx, ry),
             strict=True,
         )
-    ]
-    numbers, value = threads(tiling)[v, wm, wn, wk], frg + values * (rx + x * ry)
-    lanes = max(int(numbers.max()) + 1, tiling.mma.size)
-    table = np.full((lanes, values * x * y), -1)
-    table[np.broadcast_to(numbers, np.broadcast_shapes(numbers.shape, value.shape)), value] = (
-        place[0] + dealt.extent(tiling.covered)[0] * place[1]
     )
-    return table
+    return np.broadcast_to(x + dealt.extent(tile)[0] * y, shape)
 
 
-def _coordinates(tiling: Tiling, axis: int) -> Table:
-    """The coordinate that each position is."""
-    tiler = tiling.stated.permutation[axis]
-    if not isinstance(tiler, Layout):
-        return np.arange(tiling.covered[axis])
-    return np.array(every(tiler.shape, tiler.stride))
+def _coordinates(tiling: Tiling, axis: int, position: Table) -> Table:
+    """The coordinate that each position is: permuted within the tile of one tiled MMA, and as many tiles on."""
+    tiler, extent = tiling.stated.permutation[axis], tiling.covered[axis]
+    order = np.array(every(tiler.shape, tiler.stride)) if isinstance(tiler, Layout) else np.arange(extent)
+    found: Table = order[position % extent] + extent * (position // extent)
+    return found

@@ -177,7 +177,7 @@ def test_two_strides_swapped_in_b(monkeypatch: pytest.MonkeyPatch) -> None:
     """Still each element once, but not where the accumulators want it: the product and the definition see it."""
     monkeypatch.setattr(TiledMMA, "thrfrg", swapped)
     found = judged(Stated("swapped", F16, TWO_BY_TWO, (None, 32, None)))
-    assert refuted(found) == {("B", Kind.EQUALS), ("", Kind.PRODUCT)}
+    assert refuted(found) == {("B", Kind.EQUALS), ("B", TilingKind.PARTITION), ("", Kind.PRODUCT)}
     heard = verdict(found, Kind.EQUALS, "B").evidence
     assert [e.status for e in heard] == [Status.REFUTED, Status.REFUTED]
 
@@ -190,6 +190,20 @@ def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch
     found = judged(Stated("neighbour", F16, TWO_BY_TWO))
     assert {("A", TilingKind.PARTITION), ("B", TilingKind.PARTITION), ("C", TilingKind.PARTITION)} <= refuted(found)
     assert ("", Kind.PRODUCT) in refuted(found)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: int) -> None:
+    """Both operands that have the axis are dealt to the other atom: the product is right, the threads are not."""
+    right, along = tiled_mma._fragment, {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
+
+    def wrong(mma: TiledMMA, operand: str, layout: Any, v: Any, place: Any) -> Any:
+        turned = (1 - at if mode == axis else at for mode, at in zip(along[operand], place, strict=True))
+        return right(mma, operand, layout, v, tuple(turned))
+
+    monkeypatch.setattr(tiled_mma, "_fragment", wrong)
+    found = judged(Stated("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
+    assert refuted(found) == {(part, TilingKind.PARTITION) for part, axes in along.items() if axis in axes}
 
 
 SLICE = TiledMMA.get_slice
@@ -205,7 +219,7 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("verify.tiling_claims.prepare", prepared)
     found = judged(Stated("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
-    assert refuted(found) == {("B", Kind.EQUALS), ("C", Kind.EQUALS)}
+    assert refuted(found) == {(part, kind) for part in "BC" for kind in (Kind.EQUALS, TilingKind.PARTITION)}
     assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, Kind.EQUALS, part).evidence)
 
 
