@@ -47,12 +47,20 @@ def judge(
         endless += [name] * isinstance(small, Stopped)
         cases.append(Case(f"{target.name}: {name}, small layouts", (_small(target, name, small),)))
     for operation in listed:
-        if operation.name in present and operation.name not in endless:
+        lacking = [] if target.exact else [f for f in _called(operation) if not hasattr(target.functions, f)]
+        if operation.name in present and lacking:
+            cases.append(_absent(target, operation.label, lacking[0]))
+        elif operation.name in present and operation.name not in endless:
             kept = recorded.get(operation.label)
             found = _examined(target, operation, seconds) if kept is None else campaign.restored(operation.label, kept)
             cases.append(Case(f"{target.name}: {operation.label}", (_verdict(target, operation, found, bool(kept)),)))
     cases += [_claim(target, claims[name], min(seconds, SMALL)) for name in wanted if name in claims]
     return Report(tuple(cases))
+
+
+def _called(operation: Operation) -> tuple[str, ...]:
+    """What an operation calls of a module besides its own function."""
+    return ("complement", "size") if operation.label.startswith("logical_divide") and "N:r" in operation.label else ()
 
 
 def _examined(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:

@@ -43,6 +43,11 @@ def names(with_open: bool) -> list[str]:
     return [*laws, *refutations.catalogue()]
 
 
+def has_both() -> bool:
+    """Whether both solvers are here."""
+    return solve.has_cvc5()
+
+
 def listing(chosen: Sequence[str]) -> str:
     """One line for each name."""
     return "".join(f"{name:<24} {_statement(name)}\n" for name in chosen)

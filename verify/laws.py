@@ -64,6 +64,11 @@ def _laws(options: argparse.Namespace) -> int:
         shown = law_report.explain if options.explain else law_report.listing
         cli.write(shown(chosen), options.output)
         return cli.Exit.STANDS
+    if not law_report.has_both():
+        if options.solver == "cvc5":
+            raise cli.UsageError(f"--solver cvc5: {law_report.ONE_SOLVER.replace(': one solver', '')}")
+        if options.solver != "z3":
+            print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
     report = law_report.judge(chosen, _engines(options.solver), seeds, options.jobs, bool(options.require))
     cli.report(report, options)

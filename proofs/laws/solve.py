@@ -39,8 +39,11 @@ def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
 
 
 def has_cvc5() -> bool:
-    """Whether the second solver is installed."""
-    return installed()
+    """Whether the second solver is installed, and can be imported."""
+    try:
+        return installed() and bool(name())
+    except ImportError:
+        return False
 
 
 def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> Answer:
