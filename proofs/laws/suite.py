@@ -3,11 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import traceback
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import product as grid
+from typing import Any
 
+from proofs.laws import contracts
 from proofs.laws.contracts import divide, product
-from proofs.laws.execution import Operation
+from proofs.laws.execution import Operation, Target
 from proofs.laws.loops import composition_loops
 from proofs.laws.operations import operations
 from proofs.laws.runs import composition_merging, composition_run
@@ -29,5 +33,23 @@ def examined(rank: int, inside: bool) -> Iterator[Operation]:
             yield composition_run(r)
         if inside:
             yield composition_loops(r, b)
-        yield divide(r, b)
-        yield product(r, b)
+        for operation in (divide(r, b), product(r, b)):
+            yield operation if inside else _composing_once(operation)
+
+
+class NotComposed(Exception):
+    """Composition was not called by its name, once: the contract says nothing of such a path, and it is no refusal."""
+
+
+def _composing_once(operation: Operation) -> Operation:
+    """The operation; where the code of others goes around composition, that is told, not taken for a refusal."""
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        try:
+            return operation.call(t, at)
+        except ValueError as error:
+            if traceback.extract_tb(error.__traceback__)[-1].filename == contracts.__file__:
+                raise NotComposed("composition is not called by its name, once") from error
+            raise
+
+    return replace(operation, call=call)

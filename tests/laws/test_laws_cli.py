@@ -7,11 +7,17 @@ import json
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
+import layouts
+from layouts import Layout, LayoutError
+from layouts.layout import trusted
 from proofs.laws import solve
+from proofs.laws.execution import Target, examine
 from proofs.laws.judge import shipped
+from proofs.laws.suite import examined
 from verify import laws
 
 MODULE = """
@@ -188,6 +194,21 @@ def test_a_division_is_not_followed_without_what_it_is_held_to(
     words = ("--module", "cutelike_divides", "--path", str(tmp_path), "--only", "logical_divide", "--rank", "1")
     code, out, _ = said(capsys, *words)
     assert (code, "cutelike_divides has no function complement" in out) == (1, True), out
+
+
+def test_a_way_around_composition_is_no_refusal() -> None:
+    """A division that answers for a tile of one itself: its contract is not kept to there, so nothing is proved."""
+
+    def logical_divide(a: Layout, tiler: Layout) -> Layout:
+        return tiler if tiler.shape == 1 else layouts.logical_divide(a, tiler)
+
+    logical_divide.__module__ = layouts.logical_divide.__module__
+    functions = SimpleNamespace(**{**vars(layouts), "logical_divide": logical_divide})
+    target = Target("planted", functions, trusted, (LayoutError, ValueError))
+    chosen = next(o for o in examined(1, inside=False) if o.label.startswith("logical_divide, rank 1 by rank 1"))
+    found = examine(target, chosen)
+    assert found.proved
+    assert any("composition is not called by its name, once" in line for line in found.unknown), found
 
 
 def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str]) -> None:
