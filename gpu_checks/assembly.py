@@ -50,7 +50,7 @@ _IN_MEMORY = Template("""\
 __device__ __forceinline__ void issue(u32* d, $parameters) {
   asm volatile("{ .reg .b32 d<$registers>; .reg .pred p; setp.eq.u32 p, 0, 0; $loads wgmma.fence.sync.aligned; "
       "$mnemonic $operands; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; $stores }"
-      :: "l"(d), $inputs : "memory");
+      :: $address, $inputs : "memory");
 }
 """)
 
@@ -89,19 +89,21 @@ def issue(signature: Signature, asm: str) -> str:
 def issue_in_memory(signature: Signature, asm: str, stride: int, zero: bool) -> str:
     """`issue(d, a, b, ...)` of a warpgroup's instruction that leaves its accumulators in memory.
 
-    Word w is d[w * stride]; it starts as zero, or as what is there. The assembly itself loads and stores them, for
-    CUDA's front end takes long over a hundred registers.
+    Word w is d[w * stride]. Either it starts as zero, and d is shared memory; or as what is there, in global memory.
+    The assembly itself loads and stores them, for CUDA's front end takes long over a hundred registers.
     """
     result = signature.operands["D"]
     inputs = [name for name in signature.operands if name != "D"]
     places = {f"d{r}": f"[%0+{4 * stride * r}]" for r in range(result.regs)}
+    space = "shared" if zero else "global"
     load = "mov.b32 {}, 0;" if zero else "ld.global.b32 {}, {};"
     return _IN_MEMORY.substitute(
         mnemonic=signature.mnemonic,
         parameters=", ".join(_parameter(signature, name) for name in inputs),
         registers=result.regs,
         loads=" ".join(load.format(name, place) for name, place in places.items()),
-        stores=" ".join(f"st.global.b32 {place}, {name};" for name, place in places.items()),
+        stores=" ".join(f"st.{space}.b32 {place}, {name};" for name, place in places.items()),
+        address='"r"((u32)__cvta_generic_to_shared(d))' if zero else '"l"(d)',
         operands=operand_list(signature, asm, list(places)),
         inputs=", ".join(text for name in inputs for text in register_inputs(name.lower(), signature.operands[name])),
     )

@@ -174,7 +174,7 @@ def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
     runs = []
     for _ in range(_REPEATS):
         blank, sink = np.zeros(len(group), np.uint64), np.zeros((len(group), 32 * _WARPS), np.uint32)
-        runs.append(module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1])[0])
+        runs.append(module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1]).results()[0])
     least = np.min(runs, axis=0) / (_WARPS * _ROUNDS * _UNROLLED)
     return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
 

@@ -36,15 +36,17 @@ class At(IntEnum):
     A_SLOTS = 2
     LIMIT = 3
     BASE = 4
-    A_WORDS = 5
-    B_WORDS = 6
-    A_DESCRIPTOR = 7
-    B_DESCRIPTOR = 9
-    MEMBER = 11  # of the family
-    D_WORDS = 12
-    D_VALUES = 13
+    B_WORDS = 5
+    A_DESCRIPTOR = 6
+    B_DESCRIPTOR = 8
+    MEMBER = 10  # of the family
+    D_VALUES = 11
+    B_AT = 12  # where B's images begin in `block`, in words
+    B_STRIDE = 13  # and how far apart they lie
+    RESIDENT = 14  # how many of them there is room for: all planes, or one
 
 
+_PLACES = {at.name.lower(): int(at) for at in At}
 ZERO = "0"
 
 # The words of D go through memory: a loop over registers would have to be unrolled, and so the compiler must be kept
@@ -52,60 +54,88 @@ ZERO = "0"
 _FORM = Template("""\
 namespace coded_$index {
 $issue
+// Words in shared memory. By address: the compiler finds that of an array anew for each word.
+struct Words {
+  u32 first;
+  int stride;
+  __device__ __forceinline__ u32 operator[](int w) const {
+    u32 word;
+    asm volatile("ld.shared.b32 %0, [%1];" : "=r"(word) : "r"(first + 4 * w * stride) : "memory");
+    return word;
+  }
+};
+
 __device__ __forceinline__ double value(Words d, int i) { return $read; }
+__device__ __forceinline__ u32 reached(Words d, u32 i, u32 values) { return i < values && value(d, i) != 0.0; }
 
 extern "C" __global__ void __launch_bounds__($lanes) coded_$index(const u32* numbers, const u32* chosen,
-    const u32* planes, const u32* fixed, u32* scratch, u32* counts, u16* reached, int* codes) {
+    const u32* planes, const u32* fixed, u32* counts, u16* slots, int* codes) {
   const int thread = threadIdx.x;
   const u32 limit = numbers[$limit], a_slots = numbers[$a_slots];
-  const u32 words = numbers[$d_words], values = numbers[$d_values];
-  u32* const home = scratch + blockIdx.x * words * $lanes + thread;
-  const Words result = {home, $lanes};
-  __shared__ u32 seats[$lanes], hits[$masks * $lanes];
+  const u32 values = numbers[$d_values], planes_of_b = numbers[$planes];
+  extern __shared__ u32 room[];  // nobody aligns it
+  u32* const block = room + -(u32)__cvta_generic_to_shared(room) % $alignment / 4;
+  // D: word w of thread t at w * $lanes + t of block; then images of B.
+  u32* const home = block + thread;
+  const u32 first = (u32)__cvta_generic_to_shared(block);
+  __shared__ u32 seats[$lanes / 32], hits[$masks * $lanes], total;
+  __shared__ u16 found[$columns];
+  __shared__ int sums[$columns];
   u32* hit = hits + thread * $masks;
   $shared
   #pragma unroll 1
   for (u32 item = blockIdx.x; item < numbers[$items]; item += gridDim.x) {
     const int slot = chosen[item % a_slots];
-    const u64 place = (u64)item * limit;
-    u32 rank = 0;
     int weight = 1;
     $fixed
     $a_hot
     #pragma unroll 1
-    for (u32 plane = 0; plane < numbers[$planes]; ++plane) {
+    for (u32 plane = 0; plane < planes_of_b; ++plane) {
       $b_plane
       $product
       if (plane == 0) {
+        const Words own = {first + 4 * thread, $lanes};
         u32 mine = 0;
         #pragma unroll 1
-        for (int m = 0; 32 * m < values; ++m) {
+        for (u32 m = 0; 32 * m < values; ++m) {
           u32 bits = 0;
-          #pragma unroll 8
-          for (int i = 32 * m; i < 32 * m + 32 && i < values; ++i) bits |= (value(result, i) != 0.0) << i % 32;
+          #pragma unroll 1
+          for (u32 i = 32 * m; i < 32 * m + 32 && i < values; i += 4)
+            bits |= (reached(own, i, values) | reached(own, i + 1, values) << 1 | reached(own, i + 2, values) << 2
+                     | reached(own, i + 3, values) << 3) << i % 32;
           hit[m] = bits;
           mine += __popc(bits);
         }
-        seats[thread] = mine;
-        __syncthreads();
-        for (int t = 0; t < thread; ++t) rank += seats[t];
-        if (thread == $lanes - 1) counts[item] = rank + mine;
-      }
-      u64 at = place + rank;
-      #pragma unroll 1
-      for (int m = 0; 32 * m < values; ++m)
+        u32 rank = mine;
         #pragma unroll 1
-        for (u32 bits = hit[m]; bits && at < place + limit; bits &= bits - 1, ++at) {
-          const int i = 32 * m + __ffs(bits) - 1;
-          if (plane) {
-            codes[at] += (int)value(result, i) * weight;
-          } else {
-            reached[at] = thread * values + i;
-            codes[at] = value(result, i) == 1.0 ? 0 : $bad;
-          }
+        for (int step = 1; step < 32; step *= 2) {
+          const u32 before = __shfl_up_sync(0xFFFFFFFF, rank, step);
+          if (thread % 32 >= step) rank += before;
         }
+        if (thread % 32 == 31) seats[thread / 32] = rank;
+        __syncthreads();
+        for (int warp = 0; warp < thread / 32; ++warp) rank += seats[warp];
+        if (thread == $lanes - 1) counts[item] = total = rank;
+        rank -= mine;
+        #pragma unroll 1
+        for (int m = 0; 32 * m < values; ++m)
+          #pragma unroll 1
+          for (u32 bits = hit[m]; bits && rank < limit; bits &= bits - 1, ++rank)
+            found[rank] = thread * values + 32 * m + __ffs(bits) - 1;
+      }
+      __syncthreads();
+      #pragma unroll 1
+      for (u32 at = thread; at < limit && at < total; at += $lanes) {
+        const double seen = value({first + found[at] / values * 4, $lanes}, found[at] % values);
+        sums[at] = plane ? sums[at] + (int)seen * weight : seen == 1.0 ? 0 : $bad;
+      }
       if (plane) weight *= numbers[$base];
       __syncthreads();
+    }
+    #pragma unroll 1
+    for (u32 at = thread; at < limit && at < total; at += $lanes) {
+      slots[(u64)item * limit + at] = found[at];
+      codes[(u64)item * limit + at] = sums[at];
     }
   }
 }
@@ -162,12 +192,25 @@ __shared__ __align__($alignment) u32 ${name}_image[$words];
       | ((u32)__cvta_generic_to_shared(${name}_image) & 0x3FFFF) >> 4;
   __syncthreads();""")
 _A_HOT_SHARED = Template("""\
-#pragma unroll 1
-    for (u32 w = thread; w < numbers[$a_total]; w += $lanes)
-      a_image[w] = w == slot * $bits / 32 ? ${one}u << slot * $bits % 32 : 0;""")
+if (thread == 0) {
+      a_image[one_at] = 0;
+      one_at = slot * $bits / 32;
+      a_image[one_at] = ${one}u << slot * $bits % 32;
+    }""")
+_ONE_AT = "\n  u32 one_at = 0;  // the word of A that is not zero"
 _B_SHARED = Template("""\
 #pragma unroll 8
       for (u32 w = thread; w < numbers[$b_total]; w += $lanes) b_image[w] = planes[plane * numbers[$b_total] + w];""")
+
+# The images of all planes stay, if there is room for them.
+_B_RESIDENT = Template("""\
+u32* const b_image = block + numbers[$b_at] + plane % numbers[$resident] * numbers[$b_stride];
+      if (item == blockIdx.x || numbers[$resident] < planes_of_b)
+        #pragma unroll 1
+        for (u32 w = 4 * thread; w < numbers[$b_words]; w += 4 * $lanes)
+          *(uint4*)(b_image + w) = *(const uint4*)(planes + plane * numbers[$b_words] + w);
+      const u64 b = ((u64)numbers[$b_descriptor + 1] << 32 | numbers[$b_descriptor])
+          | ((u32)__cvta_generic_to_shared(b_image) & 0x3FFFF) >> 4;""")
 
 # What threads wrote to shared memory is seen by wgmma, which reads it another way, only after this fence.
 _FENCE = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");\n      '
@@ -196,8 +239,12 @@ def family_text(family: Sequence[Signature], index: int) -> str:
         most = max(members, key=lambda form: form.signature.shape[1]).signature
         fixed = "\n    ".join(_fixed(most, "(item / a_slots)"))
         facts = _facts(members, most, ZERO, most.lanes)
-        facts |= {"index": f"{index}_{number}", "fixed": fixed, "a_hot": _a_hot(most)}
-        written.append(_FORM.substitute(facts, **{at.name.lower(): int(at) for at in At}))
+        facts |= {"index": f"{index}_{number}", "fixed": fixed, "a_hot": _a_hot(most), "shared": ""}
+        if most.operands["A"].space == "smem":
+            facts["shared"] = _shared(most, "A") + _ONE_AT
+        if most.operands["B"].space == "smem":
+            facts["b_plane"] = _B_RESIDENT.substitute(_PLACES, lanes=most.lanes)
+        written.append(_FORM.substitute(facts, **_PLACES, alignment=ALIGNMENT))
     return "".join(written)
 
 
@@ -230,6 +277,7 @@ def _facts(members: Sequence[Form], most: Signature, c: str, stride: int) -> dic
         "read": READ[most.operands["D"].type],
         "lanes": most.lanes,
         "masks": -(-most.operands["D"].values // 32),
+        "columns": most.shape[1],
         "bad": BAD,
         "product": product.substitute(
             around,
@@ -273,8 +321,7 @@ def _shared(signature: Signature, name: str) -> str:
 def _a_hot(signature: Signature) -> str:
     fragment = signature.operands["A"]
     if fragment.space == "smem":
-        facts = {"a_total": int(At.A_WORDS), "lanes": signature.lanes, "bits": fragment.bits, "one": hex(one(fragment))}
-        return _A_HOT_SHARED.substitute(facts)
+        return _A_HOT_SHARED.substitute(bits=fragment.bits, one=hex(one(fragment)))
     words, bits = words_per_lane(fragment), hex(one(fragment))
     return f"u32 a[{words}];\n    one_hot<{shape(fragment)}>(a, {bits}ull, slot, thread);"
 

@@ -121,16 +121,40 @@ class Room:
 
 
 @dataclass(frozen=True, slots=True)
+class Launched:
+    """A kernel under way."""
+
+    arrays: Sequence[Any]  # CuPy's, of which some are brought back
+    ended: Any  # CuPy's event behind it
+
+    def results(self) -> list[Array]:
+        """Wait for it to end, asleep, for others may have the processor meanwhile; and bring the arrays back."""
+        with _faults():
+            self.ended.synchronize()
+            return [array.get() for array in self.arrays]
+
+
+@dataclass(frozen=True, slots=True)
 class Loaded:
     """A module in the GPU's memory."""
 
     functions: Any  # CuPy's module
 
     def launch(
-        self, name: str, grid: tuple[int, ...], threads: int, arrays: Sequence[Array | Room], results: Sequence[int]
-    ) -> list[Array]:
-        """Run a kernel on copies of the arrays and bring some of them back; waits for it to end."""
+        self,
+        name: str,
+        grid: tuple[int, ...],
+        threads: int,
+        arrays: Sequence[Array | Room],
+        results: Sequence[int],
+        shared: int = 0,
+    ) -> Launched:
+        """Begin to run a kernel on copies of the arrays, of which some are results. Kernels run one after the other.
+
+        `shared` are the bytes of the shared memory that it does not declare itself.
+        """
         import cupy
+        from cupy.cuda import driver
 
         with _faults():
             copies = [
@@ -139,11 +163,21 @@ class Loaded:
                 else cupy.asarray(np.ascontiguousarray(array))
                 for array in arrays
             ]
-            self.functions.get_function(name)(grid, (threads,), tuple(copies))
-            ended = cupy.cuda.Event(block=True, disable_timing=True)  # sleeps: others may have the processor meanwhile
+            function = self.functions.get_function(name)
+            if shared:  # with what it declares, more than is given without asking
+                driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
+            function(grid, (threads,), tuple(copies), shared)
+            ended = cupy.cuda.Event(block=True, disable_timing=True)
             ended.record()
-            ended.synchronize()
-            return [copies[index].get() for index in results]
+        return Launched([copies[index] for index in results], ended)
+
+
+def open_context() -> None:
+    """Make the context, as the first launch would otherwise; DeviceFault if it cannot be."""
+    from cupy.cuda import runtime
+
+    with _faults():
+        runtime.free(0)
 
 
 def load(cubin: bytes) -> Loaded:

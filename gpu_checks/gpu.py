@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
@@ -12,25 +12,33 @@ import numpy as np
 
 from gpu_checks.coded import forms, plainest
 from gpu_checks.coded_text import families
-from gpu_checks.device import Array, Loaded, Room, compile_cubin, device, load
+from gpu_checks.device import Array, Launched, Loaded, Room, compile_cubin, device, load, open_context
 from gpu_checks.kernels import WARPS
 from gpu_checks.machine import Coded, Hits, Rows
-from gpu_checks.memory import Window
+from gpu_checks.memory import ALIGNMENT, Window
 from gpu_checks.moves import threads
 from gpu_checks.packing import POISON, Words, words_per_lane
 from gpu_checks.sass import Listing
 from gpu_checks.sources import GROUP, module, probe_of
-from gpu_checks.values import DeviceInfo, Refused, Table, Unavailable
+from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
 BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
+ROOM = 44 << 10  # words of shared memory that a block may ask for: Hopper has 57 << 10, and A may take a part
+_APART = ALIGNMENT // 4
 _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 
 def machine() -> Gpu | Unavailable:
-    """The GPU as a Machine, or why there is none."""
+    """The GPU as a Machine, or why there is none. Opens the CUDA context, which takes a second."""
     found = device()
-    return found if isinstance(found, Unavailable) else Gpu(found)
+    if isinstance(found, Unavailable):
+        return found
+    try:
+        open_context()
+    except DeviceFault as fault:
+        return Unavailable(str(fault))
+    return Gpu(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,26 +78,37 @@ class Gpu:
         found = self._find(signature)
         grid = ((a_slots + WARPS - 1) // WARPS, max(1, min(b_slots, 4096 // a_slots)))
         blank = np.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
-        return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0])[0]
+        return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
 
-    def hits(self, signature: Signature, coded: Coded) -> Hits:
-        """The D elements that each A element reaches, and the number of the B element that it met there."""
+    def hits(self, signature: Signature, several: Sequence[Coded]) -> list[Hits]:
+        """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
+        begun = [self._launch(signature, coded) for coded in several]
+        return [Hits(*one.results()) for one in reversed(begun)][::-1]  # all are done when the last is
+
+    def _launch(self, signature: Signature, coded: Coded) -> Launched:
+        """Launch a coded probe."""
         found = self._find(signature)
         name = f"coded_{found.family}_{forms(signature).index(coded.form)}"
-        lanes, d_words = signature.lanes, words_per_lane(signature.operands["D"])
-        items = len(coded.fixed) * len(coded.chosen)
+        lanes, items = signature.lanes, len(coded.fixed) * len(coded.chosen)
         numbers = [len(coded.planes), items, len(coded.chosen), coded.limit, coded.base, *_images(coded.a, coded.b)]
-        numbers += [found.member, d_words, signature.operands["D"].values]
-        grid = min(items, BLOCKS)
-        scratch = Room((grid, d_words, lanes), np.uint32)
-        blank = np.full(items, _UNWRITTEN, np.uint32)
-        reached, codes = (Room((items, coded.limit), kind) for kind in (np.uint16, np.int32))
+        d_words, b_words = lanes * words_per_lane(signature.operands["D"]), 0 if coded.b is None else coded.b.size // 4
+        stride = -(-b_words // _APART) * _APART
+        resident = len(coded.planes) if d_words + len(coded.planes) * stride <= ROOM else 1
+        numbers += [found.member, signature.operands["D"].values, d_words, stride, resident]
         given: list[Array | Room] = [np.array(numbers, np.uint32), coded.chosen, coded.planes, coded.fixed]
-        arrays = [*given, scratch, blank, reached, codes]
-        return Hits(*found.module.launch(name, (grid,), lanes, arrays, [5, 6, 7]))
+        each = (items, coded.limit)
+        arrays = [*given, Room((items,), np.uint32), Room(each, np.uint16), Room(each, np.int32)]
+        shared = ALIGNMENT + 4 * (d_words + resident * stride)
+        return found.module.launch(name, (min(items, BLOCKS),), lanes, arrays, [4, 5, 6], shared)
 
     def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
         """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand."""
+        return self.begin(signature, a, b, c, fixed)()
+
+    def begin(
+        self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
+    ) -> Callable[[], Words]:
+        """The same without waiting: what is returned waits."""
         found = self._find(signature)
         blank = np.full((len(a), signature.lanes, words_per_lane(signature.operands["D"])), POISON, np.uint32)
         arrays = [a, b, c, blank]
@@ -97,13 +116,15 @@ class Gpu:
             numbers = [0] * 5 + _images(None, plainest(signature, "B")) + [0]
             arrays = [np.array(numbers, np.uint32), a, b, c, blank if fixed is None else fixed, blank]
         at = len(arrays) - 1
-        return found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])[0]
+        begun = found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])
+        return lambda: begun.results()[0]
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
         """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it."""
         found = self._find(signature)
         arrays = [memory, rows, given, np.full_like(given, 0xFFFFFFFF)]
-        image, taken = found.module.launch(f"move_{found.index}", (len(rows),), threads(signature), arrays, [0, 3])
+        begun = found.module.launch(f"move_{found.index}", (len(rows),), threads(signature), arrays, [0, 3])
+        image, taken = begun.results()
         return image, taken
 
     def sass(self, signature: Signature) -> str:
@@ -159,6 +180,6 @@ def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
 
 def _images(a: Window | None, b: Window | None) -> list[int]:
     """What a coded kernel needs to know of the images in shared memory: their words and descriptors."""
-    sizes = [0 if one is None else one.size // 4 for one in (a, b)]
+    size = 0 if b is None else b.size // 4
     descriptors = [0 if one is None else one.descriptor for one in (a, b)]
-    return sizes + [half for whole in descriptors for half in (whole & 0xFFFFFFFF, whole >> 32)]
+    return [size] + [half for whole in descriptors for half in (whole & 0xFFFFFFFF, whole >> 32)]

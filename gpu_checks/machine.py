@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -64,8 +64,8 @@ class Machine(Protocol):
         """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
         ...
 
-    def hits(self, signature: Signature, coded: Coded) -> Hits:
-        """The D elements that each A element reaches, and the number of the B element that it met there."""
+    def hits(self, signature: Signature, several: Sequence[Coded]) -> list[Hits]:
+        """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
         ...
 
     def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
@@ -73,6 +73,12 @@ class Machine(Protocol):
 
         A matrix in shared memory is one lane's words: its plainest image. `fixed` are metadata and the like.
         """
+        ...
+
+    def begin(
+        self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
+    ) -> Callable[[], Words]:
+        """The same without waiting: what is returned waits."""
         ...
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:

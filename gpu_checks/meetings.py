@@ -2,15 +2,15 @@
 """From coded probes to classes: who meets whom, and what that says of rows, columns and k.
 
 A meeting (a, b, d) says that element a of A and element b of B were multiplied into element d of D. For a
-matrix product, in which every row, column and k is whole, the least element met names a class:
+matrix product, in which every row, column and k is whole, one element names a class:
 
-    m of a    the least d that a reaches        n of b    the least d that b reaches
-    k of a    the least b that a meets          k of b    the k of the a that it meets
-    m of d, n of d    those of the a and b that reach it
+    m of a    the least d that a reaches        n of b    the d that b reaches from the row of the first a
+    k of a    the least b that a meets          k of b    the k of the a of that row that it meets
+    m of d, n of d    those of the a, of one k, and of the b that reach it
 
 Where metadata decides what an element of A meets, its k is taken under each pattern. Classes are numbered in
 order of first appearance: m over A, n over B, k over A under the patterns in turn. `label` then checks that the
-classes are the table: every meeting is between equals, and as many meetings are there as equals make.
+classes are the table: `rebuild` makes all meetings anew from them, and none may differ.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -27,6 +26,7 @@ from gpu_checks.machine import Hits
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Labels
 
 Slots = npt.NDArray[np.int64]
+Few = npt.NDArray[np.integer]  # slots as the machine gave them: what is as large as a table stays as small as it came
 _NONE = 2**62  # more than any slot
 
 
@@ -38,8 +38,12 @@ class Meetings:
     """
 
     a: Slots
-    d: Slots
-    b: Slots
+    d: Few
+    b: Few
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> Meetings:
+        """Those of some of the elements of A."""
+        return self if chosen.all() else Meetings(self.a[chosen], self.d[chosen], self.b[chosen])
 
 
 def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Meetings], tuple[str, ...]]:
@@ -48,19 +52,19 @@ def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Meetings], tu
     whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
     under = int((hits.counts > 0).sum()) - int(whole.sum()) - over
-    met = hits.codes[whole]
-    strange = (met < 0) | (met >= numbers)
-    bad = int(strange.sum())
+    strange = hits.codes.view(np.uint32) >= numbers  # those below zero too
+    strange[~whole] = False
+    bad = int(np.count_nonzero(strange))
     if bad:
-        whole[np.flatnonzero(whole)[strange.any(axis=1)]] = False
-        met = hits.codes[whole]
+        whole &= ~strange.any(axis=1)
     notes = [f"{over} elements of A reach more than {limit} elements of D"] if over else []
     notes += [f"{under} elements of A reach some elements of D, but not {limit}"] if under else []
     notes += [f"{bad} elements of D got something else than one product"] if bad else []
-    each = whole.reshape(-1, len(chosen))
-    ends = np.cumsum(each.sum(axis=1))[:-1]
-    d, b = (np.split(slots.astype(np.int64), ends) for slots in (hits.reached[whole], met))
-    return [Meetings(chosen[kept], *found) for kept, *found in zip(each, d, b, strict=True)], tuple(notes)
+    shape = (-1, len(chosen))
+    each = zip(
+        whole.reshape(shape), hits.reached.reshape(*shape, limit), hits.codes.reshape(*shape, limit), strict=True
+    )
+    return [Meetings(chosen, d, b).of(kept) for kept, d, b in each], tuple(notes)
 
 
 def digest(tables: Sequence[Meetings]) -> str:
@@ -86,31 +90,22 @@ def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
     m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
     kept = np.full((len(tables), counts["A"]), _NONE)
     for table, k in zip(tables, kept, strict=True):
-        m[table.a] = np.minimum(m[table.a], table.d.min(axis=1, initial=_NONE))
-        k[table.a] = table.b.min(axis=1, initial=_NONE)
-        np.minimum.at(n, table.b.ravel(), table.d.ravel())
+        m[table.a], k[table.a] = table.d[:, 0], table.b.min(axis=1)
+    first = np.concatenate([table.d[:1, 0] for table in tables])[:1]
+    rows = [table.of(m[table.a] == first) for table in tables]
+    for row in rows:
+        n[row.b] = row.d
     ways = tuple(_first(kept.reshape(-1)).reshape(kept.shape))
-    names = _Names(_first(m), _first(n), *(np.full(counts[x], -1) for x in "BDD"))
-    for table, k in zip(tables, ways, strict=True):
-        names.m_of_d[table.d], names.n_of_d[table.d] = names.m[table.a][:, None], names.n[table.b]
-        names.k_of_b[table.b] = k[table.a][:, None]
-    labels = {name: np.full((size, 4), -1, np.int64) for name, size in counts.items()}
-    labels["A"][:, ROW], labels["A"][:, CONTRACTED] = names.m, ways[0]
-    labels["B"][:, COLUMN], labels["B"][:, CONTRACTED] = names.n, names.k_of_b
-    labels["D"][:, ROW], labels["D"][:, COLUMN] = names.m_of_d, names.n_of_d
-    for name, known in (("A", names.m), ("B", names.n), ("D", names.m_of_d)):
-        labels[name][known >= 0, PRODUCT] = 0
-    return Found(labels, ways, tuple(_objections(names, tables, ways)))
-
-
-class _Names(NamedTuple):
-    """The classes of each slot."""
-
-    m: Slots
-    n: Slots
-    k_of_b: Slots
-    m_of_d: Slots
-    n_of_d: Slots
+    a, b, d = (np.full((counts[name], 4), -1, np.int64) for name in "ABD")
+    a[:, ROW], a[:, CONTRACTED], b[:, COLUMN] = _first(m), ways[0], _first(n)
+    for table, row, k in zip(tables, rows, ways, strict=True):
+        b[row.b, CONTRACTED] = k[row.a][:, None]
+        column = table.of(k[table.a] == k[table.a[:1]])
+        d[column.d, ROW], d[column.d, COLUMN] = a[column.a, ROW][:, None], b[column.b, COLUMN]
+    for part, axis in ((a, ROW), (b, COLUMN), (d, ROW)):
+        part[part[:, axis] >= 0, PRODUCT] = 0
+    labels = {"A": a, "B": b, "D": d}
+    return Found(labels, ways, tuple(_objections(labels, tables, ways)))
 
 
 def _first(names: Slots) -> Slots:
@@ -121,40 +116,66 @@ def _first(names: Slots) -> Slots:
     return np.where(names == _NONE, -1, number[which])
 
 
-def _objections(names: _Names, tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
-    homes = names.m_of_d * (1 + int(names.n_of_d.max(initial=0))) + names.n_of_d
-    if (shared := len(homes) - len(np.unique(homes))) > 0:
+def _objections(labels: Mapping[str, Labels], tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
+    d = labels["D"]
+    if (shared := len(d) - distinct(d[:, ROW], d[:, COLUMN])) > 0:
         yield f"{shared} elements of D share their row and column with another"
-    slices = np.bincount(names.k_of_b[names.k_of_b >= 0])
     odd = 0
     for table, k in zip(tables, ways, strict=True):
-        same = names.m_of_d[table.d] == names.m[table.a][:, None]
-        same &= names.n_of_d[table.d] == names.n[table.b]
-        same &= names.k_of_b[table.b] == k[table.a][:, None]
-        odd += int((~same).sum()) + abs(int(slices[k[k >= 0]].sum()) - table.b.size)
+        stood = labels["A"].copy()
+        stood[:, CONTRACTED] = k
+        odd += _unlike(table, rebuild(stood, labels["B"], d))
     if odd:
         yield f"{odd} meetings are not what the classes say"
+
+
+def _unlike(seen: Meetings, said: Meetings) -> int:
+    """How many meetings are in one table alone, or differ."""
+    if seen.d.shape[1] != said.d.shape[1]:
+        return max(seen.d.size, said.d.size)
+    one, other = seen, said
+    if not np.array_equal(seen.a, said.a):
+        one, other = seen.of(np.isin(seen.a, said.a)), said.of(np.isin(said.a, seen.a))
+    different = np.count_nonzero((one.d != other.d) | (one.b != other.b))
+    return int(different) + seen.d.size + said.d.size - 2 * one.d.size
+
+
+def distinct(*columns: Slots) -> int:
+    """How many different rows some columns of labels make.
+
+    >>> distinct(np.array([0, 0, 5, 0]), np.array([-1, 2, 2, -1]))
+    3
+    """
+    sizes = [2 + int(column.max(initial=-1)) for column in columns]
+    found = np.zeros(sizes, bool)
+    found[columns] = True  # that of -1 is the last
+    return int(np.count_nonzero(found))
 
 
 def rebuild(a: Labels, b: Labels, d: Labels) -> Meetings:
     """The meetings that flat labels of A, B and D imply, where each (k, column) and (row, column) is one slot."""
     rows, columns = 1 + int(d[:, ROW].max(initial=0)), 1 + int(d[:, COLUMN].max(initial=0))
-    home = np.full((rows, columns), -1)
+    home = np.full((rows, columns), -1, np.int32)
     live = np.flatnonzero((d[:, [ROW, COLUMN]] >= 0).all(axis=1))
     home[d[live, ROW], d[live, COLUMN]] = live
-    met = np.full((1 + int(max(a[:, CONTRACTED].max(initial=0), b[:, CONTRACTED].max(initial=0))), columns), -1)
+    extent = 1 + int(max(a[:, CONTRACTED].max(initial=0), b[:, CONTRACTED].max(initial=0)))
+    met = np.full((extent, columns), -1, np.int32)
     live = np.flatnonzero((b[:, [CONTRACTED, COLUMN]] >= 0).all(axis=1) & (b[:, COLUMN] < columns))
     met[b[live, CONTRACTED], b[live, COLUMN]] = live
     whole = np.flatnonzero((a[:, [ROW, CONTRACTED]] >= 0).all(axis=1) & (a[:, ROW] < rows))
-    order = np.argsort(home, axis=1)[a[whole, ROW]]
-    b_slots, d_slots = (
-        np.take_along_axis(one, order, axis=1) for one in (met[a[whole, CONTRACTED]], home[a[whole, ROW]])
-    )
-    good = (b_slots >= 0).all(axis=1) & (d_slots >= 0).all(axis=1)
-    return Meetings(whole[good], d_slots[good], b_slots[good])
+    row, k = a[whole, ROW], a[whole, CONTRACTED]
+    good = (home.min(axis=1, initial=0)[row] >= 0) & (met.min(axis=1, initial=0)[k] >= 0)
+    whole, row, k = whole[good], row[good], k[good]
+    # The columns of D rise in one order in nearly all rows: what the meetings are made of are whole rows.
+    orders, which = np.unique(np.argsort(home, axis=1), axis=0, return_inverse=True)
+    b_slots = np.empty((len(whole), columns), np.int32)
+    for number, order in enumerate(orders):
+        alike = which.reshape(-1)[row] == number
+        b_slots[alike] = met[:, order][k[alike]]
+    return Meetings(whole, np.sort(home, axis=1)[row], b_slots)
 
 
-def transfer(size: int, slots: Slots, rows: Slots, k: Slots, axis: int) -> tuple[Labels, int]:
+def transfer(size: int, slots: Few, rows: Few, k: Few, axis: int) -> tuple[Labels, int]:
     """Labels [slot] of an image from the meetings of its elements, and how many meetings contradict them.
 
     `rows` and `k` are what each meeting says of the element's row or column and of its k.

@@ -26,6 +26,7 @@ from gpu_checks.worker import Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
 _GLOB = frozenset("*?[")
+_ALWAYS = 3000  # what a probe costs however small its matrices are
 OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
@@ -97,7 +98,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
-    parser.add_argument("--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (one for each CPU)")
+    parser.add_argument(
+        "--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (a CPU each, at most 12)"
+    )
     parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
     parser.add_argument(
@@ -107,7 +110,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _jobs() -> int:
-    return os.cpu_count() or 1
+    """One for each CPU; more than some contexts take longer to open than they save."""
+    return min(os.cpu_count() or 1, 12)
 
 
 def _positive(text: str) -> int:
@@ -134,7 +138,7 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     started = time.monotonic()
     results: dict[str, Finding | Unavailable] = {}
     info: DeviceInfo | Unavailable | None = None
-    waiting = deque(sorted(grouped(chosen), key=_pairs, reverse=True))
+    waiting = deque(sorted(grouped(chosen), key=_effort, reverse=True))
     with ThreadPoolExecutor(len(workers)) as pool:
         for worker, found in zip(workers, pool.map(lambda one: _heard(one, waiting, options), workers), strict=True):
             info = info if isinstance(info, DeviceInfo) else worker.device or info
@@ -155,9 +159,9 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     return UNCHECKED if options.require and len(recorded) < len(results) else OK
 
 
-def _pairs(group: Sequence[Signature]) -> int:
-    """How many pairs of elements of A and B there are, about: the longest groups are the first to be handed out."""
-    return sum(prod((*s.shape, *s.shape[2:])) for s in group)
+def _effort(group: Sequence[Signature]) -> int:
+    """How long a group takes, about, in elements of B: the longest are the first to be handed out."""
+    return sum(_ALWAYS * (1 + (s.sparsity is not None)) + prod(s.shape[1:]) for s in group)
 
 
 def _heard(

@@ -10,6 +10,7 @@ from datetime import date
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gpu_checks import sparse, warpgroup
 from gpu_checks.anchors import Landmarks, anchors
@@ -23,6 +24,7 @@ from gpu_checks.packing import held, pack, unpack, words_per_lane
 from gpu_checks.product import deal, multiply
 from gpu_checks.sass import is_emulated
 from gpu_checks.sources import has_kernels, module, probe_of
+from gpu_checks.spelled import follow
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
 from isa_tables.signature import Signature, runs_on
 
@@ -58,9 +60,10 @@ def record(
     if kind == "moves":
         places, notes = observe(machine, signature, TRIALS, seed)
         return Move(places=places, trials=TRIALS, exceptions=notes, **_facts(machine, signature))
+    passing = passthrough(machine, signature)
     known = _relation(machine, signature, kind, seed)
     notes, operands, metadata = known.pop("exceptions"), known["operands"], known.get("metadata")
-    passed = passthrough(machine, signature)
+    passed = passing()
     if "anchors" not in known:
         known["anchors"], disagreements = anchors(signature, operands, seen(signature))
         notes = (*notes, *disagreements)
@@ -82,7 +85,7 @@ def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> d
         fields = {"operands": told.operands, "pairs": table.size, "hash": digest(table)}
         return fields | {"exceptions": told.exceptions}
     wide = warpgroup.look(machine, signature, seed) if is_warpgroup(signature) else None
-    found = sparse.look(machine, signature, seed) if wide is None else wide.relation
+    found = follow(machine, signature, sparse.look(signature, seed)) if wide is None else wide.relation
     fields = {"operands": found.operands, "pairs": found.pairs, "hash": found.hash, "metadata": found.metadata}
     if wide is None:
         return fields | {"exceptions": found.notes}
@@ -106,8 +109,8 @@ def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
     }
 
 
-def passthrough(machine: Machine, signature: Signature) -> Labels:
-    """With A = B = 0: the D slot where each element of C arrives, -1 unless in exactly one.
+def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
+    """With A = B = 0: the D slot where each element of C arrives, -1 unless in exactly one. Begun, and to be called.
 
     The first run has ones in C; the others the digits of the slot's number, so that D names what it holds.
     """
@@ -116,14 +119,19 @@ def passthrough(machine: Machine, signature: Signature) -> Labels:
     number = np.arange(lanes * c.values)
     planes = np.stack([np.ones_like(number), number % _DIGITS, number // _DIGITS]).reshape(3, lanes, c.values)
     words = {name: np.zeros((3, count, words_per_lane(part)), np.uint32) for name, (count, part) in seats.items()}
-    result = machine.run(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
-    ones, low, high = unpack(seats["D"][1], result).reshape(3, -1)
+    issued = machine.begin(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
+    return lambda: _arrived(lanes, c.values, unpack(seats["D"][1], issued()).reshape(3, -1))
+
+
+def _arrived(lanes: int, values: int, shown: npt.NDArray[np.float64]) -> Labels:
+    """[lane][value] of C -> the slot of D that shows it."""
+    ones, low, high = shown
     source = low + _DIGITS * high
-    whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < len(number)))
+    whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < lanes * values))
     source = source[whole].astype(np.int64)
-    found = np.full(len(number), -1, np.int64)
+    found = np.full(lanes * values, -1, np.int64)
     found[source] = whole
-    return np.where(np.bincount(source, minlength=len(number)) == 1, found, -1).reshape(lanes, c.values)
+    return np.where(np.bincount(source, minlength=lanes * values) == 1, found, -1).reshape(lanes, values)
 
 
 def _passthrough_notes(passed: Labels) -> list[str]:

@@ -12,7 +12,7 @@ from gpu_checks import coded, coded_text, kernels, moves, tcgen05
 if TYPE_CHECKING:
     from isa_tables.signature import Signature
 
-GROUP = 8  # instructions that are compiled as one module: NVRTC's start-up is half the time of a small one
+GROUP = 16  # instructions that are compiled as one module: NVRTC's start-up is half the time of a small one
 COMMON = """\
 typedef unsigned int u32;
 typedef unsigned short u16;
@@ -23,12 +23,6 @@ __device__ __forceinline__ float half(u32 bits) {
   asm("{ .reg .b16 t; mov.b16 t, %1; cvt.f32.f16 %0, t; }" : "=f"(x) : "h"((u16)bits));
   return x;
 }
-
-struct Words {
-  const u32* first;
-  int stride;
-  __device__ __forceinline__ u32 operator[](int w) const { return first[w * stride]; }
-};
 
 // Slot s is element s % VALUES of lane s / VALUES.
 template <int WORDS, int VALUES, int PER, int BITS, int WIDTH>

@@ -16,17 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from gpu_checks.coded import Form, forms, plainest, slots
-from gpu_checks.machine import Machine
 from gpu_checks.meetings import Meetings, digest, label
 from gpu_checks.memory import Window
 from gpu_checks.packing import Words
-from gpu_checks.spelled import NOTHING, Spelling, meet, spell
+from gpu_checks.spelled import NOTHING, Look, Spelling, alongside, ask, spell
 from gpu_checks.values import COLUMN, CONTRACTED, ROW, Labels, Metadata
 from isa_tables.signature import Signature
 
@@ -68,26 +68,54 @@ def outer(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return rows[:: max(1, len(rows) - 1)]
 
 
-def look(machine: Machine, signature: Signature, seed: int) -> Relation:
-    """Probe every pattern under every selector. Raises Refused or DeviceFault as the machine does."""
-    every = [form for form in forms(signature) if form.plain]
-    first, image = every[0], plainest(signature, "B")
-    sizes = {"A": slots(first, "A", None), "B": slots(first, "B", image)}
-    sizes["D"] = (signature.lanes, signature.operands["D"].values)
-    tables, notes = meet(machine, first, None, image, spell(first, image), outer(uniform(signature)))
-    found = label({name: lanes * count for name, (lanes, count) in sizes.items()}, tables)
-    notes, metadata = (*notes, *found.notes), None
+def look(signature: Signature, seed: int) -> Look[Relation]:
+    """Every pattern under every selector."""
+    start = yield from whole(signature)
+    return (yield from complete(start, seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The classes that all of B shows, under the outer patterns."""
+
+    form: Form  # the first, with A in registers
+    labels: Mapping[str, Labels]  # flat, of A (its k under the first pattern), B or its plainest image, D
+    kept: Sequence[Labels]  # A's k under the outer patterns
+    hash: str
+    notes: tuple[str, ...]
+
+
+def whole(signature: Signature) -> Look[Start]:
+    """The relation in the first form."""
+    form, image = forms(signature)[0], plainest(signature, "B")
+    ((tables, notes),) = yield [ask(form, None, image, spell(form, image), outer(uniform(signature)))]
+    found = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
+    return Start(form, found.labels, found.kept, digest(tables), (*notes, *found.notes))
+
+
+def complete(start: Start, seed: int) -> Look[Relation]:
+    """The relation with its metadata, if the instruction has any."""
+    signature, labels = start.form.signature, start.labels
+    notes, metadata = start.notes, None
     if signature.sparsity is not None:
-        part = _Part(by_k(first, image, found.labels["B"], COLUMNS), image, found.labels)
-        metadata, said = _metadata(machine, every, part, found.kept, seed)
+        image = plainest(signature, "B")
+        part = _Part(by_k(start.form, image, labels["B"], COLUMNS), image, labels)
+        every = [form for form in forms(signature) if form.plain]
+        metadata, said = yield from _metadata(every, part, start.kept, seed)
         notes += said
     return Relation(
-        operands={name: flat.reshape(*sizes[name], 4) for name, flat in found.labels.items()},
+        operands={name: labels[name].reshape(*size, 4) for name, size in _sizes(start.form).items()},
         metadata=metadata,
-        hash=digest(tables),
-        pairs=len(found.labels["A"]) * len(found.labels["B"]),
+        hash=start.hash,
+        pairs=len(labels["A"]) * len(labels["B"]),
         notes=tuple(dict.fromkeys(notes)),
     )
+
+
+def _sizes(form: Form) -> dict[str, tuple[int, int]]:
+    """Lanes and values of A in registers, of B or its plainest image, and of D."""
+    image, result = plainest(form.signature, "B"), form.signature.operands["D"]
+    return {"A": slots(form, "A", None), "B": slots(form, "B", image), "D": (form.signature.lanes, result.values)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,14 +126,16 @@ class _Part:
     image: Window | None
     labels: Mapping[str, Labels]  # flat, of A, B and D
 
-    def k(self, machine: Machine, form: Form, fixed: Words) -> tuple[Labels, tuple[str, ...]]:
+    def k(self, form: Form, fixed: Words) -> Look[tuple[Labels, tuple[str, ...]]]:
         """[configuration][A slot] -> k, and what did not fit."""
-        tables, said = meet(machine, form, None, self.image, self.spelling, fixed)
-        a, d = self.labels["A"], self.labels["D"]
-        wrong = sum(int((d[one.d, ROW] != a[one.a, ROW, None]).sum()) for one in tables)
-        wrong += sum(int((d[one.d, COLUMN] >= self.spelling.columns).sum()) for one in tables)
+        ((tables, said),) = yield [ask(form, None, self.image, self.spelling, fixed)]
+        row, row_of_d, column_of_d = (
+            np.ascontiguousarray(self.labels[name][:, axis]) for name, axis in (("A", ROW), ("D", ROW), ("D", COLUMN))
+        )
+        wrong = sum(int(np.count_nonzero(row_of_d[one.d] != row[one.a, None])) for one in tables)
+        wrong += sum(int(np.count_nonzero(column_of_d[one.d] >= self.spelling.columns)) for one in tables)
         odd = (f"{wrong} products change their row or column with the metadata",) if wrong else ()
-        return np.stack([_k_of(one, len(a)) for one in tables]), (*said, *odd)
+        return np.stack([_k_of(one, len(row)) for one in tables]), (*said, *odd)
 
 
 def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Spelling:
@@ -115,28 +145,32 @@ def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Spelling:
 
 
 def _metadata(
-    machine: Machine, every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
-) -> tuple[Metadata, tuple[str, ...]]:
+    every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
+) -> Look[tuple[Metadata, tuple[str, ...]]]:
     """The k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
     signature = every[0].signature
-    ways, notes = part.k(machine, every[0], uniform(signature))
+    ways, notes = yield from part.k(every[0], uniform(signature))
     notes += () if np.array_equal(outer(ways), kept) else ("a few columns show another k than all do",)
-    shape, rulers = (signature.lanes, signature.operands["A"].values), {}
-    for form in every:
-        selector = int(form.signature.chosen.get("F", 0))
-        if form is not every[0]:
-            again, said = part.k(machine, form, uniform(signature))
-            same = np.array_equal(again, ways)
-            notes += (*said, *(() if same else (f"selector {selector} gives another relation",)))
-        ruler, said = _ruler(machine, form, part, ways, seed)
-        rulers[selector] = ruler.reshape(*shape, 2)
-        notes += said
-    return Metadata(
-        {v: k.reshape(shape) for v, k in zip(patterns(signature), ways, strict=True)}, rulers, RANDOM
-    ), notes
+    found = yield from alongside(_ruler(form, part, ways, seed) for form in every)
+    again = yield from alongside(_same(form, part, ways) for form in every[1:])
+    shape = (signature.lanes, signature.operands["A"].values)
+    rulers = {
+        int(form.signature.chosen.get("F", 0)): ruler.reshape(*shape, 2)
+        for form, (ruler, _) in zip(every, found, strict=True)
+    }
+    kept_by = {v: k.reshape(shape) for v, k in zip(patterns(signature), ways, strict=True)}
+    said = (note for some in (*again, *(odd for _, odd in found)) for note in some)
+    return Metadata(kept_by, rulers, RANDOM), (*notes, *said)
 
 
-def _ruler(machine: Machine, form: Form, part: _Part, ways: Labels, seed: int) -> tuple[Labels, tuple[str, ...]]:
+def _same(form: Form, part: _Part, ways: Labels) -> Look[tuple[str, ...]]:
+    """What shows that a further selector gives the patterns another meaning."""
+    again, said = yield from part.k(form, uniform(form.signature))
+    same = np.array_equal(again, ways)
+    return (*said, *(() if same else (f"selector {form.signature.chosen['F']} gives another relation",)))
+
+
+def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Look[tuple[Labels, tuple[str, ...]]]:
     """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
     lanes, apart = form.signature.lanes, _apart(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
@@ -144,7 +178,7 @@ def _ruler(machine: Machine, form: Form, part: _Part, ways: Labels, seed: int) -
     chosen = np.stack([number >> digit & 1 for digit in digits] + [1 - (number >> digit & 1) for digit in digits])
     drawn = draw(form.signature, seed)
     fields = np.concatenate([np.array(apart)[chosen], drawn])
-    k, said = part.k(machine, form, words_of(np.array(patterns(form.signature))[fields]))
+    k, said = yield from part.k(form, drawn_words(form.signature, fields))
     ones = k[: len(chosen)] == ways[apart[1]]
     zeros = k[: len(chosen)] == ways[apart[0]]
     half = len(digits)
@@ -159,25 +193,18 @@ def _ruler(machine: Machine, form: Form, part: _Part, ways: Labels, seed: int) -
 
 
 def check(
-    machine: Machine, form: Form, image: Window, relation: Relation, labels: Labels, spelling: Spelling, seed: int
+    form: Form, relation: Relation, metadata: Metadata, labels: Labels, drawn: Labels, tables: Sequence[Meetings]
 ) -> tuple[str, ...]:
-    """Hold A in memory to what its registers showed: where its elements stand under random metadata.
+    """Hold A in memory to what its registers showed: where its elements stand under the fields that were `drawn`.
 
-    `labels` are those of the image's places under the first pattern, `spelling` shows one column of B.
+    `labels` are those of the image's places under the first pattern, `tables` what was seen against one column of B.
     """
-    metadata = relation.metadata
-    if metadata is None:
-        return ()
-    ways = relation.ways()
-    place = np.flatnonzero(labels[:, CONTRACTED] >= 0)
+    ways, place = relation.ways(), np.flatnonzero(labels[:, CONTRACTED] >= 0)
     slot = _slots(relation.operands["A"].reshape(-1, 4), labels[place])
     lane, field = np.moveaxis(metadata.rulers[int(form.signature.chosen["F"])].reshape(-1, 2), -1, 0)
-    drawn = draw(form.signature, seed)
-    words = words_of(np.array(patterns(form.signature))[drawn])
-    tables, said = meet(machine, form, image, plainest(form.signature, "B"), spelling, words)
     seen = np.stack([_k_of(table, len(labels)) for table in tables])[:, place]
     wrong = int((_predicted(ways, drawn, lane * FIELDS + field)[:, slot] != seen).sum())
-    return (*said, *([f"{wrong} elements of A in memory are not ruled as those in registers are"] if wrong else []))
+    return (f"{wrong} elements of A in memory are not ruled as those in registers are",) if wrong else ()
 
 
 def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Meetings]) -> int:
@@ -196,6 +223,11 @@ def _slots(a: Labels, labels: Labels) -> Labels:
     home[a[:, ROW], a[:, CONTRACTED]] = np.arange(len(a))
     found: Labels = home[labels[:, ROW], labels[:, CONTRACTED]]
     return found
+
+
+def drawn_words(signature: Signature, drawn: Labels) -> Words:
+    """The metadata words of fields that were drawn."""
+    return words_of(np.array(patterns(signature))[drawn])
 
 
 def draw(signature: Signature, seed: int) -> Labels:

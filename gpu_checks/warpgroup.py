@@ -11,19 +11,20 @@ is that row i of a panel is m = i of A or n = i of B, and that k runs along a ro
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
+from typing import TypeAlias
 
 import numpy as np
 
 from gpu_checks import sparse
 from gpu_checks.coded import Form, forms, plainest, slots
 from gpu_checks.machine import Machine
-from gpu_checks.meetings import Meetings, transfer
+from gpu_checks.meetings import Few, Meetings, distinct, transfer
 from gpu_checks.memory import Window, windows
 from gpu_checks.sparse import Relation
-from gpu_checks.spelled import meet, spell
+from gpu_checks.spelled import Look, Spelling, alongside, ask, follow, spell
 from gpu_checks.values import COLUMN, CONTRACTED, ROW, Anchor, Image, Labels
 from isa_tables.signature import Signature
 
@@ -31,7 +32,7 @@ PREMISE = (
     "a matrix in shared memory that is not swizzled is panels of 16-byte rows in order of address, its rows counting "
     "m or n and the places in a row k"
 )
-_APART = 2**20
+Seen: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a new one, and what did not fit
 _ROW = 16
 
 
@@ -47,65 +48,102 @@ class Warpgroup:
 
 def look(machine: Machine, signature: Signature, seed: int = 0) -> Warpgroup:
     """Probe every form and image of an instruction. Raises Refused or DeviceFault as the machine does."""
-    relation = sparse.look(machine, signature, seed)
-    seen = list(_images(machine, signature, relation, seed)) if not relation.notes else []
-    images = tuple(image for image, _ in seen if image is not None)
-    fixed, odd = absolute(signature, relation.operands, images)
-    return Warpgroup(relation, images, fixed, (*relation.notes, *(note for _, said in seen for note in said), *odd))
+    return follow(machine, signature, _look(signature, seed))
 
 
-def _images(
-    machine: Machine, signature: Signature, relation: Relation, seed: int
-) -> Iterator[tuple[Image | None, tuple[str, ...]]]:
-    """Every image but the one of the relation, and what did not fit; with a further selector, that alone."""
-    first = forms(signature)[0].signature.chosen.get("F")
-    for form in forms(signature):
-        again = form.signature.chosen.get("F") != first
+def _look(signature: Signature, seed: int) -> Look[Warpgroup]:
+    start = yield from sparse.whole(signature)
+    images = () if start.notes else _images(start, seed)
+    relation, *looked = yield from alongside([sparse.complete(start, seed), *images])
+    seen = [] if relation.notes else [one.judge(relation) for one in looked]
+    kept = tuple(image for image, _ in seen if image is not None)
+    fixed, odd = absolute(signature, relation.operands, kept)
+    return Warpgroup(relation, kept, fixed, (*relation.notes, *(note for _, said in seen for note in said), *odd))
+
+
+def _images(start: sparse.Start, seed: int) -> Iterator[Look[_OfA] | Look[_OfB]]:
+    """Every image but the one of the relation; with a further selector, only the plainest of A."""
+    first = start.form
+    spelling = sparse.by_k(first, plainest(first.signature, "B"), start.labels["B"], 1)
+    for form in forms(first.signature):
+        again = form.signature.chosen.get("F") != first.signature.chosen.get("F")
         if form.signature.operands["A"].space == "smem":
-            yield from _images_of_a(machine, form, relation, seed, again)
+            found = windows("A", form.signature.operands["A"], (form.majors[0],))
+            yield from (_image_of_a(form, one, spelling, seed, again) for one in (found[:1] if again else found))
         elif not again:
-            yield from _images_of_b(machine, form, relation)
+            found = windows("B", form.signature.operands["B"], (form.majors[1],))
+            yield from (_image_of_b(form, one, start) for one in found if one != plainest(form.signature, "B"))
 
 
-def _images_of_a(
-    machine: Machine, form: Form, relation: Relation, seed: int, again: bool
-) -> Iterator[tuple[Image | None, tuple[str, ...]]]:
-    """A in memory against one column of B: the plainest image under every pattern of metadata, others under two."""
-    b, plain = relation.operands["B"].reshape(-1, 4), plainest(form.signature, "B")
-    spelling, fixed, ways = sparse.by_k(form, plain, b, 1), sparse.uniform(form.signature), relation.ways()
-    every = windows("A", form.signature.operands["A"], (form.majors[0],))
-    for image in every[:1] if again else every:
-        plainly = image == every[0] and form.majors == ("K", "K")
-        (first,), notes = meet(machine, form, image, plain, spelling, fixed[:1])
+@dataclass(frozen=True, slots=True)
+class _OfA:
+    """A in memory against one column of B: what was met under the first pattern, then under others, then under
+    fields that were drawn. The plainest image has every pattern and such fields, another image the last pattern.
+    """
+
+    form: Form
+    image: Window
+    again: bool  # with a further selector: the image itself is known
+    first: Meetings
+    rest: Sequence[Meetings]
+    patterns: slice  # those of `rest`
+    drawn: Labels | None
+    notes: tuple[str, ...]
+
+    def judge(self, relation: Relation) -> Seen:
+        """The image by the labels of the relation."""
+        form, first, image = self.form, self.first, self.image
         labels, wrong = _placed(form, "A", image, first.a, _rows(relation, first), first.b[:, 0])
         wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
-        rest = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
-        if len(fixed[rest]) and len(first.a):
-            tables, said = meet(machine, form, image, plain, spelling, fixed[rest], only=first.a)
-            wrong += sparse.moved(relation, labels, ways[rest], tables)
-            wrong += sum(len(first.a) - len(one.a) for one in tables)
-            notes += said
-        notes += _misfits(wrong)
-        if plainly:
-            notes += sparse.check(machine, form, image, relation, labels, spelling, seed)
-        yield None if again else _image("A", image, labels), _of("A", image, notes)
+        wrong += sum(len(first.a) - len(one.a) for one in self.rest)
+        ways = relation.ways()[self.patterns]
+        wrong += sparse.moved(relation, labels, ways, self.rest[: len(ways)])
+        notes = self.notes + _misfits(wrong)
+        if relation.metadata is not None and self.drawn is not None:
+            rest = self.rest[len(ways) :]
+            notes += sparse.check(form, relation, relation.metadata, labels, self.drawn, rest) if rest else ()
+        return None if self.again else _image("A", image, labels), _of("A", image, notes)
 
 
-def _images_of_b(machine: Machine, form: Form, relation: Relation) -> Iterator[tuple[Image, tuple[str, ...]]]:
-    """B against one row of A, under the outer patterns of metadata, for each shows a part of k."""
-    fragment, a = form.signature.operands["B"], relation.operands["A"].reshape(-1, 4)
-    row, ways = np.flatnonzero(a[:, ROW] == 0), sparse.outer(relation.ways())
-    plain, fixed = plainest(form.signature, "B"), sparse.outer(sparse.uniform(form.signature))
-    for image in windows("B", fragment, (form.majors[1],)):
-        if image == plain:
-            continue
-        tables, notes = meet(machine, form, None, image, spell(form, image), fixed, only=row)
+def _image_of_a(form: Form, image: Window, spelling: Spelling, seed: int, again: bool) -> Look[_OfA]:
+    signature, plain, fixed = form.signature, plainest(form.signature, "B"), sparse.uniform(form.signature)
+    plainly = (image.swizzle, *form.majors) == ("none", "K", "K")
+    others = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
+    drawn = sparse.draw(signature, seed) if plainly and signature.sparsity else None
+    (((first,), notes),) = yield [ask(form, image, plain, spelling, fixed[:1])]
+    words = fixed[others] if drawn is None else np.concatenate([fixed[others], sparse.drawn_words(signature, drawn)])
+    rest: Sequence[Meetings] = ()
+    if len(words) and len(first.a):
+        ((rest, said),) = yield [ask(form, image, plain, spelling, words, only=first.a)]
+        notes += said
+    return _OfA(form, image, again, first, rest, others, drawn, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfB:
+    """B in memory against one row of A, under the outer patterns of metadata, for each shows a part of k."""
+
+    form: Form
+    image: Window
+    tables: Sequence[Meetings]
+    notes: tuple[str, ...]
+
+    def judge(self, relation: Relation) -> Seen:
+        """The image by the labels of the relation."""
+        tables, ways = self.tables, sparse.outer(relation.ways())
         b = np.concatenate([table.b.ravel() for table in tables])
         columns = np.concatenate([_columns(relation, table) for table in tables])
         k = np.concatenate([way[table.a].repeat(table.b.shape[1]) for way, table in zip(ways, tables, strict=True)])
-        labels, wrong = _placed(form, "B", image, b, columns, k)
-        wrong += sum(abs(table.b.size - len(row) * fragment.extent[1]) for table in tables)
-        yield _image("B", image, labels), _of("B", image, notes + _misfits(wrong))
+        labels, wrong = _placed(self.form, "B", self.image, b, columns, k)
+        row, columns_of_b = int((relation.operands["A"][..., ROW] == 0).sum()), self.form.signature.shape[1]
+        wrong += sum(abs(table.b.size - row * columns_of_b) for table in tables)
+        return _image("B", self.image, labels), _of("B", self.image, self.notes + _misfits(wrong))
+
+
+def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Look[_OfB]:
+    row, fixed = np.flatnonzero(start.labels["A"][:, ROW] == 0), sparse.outer(sparse.uniform(form.signature))
+    ((tables, notes),) = yield [ask(form, None, image, spell(form, image), fixed, only=row)]
+    return _OfB(form, image, tables, notes)
 
 
 def _rows(relation: Relation, table: Meetings) -> Labels:
@@ -118,12 +156,13 @@ def _columns(relation: Relation, table: Meetings) -> Labels:
     return columns
 
 
-def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Labels) -> tuple[Labels, int]:
+def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Few) -> tuple[Labels, int]:
     """Labels of the image's places by what their meetings say of them, and how much of it does not fit."""
     rows, columns = form.signature.operands[operand].extent
-    labels, wrong = transfer(slots(form, operand, image)[1], own, along, k, ROW if operand == "A" else COLUMN)
-    held = np.unique(labels[labels[:, CONTRACTED] >= 0] @ np.array([_APART, _APART, 1, 0]))
-    return labels, wrong + abs(len(held) - rows * columns)
+    axis = ROW if operand == "A" else COLUMN
+    labels, wrong = transfer(slots(form, operand, image)[1], own, along, k, axis)
+    held = labels[labels[:, CONTRACTED] >= 0]
+    return labels, wrong + abs(distinct(held[:, axis], held[:, CONTRACTED]) - rows * columns)
 
 
 def _image(operand: str, image: Window, labels: Labels) -> Image:
@@ -168,7 +207,7 @@ def absolute(
 
 def _panels(labels: Labels, axis: int, bits: int) -> tuple[Labels, Labels]:
     """For the rows and for k of the plainest image, the number by place of each class."""
-    rows = len(labels) // (len(np.unique(labels[:, CONTRACTED])) or 1)
+    rows = len(labels) // (distinct(labels[:, CONTRACTED]) or 1)
     across = _ROW * 8 // bits
     place = np.arange(len(labels))
     along = place // (across * rows) * across + place % across

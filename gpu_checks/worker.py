@@ -31,6 +31,7 @@ from gpu_checks.values import DeviceFault, DeviceInfo, Labels, Move, Recording, 
 from isa_tables.signature import Signature, runs_on
 
 FACTORY = "gpu_checks.gpu:machine"
+_ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others work beside it
 
 
 class Bench:
@@ -180,7 +181,7 @@ class _Child:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._complaints,
-            env={**os.environ, "PYTHONPATH": path},
+            env={**_ALONE, **os.environ, "PYTHONPATH": path},
         )
         self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
         threading.Thread(target=self._listen, daemon=True).start()
@@ -219,8 +220,11 @@ class _Child:
         return f"the probe process ended with {how}{last}"
 
     def stop(self) -> None:
-        """End the process and wait for it."""
+        """End the process. Another thread waits for that: it takes a second to give a context back."""
         self._process.kill()
+        threading.Thread(target=self._bury, daemon=True).start()
+
+    def _bury(self) -> None:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._complaints):
             if stream is not None:

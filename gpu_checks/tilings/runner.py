@@ -135,7 +135,7 @@ def mismatches(tiling: Tiling, cubin: bytes, matrices: Mapping[str, Ints]) -> in
     size = prod(tiling.extents["C"])
     blank = np.zeros if tiling.last.splits > 1 else _poison
     arrays.append(blank(size, kind))
-    (result,) = load(cubin).launch(NAME, tiling.tiles[:2], tiling.threads, arrays, [len(arrays) - 1])
+    (result,) = load(cubin).launch(NAME, tiling.tiles[:2], tiling.threads, arrays, [len(arrays) - 1]).results()
     want = expected(tiling, matrices)
     return int((result.reshape(want.shape).astype(np.float64) != want).sum())
 

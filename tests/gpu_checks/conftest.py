@@ -65,6 +65,7 @@ def cupy(monkeypatch):
     fake, cuda = ModuleType("cupy"), ModuleType("cupy.cuda")
     runtime = SimpleNamespace(
         CUDARuntimeError=CudaError,
+        free=lambda pointer: None,
         driverGetVersion=lambda: 13000,
         getDeviceCount=lambda: 1,
         getDeviceProperties=lambda number: {"name": b"NVIDIA H200", "major": 9, "minor": 0},

@@ -152,7 +152,14 @@ class Simulated:
                 table[row, slot] = home[m, n, product]
         return self.spoil(table) if self.spoil else table
 
-    def hits(self, signature, coded):
+    def begin(self, signature, a, b, c, fixed=None):
+        words = self.run(signature, a, b, c, fixed)
+        return lambda: words
+
+    def hits(self, signature, several):
+        return [self.one_hit(signature, coded) for coded in several]
+
+    def one_hit(self, signature, coded):
         """D by its definition: for each chosen element of A, the sum over its k of every plane of B."""
         if signature.mnemonic not in self.deals:
             raise Refused(f"{signature.mnemonic} is not simulated")

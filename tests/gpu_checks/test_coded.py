@@ -236,10 +236,10 @@ def test_an_element_that_changes_its_row_with_the_metadata_is_told():
 class Otherwise(Simulated):
     """In memory, elements of A are ruled by the metadata of the next lane."""
 
-    def hits(self, signature, coded):
+    def one_hit(self, signature, coded):
         if coded.a is not None:
             coded = replace(coded, fixed=np.roll(coded.fixed, 1, axis=1))
-        return super().hits(signature, coded)
+        return super().one_hit(signature, coded)
 
 
 def test_an_a_in_memory_that_other_metadata_rule_is_told():
@@ -298,8 +298,8 @@ class Misplaced(Simulated):
 class Twice(Simulated):
     """Each product is counted twice for one element of A."""
 
-    def hits(self, signature, coded):
-        hits = super().hits(signature, coded)
+    def one_hit(self, signature, coded):
+        hits = super().one_hit(signature, coded)
         hits.codes[5, 0] = -1
         return hits
 

@@ -99,11 +99,12 @@ def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_
 
 @pytest.mark.parametrize("s", [*WIDE[::5], *THIN[::5]], ids=lambda s: s.mnemonic)
 def test_accumulators_are_loaded_and_stored_where_the_kernel_keeps_them(s):
-    """In `run` word w of a lane is at w, after what was given; in coded kernels at w * 128, and zero before."""
+    """In `run` word w of a lane is at w of global memory, loaded before; in coded kernels at w * 128 of shared."""
     regs, (run, *coded) = s.operands["D"].regs, re.findall(r"setp.eq.u32 p, 0, 0; (.*?)\);", module([s]), re.S)
-    for text, step, loads in [(run, 4, True), *((one, 4 * 128, False) for one in coded)]:
+    for text, step, space in [(run, 4, "global"), *((one, 4 * 128, "shared") for one in coded)]:
         stored = {f"d{r}": str(step * r) for r in range(regs)}
-        assert {name: at for at, name in re.findall(r"st.global.b32 \[%0\+(\d+)\], (d\d+);", text)} == stored
+        assert {name: at for at, name in re.findall(rf"st.{space}.b32 \[%0\+(\d+)\], (d\d+);", text)} == stored
+        loads = space == "global"
         assert dict(re.findall(r"ld.global.b32 (d\d+), \[%0\+(\d+)\];", text)) == (stored if loads else {})
         assert re.findall(r"mov.b32 (d\d+), 0;", text) == ([] if loads else list(stored))
 

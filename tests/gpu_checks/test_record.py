@@ -56,7 +56,7 @@ def test_passthrough_says_in_which_d_slot_each_c_arrives(name):
     deal = machine.deals[s.mnemonic]
     home = {tuple(label): slot for slot, label in enumerate(deal["D"].reshape(-1, 3).tolist())}
     want = [home[tuple(label)] for label in deal["C"].reshape(-1, 3).tolist()]
-    assert passthrough(machine, s).reshape(-1).tolist() == want
+    assert passthrough(machine, s)().reshape(-1).tolist() == want
 
 
 class Turned(Simulated):
