@@ -85,12 +85,14 @@ def _period(column: Entries) -> tuple[Entries, list[list[int]]]:
 
 def _halvings(column: Entries) -> Iterator[tuple[Entries, int, int]]:
     """The ways to see a column as its beginning, a prime number of times, each time a step further."""
+    named = column >= 0
+    every = bool(named.all())
     for count in _primes(len(column)):
-        rows = column.reshape(count, -1)
-        live = rows[0] >= 0
-        steps = np.diff(rows[:, live], axis=0)
+        rows, live = column.reshape(count, -1), named.reshape(count, -1)
+        known = rows if every else rows[:, live[0]]
+        steps = known[1:] - known[:-1]
         step = int(steps.flat[0]) if steps.size else 0
-        if ((rows >= 0) == live).all() and (steps == step).all():
+        if (every or (live == live[0]).all()) and (steps == step).all():
             yield rows[0], count, step
 
 
