@@ -43,10 +43,15 @@ class Whole:
 
 
 def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
-    """What evidence for a family is shared by; None for an operand that is the same in every instance."""
+    """What evidence for a family is shared by; None for an operand that is the same in every instance.
+
+    What is proved of a family says nothing of a member whose instruction has another number of values.
+    """
     family = subject.atom.family if isinstance(subject.atom, Atom) else None
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
+        return None
+    if part.layout is None or part.domain != subject.expected(part):
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
     extent, threads = str(_extent(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))

@@ -41,6 +41,8 @@ def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[s
         fragment = signature.operands.get(operand)
         if fragment is not None and said not in (fragment.types or (fragment.type,)):
             yield f"{operand} is {said}, the instruction's is {' or '.join(fragment.types or (fragment.type,))}"
+    if "C" not in signature.operands and atom.types["C"] != atom.types["D"]:
+        yield f"C is {atom.types['C']}, the instruction accumulates in D, which is {atom.types['D']}"
     lacking = [name for name in EXTRA if name not in atom.operands and _dealt(signature, name)]
     yield from (f"the instruction has an operand {name}, the atom has none" for name in lacking)
     for part in subject.parts:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from typing import Any
 
 import isa_tables
@@ -46,7 +47,12 @@ class Part:
     @property
     def values(self) -> int:
         """Values per thread: the size of the layout's second mode; 0 when it is ill formed."""
-        return 0 if self.layout is None else size(self.layout[1])
+        return self.domain[1]
+
+    @property
+    def domain(self) -> tuple[int, int]:
+        """Threads and values of the layout; (0, 0) when it is ill formed."""
+        return (0, 0) if self.layout is None else (size(self.layout[0]), size(self.layout[1]))
 
     @property
     def tile(self) -> str:
@@ -129,10 +135,13 @@ class Subject:
     def multiplicity(self, part: Part) -> int:
         """How often the book has each element held over the logical threads; as declared where it is silent.
 
-        The book counts over all lanes, so the replicas share its count.
+        The book counts over all lanes, so the replicas share its count. Where neither says it, once; of a tile in
+        memory that each thread counts through, as often as there are threads.
         """
         if not part.formulas or self.rep is None:
-            return self.atom.copies.get(part.name, 1)
+            in_memory = isinstance(self.atom, Atom) and self.atom.space.get(part.name, "reg") != "reg"
+            whole = in_memory and part.values == prod(part.extent)
+            return self.atom.copies.get(part.name, max(1, self.threads) if whole else 1)
         return max(1, part.formulas[0].copies // size(self.rep))
 
     def expected(self, part: Part) -> tuple[int, int]:

@@ -107,6 +107,13 @@ def test_nothing_is_counted_against_an_instruction_that_is_not_there() -> None:
     assert status(atom(ptx=None)) == "UNCHECKED"
 
 
+def test_a_tile_in_memory_is_seen_by_every_thread_also_where_no_instruction_is_named() -> None:
+    bare = atom("SM90_64x8x16_F32F16F16_SS", ptx=None)
+    assert status(bare, Witness.BOOK, Witness.PROOF) == "UNCHECKED"
+    for wrong in ("(128,(64,16)):(1,(1,64))", "(128,(64,16)):(0,(1,32))", "(64,(64,16)):(0,(1,64))"):
+        assert status(replace(bare, operands={**bare.operands, "A": wrong}), Witness.BOOK) == "REFUTED"
+
+
 def test_a_bug_in_the_parser_contradicts_a_second_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     true_parse = Layout.parse
     monkeypatch.setattr(Layout, "parse", staticmethod(lambda text: true_parse(text.replace("(8,16)", "(16,8)"))))
@@ -150,3 +157,20 @@ def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> Non
     assert Case(good.name, tuple(found[good.name])).status == "STANDS"
     refuted = {v.claim.kind for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
     assert refuted == {Kind.SIZE, Kind.EQUALS}
+    assert Case("bad", tuple(found["bad"])).status == "REFUTED"  # what holds for every N is no answer of the solver's
+
+
+@pytest.mark.parametrize(
+    ("name", "types"),
+    [
+        ("SM90_64x8x16_F32F16F16_SS", {"C": "f64"}),  # no instruction of its own for C: it is D's registers
+        ("SM90_64x8x16_F32F16F16_SS", {"C": "f16"}),
+        ("SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS", {"C": "f32"}),
+        (next(name for name in registry() if name.startswith("SM100_MMA_F16BF16_SS<")), {"D": "f16"}),
+    ],
+)
+def test_an_accumulator_without_an_operand_of_its_own_is_of_the_type_of_the_result(
+    name: str, types: dict[str, str]
+) -> None:
+    assert status(atom(name), Witness.BOOK) == "STANDS"
+    assert status(atom(name, types=dict(registry()[name].types) | types), Witness.BOOK) == "REFUTED"  # type: ignore[union-attr]
