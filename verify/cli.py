@@ -80,21 +80,21 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
     except Exception as error:
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
-        said = str(error).partition("\n")[0]
-        if isinstance(error, _malformed_table()):
-            return complain(f"lanecheck: {said}", Exit.USAGE)
-        what = f"{type(error).__name__}: {said}"
-        return complain(
-            f"lanecheck: internal error, nothing was judged: {what} (LANECHECK_TRACEBACK=1 shows where)",
-            Exit.CONTRADICTION,
-        )
+        return _unforeseen(error)
 
 
-def _malformed_table() -> type[Exception]:
-    """What a table of the ISA raises that breaks the schema: also those that users add are files that they wrote."""
+def _unforeseen(error: Exception) -> Exit:
+    """What no command expects: a badly written table of the ISA, which a user may have added, or a bug of ours."""
     from isa_tables import TableError
 
-    return TableError
+    said = str(error).partition("\n")[0]
+    if isinstance(error, TableError):
+        return complain(f"lanecheck: {said}", Exit.USAGE)
+    return complain(
+        f"lanecheck: internal error, nothing was judged: {type(error).__name__}: {said} "
+        "(LANECHECK_TRACEBACK=1 shows where)",
+        Exit.CONTRADICTION,
+    )
 
 
 def complain(line: str, code: Exit) -> Exit:
