@@ -8,7 +8,7 @@ memory, the labels must be equal. Nothing is sampled.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -135,15 +135,15 @@ class Axes:
         for axis, parts in self.pairs.items():
             names: dict[tuple[int, int], tuple[int, int]] = {}
             labels: dict[tuple[int, int], tuple[int, int]] = {}
-            packed = np.concatenate(parts) @ (WIDE ** np.arange(4))
-            pairs, counts = np.unique(packed, return_counts=True)
+            every = np.concatenate(parts) @ (WIDE ** np.arange(4))
+            pairs, counts = np.unique(every, return_counts=True)
             bad = 0
             for at in np.argsort(-counts, kind="stable").tolist():
                 p, label, q, one = (int(pairs[at]) // WIDE**place % WIDE for place in range(4))
                 same = names.setdefault((p, label), (q, one)) == (q, one)
                 same &= labels.setdefault((q, one), (p, label)) == (p, label)
                 bad += 0 if same else int(counts[at])
-            tally.compare(f"axis {axis}", np.arange(len(packed)) >= bad)
+            tally.compare(f"axis {axis}", np.arange(len(every)) >= bad)
             numbers[axis] = {label: one for label, (_, one) in names.items()}
         tally.compare("empty places", np.concatenate(self.empty))
         return numbers
@@ -155,17 +155,16 @@ def passthrough(book: Instruction, recording: Recording, tally: Tally) -> None:
     d = book.operands["D"]
     c = book.operands.get("C", d)
     product = book.product(lanes)
-    home = {
-        (int(p), int(x), int(y)): slot
-        for slot, (p, x, y) in enumerate(triples(product, d.locate(lanes, np.arange(d.values))))
-    }
-    want = [home[key] for key in triples(product, c.locate(lanes, np.arange(c.values)))]
-    tally.compare("passthrough", recording.passthrough.reshape(-1) == np.array(want))
+    held, arriving = (packed(product, part.locate(lanes, np.arange(part.values))) for part in (d, c))
+    order = np.argsort(held)
+    want = order[np.searchsorted(held, arriving, sorter=order).clip(max=len(held) - 1)]
+    tally.compare("passthrough", (recording.passthrough.reshape(-1) == want) & (held[want] == arriving))
 
 
-def triples(product: Places, pair: tuple[Places, Places]) -> Iterator[tuple[int, int, int]]:
-    parts = np.broadcast_arrays(product, *pair)
-    return zip(*(part.reshape(-1).tolist() for part in parts), strict=True)
+def packed(product: Places, pair: tuple[Places, Places]) -> Places:
+    """A number for each product and pair of coordinates."""
+    p, x, y = (part.reshape(-1).astype(np.int64) for part in np.broadcast_arrays(product, *pair))
+    return (p * WIDE + x) * WIDE + y
 
 
 def metadata(
