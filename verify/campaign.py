@@ -7,20 +7,24 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from math import prod
 from random import Random
 from typing import TextIO
 
 import proofs
 from layouts.atoms import AnyAtom, Atom
-from verify.judgement import Court
+from layouts.int_tuple import leaves
+from layouts.text import parse_shape_stride
+from verify.judgement import Court, prepared
 from verify.memory_silicon import free, refutable
 from verify.mutants import Mutant, distinct, joint_mutants, mutants, same_function
-from verify.subject import prepare
 from verify.verdict import Evidence, Kind, Status, Verdict, Witness
 
 INTRINSIC = (Kind.IN_BOUNDS, Kind.OWNS)
+WHOLE = ("", "bytes")  # the parts of the claim on what was recorded
 COUNTED = (*INTRINSIC, Kind.EQUALS, Kind.RELATION)
 SEED = 3  # of the sample that is mutated of each family
+LARGEST = 1 << 13  # points of a copy that the seed may choose: its mutants are walked in plain integers
 JUDGES = ("book", "z3", "recording", "intrinsic")
 
 
@@ -88,22 +92,33 @@ class Score:
         }
 
 
-def sampled(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[Atom]:
-    """MMA atoms as they are, oldest first; of a family the smallest member and one that the seed chooses."""
-    chosen: list[Atom] = []
-    members: dict[str, list[Atom]] = {}
+def sampled(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[AnyAtom]:
+    """MMA atoms as they are, oldest first; of a family the smallest member and one that the seed chooses.
+
+    Copies by an instruction that differ in its count alone (.x1, .x2 and so on) are such a family too.
+    """
+    chosen: list[AnyAtom] = []
+    members: dict[str, list[AnyAtom]] = {}
     for atom in atoms:
-        if not isinstance(atom, Atom):
-            continue
-        if atom.family is None:
+        if atom.family is None and isinstance(atom, Atom):
             chosen.append(atom)
         else:
-            members.setdefault(atom.family.name, []).append(atom)
+            counted = re.sub(r"\.x\d+", ".xN", " ".join(atom.ptx or ()))
+            members.setdefault(counted if atom.family is None else atom.family.name, []).append(atom)
     for listed in members.values():
-        least = min(listed, key=lambda atom: atom.shape)
-        other = Random(seed).choice(listed)
+        least = min(listed, key=_extent)
+        other = Random(seed).choice(
+            [atom for atom in listed if isinstance(atom, Atom) or _extent(atom) <= LARGEST] or [least]
+        )
         chosen += [least] if other.name == least.name else [least, other]
     return sorted(chosen, key=lambda atom: int((re.findall(r"\d+", atom.name) or ["0"])[0]))
+
+
+def _extent(atom: AnyAtom) -> int:
+    """How large a member of a family is: the extents of its product, or the points of a copy's larger side."""
+    if isinstance(atom, Atom):
+        return prod(atom.shape)
+    return max(prod(leaves(parse_shape_stride(text)[0])) for text in atom.operands.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +130,7 @@ class Bench:
 
     def judge(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
         """What is counted of a mutant: claims on its changed operands and the relation, by z3 equality alone."""
-        parts = (*mutant.parts, "")
+        parts = (*mutant.parts, *WHOLE)
         heard = self.observers.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in parts)
         if proof:
             heard += self.prover.judge(mutant.atom, lambda claim: claim.kind is Kind.EQUALS and claim.part in parts)
@@ -132,22 +147,22 @@ def campaign(atoms: Sequence[AnyAtom], progress: TextIO | None = None) -> Score:
             print(f"\r{position + 1}/{len(origins)} {atom.name} {operand:<40}", end="", file=progress, flush=True)
         for mutant in mutants(atom, operand):
             _single(score, bench, atom, operand, mutant)
-    for name in dict.fromkeys(atom.name for atom, _ in origins):
-        for mutant in joint_mutants(next(atom for atom, _ in origins if atom.name == name)):
+    for atom in {atom.name: atom for atom, _ in origins if isinstance(atom, Atom)}.values():
+        for mutant in joint_mutants(atom):
             _joint(score, bench, mutant)
     if progress is not None:
         print("\r" + " " * 79 + "\r", end="", file=progress, flush=True)
     return score
 
 
-def _single(score: Score, bench: Bench, origin: Atom, operand: str, mutant: Mutant) -> None:
-    parts = [next(p for p in prepare(a).parts if p.name == operand) for a in (origin, mutant.atom)]
+def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: Mutant) -> None:
+    parts = [next(p for p in prepared(a).parts if p.name == operand) for a in (origin, mutant.atom)]
     if same_function(parts[0], parts[1]):
         score.equivalent += 1
         return
     score.mutants += 1
     verdicts = bench.judge(mutant, proof=True)
-    mine = [v for v in verdicts if v.claim.part == operand]
+    mine = [v for v in verdicts if v.claim.part in mutant.parts]
     answers = {
         "book": _said(mine, Kind.EQUALS, Witness.BOOK),
         "z3": _said(mine, Kind.EQUALS, Witness.PROOF),
@@ -171,7 +186,7 @@ def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
         return
     score.joint += 1
     related = _said(verdicts, Kind.RELATION, Witness.SILICON)
-    if related and free(mutant.atom, mutant.parts):
+    if related and isinstance(mutant.atom, Atom) and free(mutant.atom, mutant.parts):
         score.joint_asked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
     refuted = any(e.status is Status.REFUTED for e in by_book)

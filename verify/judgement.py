@@ -53,8 +53,7 @@ class Court:
 
         What follows from a claim that is not wanted is not heard either.
         """
-        copied = isinstance(atom, CopyAtom)
-        subject = prepare_copy(atom) if isinstance(atom, CopyAtom) else prepare(atom)
+        copied, subject = isinstance(atom, CopyAtom), prepared(atom)
         verdicts: list[Verdict] = []
         for claim in filter(wanted, copy_claims(subject) if copied else claims(subject)):
             verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom))
@@ -215,6 +214,11 @@ class Court:
         if kind is Kind.SIZE:
             return [Witness.BOOK]
         return [w for w in (Witness.BOOK, Witness.PROOF) if w in self.witnesses]
+
+
+def prepared(atom: AnyAtom) -> Subject:
+    """An atom of either sort, made ready for judgement."""
+    return prepare_copy(atom) if isinstance(atom, CopyAtom) else prepare(atom)
 
 
 def adapter(atom: AnyAtom) -> str:

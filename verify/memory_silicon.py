@@ -18,7 +18,7 @@ import gpu_checks
 import isa_tables
 from gpu_checks import Image
 from gpu_checks.values import CONTRACTED
-from layouts.atoms import Atom
+from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.arithmetic import every, halves, modes
 from verify.formulas import Registers, codomain
 from verify.sparse_silicon import Stored, by_class, coarseness
@@ -167,9 +167,13 @@ def _images(operand: isa_tables.Operand, name: str, recording: gpu_checks.Record
     yield from (image for image in recording.images if image.operand == name)
 
 
-def refutable(atom: Atom, operand: str) -> bool:
-    """Whether a recording refutes any other layout of an operand: it has to be in registers."""
-    return atom.space.get(operand, "reg") == "reg"
+def refutable(atom: AnyAtom, operand: str) -> bool:
+    """Whether a recording refutes any other layout of an operand: it has to be in registers.
+
+    Of a copy also in memory, where one lane moves each row: of several that name it, one is read.
+    """
+    moved = isinstance(atom, CopyAtom) and atom.copies.get(operand, 1) == 1
+    return moved or atom.space.get(operand, "reg") == "reg"
 
 
 def free(atom: Atom, operands: Sequence[str]) -> bool:

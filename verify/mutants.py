@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from layouts import Layout, LayoutError, composition
-from layouts.atoms import Atom
+from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.arithmetic import modes, walks
+from verify.copies import SIDES
 from verify.formulas import AXES
+from verify.judgement import prepared
 from verify.repair import with_strides
 from verify.silicon import HOLDERS
-from verify.subject import Part, prepare
+from verify.subject import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,31 +28,38 @@ class Mutant:
     origin: str
     parts: tuple[str, ...]
     what: str
-    atom: Atom
+    atom: AnyAtom
 
 
-def distinct(atoms: Iterable[Atom]) -> list[tuple[Atom, str]]:
+def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
     """Every distinct operand layout of some atoms with its formula, each with the first atom that has it.
 
     Only operands that the book knows take part, of atoms whose layouts are well formed: a mutant must start from a
     right twin.
     """
-    found: dict[tuple[object, ...], tuple[Atom, str]] = {}
+    found: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
     for atom in atoms:
-        subject = prepare(atom)
+        subject = prepared(atom)
         if atom.known_defect or not subject.instructions or any(p.layout is None for p in subject.parts):
             continue
         for part in subject.parts:
             if part.formulas:
-                found.setdefault((part.text, part.extent, atom.thr, part.said), (atom, part.name))
+                side = (
+                    part.name if isinstance(atom, CopyAtom) else ""
+                )  # what is read and what is written are two claims
+                found.setdefault((part.text, part.extent, atom.thr, part.said, side), (atom, part.name))
     return list(found.values())
 
 
-def mutants(atom: Atom, operand: str) -> Iterator[Mutant]:
-    """Every one-operand mutant of one operand of an atom."""
+def mutants(atom: AnyAtom, operand: str) -> Iterator[Mutant]:
+    """Every one-operand mutant of one operand of an atom.
+
+    Either side of a copy tells what the other has to say, so that both are wrong where one is.
+    """
     layout = Layout.parse(atom.operands[operand])
+    parts = SIDES if isinstance(atom, CopyAtom) else (operand,)
     for what, changed in changes(layout):
-        yield Mutant(atom.name, (operand,), what, with_operands(atom, {operand: changed}))
+        yield Mutant(atom.name, parts, what, with_operands(atom, {operand: changed}))
 
 
 def changes(layout: Layout) -> Iterator[tuple[str, Layout]]:
@@ -85,7 +94,7 @@ def _without(layout: Layout, position: int) -> Layout:
     return Layout(*strip(layout.shape, layout.stride))  # type: ignore[arg-type]
 
 
-def with_operands(atom: Atom, changed: dict[str, Layout]) -> Atom:
+def with_operands(atom: AnyAtom, changed: dict[str, Layout]) -> AnyAtom:
     """The atom with some operands' layouts exchanged."""
     operands = dict(atom.operands) | {name: str(layout) for name, layout in changed.items()}
     return replace(atom, operands=operands)

@@ -13,9 +13,9 @@ from verify import cli
 if TYPE_CHECKING:
     from verify.campaign import Score
 
-DESCRIPTION = """Mutate every distinct operand layout of the registry (each stride doubled, halved, incremented, each
-pair swapped, each mode dropped) and count how many mutants each witness refutes; then relabel an axis in both
-operands that hold it, which every product survives and only the book refutes."""
+DESCRIPTION = """Mutate every distinct operand layout of the registry, copies included and families sampled (each stride
+doubled, halved, incremented, each pair swapped, each mode dropped) and count how many mutants each witness refutes;
+then relabel an axis in both operands that hold it, which every product survives and only the book refutes."""
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,10 +27,10 @@ def _main(argv: Sequence[str] | None) -> int:
     parser = cli.parser("python -m verify.mutate", DESCRIPTION, formats=("text", "json"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
     options = parser.parse_args(argv)
-    from layouts.atoms import Atom, registry
+    from layouts.atoms import registry
     from verify.campaign import campaign
 
-    pool = {name: atom for name, atom in registry().items() if isinstance(atom, Atom)}
+    pool = registry()
     names = cli.select(options.names, pool, "atom") if options.names else list(pool)
     shown = sys.stderr if sys.stderr.isatty() and not options.quiet else None
     score = campaign([pool[name] for name in names], shown)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mutation campaign: every wrong twin of a right atom is refuted, by each witness that can speak on it."""
 
+import itertools
 import json
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from layouts import Layout
 from layouts.atoms import registry
 from verify import mutate
 from verify.campaign import campaign, sampled
-from verify.mutants import changes, distinct, joint_mutants
+from verify.mutants import changes, distinct, joint_mutants, mutants
 
 
 def test_every_kind_of_change_is_made() -> None:
@@ -34,10 +35,19 @@ def test_known_defects_are_no_origins() -> None:
     assert origins and not any(registry()[name].known_defect for name in origins)
 
 
+def test_copies_take_part_both_ways_and_on_both_sides() -> None:
+    """What is read and what is written, in registers and in memory, of ldmatrix, stmatrix and Tensor Memory."""
+    origins = distinct(sampled(list(registry().values())))
+    found = {((atom.ptx or ("",))[0].split(".sync")[0], operand) for atom, operand in origins if hasattr(atom, "bits")}
+    sides = itertools.product(("ldmatrix", "stmatrix", "tcgen05.ld", "tcgen05.st"), ("Src", "Dst"))
+    assert found >= set(sides)
+    assert all(made.parts == ("Src", "Dst") for made in mutants(registry()["SM75_U32x4_LDSM_N"], "Src"))
+
+
 def test_the_whole_registry_is_refuted() -> None:
     """Book, z3 and recording refute all mutants that are another function; intrinsic claims alone do not."""
     score = campaign(list(registry().values()))
-    assert score.layouts == 122 and score.mutants > 2100 and score.survivors == []
+    assert score.layouts == 184 and score.mutants > 3200 and score.survivors == []
     for judge in ("book", "z3"):
         assert score.refuted[judge] == score.asked[judge] == score.mutants
     assert score.refuted["recording"] == score.asked["recording"] > 600
