@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from verify.atlas_table import Atlas, Row, Told
-from verify.report import tally
+from verify.report import surprise, tally
 from verify.verdict import Status, Witness
 
 SCHEMA = 1
@@ -79,11 +79,13 @@ def summary(atlas: Atlas) -> str:
 
 
 def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
-    """(class, line) for every refuted claim, then for every reason of silence with the atoms that it is about."""
+    """(class, line) for every refuted claim and every surprise, then for every reason of silence with its atoms."""
     for row in (*atlas.rows, *atlas.unclaimed):
         for wrong in row.refuted:
             known = " (known)" if wrong.known else ""
             yield "refuted", f"REFUTED{known} {wrong.name} {wrong.part or 'ptx'}: {wrong.claim}: {wrong.statement}"
+        for name in row.surprises:
+            yield "refuted", surprise(name)
     for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.unclaimed)):
         yield from _silent(counted, rows)
 
@@ -173,6 +175,7 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
             {"name": w.name, "part": w.part, "claim": w.claim, "statement": w.statement, "known": w.known}
             for w in row.refuted
         ],
+        "surprises": row.surprises,
     }
 
 

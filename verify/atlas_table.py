@@ -67,6 +67,7 @@ class Row:
     sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
     adapters: Counter[str] = field(default_factory=Counter)  # what copies do after the instruction
     refuted: list[Refuted] = field(default_factory=list)
+    surprises: list[str] = field(default_factory=list)  # atoms whose known defect is gone, or is not all that is wrong
     claims: Counter[Status] = field(default_factory=Counter)
     shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
     evidence: int = 0
@@ -77,6 +78,8 @@ class Row:
         self.verdicts[case.status] += 1
         self.adapters.update(filter(None, [case.adapter]))
         self.claims.update(verdict.status for verdict in case.verdicts)
+        if case.known_defect and not case.as_known:
+            self.surprises.append(case.name)
         for witness in witnesses:
             self._hear(witness, case, mnemonics)
         for verdict in case.verdicts:
@@ -101,6 +104,7 @@ class Row:
         self.adapters.update(other.adapters)
         self.sources |= other.sources
         self.refuted += other.refuted
+        self.surprises += other.surprises
         for witness, counts in other.told.items():
             self.told.setdefault(witness, Counter()).update(counts)
         for witness, reasons in other.reasons.items():

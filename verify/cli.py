@@ -193,7 +193,7 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
     for pattern in patterns:
         found = {pattern} & set(known) or {name for name in known if means(pattern, name)}
         if not found:
-            raise UsageError(f"no {what} is named {pattern!r}{nearest(pattern, known)}")
+            raise UsageError(f"no {what} is named {pattern!r}{nearest(pattern, known, what)}")
         wanted |= found
     return [name for name in known if name in wanted]
 
@@ -207,11 +207,12 @@ def means(pattern: str, name: str) -> bool:
     return pattern[-1] in "_<" or name[len(pattern) : len(pattern) + 1] in ("", "_", "<")
 
 
-def nearest(word: str, known: Sequence[str]) -> str:
-    """The nearest known names as a clause; empty when nothing is near."""
+def nearest(word: str, known: Sequence[str], what: str = "") -> str:
+    """The nearest known names as a clause; when nothing is near, how to see them all."""
+    lists = "python -m verify.atom --list" if what == "atom" else "--list"
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
-    return f"; nearest: {', '.join(close)}" if close else "; --list shows all"
+    return f"; nearest: {', '.join(close)}" if close else f"; {lists} shows all"
 
 
 def report(judged: Report, options: argparse.Namespace) -> None:

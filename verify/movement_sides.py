@@ -136,7 +136,7 @@ def _mnemonic(name: str) -> str:
         return name
     atoms: Mapping[str, Any] = registry()
     if name not in atoms:
-        close = nearest(name, list(atoms)).replace("--list", "python -m verify.atom --list")
+        close = nearest(name, list(atoms), "atom")
         raise UsageError(f"no atom or instruction is named {name!r}{close}")
     found = atoms[name].ptx
     if not found:

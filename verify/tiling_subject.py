@@ -160,7 +160,7 @@ def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
     """The atom that a tiling names; raises UsageError with the nearest names."""
     atom = pool.get(stated.atom)
     if atom is None:
-        raise refused(stated, "atom", f"no atom is named {stated.atom!r}{nearest(stated.atom, list(pool))}")
+        raise refused(stated, "atom", f"no atom is named {stated.atom!r}{nearest(stated.atom, list(pool), 'atom')}")
     if not isinstance(atom, Atom):
         raise refused(stated, "atom", f"{atom.name} is a copy atom; a tiling is of an MMA atom")
     return atom

@@ -128,6 +128,22 @@ def test_bad_input_is_one_line(
     assert said in captured.err and len(captured.err.splitlines()) == 1 and captured.out == ""
 
 
+def test_a_known_defect_that_is_gone_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """It fails the run, so every format says which atom it was."""
+    example = Path(__file__).parents[2] / "examples" / "my_atoms.toml"
+    path = tmp_path / "mine.toml"
+    path.write_text(example.read_text(encoding="utf-8") + 'known_defect = "A: it was once wrong"\n', encoding="utf-8")
+    for form in command.FORMATS:
+        assert command.main(["--atoms", str(path), "--format", form]) == 1
+        told = capsys.readouterr().out
+        if form == "json":
+            assert json.loads(told)["total"]["surprises"] == ["MY_16x8x16_F32F16F16F32"]
+        else:
+            assert "SURPRISE MY_16x8x16_F32F16F16F32 is not refuted in just the parts" in told
+    assert command.main(["no_such_atom"]) == 2
+    assert "python -m verify.atom --list shows all" in capsys.readouterr().err
+
+
 def test_a_witness_that_is_not_asked_has_no_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["SM61_DP4A", "--witness", "book", "--format", "markdown"]) == 0
     assert "| instruction | atoms | book | verdict | provenance |" in capsys.readouterr().out

@@ -101,6 +101,11 @@ class Report:
         return Exit.STANDS if self.cases else Exit.NOTHING
 
 
+def surprise(name: str) -> str:
+    """An atom whose known defect is gone, or is not the only thing wrong, in one line."""
+    return f"SURPRISE {name} is not refuted in just the parts of its known defect"
+
+
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
     """Counts in words; VACUOUS, which is an error, only when it happened."""
     words = {Status.AGREES: "agree"}

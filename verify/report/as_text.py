@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verify.report import Case, Report, tally
+from verify.report import Case, Report, surprise, tally
 from verify.verdict import Evidence, Origin, Status, Verdict, Witness, origin
 
 NAME_WIDTH = 44
@@ -23,7 +23,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
     if not quiet:
         for case in report.cases:
             lines += _case(case, verbose)
-        lines += [f"SURPRISE {name} is not refuted in just the parts of its known defect" for name in report.surprises]
+        lines += [surprise(name) for name in report.surprises]
     return "\n".join([*lines, summary(report)]) + "\n"
 
 
