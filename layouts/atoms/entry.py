@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged in reasonable memory
 MOST_THREADS = 2**16
+LONGEST_NAME = 256  # characters of a name or a mnemonic
 FARTHEST = 2**62  # the largest element that a layout may name: beyond it, int64 ends
 
 
@@ -83,7 +84,13 @@ class Entry:
             return None
         if not isinstance(listed, list):
             self.fail("ptx", f"expected an array of mnemonics, found {kind(listed)}")
-        return tuple(self.text(mnemonic, f"ptx[{i}]") for i, mnemonic in enumerate(listed))
+        return tuple(self._mnemonic(mnemonic, f"ptx[{i}]") for i, mnemonic in enumerate(listed))
+
+    def _mnemonic(self, value: object, key: str) -> str:
+        text = self.text(value, key)
+        if len(text) > LONGEST_NAME or not text.isprintable():
+            self.fail(key, f"a mnemonic is at most {LONGEST_NAME} printable characters, found {text!r:.40}")
+        return text
 
     def layout(self, key: str) -> str:
         """A layout text that parses, of at most 2^24 points."""

@@ -28,7 +28,7 @@ from typing import TypeAlias
 from layouts.atoms import copying, mma
 from layouts.atoms.atom import Atom, AtomFileError, CopyAtom
 from layouts.atoms.document import read
-from layouts.atoms.entry import Entry, kind
+from layouts.atoms.entry import LONGEST_NAME, Entry, kind
 from layouts.atoms.family import family
 from layouts.int_tuple import IntTuple
 
@@ -73,6 +73,8 @@ def checked(name: str, table: object, file: str, parsed: dict[str, IntTuple]) ->
         raise AtomFileError(file, name or '""', f"expected a table, found {kind(table)}")
     if not name.strip():
         raise AtomFileError(file, '""', "an atom needs a name")
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise AtomFileError(file, name, f"a name is at most {LONGEST_NAME} printable characters")
     return Entry(file, name, table, parsed)
 
 
