@@ -7,6 +7,7 @@ import pytest
 
 from layouts.atoms import registry
 from verify.campaign import sampled
+from verify.judgement import prepared
 from verify.repair import find
 from verify.subject import prepare
 
@@ -44,7 +45,7 @@ def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
     A layout is read off at powers of two, so there must be a power of two of values.
     """
     for atom in sampled(list(registry().values())):
-        subject = prepare(atom)
+        subject = prepared(atom)
         for part in subject.parts:
             if part.layout is None or not part.formulas or subject.thr is None or part.values.bit_count() > 1:
                 continue
