@@ -82,8 +82,11 @@ class AtomItem(pytest.Item):
         insist(judge([self.atom], self.config.getoption("--lanecheck-require")))
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
-        """The report alone, without a traceback of ours; a fault of ours with its traceback."""
-        return str(excinfo.value) if excinfo.errisinstance(RefutedError) else super().repr_failure(excinfo, style)
+        """The report alone, or what is wrong with the file, without a traceback; a fault of ours with its traceback."""
+        from layouts.atoms import AtomFileError
+
+        told = excinfo.errisinstance((RefutedError, AtomFileError))
+        return str(excinfo.value) if told else super().repr_failure(excinfo, style)
 
     def reportinfo(self) -> tuple[Path, int | None, str]:
         """Where the atom stands."""
@@ -127,9 +130,9 @@ def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
         try:
             where = beside if beside is not None and beside.exists() else file
             pool = selection.pool([] if where is None else [str(where)])
-            chosen = selection.chosen(names, None, pool)
+            judged = judge([pool[name] for name in selection.chosen(names, None, pool)], require)
         except (AtomFileError, UsageError) as error:
             pytest.fail(str(error), pytrace=False)
-        return insist(judge([pool[name] for name in chosen], require))
+        return insist(judged)
 
     return check

@@ -39,6 +39,16 @@ def test_what_is_no_file_of_atoms_is_said_in_one_line(tmp_path: Path) -> None:
     assert done.returncode != 0 and "bad.toml" in done.stdout and "Traceback" not in done.stdout
 
 
+def test_an_operand_that_the_instruction_has_not_is_said_in_one_line(tmp_path: Path) -> None:
+    """It shows when the atom is judged, not when the file is read."""
+    text = (Path(__file__).parents[2] / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
+    (tmp_path / "mine.toml").write_text(text + 'E = "(32,8):(1,32)"\n', encoding="utf-8")
+    (tmp_path / "test_mine.py").write_text("def test_it(verify_atom): verify_atom(file='mine.toml')", encoding="utf-8")
+    done = pytest_in(tmp_path, "--lanecheck", "mine.toml", "test_mine.py", "mine.toml")
+    assert "2 failed" in done.stdout and done.stdout.count("has no operand E\n") >= 2
+    assert "AtomFileError" not in done.stdout.split("short test summary")[0]
+
+
 def test_the_fixture_finds_the_file_beside_the_test(tmp_path: Path) -> None:
     (tmp_path / "inner").mkdir()
     (tmp_path / "inner" / "atoms.toml").write_bytes((MUSEUM / "wrong.toml").read_bytes())
