@@ -187,7 +187,8 @@ def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
         return ""
     if failed.status == "unknown":
         return f"{failed.why}: the solver gave up"
-    return f"{failed.why}: {operation.shown(tried[-1])} meets the conditions, and nothing wrong was found there"
+    looked = "nothing wrong was found there" if max(map(abs, tried[-1].values())) < LARGE else "is too large to be run"
+    return f"{failed.why}: {operation.shown(tried[-1])} meets the conditions, and {looked}"
 
 
 def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
