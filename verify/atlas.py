@@ -53,7 +53,8 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     everything = not (options.names or options.arch or options.atoms)
     beside = unclaimed(pool.values()) if everything else ()
     try:
-        whole = tabulate((pool[name] for name in names), Court(witnesses), beside)
+        with cli.uncollected():
+            whole = tabulate((pool[name] for name in names), Court(witnesses), beside)
     except AtomFileError as error:
         raise cli.UsageError(str(error)) from error
     return whole.by_family() if options.by == "family" else whole

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The atlas: every atom counted once, by what each witness said; the README's table is made by it."""
 
+import gc
 import json
 import os
 from collections import Counter
@@ -12,7 +13,7 @@ import pytest
 
 from layouts.atoms import load, registry
 from verify import atlas as command
-from verify import atlas_report
+from verify import atlas_report, atom
 from verify.atlas_book import unclaimed
 from verify.atlas_table import Atlas, Told, instruction, tabulate
 from verify.judgement import Court
@@ -157,3 +158,13 @@ def test_a_wrong_book_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("verify.book._compare", lambda *_: Counterexample({}, "planted"))
     found = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], Court())
     assert found.exit == 3 and found.rows[0].verdicts["CONTRADICTION"] == 1
+
+
+def test_the_collector_is_as_it_was_after_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    """Also after one that fails."""
+    for names, code in ((["SM61_DP4A"], 0), (["SM61_DP4A", "no_such_atom"], 2)):
+        for on in (True, False):
+            (gc.enable if on else gc.disable)()
+            assert (command.main(names), atom.main(names), gc.isenabled()) == (code, code, on)
+    gc.enable()
+    capsys.readouterr()
