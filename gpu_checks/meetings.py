@@ -110,10 +110,14 @@ def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
 
 def _first(names: Slots) -> Slots:
     """Names numbered in order of first appearance; for none, -1."""
-    found, where, which = np.unique(names, return_index=True, return_inverse=True)
-    number = np.empty(len(found), np.int64)
-    number[np.argsort(np.where(found == _NONE, len(names), where))] = np.arange(len(found))
-    return np.where(names == _NONE, -1, number[which])
+    named = np.flatnonzero(names != _NONE)
+    where = np.full(1 + int(names[named].max(initial=-1)), -1)
+    where[names[named[::-1]]] = named[::-1]  # of several the first stays
+    known = np.flatnonzero(where >= 0)
+    number, found = np.empty_like(where), np.full(len(names), -1)
+    number[known[np.argsort(where[known])]] = np.arange(len(known))
+    found[named] = number[names[named]]
+    return found
 
 
 def _objections(labels: Mapping[str, Labels], tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:

@@ -130,14 +130,16 @@ def encode(type_: str, numbers: Ints) -> npt.NDArray[np.uint64]:
 def pack(fragment: Fragment, numbers: Ints) -> Words:
     """Integers [..., lane, i] as the words [..., lane, word] that hold them."""
     per, width = fragment.per_register, words_per_register(fragment)
+    kind = np.dtype(np.uint32 if width == 1 else np.uint64)
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     few = encode(fragment.type, np.arange(least, most + 1)) if most - least < numbers.size else None
-    bits = encode(fragment.type, numbers) if few is None else few[numbers - least]
+    bits = encode(fragment.type, numbers).astype(kind) if few is None else few.astype(kind)[numbers - least]
     bits = bits.reshape(*numbers.shape[:-1], fragment.regs, per)
-    place = np.arange(per, dtype=np.uint64) * np.uint64(fragment.bits) + np.uint64(fragment.shift)
-    registers = np.bitwise_or.reduce(bits << place, axis=-1)
-    halves = registers[..., None] >> (np.arange(width, dtype=np.uint64) * np.uint64(32))
-    words: Words = (halves & np.uint64(0xFFFFFFFF)).astype(np.uint32)
+    registers = np.zeros(bits.shape[:-1], kind)
+    for i in range(per):
+        registers |= bits[..., i] << kind.type(i * fragment.bits + fragment.shift)
+    halves = [(registers >> kind.type(32 * half)).astype(np.uint32) for half in range(width)]
+    words: Words = np.stack(halves, axis=-1)
     return words.reshape(*numbers.shape[:-1], fragment.regs * width)
 
 

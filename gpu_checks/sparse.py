@@ -259,7 +259,6 @@ def words_of(fields: Labels) -> Words:
 
 def _k_of(table: Meetings, size: int) -> Labels:
     """The k of each element of A where B's elements are known by theirs, -1 where it meets none or several."""
-    low = table.b.min(axis=1, initial=size)
-    found = np.full(size, -1)
-    found[table.a] = np.where(low == table.b.max(axis=1, initial=-1), low, -1)
+    found, others = np.full(size, -1), table.b != table.b[:, :1]
+    found[table.a] = np.where(others.any(axis=1), -1, table.b[:, 0]) if others.any() else table.b[:, 0]
     return found

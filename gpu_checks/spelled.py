@@ -48,15 +48,16 @@ def spell(
     lanes, values = slots(form, "B", image)
     base = digits(form.signature)
     number = np.arange(lanes * values) if named is None else named
-    planes, weight, numbers = [np.ones_like(number)], 1, 1 + int(number.max(initial=0))
-    while weight < numbers:
-        planes.append(number // weight % base)
-        weight *= base
+    numbers, width = 1 + int(number.max(initial=0)), base.bit_length() - 1  # of a digit, in bits
+    digit = (number >> shift & base - 1 for shift in range(0, (numbers - 1).bit_length(), width))
+    planes = np.stack([np.ones_like(number), *digit])
+    if named is not None:
+        planes[:, number < 0] = 0
     fragment = form.signature.operands["B"]
     if image is not None:
         fragment = replace(fragment, values=values, regs=image.size // 4, reg_type="b32")
-    whole = np.where(number < 0, 0, np.stack(planes)).reshape(-1, lanes, values)
-    return Spelling(pack(fragment, whole), base, numbers, columns or form.signature.shape[1])
+    words = pack(fragment, planes.reshape(-1, lanes, values))
+    return Spelling(words, base, numbers, columns or form.signature.shape[1])
 
 
 @dataclass(frozen=True, slots=True)
