@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -129,18 +129,25 @@ def encode(type_: str, numbers: Ints) -> npt.NDArray[np.uint64]:
 
 def pack(fragment: Fragment, numbers: Ints) -> Words:
     """Integers [..., lane, i] as the words [..., lane, word] that hold them."""
-    per, width = fragment.per_register, words_per_register(fragment)
-    kind = np.dtype(np.uint32 if width == 1 else np.uint64)
-    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
-    few = encode(fragment.type, np.arange(least, most + 1)) if most - least < numbers.size else None
-    bits = encode(fragment.type, numbers).astype(kind) if few is None else few.astype(kind)[numbers - least]
-    bits = bits.reshape(*numbers.shape[:-1], fragment.regs, per)
-    registers = np.zeros(bits.shape[:-1], kind)
+    per, width, bits = fragment.per_register, words_per_register(fragment), fragment.bits
+    if bits * per == 32 * width and not fragment.shift:  # no bit between the elements, nor around them
+        if bits == 1:
+            return np.packbits(_encoded(fragment, numbers, "u1"), axis=-1, bitorder="little").view("<u4")
+        if bits >= 8:
+            return _encoded(fragment, numbers, f"<u{bits // 8}").view("<u4")
+    elements = _encoded(fragment, numbers, "u4").reshape(*numbers.shape[:-1], fragment.regs, per)
+    registers = np.zeros(elements.shape[:-1], np.uint32)
     for i in range(per):
-        registers |= bits[..., i] << kind.type(i * fragment.bits + fragment.shift)
-    halves = [(registers >> kind.type(32 * half)).astype(np.uint32) for half in range(width)]
-    words: Words = np.stack(halves, axis=-1)
-    return words.reshape(*numbers.shape[:-1], fragment.regs * width)
+        registers |= elements[..., i] << np.uint32(i * bits + fragment.shift)
+    return registers
+
+
+def _encoded(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
+    """The bits of each integer; where they are few and many of them, each number is encoded once."""
+    least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
+    if most - least >= numbers.size:
+        return encode(fragment.type, numbers).astype(kind)
+    return encode(fragment.type, np.arange(least, most + 1)).astype(kind)[numbers - least]
 
 
 def unpack(fragment: Fragment, words: Words) -> npt.NDArray[np.float64]:
