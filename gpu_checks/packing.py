@@ -143,11 +143,11 @@ def pack(fragment: Fragment, numbers: Ints) -> Words:
 
 
 def _encoded(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
-    """The bits of each integer; where they are few and many of them, each number is encoded once."""
+    """The bits of each integer, in C's order; a number that stands there often is encoded once."""
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     if most - least >= numbers.size:
-        return encode(fragment.type, numbers).astype(kind)
-    return encode(fragment.type, np.arange(least, most + 1)).astype(kind)[numbers - least]
+        return encode(fragment.type, numbers).astype(kind, order="C")
+    return np.ascontiguousarray(encode(fragment.type, np.arange(least, most + 1)).astype(kind)[numbers - least])
 
 
 def unpack(fragment: Fragment, words: Words) -> npt.NDArray[np.float64]:
