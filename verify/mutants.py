@@ -44,9 +44,8 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
             continue
         for part in subject.parts:
             if part.formulas:
-                side = (
-                    part.name if isinstance(atom, CopyAtom) else ""
-                )  # what is read and what is written are two claims
+                # What a copy reads and what it writes are two claims.
+                side = part.name if isinstance(atom, CopyAtom) else ""
                 found.setdefault((part.text, part.extent, atom.thr, part.said, side), (atom, part.name))
     return list(found.values())
 
