@@ -195,10 +195,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     options = parser.parse_args(argv)
     unknown = [name for name in options.names if name not in LAWS]
     found = None if options.cpu else device()
-    if unknown or isinstance(found, Unavailable):
-        told = f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}" if unknown else f"{found}; --cpu uses numpy"
-        print(f"gpu_checks.laws: {told}", file=sys.stderr)
-        return 2
+    if unknown:
+        return _usage(f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}")
+    if isinstance(found, Unavailable):
+        return _usage(f"{found.reason}; --cpu uses numpy")
     xp = array_module(on_gpu=not options.cpu)
     failed = False
     for name in options.names or LAWS:
@@ -212,6 +212,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if options.output:
             _record(options.output, result, found, xp)
     return int(failed)
+
+
+def _usage(told: str) -> int:
+    print(f"gpu_checks.laws: {told}", file=sys.stderr)
+    return 2
 
 
 def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:

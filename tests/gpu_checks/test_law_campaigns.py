@@ -12,6 +12,7 @@ import pytest
 
 from gpu_checks import laws
 from gpu_checks.laws import LAWS, Law, campaign
+from gpu_checks.values import Unavailable
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -44,6 +45,14 @@ def test_a_record_is_a_line_for_each_law(tmp_path: Path) -> None:
 def test_an_unknown_law_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert laws.main(["divid", "--cpu"]) == 2
     assert "divide" in capsys.readouterr().err
+
+
+def test_a_gpu_that_is_not_there_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(laws, "device", lambda: Unavailable("no CUDA device"))
+    assert laws.main([]) == 2
+    assert capsys.readouterr().err == "gpu_checks.laws: no CUDA device; --cpu uses numpy\n"
 
 
 @pytest.mark.gpu
