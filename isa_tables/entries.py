@@ -5,13 +5,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from itertools import chain
 from typing import Any
 
 from isa_tables import schema
 from isa_tables.errors import TableError
-from isa_tables.tables import Variant, Word
+from isa_tables.tables import Table, Variant, Word
 
 Number = int | str  # as in the file: a text is a formula of the parameters
+_NUMBERS = ("bits", "values", "regs", "copies", "shift")  # and the two of `extent`
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,10 +53,42 @@ def entries(variant: Variant) -> dict[str, Entry]:
 
 
 def entry(variant: Variant, operand: str) -> Entry:
-    """The operand's keys for this variant, checked; a D without a table is described where C is."""
+    """The operand's keys for this variant, checked; a D without a table is described where C is.
+
+    Variants of which the table asks the same have the same entry.
+    """
+    asked = _asked(variant.table, operand)
+    answers = (variant.types[operand], *map(variant.words.get, asked.names))
+    found = asked.made.get(answers)
+    if found is None:
+        found = asked.made[answers] = _entry(variant, operand)
+    return found
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Asked:
+    """What an operand's table asks of an instruction besides its type, and the entries that the answers made."""
+
+    names: tuple[str, ...]
+    made: dict[tuple[Word | None, ...], Entry]
+
+
+@lru_cache(maxsize=1024)
+def _asked(table: Table, operand: str) -> _Asked:
+    """The words that the conditions of the operand's cases and the formulas of its numbers name."""
+    described = table.operands[table.describing(operand)]
+    names: set[str] = set()
+    for keys in (described, *described.get("case", ())):
+        names.update(keys.get("when", ()))
+        numbers = chain((keys.get(key) for key in _NUMBERS), keys.get("extent", ()))
+        names.update(*(schema.NAME.findall(value) for value in numbers if isinstance(value, str)))
+    return _Asked(tuple(sorted(names)), {})
+
+
+def _entry(variant: Variant, operand: str) -> Entry:
     file, name = variant.table.file, variant.table.describing(operand)
     keys = _with_case(variant, operand, name)
-    schema.check(keys, schema.ENTRY, file, name, ("bits", "extent", "provenance"))
+    schema.require(keys, file, name, ("bits", "extent", "provenance"))
     maps, placed = _maps(keys, file, name)
     raw, counts = _counts(keys, variant, name, placed or "layouts" in keys or "untold" in keys)
     stated: str = keys.get("type", "{}")
@@ -95,7 +130,7 @@ def _counts(
     file, registers = variant.table.file, keys.get("space", "reg") == "reg"
     raw: dict[str, Number] = {"bits": keys["bits"], "rows": keys["extent"][0], "cols": keys["extent"][1]}
     if not whole:
-        schema.check(keys, schema.ENTRY, file, name, ("values", *(["regs"] if registers else [])))
+        schema.require(keys, file, name, ("values", *(["regs"] if registers else [])))
         raw["values"] = keys["values"]
     raw |= {"regs": keys.get("regs", 1), "copies": keys.get("copies", 1), "shift": keys.get("shift", 0)}
     counts = {key: number(value, variant, f"{name}.{key}", key != "shift") for key, value in raw.items()}
@@ -141,7 +176,7 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
     if len(has) > 1:
         raise TableError(file, f"{name}.{has[1]}", f"stands beside {has[0]!r}: an operand has one kind of map")
     if not has or has == ["row"]:
-        schema.check(keys, schema.ENTRY, file, name, ("row", "col"))
+        schema.require(keys, file, name, ("row", "col"))
         return {key: keys[key] for key in ("row", "col", "held") if key in keys}, False
     for key in ("col", "held"):
         if key in keys:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from isa_tables.schema import WIDTH
 
@@ -33,17 +34,12 @@ class Said:
     @property
     def family(self) -> str:
         """The kind of instruction: mma.sync, mma.sp.sync, mma.sync.kind::f8f6f4, wgmma.mma_async.sync, ..."""
-        does = [word for word in _OPERATIONS if word in self.flags]
-        sparse = [flag for flag in self.flags if flag.split("::")[0] == "sp"]
-        sync = [flag for flag in self.flags if flag == "sync"]
-        kind = [flag for flag in self.flags if flag.startswith("kind::") or flag == "block_scale"]
-        return ".".join([self.head, *does, *sparse, *sync, *sorted(kind, reverse=True)])
+        return _family(self.head, self.flags)
 
     @property
     def stem(self) -> str:
         """What the names of the files that hold it begin with: mma, mma.sp, mma.block-scale, wgmma.sp, ..."""
-        marks = {flag.split("::")[0] for flag in self.flags} & {"sp", "block_scale"}
-        return ".".join([self.head, *sorted(marks, reverse=True)]).replace("_", "-")
+        return _stem(self.head, self.flags)
 
     @property
     def shape(self) -> str | None:
@@ -53,7 +49,28 @@ class Said:
     @property
     def qualifiers(self) -> frozenset[str]:
         """The flags that choose among variants: all but sync and aligned."""
-        return frozenset(self.flags) - frozenset(_GENERAL)
+        return _qualifiers(self.flags)
+
+
+# Thousands of mnemonics have few sets of flags and few words among them.
+@lru_cache(maxsize=1024)
+def _family(head: str, flags: tuple[str, ...]) -> str:
+    does = [word for word in _OPERATIONS if word in flags]
+    sparse = [flag for flag in flags if flag.split("::")[0] == "sp"]
+    sync = [flag for flag in flags if flag == "sync"]
+    kind = [flag for flag in flags if flag.startswith("kind::") or flag == "block_scale"]
+    return ".".join([head, *does, *sparse, *sync, *sorted(kind, reverse=True)])
+
+
+@lru_cache(maxsize=1024)
+def _stem(head: str, flags: tuple[str, ...]) -> str:
+    marks = {flag.split("::")[0] for flag in flags} & {"sp", "block_scale"}
+    return ".".join([head, *sorted(marks, reverse=True)]).replace("_", "-")
+
+
+@lru_cache(maxsize=1024)
+def _qualifiers(flags: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(flags) - frozenset(_GENERAL)
 
 
 def said(mnemonic: str) -> Said:
@@ -68,5 +85,6 @@ def is_shape(token: str) -> bool:
     return _SHAPE.fullmatch(token) is not None
 
 
+@lru_cache(maxsize=1024)
 def _has_place(token: str) -> bool:
     return token in _LAYOUTS or token in WIDTH or is_shape(token)

@@ -29,6 +29,7 @@ from isa_tables.formula import (
     Number,
     Opposite,
 )
+from isa_tables.schema import NAME
 
 MAX_BYTES = 4096
 MAX_DEPTH = 64
@@ -64,7 +65,6 @@ _SYMBOL: Mapping[type[ast.AST], str] = {
 }
 # C's spelling -> Python's. The single = is what the ISA prints for equality.
 _FOREIGN = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
-_NAME = re.compile(r"[A-Za-z_]\w*")
 _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//", "=": "=="}
 
 
@@ -100,7 +100,7 @@ def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constant
 
     Raises TableError, with the file and the key, for a bad one.
     """
-    condition, words = key.endswith(".held"), set(_NAME.findall(text))
+    condition, words = key.endswith(".held"), set(NAME.findall(text))
     used = tuple((name, value) for name, value in constants.items() if name in words)
     with suppress(FormulaError):
         return _kept(text, tuple(names.items()), used, condition)

@@ -37,7 +37,7 @@ give the same key. A `param` of the file is what all its forms share.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,6 +48,7 @@ AXES: Mapping[str, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("
 SPACES = ("reg", "smem", "gmem", "tmem")
 
 TARGET = re.compile(r"sm_(\d+)([af+])")  # sm_80+, sm_120a, sm_120f
+NAME = re.compile(r"[A-Za-z_]\w*")  # in a formula
 OPERAND = re.compile(r"[A-Z][A-Z0-9]*")  # D, SFA
 
 # PTX element types and the bits that carry information
@@ -200,6 +201,11 @@ def check(
             raise TableError(file, prefix + key, f"unknown key (known here: {', '.join(kinds)})")
         if not kinds[key].holds(value):
             raise TableError(file, prefix + key, f"must be {kinds[key].words}, not {value!r:.60}")
-    for key in required:
+    require(table, file, path, required)
+
+
+def require(table: Mapping[str, Any], file: str, path: str, keys: Iterable[str]) -> None:
+    """Raise TableError for a key that is missing."""
+    for key in keys:
         if key not in table:
-            raise TableError(file, prefix + key, "this key is missing")
+            raise TableError(file, f"{path}.{key}" if path else key, "this key is missing")

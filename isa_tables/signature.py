@@ -103,7 +103,7 @@ def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int)
 
 def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Signature:
     """The signature of a variant found in a table, from its operands."""
-    key, table = said(variant.mnemonic), variant.table
+    key, table = variant.said, variant.table
     return Signature(
         mnemonic=variant.mnemonic,
         family=key.family,
@@ -126,7 +126,7 @@ def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Sign
 
 def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) -> tuple[int, ...]:
     """(m, n, k), on which all operands and the shape qualifier must agree."""
-    said_of = {letter: int(number) for letter, number in re.findall(r"([mnk])(\d+)", key.shape or "")}
+    said_of = _extents(key.shape or "")
     seen: dict[str, int] = {}
     for name, found in operands.items():
         for axis, extent in zip(found.axes, found.extent, strict=True):
@@ -138,6 +138,13 @@ def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) ->
     return tuple(map(int, re.findall(r"\d+", key.shape or "")))
 
 
+@lru_cache(maxsize=1024)
+def _extents(shape: str) -> Mapping[str, int]:
+    """The numbers of a shape qualifier by their letters."""
+    return {letter: int(number) for letter, number in re.findall(r"([mnk])(\d+)", shape)}
+
+
+@lru_cache(maxsize=4096)
 def _fragment(entry: Entry) -> Fragment:
     return Fragment(
         type=entry.type,
@@ -212,7 +219,7 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
         raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
     for variant in found[0]:
         if all(word in variant.select.get(name, ()) for name, word in select.items()):
-            return replace(variant, chosen={**variant.chosen, **select})
+            return replace(variant, chosen={**variant.chosen, **select}) if select else variant
     raise _no_selection(found[0], select)
 
 

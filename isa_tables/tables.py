@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
@@ -25,6 +25,7 @@ from isa_tables.mnemonic import Said, is_shape, said
 
 SHIPPED = Path(__file__).parent / "ptx"
 SUFFIX = ".toml"
+_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 MAX_BYTES = 1 << 20
 Word = str | int
 
@@ -68,6 +69,7 @@ class Variant:
 
     table: Table
     mnemonic: str
+    said: Said  # what the mnemonic says
     operands: tuple[str, ...]
     types: Mapping[str, str]
     param: Mapping[str, Word]
@@ -192,11 +194,11 @@ def variants(table: Table) -> Mapping[Said, tuple[Variant, ...]]:
     """Every instruction of a table by what its mnemonic says; several when only their selections differ."""
     found: dict[Said, tuple[Variant, ...]] = {}
     for form in table.forms:
-        for key, variant in _expand(table, form):
-            before = found.get(key, ())
+        for variant in _expand(table, form):
+            before = found.get(variant.said, ())
             if any(_overlap(variant, other) for other in before):
                 raise TableError(table.file, "mnemonic", f"{variant.mnemonic} is described twice")
-            found[key] = (*before, variant)
+            found[variant.said] = (*before, variant)
     return found
 
 
@@ -204,7 +206,7 @@ def _overlap(one: Variant, other: Variant) -> bool:
     return all(set(words) & set(other.select.get(name, words)) for name, words in one.select.items())
 
 
-def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[tuple[Said, Variant]]:
+def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     operands = tuple(form.get("operands", schema.OPERANDS))
     param: Mapping[str, list[Word]] = form["param"]
     select = {name: tuple(words) for name, words in form.get("select", {}).items()}
@@ -214,15 +216,14 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[tuple[Said, Varia
     first = {name: words[0] for name, words in select.items()}
     asm = form.get("asm", ", ".join(f"{{{name}}}" for name in operands))
     targets, ptx, ctas = tuple(form["targets"]), form.get("ptx", table.isa), form.get("ctas", 1)
+    shape = _shape(form["mnemonic"])
     for types in _types(table, form.get("types", [[]]), operands):
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
             key, mnemonic = _spell(table, form, types, chosen)
-            shape = _shape(form["mnemonic"])
-            yield key, Variant(table, mnemonic, operands, types, chosen, select, first, asm, targets, ptx, ctas, shape)
+            yield Variant(table, mnemonic, key, operands, types, chosen, select, first, asm, targets, ptx, ctas, shape)
 
 
-@lru_cache(maxsize=512)
 def _shape(template: str) -> str | None:
     """The shape qualifier of a mnemonic with parameters, which stand in it by name.
 
@@ -260,7 +261,7 @@ def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
             raise TableError(file, key, reason, template, match.start() + 1)
         return str(words[match[1]])
 
-    return re.sub(r"\{([^{}]*)\}", word, template)
+    return _PLACEHOLDER.sub(word, template)
 
 
 def _spell(
@@ -270,29 +271,34 @@ def _spell(
     words = {**param, **{name: spelling.get(word, word) for name, word in types.items()}}
     mnemonic = fill(table.file, "mnemonic", form["mnemonic"], words)
     key = said(mnemonic)
-    if not may_hold(table.file, key):
+    if not may_hold(table.file, key.stem, key.shape):
         start = "_".join(filter(None, (key.stem, key.shape)))
         raise TableError(table.file, "mnemonic", f"a file that holds {mnemonic} must be named {start}[_...].toml")
     return key, mnemonic
 
 
-def may_hold(path: str, key: Said) -> bool:
-    """Whether a file's name lets it hold such an instruction."""
-    stem, *rest = os.path.basename(path).removesuffix(SUFFIX).split("_")
-    if stem != key.stem:
+@lru_cache(maxsize=4096)
+def may_hold(path: str, stem: str, shape: str | None) -> bool:
+    """Whether a file's name lets it hold an instruction of such a stem and shape."""
+    named, *rest = os.path.basename(path).removesuffix(SUFFIX).split("_")
+    if named != stem:
         return False
-    shape = next(filter(is_shape, rest[:1]), key.shape)
-    return shape == key.shape or (
-        shape is not None and re.fullmatch(shape.replace("N", r"\d+"), key.shape or "") is not None
-    )
+    held = next(filter(is_shape, rest[:1]), shape)
+    return held == shape or (held is not None and re.fullmatch(held.replace("N", r"\d+"), shape or "") is not None)
 
 
-def files(folder: Path, key: Said | None = None) -> list[Path]:
+def files(folder: Path, key: Said | None = None) -> Sequence[Path]:
     """The table files of a folder, sorted; those that may hold an instruction, if one is given."""
-    starts = ("",) if key is None else (f"{key.stem}_", f"{key.stem}{SUFFIX}")  # most names are told apart by it
-    every = _shipped_names() if folder == SHIPPED else _names(folder)
-    names = [name for name in every if name.startswith(starts)]
-    return [folder / name for name in names if key is None or may_hold(name, key)]
+    if key is None:
+        return [folder / name for name in (_shipped_names() if folder == SHIPPED else _names(folder))]
+    if folder == SHIPPED:
+        return _shipped_holding(key.stem, key.shape)
+    return _holding(folder, _names(folder), key.stem, key.shape)
+
+
+def _holding(folder: Path, names: Sequence[str], stem: str, shape: str | None) -> tuple[Path, ...]:
+    starts = (f"{stem}_", f"{stem}{SUFFIX}")  # most names are told apart by it
+    return tuple(folder / name for name in names if name.startswith(starts) and may_hold(name, stem, shape))
 
 
 def _names(folder: Path) -> list[str]:
@@ -302,3 +308,8 @@ def _names(folder: Path) -> list[str]:
 @cache
 def _shipped_names() -> list[str]:
     return _names(SHIPPED)
+
+
+@lru_cache(maxsize=1024)
+def _shipped_holding(stem: str, shape: str | None) -> tuple[Path, ...]:
+    return _holding(SHIPPED, _shipped_names(), stem, shape)

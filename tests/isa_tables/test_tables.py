@@ -185,6 +185,31 @@ def test_a_new_family_needs_a_file_and_no_code(tmp_path: Path) -> None:
         instruction("newmma.sync.aligned.m8n20k4.f32.tf32", folder=tmp_path)
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_an_operand_follows_whatever_its_numbers_name(tmp_path: Path, step: int) -> None:
+    """Parameters and selections alike, in whatever order the members of the family are asked for."""
+    counted = "values = 1\nbits   = 32\nregs   = 1\n"
+    assert FAMILY.count(counted) == 1
+    text = FAMILY.replace(counted, 'values = "place + 1"\nbits = 16\nregs = 1\ncopies = "place + 1"\n')
+    text = text.replace("[B]\n", "[[A.case]]\nwhen = { N = 24 }\nreg_type = 'f32'\n\n[B]\n")
+    (tmp_path / "newmma_m8nNk4.toml").write_text(text.replace('"tf32"]]', '"f16"]]'))
+    for n, place in [(n, place) for n in (8, 16, 24) for place in (0, 1)][::step] * 2:
+        found = signature(f"newmma.sync.aligned.m8n{n}k4.f32.f16", folder=tmp_path, place=place)
+        a, b, d = (found.operands[name] for name in "ABD")
+        assert (a.values, a.copies, a.reg_type) == (place + 1, place + 1, "f32" if n == 24 else "b32")
+        assert (b.extent, d.extent, d.values, d.regs) == ((4, n), (8, n), n // 4, n // 4)
+
+
+def test_every_instruction_with_a_bad_number_is_told_by_its_own_name(tmp_path: Path) -> None:
+    """Also where the same number has failed before, and where another selection is good."""
+    (tmp_path / "newmma_m8nNk4.toml").write_text(FAMILY.replace("[8, 4]\n", '[8, 4]\ncopies = "place"\n'))
+    for n in (8, 16, 8):
+        name = f"newmma.sync.aligned.m8n{n}k4.f32.tf32"
+        assert signature(name, folder=tmp_path, place=1).operands["A"].copies == 1
+        with pytest.raises(TableError, match=rf"A\.copies: 'place' is 0 for {name}$"):
+            signature(name, folder=tmp_path, place=0)
+
+
 def read_all(folder: Path) -> None:
     for name in mnemonics(folder=folder):
         instruction(name, folder=folder)
