@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 Array = np.ndarray[Any, np.dtype[Any]]
 _HASTE = ("--Ofast-compile=mid",)  # 0.6 of the time
 _KNOWS_HASTE = (12, 9)  # of NVRTC
+_APART = 256  # bytes: where arrays begin, as in memory that CUDA allots
 
 
 def device() -> DeviceInfo | Unavailable:
@@ -117,21 +119,31 @@ class Room:
     """An array on the GPU whose content does not matter before the kernel writes it."""
 
     shape: tuple[int, ...]
-    type: type[np.generic]
+    dtype: np.dtype[Any]
+
+    @property
+    def nbytes(self) -> int:
+        """Its size, as numpy's arrays tell theirs."""
+        return prod(self.shape) * self.dtype.itemsize
 
 
 @dataclass(frozen=True, slots=True)
 class Launched:
     """A kernel under way."""
 
-    arrays: Sequence[Any]  # CuPy's, of which some are brought back
+    memory: Any  # CuPy's: where the results begin
+    size: int  # their bytes
+    shown: Sequence[tuple[int, Array | Room]]  # where each result begins in them, and what it looks like
+    staged: Any  # host memory that the arrays are still copied from
     ended: Any  # CuPy's event behind it
 
     def results(self) -> list[Array]:
-        """Wait for it to end, asleep, for others may have the processor meanwhile; and bring the arrays back."""
+        """Wait for it to end, asleep, for others may have the processor meanwhile; and bring the results back."""
+        content = np.empty(self.size, np.uint8)
         with _faults():
             self.ended.synchronize()
-            return [array.get() for array in self.arrays]
+            self.memory.copy_to_host(content.ctypes.data, self.size)
+        return [content[at : at + one.nbytes].view(one.dtype).reshape(one.shape) for at, one in self.shown]
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,20 +168,35 @@ class Loaded:
         import cupy
         from cupy.cuda import driver
 
+        starts, given, size = _laid_out(arrays, results)
+        first = min(starts[index] for index in results)
         with _faults():
-            copies = [
-                cupy.empty(array.shape, array.type)
-                if isinstance(array, Room)
-                else cupy.asarray(np.ascontiguousarray(array))
-                for array in arrays
-            ]
+            memory, staged = cupy.cuda.alloc(size), cupy.cuda.alloc_pinned_memory(given)
+            for start, array in zip(starts, arrays, strict=True):
+                if not isinstance(array, Room):
+                    np.ndarray(array.shape, array.dtype, staged, start)[...] = array
+            memory.copy_from_host_async(staged.ptr, given)
             function = self.functions.get_function(name)
             if shared:  # with what it declares, more than is given without asking
                 driver.funcSetAttribute(function.ptr, driver.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared)
-            function(grid, (threads,), tuple(copies), shared)
+            function(grid, (threads,), tuple(np.uint64(memory.ptr + start) for start in starts), shared)
             ended = cupy.cuda.Event(block=True, disable_timing=True)
             ended.record()
-        return Launched([copies[index] for index in results], ended)
+        shown = [(starts[index] - first, arrays[index]) for index in results]
+        return Launched(memory + first, size - first, shown, staged, ended)
+
+
+def _laid_out(arrays: Sequence[Array | Room], results: Sequence[int]) -> tuple[list[int], int, int]:
+    """Where each array begins in one piece of memory: the results last, and at its end what is not copied there.
+
+    Then the bytes that are copied there, and those of all: one copy to the GPU and one back cost less than many.
+    """
+    starts, given, size = [0] * len(arrays), 0, 0
+    for index in sorted(range(len(arrays)), key=lambda one: (one in results, isinstance(arrays[one], Room))):
+        starts[index] = -(-size // _APART) * _APART
+        size = starts[index] + arrays[index].nbytes
+        given = given if isinstance(arrays[index], Room) else size
+    return starts, given, size
 
 
 def open_context() -> None:

@@ -97,7 +97,8 @@ class Gpu:
         numbers += [found.member, signature.operands["D"].values, d_words, stride, resident]
         given: list[Array | Room] = [np.array(numbers, np.uint32), coded.chosen, coded.planes, coded.fixed]
         each = (items, coded.limit)
-        arrays = [*given, Room((items,), np.uint32), Room(each, np.uint16), Room(each, np.int32)]
+        shown = (((items,), "u4"), (each, "u2"), (each, "i4"))  # as Hits
+        arrays = [*given, *(Room(shape, np.dtype(kind)) for shape, kind in shown)]
         shared = ALIGNMENT + 4 * (d_words + resident * stride)
         return found.module.launch(name, (min(items, BLOCKS),), lanes, arrays, [4, 5, 6], shared)
 

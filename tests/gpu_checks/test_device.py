@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import sys
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import gpu_checks
@@ -119,3 +121,55 @@ def test_a_cuda_error_is_a_fault(cupy):
     cupy.function.Module = lambda: SimpleNamespace(load=load)
     with pytest.raises(device_module.DeviceFault, match="an illegal instruction was encountered"):
         gpu_module.machine().sass(F16)
+
+
+class Memory:
+    """Memory of a GPU that is the host's, as CuPy points to it."""
+
+    def __init__(self, content, at=0):
+        self.content, self.at = content, at
+
+    @property
+    def ptr(self):
+        return self.content.ctypes.data + self.at
+
+    def __add__(self, further):
+        return Memory(self.content, self.at + further)
+
+    def copy_from_host_async(self, pointer, size):
+        ctypes.memmove(self.ptr, pointer, size)
+
+    def copy_to_host(self, pointer, size):
+        ctypes.memmove(pointer, self.ptr, size)
+
+
+class Pinned(bytearray):
+    @property
+    def ptr(self):
+        return ctypes.addressof(ctypes.c_char.from_buffer(self))
+
+
+def test_a_kernel_gets_every_array_and_its_results_come_back(cupy):
+    def kernel(grid, block, pointers, shared):
+        seen.append((grid, block, shared, [int(pointer) % 256 for pointer in pointers[1:]], int(pointers[0]) % 256))
+        back, given, odd, room = (
+            np.frombuffer((ctypes.c_char * one.nbytes).from_address(int(at)), one.dtype).reshape(one.shape)
+            for at, one in zip(pointers, arrays, strict=True)
+        )
+        assert given.tolist() == arrays[1].tolist() and odd.tolist() == arrays[2].tolist()
+        back += 1
+        room[:] = 7
+
+    seen = []
+    cupy.alloc = lambda size: Memory(np.full(size, 0xEE, np.uint8))
+    cupy.alloc_pinned_memory = Pinned
+    cupy.Event = lambda block, disable_timing: SimpleNamespace(record=lambda: None, synchronize=lambda: None)
+    turned = np.arange(6, dtype=np.uint32).reshape(2, 3).T  # not in C's order
+    room = device_module.Room((5,), np.dtype(np.int32))
+    arrays = [np.arange(3, dtype=np.uint16), turned, np.array([9], np.uint8), room]
+    loaded = device_module.Loaded(SimpleNamespace(get_function=lambda name: kernel))
+    back, filled = loaded.launch("kernel", (4,), 32, arrays, [0, 3]).results()
+    assert back.dtype == np.uint16 and back.tolist() == [1, 2, 3] and arrays[0].tolist() == [0, 1, 2]
+    assert filled.dtype == np.int32 and filled.tolist() == [7] * 5
+    ((grid, block, shared, others, first),) = seen
+    assert (grid, block, shared) == ((4,), (32,), 0) and set(others) == {first}  # as far apart as CUDA has them
