@@ -34,20 +34,23 @@ def multiply_on(
 
     They fit the instruction up to relabelling m, n and k. Raises ValueError as `deal` does.
     """
-    return multiply(machine, signature, [deal(signature, maps, trials, seed, metadata)])[0]
+    dealt = deal(signature, maps, trials, seed, metadata)
+    return wrong(multiply(machine, signature, [dealt])[0], dealt.expected)
 
 
-def multiply(machine: Machine, signature: Signature, several: Sequence[Dealt]) -> list[int]:
-    """The wrong D elements of each of several lots of products, which are issued together."""
+def wrong(shown: npt.NDArray[np.float64], expected: Ints) -> int:
+    """How many elements of D are not as expected."""
+    return int(np.count_nonzero(shown != expected))
+
+
+def multiply(machine: Machine, signature: Signature, several: Sequence[Dealt]) -> list[npt.NDArray[np.float64]]:
+    """D, [trial][lane][value], of each of several lots of products, which are issued together."""
     words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
     result = unpack(
         held(plain_form(signature))["D"][1],
         machine.run(signature, words["A"], words["B"], words["C"], words.get("fixed")),
     )
-    ends = np.cumsum([len(one.expected) for one in several])[:-1]
-    return [
-        int(np.count_nonzero(seen != one.expected)) for seen, one in zip(np.split(result, ends), several, strict=True)
-    ]
+    return np.split(result, np.cumsum([len(one.expected) for one in several])[:-1])
 
 
 def deal(signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None) -> Dealt:
@@ -117,7 +120,10 @@ def _draw(
 
 def _deal(matrices: Ints, labels: Labels) -> Ints:
     """Elements [trial][lane][value] of matrices [trial][product][row][col]."""
-    return matrices[:, labels[..., 2], labels[..., 0], labels[..., 1]]
+    rows, columns = matrices.shape[2:]
+    place = (labels[..., 2] * rows + labels[..., 0]) * columns + labels[..., 1]
+    dealt: Ints = matrices.reshape(len(matrices), -1).take(place, axis=1)
+    return dealt
 
 
 def _checked(

@@ -21,7 +21,7 @@ from gpu_checks.kernels import spare
 from gpu_checks.machine import Machine
 from gpu_checks.moves import observe
 from gpu_checks.packing import held, pack, unpack, words_per_lane
-from gpu_checks.product import deal, multiply
+from gpu_checks.product import deal, multiply, wrong
 from gpu_checks.sass import is_emulated
 from gpu_checks.sources import has_kernels, module, probe_of
 from gpu_checks.spelled import follow
@@ -169,18 +169,18 @@ def controls(
     maps = maps_of(operands, passed, spare(signature))
     if maps is None or (metadata is not None and not _complete(metadata)):
         return None
+    ways = [(maps, metadata), _renamed(signature, maps, metadata, seed)]
+    if signature.lanes == 1:
+        ways.append(({**maps, "A": np.roll(maps["A"], 1, axis=1)}, metadata))
     try:
-        lots = [
-            deal(signature, chosen, trials, seed, ways)
-            for chosen, ways in (
-                (maps, metadata),
-                _renamed(signature, maps, metadata, seed),
-                (_rotated(signature, maps), metadata),
-            )
-        ]
+        lots = [deal(signature, chosen, trials, seed, how) for chosen, how in ways]
     except (ValueError, IndexError):  # more classes than the tile has rows or columns: `exceptions` says so
         return None
-    return Controls(trials, *multiply(machine, signature, lots))
+    seen = multiply(machine, signature, lots)
+    counts = [wrong(shown, lot.expected) for shown, lot in zip(seen, lots, strict=True)]
+    if signature.lanes > 1:  # D of the same products, its labels handed to the next lane: nothing can satisfy them
+        counts.append(wrong(seen[0], np.roll(lots[0].expected, 1, axis=1)))
+    return Controls(trials, *counts)
 
 
 def _complete(metadata: Metadata) -> bool:
@@ -207,9 +207,3 @@ def _renamed(
     if metadata is None:
         return renamed, None
     return renamed, replace(metadata, kept={pattern: k[labels] for pattern, labels in metadata.kept.items()})
-
-
-def _rotated(signature: Signature, maps: Mapping[str, Labels]) -> dict[str, Labels]:
-    """The same maps with one operand's labels handed to the next lane: no instruction can satisfy them."""
-    name, axis = ("D", 0) if signature.lanes > 1 else ("A", 1)
-    return {**maps, name: np.roll(maps[name], 1, axis=axis)}
