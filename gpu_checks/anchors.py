@@ -16,7 +16,7 @@ differ in their recorded classes are stacked in the order of the registers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
@@ -48,10 +48,20 @@ _OPERANDS: Mapping[str, tuple[Literal["ldmatrix", "stmatrix"], int, int]] = {
 _AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
 
 
+def anchoring(signatures: Iterable[Signature]) -> set[str]:
+    """The mnemonics of the instructions that the anchors of some rest on."""
+    found = {kindred(signature) for signature in signatures}
+    return {one.mnemonic for one in (*map(_widest, ("ldmatrix", "stmatrix")), *found) if one is not None}
+
+
+def _widest(name: str) -> Signature:
+    return look_up(f"{name}.sync.aligned.m8n8.x4.shared.b16")
+
+
 def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
     """Where each register byte of the .x4 form meets memory; None where the move is refused or not clean."""
     try:
-        places, notes = observe(machine, look_up(f"{name}.sync.aligned.m8n8.x4.shared.b16"))
+        places, notes = observe(machine, _widest(name))
     except Refused:
         return None
     return None if notes else places.reshape(32, 4, 4, 2)
@@ -60,9 +70,9 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
 @cache
 def kindred(signature: Signature) -> Signature | None:
     """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
-    if signature.lanes != 32 or len(signature.shape) != 3:
+    a = signature.operands.get("A")
+    if a is None or signature.lanes != 32 or len(signature.shape) != 3:
         return None
-    a = signature.operands["A"]
     alike = ((one.operands["A"].bits, one.shape[2]) == (a.bits, a.extent[1]) for one in _narrow())
     return next(compress(_narrow(), alike), None)
 

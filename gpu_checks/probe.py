@@ -16,6 +16,7 @@ from itertools import groupby
 from math import prod
 from pathlib import Path
 
+from gpu_checks.anchors import anchoring
 from gpu_checks.findings import Find, Finding
 from gpu_checks.pages import Page, write
 from gpu_checks.rebuilt import lossy
@@ -138,7 +139,7 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     started = time.monotonic()
     results: dict[str, Finding | Unavailable] = {}
     info: DeviceInfo | Unavailable | None = None
-    waiting = deque(sorted(grouped(chosen), key=_effort, reverse=True))
+    waiting = deque(_groups(chosen))
     with ThreadPoolExecutor(len(workers)) as pool:
         for worker, found in zip(workers, pool.map(lambda one: _heard(one, waiting, options), workers), strict=True):
             info = info if isinstance(info, DeviceInfo) else worker.device or info
@@ -157,6 +158,16 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     if any(not r.sound for r in recorded):
         return CONTRADICTED
     return UNCHECKED if options.require and len(recorded) < len(results) else OK
+
+
+def _groups(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
+    """What is compiled and probed together, the longest first.
+
+    What anchors others, so that any process may need it, is alone: one module of it serves all.
+    """
+    alone = anchoring(chosen)
+    together = grouped([s for s in chosen if s.mnemonic not in alone])
+    return sorted([*together, *([s] for s in chosen if s.mnemonic in alone)], key=_effort, reverse=True)
 
 
 def _effort(group: Sequence[Signature]) -> int:

@@ -9,8 +9,9 @@ from functools import partial
 import pytest
 
 from gpu_checks import probe
+from gpu_checks.anchors import anchoring
 from gpu_checks.worker import Worker
-from isa_tables.signature import mnemonics
+from isa_tables.signature import mnemonics, signature
 
 HERE = "tests.gpu_checks.fake_probes"
 F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
@@ -142,6 +143,16 @@ def test_usage_errors_are_exit_2(arguments, capsys):
         probe.main(arguments)
     assert stop.value.code == 2
     assert "usage: python -m gpu_checks.probe" in capsys.readouterr().err
+
+
+def test_what_anchors_others_is_compiled_alone_whoever_asks():
+    chosen = [signature(name) for name in mnemonics("*")]
+    groups = probe._groups(chosen)
+    assert sorted(s.mnemonic for group in groups for s in group) == sorted(s.mnemonic for s in chosen)
+    alone = anchoring(chosen)
+    assert "ldmatrix.sync.aligned.m8n8.x4.shared.b16" in alone
+    assert "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16" in alone
+    assert [len(group) for group in groups if alone & {s.mnemonic for s in group}] == [1] * len(alone)
 
 
 def test_a_recording_whose_labels_are_not_its_table_is_found(on, tmp_path, capsys):
