@@ -64,11 +64,10 @@ def _written(content: bytes) -> Written:
     first, times = _period(column)
     if len(first) == 1 and not any(step for _, step in times):
         return int(first[0])
-    listed = [int(one) for one in first]
-    start = listed if len(first) < _LONG else _compressed(first)
+    start = first.tolist() if len(first) < _LONG else _compressed(first)
     if not times:
         return start
-    return {"first": start if len(first) > 1 else listed[0], "times": times}
+    return {"first": start if len(first) > 1 else start[0], "times": times}
 
 
 def _period(column: Entries) -> tuple[Entries, list[list[int]]]:

@@ -72,7 +72,7 @@ def digest(tables: Sequence[Meetings]) -> str:
     whole = hashlib.sha256()
     for table in tables:
         for slots in (table.a, table.d, table.b):
-            whole.update(np.ascontiguousarray(slots, "<i4").tobytes())
+            whole.update(np.ascontiguousarray(slots, "<i4").data)
     return whole.hexdigest()
 
 
@@ -168,15 +168,18 @@ def rebuild(a: Labels, b: Labels, d: Labels) -> Meetings:
     met[b[live, CONTRACTED], b[live, COLUMN]] = live
     whole = np.flatnonzero((a[:, [ROW, CONTRACTED]] >= 0).all(axis=1) & (a[:, ROW] < rows))
     row, k = a[whole, ROW], a[whole, CONTRACTED]
-    good = (home.min(axis=1, initial=0)[row] >= 0) & (met.min(axis=1, initial=0)[k] >= 0)
+    full = home.min(axis=1, initial=0) >= 0
+    good = full[row] & (met.min(axis=1, initial=0)[k] >= 0)
     whole, row, k = whole[good], row[good], k[good]
-    # The columns of D rise in one order in nearly all rows: what the meetings are made of are whole rows.
-    orders, which = np.unique(np.argsort(home, axis=1), axis=0, return_inverse=True)
-    b_slots = np.empty((len(whole), columns), np.int32)
-    for number, order in enumerate(orders):
-        alike = which.reshape(-1)[row] == number
-        b_slots[alike] = met[:, order][k[alike]]
-    return Meetings(whole, np.sort(home, axis=1)[row], b_slots)
+    d_slots, b_slots = (np.empty((len(whole), columns), np.int32) for _ in "DB")
+    while full.any():  # in nearly all rows the columns of D rise in one order: what meetings are made of are whole rows
+        order = np.argsort(home[full.argmax()])
+        risen = home[:, order]
+        rising = full & (risen[:, 1:] > risen[:, :-1]).all(axis=1)
+        alike = rising[row]
+        d_slots[alike], b_slots[alike] = risen[row[alike]], met[:, order][k[alike]]
+        full &= ~rising
+    return Meetings(whole, d_slots, b_slots)
 
 
 def transfer(size: int, slots: Few, rows: Few, k: Few, axis: int) -> tuple[Labels, int]:

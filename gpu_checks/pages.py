@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from gpu_checks.columns import written
 from gpu_checks.values import Image, Labels, Metadata, Move, Recording
 
@@ -99,7 +101,7 @@ def _told(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
 
 def _keep(labels: Labels, tables: dict[str, str]) -> str:
     """Put an array among the tables, unless it is there; its id."""
-    columns = [written(column) for column in labels.reshape(-1, labels.shape[-1]).T]
+    columns = [written(column) for column in np.array(labels.reshape(-1, labels.shape[-1]).T, "<i4", order="C")]
     return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
 
 

@@ -129,11 +129,9 @@ class _Part:
     def k(self, form: Form, fixed: Words) -> Look[tuple[Labels, tuple[str, ...]]]:
         """[configuration][A slot] -> k, and what did not fit."""
         ((tables, said),) = yield [ask(form, None, self.image, self.spelling, fixed)]
-        row, row_of_d, column_of_d = (
-            np.ascontiguousarray(self.labels[name][:, axis]) for name, axis in (("A", ROW), ("D", ROW), ("D", COLUMN))
-        )
+        row, row_of_d = (self.labels[name][:, ROW].copy() for name in "AD")
+        row_of_d[self.labels["D"][:, COLUMN] >= self.spelling.columns] = -2  # no row of A
         wrong = sum(int(np.count_nonzero(row_of_d[one.d] != row[one.a, None])) for one in tables)
-        wrong += sum(int(np.count_nonzero(column_of_d[one.d] >= self.spelling.columns)) for one in tables)
         odd = (f"{wrong} products change their row or column with the metadata",) if wrong else ()
         return np.stack([_k_of(one, len(row)) for one in tables]), (*said, *odd)
 
