@@ -20,7 +20,7 @@ from gpu_checks.moves import threads
 from gpu_checks.packing import POISON, Words, words_per_lane
 from gpu_checks.sass import Listing
 from gpu_checks.sources import GROUP, module, probe_of
-from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Table, Unavailable
+from gpu_checks.values import DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
 BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
@@ -30,15 +30,9 @@ _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 
 def machine() -> Gpu | Unavailable:
-    """The GPU as a Machine, or why there is none. Opens the CUDA context, which takes a second."""
+    """The GPU as a Machine, or why there is none. Its CUDA context is still to be opened."""
     found = device()
-    if isinstance(found, Unavailable):
-        return found
-    try:
-        open_context()
-    except DeviceFault as fault:
-        return Unavailable(str(fault))
-    return Gpu(found)
+    return found if isinstance(found, Unavailable) else Gpu(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +56,10 @@ class Gpu:
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
+
+    def open(self) -> None:
+        """Open the CUDA context."""
+        open_context()
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
         """Group what this GPU can run and begin to compile, on all processors."""

@@ -56,6 +56,10 @@ class Machine(Protocol):
         """Which GPU this is."""
         ...
 
+    def open(self) -> None:
+        """Make ready to run what is asked."""
+        ...
+
     def prepare(self, signatures: Sequence[Signature]) -> None:
         """Announce what will be asked, so that it can be compiled together."""
         ...

@@ -31,6 +31,7 @@ from gpu_checks.values import DeviceFault, DeviceInfo, Labels, Move, Recording, 
 from isa_tables.signature import Signature, runs_on
 
 FACTORY = "gpu_checks.gpu:machine"
+_OPENING = threading.Lock()  # contexts that are opened at once hold each other up: none is there before the last
 _ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others work beside it
 
 
@@ -159,6 +160,10 @@ class Worker:
     def _launch(self) -> _Child | Unavailable:
         child, self._starting = self._starting or _Child(self._factory), None
         kind, result = child.receive(self._start)
+        if kind == "found":
+            with _OPENING:
+                child.send([])
+                kind, result = child.receive(self._start)
         if kind == "bug":
             child.stop()
             raise result
@@ -239,7 +244,7 @@ def _close(stream: IO[bytes]) -> None:
 
 
 def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
-    """The child's side: announce the machine, then answer lists of jobs until the input ends."""
+    """The child's side: say that there is a machine, open it when told to, then answer lists of jobs to the end."""
 
     def answer(kind: str, result: object) -> None:
         pickle.dump((kind, result), sink)
@@ -248,6 +253,12 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
     try:
         module, _, name = factory.partition(":")
         machine = getattr(importlib.import_module(module), name)()
+        if not isinstance(machine, Unavailable):
+            answer("found", machine.info)
+            pickle.load(source)  # comes when it is its turn
+            machine.open()
+    except DeviceFault as fault:
+        machine = Unavailable(str(fault))
     except Exception:
         answer("bug", WorkerError(traceback.format_exc()))
         return

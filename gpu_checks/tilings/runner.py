@@ -14,7 +14,7 @@ from math import isqrt, prod
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.device import Array, compile_cubin, device, load
+from gpu_checks.device import Array, compile_cubin, device, load, open_context
 from gpu_checks.packing import NUMBERS, POISON, Ints, encode
 from gpu_checks.sass import Listing
 from gpu_checks.tilings.kernel import NAME, kernel, operands
@@ -33,6 +33,10 @@ class Stand:
     """The GPU of a worker process: all that a tiling needs of it is to know which it is."""
 
     info: DeviceInfo
+
+    def open(self) -> None:
+        """Open the CUDA context."""
+        open_context()
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
         """Nothing: each tiling compiles its own kernels."""

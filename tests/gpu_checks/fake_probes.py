@@ -23,6 +23,12 @@ class Idle:
     """A machine that runs nothing."""
 
     info: DeviceInfo = INFO
+    opened: tuple[float, ...] = ()
+
+    def open(self) -> None:
+        start = time.monotonic()
+        time.sleep(0.1)
+        self.opened = (start, time.monotonic())
 
     def prepare(self, signatures: list[Signature]) -> None:
         print("a library that prints to standard output")
@@ -30,6 +36,17 @@ class Idle:
 
 def idle() -> Idle:
     return Idle()
+
+
+class Full(Idle):
+    """A machine that cannot be opened."""
+
+    def open(self) -> None:
+        raise DeviceFault("CUDA_ERROR_OUT_OF_MEMORY: out of memory")
+
+
+def full() -> Full:
+    return Full()
 
 
 def none() -> Unavailable:
@@ -67,6 +84,16 @@ class Answer:
 
     def on(self, bench: object) -> tuple[int, int]:
         return self.number, os.getpid()
+
+
+@dataclass(frozen=True)
+class Opened:
+    """Tells from when to when its machine was opened."""
+
+    signature: Signature = ANY
+
+    def on(self, bench: object) -> tuple[float, ...]:
+        return bench.machine.opened
 
 
 @dataclass(frozen=True)

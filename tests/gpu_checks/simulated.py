@@ -136,6 +136,9 @@ class Simulated:
     images: dict = field(default_factory=dict)
     runs: list = field(default_factory=list)
 
+    def open(self):
+        pass
+
     def prepare(self, signatures):
         pass
 

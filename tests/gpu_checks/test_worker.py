@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from itertools import pairwise
 
 import pytest
 
 from gpu_checks.values import Unavailable
 from gpu_checks.worker import Worker, WorkerError
-from tests.gpu_checks.fake_probes import Answer, Misbehave
+from tests.gpu_checks.fake_probes import Answer, Misbehave, Opened
 
 IDLE = "tests.gpu_checks.fake_probes:idle"
 
@@ -79,6 +82,19 @@ def test_without_a_machine_every_probe_is_unavailable_for_its_reason():
         found = list(worker.run([Answer(0), Answer(1)]))
         assert worker.device == Unavailable("no GPU in this test")
     assert found == [(n, Unavailable("no GPU in this test")) for n in (0, 1)]
+
+
+def test_a_machine_that_cannot_be_opened_is_unavailable_for_its_reason():
+    with Worker("tests.gpu_checks.fake_probes:full") as worker:
+        found = list(worker.run([Answer(0), Answer(1)]))
+    assert found == [(n, Unavailable("CUDA_ERROR_OUT_OF_MEMORY: out of memory")) for n in (0, 1)]
+
+
+def test_machines_are_opened_one_after_the_other():
+    with ExitStack() as stack, ThreadPoolExecutor(4) as pool:
+        workers = [stack.enter_context(Worker(IDLE)) for _ in range(4)]
+        times = sorted(pool.map(lambda worker: next(worker.run([Opened()]))[1], workers))
+    assert all(end <= start for (_, end), (start, _) in pairwise(times))
 
 
 def test_a_machine_that_cannot_be_made_is_a_defect():
