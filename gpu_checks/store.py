@@ -196,7 +196,7 @@ class _File:
             except ValueError as error:
                 raise self.bad(number, f"column {place} {error}") from error
         self.named(number, line["table"], {"shape": shape, "columns": columns})
-        labels = np.stack(full, axis=-1).reshape(*shape, len(columns))
+        labels = np.stack(full, axis=-1, dtype=np.int32, casting="same_kind").reshape(*shape, len(columns))
         labels.setflags(write=False)
         return labels
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-Labels = npt.NDArray[np.int64]  # [lane][value][...]
+Labels = npt.NDArray[np.signedinteger[Any]]  # [lane][value][...]
 Table = npt.NDArray[np.uint16]  # [A slot][B slot] -> D slot or a code of `kernels`
 
 ROW, COLUMN, CONTRACTED, PRODUCT = range(4)  # the columns of a label: m, n and k class, product
