@@ -144,12 +144,23 @@ def copy_claims(subject: Subject) -> list[Claim[Kind]]:
     listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, number)]
     for part in subject.parts:
         kinds = KINDS if part.name in SIDES else (Kind.WELL_FORMED,)
-        listed += [Claim(atom.name, part.name, k, _wording(k, subject, part), rests_on(k, (part,))) for k in kinds]
+        listed += [
+            Claim(atom.name, part.name, k, _wording(k, subject, part), rests_on(k, (part,)))
+            for k in kinds
+            if k is not Kind.EQUALS or not _names(subject, part)
+        ]
     for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"threads, widths and multiplicities fit {mnemonic}"))
     listed.append(Claim(atom.name, "bits", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
     listed.append(Claim(atom.name, "bytes", Kind.RELATION, "every byte moves as recorded"))
     return listed
+
+
+def _names(subject: Subject, part: Part) -> bool:
+    """Whether a side gives the bits the names that the other has to use: Src, where both are in registers."""
+    in_registers = isinstance(subject.atom, CopyAtom) and all(subject.atom.space[name] == "reg" for name in SIDES)
+    told = any(other.formulas for other in subject.parts if other.name == "Dst")
+    return in_registers and part.name == "Src" and told
 
 
 def _wording(kind: Kind, subject: Subject, part: Part) -> str:

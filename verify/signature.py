@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from math import prod
 
@@ -98,6 +99,8 @@ def _element_faults(subject: Subject) -> Iterator[str]:
             return
         counts[operand] = int(found[1])
     if not counts:
+        again = Counter(atom.ptx or ()).most_common(1)
+        yield from (f"the atom issues {text} {n} times, its elements take it once" for text, n in again if n > 1)
         return
     issued, most = len(atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
     least = 1 if contracted(atom) > 1 else max(counts.values())

@@ -92,6 +92,12 @@ def test_a_composed_atom_issues_as_many_instructions_as_its_components_take(name
     assert status(atom(name, ptx=(right.ptx or ())[:1])) == "REFUTED"
 
 
+def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
+    """D = A*B + C twice is D = 2*A*B + C: only elements of several components take an instruction several times."""
+    once = atom().ptx or ()
+    assert len(once) == 1 and status(atom()) == "STANDS" and status(atom(ptx=once * 2)) == "REFUTED"
+
+
 def test_threads_of_one_atom_work_for_one_product() -> None:
     """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
     spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
