@@ -102,6 +102,8 @@ def _element_faults(subject: Subject) -> Iterator[str]:
         again = Counter(atom.ptx or ()).most_common(1)
         yield from (f"the atom issues {text} {n} times, its elements take it once" for text, n in again if n > 1)
         return
+    if counts.get("C", 1) != counts.get("D", 1):
+        yield f"an element of C has {counts.get('C', 1)} components, of D {counts.get('D', 1)}"
     issued, most = len(atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
     least = 1 if contracted(atom) > 1 else max(counts.values())
     if not least <= issued <= most:

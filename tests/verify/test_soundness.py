@@ -92,6 +92,11 @@ def test_a_composed_atom_issues_as_many_instructions_as_its_components_take(name
     assert status(atom(name, ptx=(right.ptx or ())[:1])) == "REFUTED"
 
 
+def test_an_accumulator_has_the_components_of_the_result() -> None:
+    right = atom("SM80_8x8x4_C64C64C64C64_TN")
+    assert status(replace(right, element={**right.element, "C": "1xf64"})) == "REFUTED"
+
+
 def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
     """D = A*B + C twice is D = 2*A*B + C: only elements of several components take an instruction several times."""
     once = atom().ptx or ()
