@@ -4,6 +4,7 @@
 import json
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -87,6 +88,38 @@ def test_junit_counts_what_does_not_pass(tmp_path: Path) -> None:
     assert int(suite.attrib["failures"]) == len(suite.findall(".//failure")) > 8
     assert int(suite.attrib["skipped"]) == len(suite.findall(".//skipped"))
     assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
+
+
+def outcomes(path: Path, *words: str) -> tuple[int, Counter[str], list[str]]:
+    """The exit code, the outcomes of the test cases, and the name of each that failed, of a JUnit report."""
+    target = path.with_suffix(".xml")
+    code = atom.main(["--atoms", str(path), *words, "--format", "junit", "-o", str(target)])
+    suite = ElementTree.parse(target).getroot()[0]
+    assert int(suite.attrib["tests"]) == len(suite.findall("testcase"))
+    found = Counter(node.tag for case in suite for node in case if node.tag != "properties")
+    assert all(int(suite.attrib[f"{tag}s"]) == found[tag] for tag in ("failure", "error"))
+    failed = [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite if c.find("failure") is not None]
+    return code, found, failed + [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite.findall("*[error]")]
+
+
+def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A required witness that was silent, a known defect that is gone, and one that is as expected."""
+    text = ENTRY.format(number=0, B=RIGHT_B)
+    silent = Path(user_file(tmp_path, text="\n".join(row for row in text.split("\n") if not row.startswith("ptx"))))
+    assert outcomes(silent)[::2] == (0, [])
+    assert outcomes(silent, "--require", "book")[::2] == (4, ["MINE_0 required book"])
+    gone = Path(user_file(tmp_path, text=text + 'known_defect = "B: it was wrong"\n'))
+    assert outcomes(gone, "--expect-known")[::2] == (1, ["MINE_0 known defect"])
+    assert atom.main(["--atoms", str(gone), "--expect-known", "-q"]) == 1
+    assert "known defects not as expected: 1; exit 1" in capsys.readouterr().out
+    assert atom.main(["--atoms", str(gone), "--expect-known", "--format", "json"]) == 1
+    assert json.loads(capsys.readouterr().out)["surprises"] == ["MINE_0"]
+    wrong = ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))") + 'known_defect = "B, ptx: wrong"\n'
+    known = Path(user_file(tmp_path, text=wrong))
+    refused, before, _ = outcomes(known)
+    code, found, failed = outcomes(known, "--expect-known")
+    assert (refused, code, failed) == (1, 0, []) and before["failure"] > 0
+    assert found["skipped"] == before["failure"] + before["skipped"]
 
 
 def test_a_users_atoms_take_the_same_path(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,6 +19,8 @@ def render(report: Report, verbose: bool = False) -> str:
         "schema": SCHEMA,
         "exit": int(report.exit()),
         "claims": {status.value: counts[status] for status in Status},
+        "surprises": report.surprises,
+        "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
         "subjects": [_case(case, verbose) for case in report.cases],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"

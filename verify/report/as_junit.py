@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from verify.report import Report
+from verify.report import Case, Report, surprise
 from verify.verdict import Status, Verdict
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 section 2.2
@@ -19,44 +19,56 @@ OUTCOME = {
 
 
 def render(report: Report) -> str:
-    """JUnit XML. UNCHECKED is skipped, UNKNOWN, VACUOUS and a contradiction are errors; none of them is a pass."""
-    verdicts = list(report.verdicts())
-    outcomes = [_outcome(v) for v in verdicts]
+    """JUnit XML. UNCHECKED is skipped, UNKNOWN, VACUOUS and a contradiction are errors; none of them is a pass.
+
+    What else fails the run is a test case too: a known defect that is not as expected, a required witness that was
+    silent. A known defect that was expected is skipped.
+    """
     root = ElementTree.Element("testsuites")
-    suite = ElementTree.SubElement(
-        root,
-        "testsuite",
-        name="lanecheck",
-        tests=str(len(verdicts)),
-        failures=str(outcomes.count("failure")),
-        errors=str(outcomes.count("error")),
-        skipped=str(outcomes.count("skipped")),
-    )
-    for verdict, outcome in zip(verdicts, outcomes, strict=True):
-        _testcase(suite, verdict, outcome)
+    suite = ElementTree.SubElement(root, "testsuite", name="lanecheck")
+    for case in report.cases:
+        for verdict in case.verdicts:
+            _testcase(suite, case, verdict, report.expect_known)
+    for name in report.surprises:
+        _extra(suite, name, "known defect", "failure", surprise(name))
+    for name, reason in report.unmet():
+        _extra(suite, name, f"required {reason.partition(':')[0]}", "error", reason)
+    suite.set("tests", str(len(suite)))
+    for attribute, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        suite.set(attribute, str(len(suite.findall(f"testcase/{outcome}"))))
     ElementTree.indent(root)
     text = ElementTree.tostring(root, encoding="unicode")
     return '<?xml version="1.0" encoding="utf-8"?>\n' + NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text) + "\n"
 
 
-def _outcome(verdict: Verdict) -> str:
-    return "error" if verdict.contradiction else OUTCOME.get(verdict.status, "")
+def _outcome(case: Case, verdict: Verdict, expect_known: bool) -> str:
+    if verdict.contradiction:
+        return "error"
+    expected = expect_known and case.as_known and verdict.status is Status.REFUTED
+    return "skipped" if expected else OUTCOME.get(verdict.status, "")
 
 
-def _testcase(suite: ElementTree.Element, verdict: Verdict, outcome: str) -> None:
+def _extra(suite: ElementTree.Element, subject: str, name: str, outcome: str, message: str) -> None:
+    case = ElementTree.SubElement(suite, "testcase", classname=subject, name=name)
+    ElementTree.SubElement(case, outcome, message=message)
+
+
+def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_known: bool) -> None:
     claim = verdict.claim
     name = f"{claim.part} {claim.kind.label}".strip()
-    case = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
-    properties = ElementTree.SubElement(case, "properties")
+    told = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
+    properties = ElementTree.SubElement(told, "properties")
     if claim.provenance:
         ElementTree.SubElement(properties, "property", name="provenance", value=claim.provenance)
     for evidence in verdict.evidence:
         shared = f"shared with {evidence.shared}" if evidence.shared else ""
         value = " ".join(filter(None, (evidence.status, evidence.method, shared, evidence.reason)))
         ElementTree.SubElement(properties, "property", name=evidence.witness.value, value=value)
+    outcome = _outcome(case, verdict, expect_known)
     if outcome:
         wrong = verdict.counterexample
         message = wrong.statement if wrong is not None else verdict.reason
-        node = ElementTree.SubElement(case, outcome, message=f"{claim.text}: {message}")
+        known = f"known defect: {case.known_defect}: " if outcome == "skipped" and wrong is not None else ""
+        node = ElementTree.SubElement(told, outcome, message=f"{known}{claim.text}: {message}")
         if wrong is not None:
             node.text = "\n".join([wrong.arithmetic, *wrong.damage, wrong.repair, wrong.replay]).strip()

@@ -40,6 +40,8 @@ def summary(report: Report) -> str:
     unmet = report.unmet()
     if unmet:
         line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
+    if report.surprises:
+        line += f"; known defects not as expected: {len(report.surprises)}"
     return f"{line}; exit {int(report.exit())}"
 
 
