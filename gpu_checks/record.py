@@ -169,10 +169,9 @@ def controls(
     maps = maps_of(operands, passed, spare(signature))
     if maps is None or (metadata is not None and not _complete(metadata)):
         return None
-    ways = [(maps, metadata), _renamed(signature, maps, metadata, seed)]
-    if signature.lanes == 1:
-        ways.append(({**maps, "A": np.roll(maps["A"], 1, axis=1)}, metadata))
+    turned = [({**maps, "A": np.roll(maps["A"], 1, axis=1)}, metadata)] if signature.lanes == 1 else []
     try:
+        ways = [(maps, metadata), _renamed(signature, maps, metadata, seed), *turned]
         lots = [deal(signature, chosen, trials, seed, how) for chosen, how in ways]
     except (ValueError, IndexError):  # more classes than the tile has rows or columns: `exceptions` says so
         return None

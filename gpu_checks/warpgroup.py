@@ -98,6 +98,7 @@ class _OfA:
         wrong += sum(len(first.a) - len(one.a) for one in self.rest)
         ways = relation.ways()[self.patterns]
         wrong += sparse.moved(relation, labels, ways, self.rest[: len(ways)])
+        wrong += sum(_astray(relation, one, labels[one.a, ROW, None], 0) for one in (first, *self.rest))
         notes = self.notes + _misfits(wrong)
         if relation.metadata is not None and self.drawn is not None:
             rest = self.rest[len(ways) :]
@@ -136,7 +137,7 @@ class _OfB:
         k = np.concatenate([way[table.a].repeat(table.b.shape[1]) for way, table in zip(ways, tables, strict=True)])
         labels, wrong = _placed(self.form, "B", self.image, b, columns, k)
         row, columns_of_b = int((relation.operands["A"][..., ROW] == 0).sum()), self.form.signature.shape[1]
-        wrong += sum(abs(table.b.size - row * columns_of_b) for table in tables)
+        wrong += sum(abs(table.b.size - row * columns_of_b) + _astray(relation, table, 0) for table in tables)
         return _image("B", self.image, labels), _of("B", self.image, self.notes + _misfits(wrong))
 
 
@@ -154,6 +155,15 @@ def _rows(relation: Relation, table: Meetings) -> Labels:
 def _columns(relation: Relation, table: Meetings) -> Labels:
     columns: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), COLUMN]
     return columns
+
+
+def _astray(relation: Relation, table: Meetings, row: Labels | int, column: int | None = None) -> int:
+    """How many products are in another row of D than their element of A, or in another column than all of them."""
+    labels = relation.operands["D"].reshape(-1, 4)[table.d]
+    wrong = labels[..., ROW] != row
+    if column is not None:
+        wrong |= labels[..., COLUMN] != column
+    return int(np.count_nonzero(wrong))
 
 
 def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Few) -> tuple[Labels, int]:

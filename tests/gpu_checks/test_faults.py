@@ -1,0 +1,216 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Machines that are wrong in one thing, of each kind of probe: every one is told by its exceptions or controls."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_checks.machine import Hits
+from gpu_checks.record import record
+from gpu_checks.worker import Bench
+from isa_tables.signature import signature as look_up
+from tests.gpu_checks.simulated import Simulated, random_deal
+from tests.gpu_checks.test_coded import SPARSE, THIN, WIDE, sparse_machine, wide_machine
+
+F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
+F16 = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
+B1 = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc"
+
+
+def machine_of(name, kind):
+    """The simulated machine of an instruction, with elements dealt at random."""
+    if name.startswith("wgmma"):
+        return wide_machine(name, kind)
+    if name.startswith("mma.sp"):
+        return sparse_machine(name, kind)
+    s = look_up(name)
+    return s, kind({name: random_deal(s, np.random.default_rng(7))})
+
+
+def recorded(name, kind):
+    s, machine = machine_of(name, kind)
+    return record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+
+
+class OneBit(Simulated):
+    """One word of one lane's D is wrong by its lowest bit, in one trial of all."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        words = super().run(signature, a, b, c, fixed)
+        words[-1, -1, -1] ^= 1
+        return words
+
+
+class Lanes(Simulated):
+    """Products take B from two lanes exchanged, which the relation did not show; in memory, from two places."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        b = b.copy()
+        lanes = b if b.shape[1] > 1 else b.reshape(len(b), -1, 4)  # rows of 16 bytes
+        lanes[:, [1, 2]] = lanes[:, [2, 1]]
+        return super().run(signature, a, lanes.reshape(b.shape), c, fixed)
+
+
+class Accumulators(Simulated):
+    """Products take C from two lanes exchanged, but not where A and B are zero."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        if a.any():
+            c = c.copy()
+            c[:, [1, 2]] = c[:, [2, 1]]
+        return super().run(signature, a, b, c, fixed)
+
+
+class Forgetful(Simulated):
+    """Products leave out C."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        return super().run(signature, a, b, c if not a.any() else np.zeros_like(c), fixed)
+
+
+EVERY = [F64, B1, SPARSE[0], WIDE]
+
+
+@pytest.mark.parametrize("kind", [OneBit, Lanes, Accumulators, Forgetful])
+@pytest.mark.parametrize("name", EVERY)
+def test_products_that_are_wrong_in_one_thing_fail_the_controls(name, kind):
+    found = recorded(name, kind)
+    assert not found.sound
+    assert found.controls is None or found.controls.product + found.controls.relabelled > 0
+
+
+def spoiled(at, value):
+    """A table in which one pair, the `at`-th that met, shows something else."""
+
+    def spoil(table):
+        a, b = np.argwhere(table != 0xFFFF)[at]
+        table[a, b] = table[a, b] ^ 1 if value is None else value
+        return table
+
+    return spoil
+
+
+@pytest.mark.parametrize("value", [None, 0xFFFF, 0xFFF0, 0xFFFD], ids=["other", "none", "unwritten", "code"])
+@pytest.mark.parametrize("name", [F64, F16])
+def test_one_pair_that_meets_elsewhere_or_not_at_all_is_told(name, value):
+    s, machine = machine_of(name, Simulated)
+    machine.spoil = spoiled(17, value)
+    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    assert found.exceptions and not found.sound
+
+
+def test_one_pair_that_meets_and_should_not_is_told():
+    s, machine = machine_of(F64, Simulated)
+
+    def spoil(table):
+        a, b = np.argwhere(table == 0xFFFF)[5]
+        table[a, b] = table[a].min()
+        return table
+
+    machine.spoil = spoil
+    assert record(machine, s, Bench(machine).landmarks, trials=2, seed=0).exceptions
+
+
+class Changes(Simulated):
+    """One answer of all coded probes, the `turn`-th, is changed."""
+
+    turn = -1  # none
+
+    def hits(self, signature, several):
+        found = super().hits(signature, several)
+        asked = self.__dict__.setdefault("asked", 0)
+        self.asked += len(found)
+        if asked <= self.turn < self.asked:
+            found[self.turn - asked] = self.changed(found[self.turn - asked])
+        return found
+
+
+class Drops(Changes):
+    def changed(self, hits):
+        counts = hits.counts.copy()
+        counts[met(hits)] -= 1
+        return Hits(counts, hits.reached, hits.codes)
+
+
+class Elsewhere(Changes):
+    def changed(self, hits):
+        reached = hits.reached.copy()
+        reached[met(hits), 0] ^= 1
+        return Hits(hits.counts, reached, hits.codes)
+
+
+class Another(Changes):
+    def changed(self, hits):
+        codes = hits.codes.copy()
+        codes[met(hits), 0] ^= 1
+        return Hits(hits.counts, hits.reached, codes)
+
+
+def met(hits):
+    """An element of A, neither the first nor the last, that is there."""
+    return np.flatnonzero(hits.counts)[9]
+
+
+@pytest.fixture(scope="module")
+def honest():
+    return {name: recorded(name, Simulated) for name in (SPARSE[0], WIDE, THIN)}
+
+
+@pytest.mark.parametrize("kind", [Drops, Elsewhere, Another])
+@pytest.mark.parametrize(("name", "turns"), [(SPARSE[0], (0, 3, 8)), (WIDE, (0, 3, 15)), (THIN, (5, 12))])
+def test_a_lie_in_one_element_of_any_answer_is_told_or_stands_in_the_recording(name, turns, kind, monkeypatch, honest):
+    """An element of an image that is said to stand where none stands contradicts nothing: the book has to say so."""
+    for turn in turns:
+        monkeypatch.setattr(kind, "turn", turn)
+        found = recorded(name, kind)
+        assert not found.sound or told(found) != told(honest[name]), turn
+        assert not found.sound or kind is Another
+
+
+def told(recording):
+    return [image.labels.tolist() for image in recording.images]
+
+
+class Narrow(Simulated):
+    """Has 8 columns, whatever the instruction says; the others are never written."""
+
+    def one_hit(self, signature, coded):
+        found = super().one_hit(signature, coded)
+        columns = self.deals[signature.mnemonic]["D"].reshape(-1, 3)[found.reached, 1]
+        return replace(found, counts=np.minimum(found.counts, (columns < 8).sum(axis=1)).astype(np.uint32))
+
+
+class Rotated(Simulated):
+    """Products, but nothing else, are ruled by the metadata of the next lane."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        return super().run(signature, a, b, c, np.roll(fixed, 1, axis=1))
+
+
+class Heedless(Simulated):
+    """Reads A in memory under the first selector, whichever is asked for."""
+
+    def standing(self, signature, words):
+        if signature.operands["A"].space == "smem":
+            signature = look_up(signature.mnemonic, A_space="smem", F=0)
+        return super().standing(signature, words)
+
+
+class Straying(Simulated):
+    """With A in memory, one product of the last configuration goes to another column's element of D."""
+
+    def one_hit(self, signature, coded):
+        found = super().one_hit(signature, coded)
+        if coded.a is not None:
+            deal = self.deals[signature.mnemonic]["D"].reshape(-1, 3)
+            (other,) = np.flatnonzero((deal[:, 0] == deal[found.reached[-1, 0], 0]) & (deal[:, 1] == 7))
+            found.reached[-1, 0] = other
+        return found
+
+
+@pytest.mark.parametrize(("kind", "name"), [(Narrow, THIN), (Rotated, SPARSE[0]), (Heedless, THIN), (Straying, WIDE)])
+def test_another_n_and_other_metadata_and_selectors_than_asked_for_are_told(kind, name):
+    assert not recorded(name, kind).sound
