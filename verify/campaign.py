@@ -49,9 +49,21 @@ class Score:
 
     @property
     def complete(self) -> bool:
-        """Whether book, z3 and recording refuted all they could speak on, and joint mutants fared as they must."""
-        singles = all(0 < self.asked[judge] == self.refuted[judge] for judge in JUDGES[:3])
-        return singles and self.joint_related == self.joint_asked and self.joint_refuted == self.joint
+        """Whether book and z3 refuted all, a recording all it could speak on, and joint mutants fared as they must."""
+        return not self.silent and not self.survived
+
+    @property
+    def survived(self) -> bool:
+        """Whether a mutant was not refuted by a judge who had to, or a joint mutant fared otherwise than it must."""
+        singles = all(self.asked[judge] == self.refuted[judge] for judge in JUDGES[:3])
+        heard = self.asked["book"] == self.asked["z3"] == self.mutants
+        joint = self.joint_related == self.joint_asked and self.joint_refuted == self.joint
+        return not (singles and heard and joint)
+
+    @property
+    def silent(self) -> list[str]:
+        """The witnesses that never spoke."""
+        return [judge for judge in JUDGES[:3] if not self.asked[judge]]
 
     def lines(self) -> list[str]:
         """The score in words, the verdict last."""
@@ -67,10 +79,12 @@ class Score:
             f"{self.joint} joint mutants: the relation holds for {self.joint_related} of {self.joint_asked}, "
             f"the book refutes {self.joint_refuted} of {self.joint}"
         )
-        silent = [judge for judge in JUDGES[:3] if not self.asked[judge]]
-        if silent:
-            return [*told, f"INCOMPLETE: {', '.join(silent)} never spoke"]
-        return [*told, "every mutant is refuted" if self.complete else "SOME MUTANT SURVIVES"]
+        if self.survived:
+            return [*told, "SOME MUTANT SURVIVES"]
+        return [
+            *told,
+            f"INCOMPLETE: {', '.join(self.silent)} never spoke" if self.silent else "every mutant is refuted",
+        ]
 
     def as_dict(self) -> dict[str, object]:
         """The score as plain data, `"schema": 1`."""
@@ -176,6 +190,8 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
             score.refuted[judge] += refuted
             if not refuted and judge != "intrinsic":
                 score.survivors.append(f"SURVIVES {judge}: {mutant.origin} {operand} {mutant.what}")
+        elif judge in ("book", "z3"):
+            score.survivors.append(f"UNHEARD by {judge}: {mutant.origin} {operand} {mutant.what}")
 
 
 def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:

@@ -19,7 +19,7 @@ then relabel an axis in both operands that hold it, which every product survives
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaign; returns 0 when every mutant that is another function was refuted."""
+    """Run the campaign; returns 0 when every mutant that is another function is refuted, 4 where a witness is silent."""
     return cli.guarded(_main, argv)
 
 
@@ -39,7 +39,9 @@ def _main(argv: Sequence[str] | None) -> int:
     as_json = options.format == "json"
     text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options.quiet, options.verbose)
     cli.write(text, options.output)
-    return cli.Exit.STANDS if score.complete else cli.Exit.REFUTED
+    if score.survived:
+        return cli.Exit.REFUTED
+    return cli.Exit.UNKNOWN if score.silent else cli.Exit.STANDS
 
 
 def _text(score: Score, quiet: bool, verbose: bool) -> str:

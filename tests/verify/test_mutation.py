@@ -9,9 +9,11 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import registry
-from verify import mutate
+from verify import judgement, mutate
 from verify.campaign import campaign, sampled
 from verify.mutants import changes, distinct, joint_mutants, mutants
+from verify.subject import Part, Subject
+from verify.verdict import Kind
 
 
 def test_every_kind_of_change_is_made() -> None:
@@ -66,6 +68,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "every mutant is refuted\n"
     assert mutate.main(["UniversalFMA"]) == 2
     assert mutate.main(["no_such_atom"]) == 2
+    assert mutate.main(["SM100_MMA_F16BF16_SS*128, 64*", "-q"]) == 4
+    assert capsys.readouterr().out == "INCOMPLETE: recording never spoke\n"
 
 
 def test_a_surviving_mutant_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,3 +78,19 @@ def test_a_surviving_mutant_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     told = capsys.readouterr().out
     assert "SURVIVES book: SM80_8x8x4_F64F64F64F64_TN A" in told and told.endswith("SOME MUTANT SURVIVES\n")
+
+
+def test_a_mutant_on_which_the_book_was_silent_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mutants are made from operands that the book knows: where it says nothing, a hundred per cent is of fewer."""
+    spoken = judgement.missing_premise
+
+    def silent(kind: Kind, subject: Subject, part: Part) -> str:
+        return "gone" if kind is Kind.EQUALS and ":((16," in part.text else spoken(kind, subject, part)
+
+    monkeypatch.setattr(judgement, "missing_premise", silent)
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
+    told = capsys.readouterr().out
+    assert "UNHEARD by book: SM80_8x8x4_F64F64F64F64_TN A stride 8 (mode 0) doubled" in told
+    assert "SOME MUTANT SURVIVES" in told
