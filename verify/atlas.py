@@ -30,13 +30,12 @@ def _main(argv: Sequence[str] | None) -> int:
     parser = cli.parser("python -m verify.atlas", DESCRIPTION, formats=FORMATS)
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
-    parser.add_argument("--write", metavar="DIR", help="write it there as Markdown, JSON and HTML at once")
+    parser.add_argument("--write", metavar="DIR", help="write it there too, as Markdown, JSON and HTML")
     options = parser.parse_args(argv)
     atlas = _atlas(options)
     if options.write:
         _write(atlas, Path(options.write))
-    if not options.write or options.output:
-        cli.write(_rendered(atlas, options.format, options.quiet), options.output)
+    cli.write(_rendered(atlas, options.format, options.quiet), options.output)
     return atlas.exit
 
 

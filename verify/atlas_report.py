@@ -156,6 +156,7 @@ def as_json(atlas: Atlas) -> str:
         "instructions": [_row(row) for row in atlas.rows],
         "total": _row(atlas.total()),
         "without_atom": [_row(row, "instructions") for row in atlas.unclaimed],
+        "total_without_atom": _row(atlas.without_atom(), "instructions"),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 

@@ -70,6 +70,24 @@ def test_evidence_is_shared_among_equal_operands(whole: Atlas) -> None:
     assert 0.75 * wgmma.evidence < wgmma.shared < wgmma.evidence
 
 
+@pytest.mark.parametrize(
+    ("rows", "whole_of", "counted"),
+    [("instructions", "total", "atoms"), ("without_atom", "total_without_atom", "instructions")],
+)
+def test_the_sums_are_those_of_the_rows(whole: Atlas, rows: str, whole_of: str, counted: str) -> None:
+    document = json.loads(atlas_report.as_json(whole))
+    listed, sums = document[rows], document[whole_of]
+    assert sums[counted] == sum(row[counted] for row in listed) == sum(sums["verdicts"].values())
+    for key in ("verdicts", "claims"):
+        assert Counter(sums[key]) == sum((Counter(row[key]) for row in listed), Counter())
+    for witness in Witness:
+        said = [{word: row["witnesses"][witness][word] for word in Told} for row in listed]
+        assert all(sum(counts.values()) == row[counted] for counts, row in zip(said, listed, strict=True))
+        assert {word: sums["witnesses"][witness][word] for word in Told} == {
+            word: sum(counts[word] for counts in said) for word in Told
+        }
+
+
 def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert command.main([*FEW, *words]) == 0
     return capsys.readouterr().out
@@ -88,7 +106,7 @@ def test_the_formats_tell_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
         assert any(
             line.startswith(name) and line[len(name) :].split()[0] == str(row["atoms"]) for line in text.split("\n")
         )
-    assert told(capsys, "--write", str(tmp_path)) == ""
+    assert told(capsys, "--write", str(tmp_path)) == text
     assert (tmp_path / "atlas.md").read_text(encoding="utf-8") == markdown
     assert json.loads((tmp_path / "atlas.json").read_text(encoding="utf-8")) == document
     seen: list[str] = []
