@@ -19,7 +19,7 @@ then relabel an axis in both operands that hold it, which every product survives
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaign; returns 0 when every mutant that is another function is refuted, 4 where a witness is silent."""
+    """Run the campaign; returns 0 when every mutant that is another function is refuted, 4 if a witness was silent."""
     return cli.guarded(_main, argv)
 
 
