@@ -126,6 +126,7 @@ class Equality:
     """The claim that a family of layouts equals a formula: at every thread t, replica q, value v and parameter.
 
     locate(thr(t) + rep(q), v) = (x, y), with x and y in the extents and x + extent[0] * y = L(t, v).
+    It is posed when the layout has the threads of `thr`, as many in every member, and no mode is empty.
     """
 
     title: str
@@ -148,7 +149,7 @@ class Equality:
 
 
 def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Prove or refute an equality for all parameters at once; unknown where the problem is not linear.
+    """Prove or refute an equality for all parameters at once; unknown where it is not posed, or not linear.
 
     Raises EngineError when the solver's counterexample is none in plain Python.
     """
@@ -221,6 +222,7 @@ def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
     params = sorted({*claim.layout.names(), *(name for extent in claim.extent for name in extent.names)})
     for name in params:
         problem.parameter(name)
+    _require_points(claim)
     if any(set(extent.names) & {"thread", "value", "replica"} for extent in claim.extent):
         raise ProblemError("a parameter has the name of a variable")
     thread = problem.variable("thread", size(modes(claim.thr)))
@@ -237,6 +239,17 @@ def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
     inside = [x >= 0, x < rows, y >= 0, y < columns]
     holds = conjunction([*inside, x + claim.extent[0].factor * y == element])
     return f"; {claim.title}\n{problem.refuting(holds)}", (*params, "thread", "value", "replica")
+
+
+def _require_points(claim: Equality) -> None:
+    """Raise ProblemError where digits would leave out points of the claim, so that nothing of them were proved."""
+    modes_of = (*claim.layout.thread, *claim.layout.value)
+    empty = next((str(extent) for extent in (*(s for s, _ in modes_of), *claim.extent) if extent.factor < 1), None)
+    if empty is not None:
+        raise ProblemError(f"an extent of {empty} leaves nothing to prove")
+    threads = total(s for s, _ in claim.layout.thread)
+    if threads != Size(size(modes(claim.thr))):
+        raise ProblemError(f"the layout has {threads} threads, thr numbers {size(modes(claim.thr))}")
 
 
 def _refutation(claim: Equality, session: Session, names: tuple[str, ...]) -> dict[str, int]:

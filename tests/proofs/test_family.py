@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from isa_tables import where
 from layouts import Layout
 from proofs.errors import EngineError
 from proofs.family import Digits, Equality, FamilyLayout, Size, digits, in_order, prove_family_equals
@@ -120,6 +121,49 @@ def test_what_is_not_linear_is_unknown_and_not_proved() -> None:
     assert prove_family_equals(equality(FamilyLayout(THREAD, ((N, N),)))).status == "unknown"
     square = Equality("x", WGMMA, (Size(8) * N, Size(64)), LANES, ONE, accumulator)
     assert prove_family_equals(square).status == "unknown"
+
+
+UNPOSED = [
+    (FamilyLayout((*THREAD[:2], (Size(2), Size(16))), VALUE), LANES, "the layout has 64 threads, thr numbers 128"),
+    (FamilyLayout((*THREAD, (N, Size(0))), VALUE), LANES, "the layout has 128*n threads, thr numbers 128"),
+    (WGMMA, Layout.parse("64:1"), "the layout has 128 threads, thr numbers 64"),
+    (FamilyLayout(THREAD, ((Size(0), Size(7)),)), LANES, "an extent of 0 leaves nothing to prove"),
+]
+
+
+@pytest.mark.parametrize(("layout", "thr", "reason"), UNPOSED)
+def test_points_that_the_digits_leave_out_are_not_proved(layout: FamilyLayout, thr: Layout, reason: str) -> None:
+    """Of 64 threads' digits thread 64 has none: no counterexample can be there, and the claim is false there."""
+    claim = Equality("x", layout, (Size(64), Size(8) * N), thr, ONE, accumulator)
+    outcome = prove_family_equals(claim)
+    assert (outcome.status, outcome.reason) == ("unknown", reason)
+
+
+WRONG_FORMULAS = {  # the first n of which a member is wrong
+    "rows exchanged": (1, lambda x, y, i: (x ^ 8, y)),
+    "columns exchanged": (1, lambda x, y, i: (x, y ^ 1)),
+    "blocks of columns exchanged": (1, lambda x, y, i: (x, y ^ 8)),
+    "from value 12 on": (4, lambda x, y, i: (where(i >= 12, x ^ 8, x), y)),
+    "beyond 1000 values": (251, lambda x, y, i: (x, where(i >= 1000, 0, y))),
+}
+
+
+@pytest.mark.parametrize("wrong", WRONG_FORMULAS)
+def test_a_wrong_formula_is_refuted_with_the_smallest_n(wrong: str) -> None:
+    """Also one that is right for all members that anyone lists."""
+    first, change = WRONG_FORMULAS[wrong]
+    claim = Equality("x", WGMMA, (Size(64), Size(8) * N), LANES, ONE, lambda lane, i: change(*accumulator(lane, i), i))
+    outcome = prove_family_equals(claim)
+    assert outcome.status == "sat"
+    assert outcome.model is not None
+    if first <= 64:
+        assert outcome.model["n"] == first
+    else:
+        assert outcome.model["n"] >= first
+    assert (
+        outcome.model["element"] != outcome.model["x"] + 64 * outcome.model["y"]
+        or not outcome.model["y"] < 8 * outcome.model["n"]
+    )
 
 
 def test_out_of_budget_is_unknown() -> None:
