@@ -27,6 +27,7 @@ SHIPPED = Path(__file__).parent / "ptx"
 SUFFIX = ".toml"
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 MAX_BYTES = 1 << 20
+MAX_VARIANTS = 1 << 16  # of one form
 Word = str | int
 
 
@@ -106,7 +107,7 @@ def parsed(file: str, text: str) -> dict[str, Any]:
     """The TOML tables of a file with `schema = 1`."""
     try:
         return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # TOMLDecodeError, and an int() of too many digits
         raise TableError(file, "", f"not TOML: {error}") from None
 
 
@@ -173,7 +174,8 @@ def _sparsity(data: Mapping[str, Any], file: str) -> Sparsity | None:
     table = data["sparsity"]
     schema.check(table, schema.SPARSITY, file, "sparsity", tuple(schema.SPARSITY))
     for field, columns in table["kept"].items():
-        good = columns == sorted({*columns} & {*range(table["columns"])}) and 2 * len(columns) == table["columns"]
+        inside = all(0 <= column < table["columns"] for column in columns)
+        good = inside and columns == sorted({*columns}) and 2 * len(columns) == table["columns"]
         if not field.isdecimal() or int(field) >= 16 or not good:
             raise TableError(file, f"sparsity.kept.{field}", f"{columns} are not half of {table['columns']} columns")
     return Sparsity(table["columns"], {int(field): tuple(kept) for field, kept in table["kept"].items()})
@@ -194,7 +196,9 @@ def variants(table: Table) -> Mapping[Said, tuple[Variant, ...]]:
     """Every instruction of a table by what its mnemonic says; several when only their selections differ."""
     found: dict[Said, tuple[Variant, ...]] = {}
     for form in table.forms:
-        for variant in _expand(table, form):
+        for number, variant in enumerate(_expand(table, form)):
+            if number == MAX_VARIANTS:
+                raise TableError(table.file, "mnemonic", f"{form['mnemonic']} makes more than {number} instructions")
             before = found.get(variant.said, ())
             if any(_overlap(variant, other) for other in before):
                 raise TableError(table.file, "mnemonic", f"{variant.mnemonic} is described twice")

@@ -33,12 +33,13 @@ class Partial(Report):
 
 def told_apart(stated: Iterable[S], tell: Callable[[S], T]) -> Iterator[T | Exit]:
     """What is told of each statement; of one that is refused, or that we fail at, a line on stderr and its code."""
+    from isa_tables import TableError
     from layouts.atoms import AtomFileError
 
     for one in stated:
         try:
             yield tell(one)
-        except (UsageError, AtomFileError) as error:
+        except (UsageError, AtomFileError, TableError) as error:
             yield complain(f"lanecheck: {error}", Exit.USAGE)
         except Exception as error:
             if os.environ.get("LANECHECK_TRACEBACK"):

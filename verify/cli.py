@@ -89,9 +89,9 @@ def _unforeseen(error: Exception) -> Exit:
     """What no command expects: a badly written table of the ISA, which a user may have added, or a bug of ours."""
     from isa_tables import TableError
 
-    said = str(error).partition("\n")[0]
     if isinstance(error, TableError):
-        return complain(f"lanecheck: {said}", Exit.USAGE)
+        return complain(f"lanecheck: {error}", Exit.USAGE)
+    said = str(error).partition("\n")[0]
     return complain(
         f"lanecheck: internal error, nothing was judged: {type(error).__name__}: {said} "
         "(LANECHECK_TRACEBACK=1 shows where)",
@@ -112,8 +112,8 @@ def uncollected() -> Iterator[None]:
 
 
 def complain(line: str, code: Exit) -> Exit:
-    """Print one line on stderr and hand the exit code on."""
-    print(line, file=sys.stderr)
+    """Print one line on stderr, the first of a text with more, and hand the exit code on."""
+    print(line.partition("\n")[0], file=sys.stderr)
     return code
 
 

@@ -32,6 +32,7 @@ BAD = [
     ("lanes   = 32", "lanes = 0", "lanes", "must be a whole number above 0, not 0"),
     ("lanes   = 32", "lanes = 16", "C.values", "16 lanes x 4 values is not 1 x 16x8 elements"),
     ("lanes   = 32", "lanes = 32\nwarps = 1", "warps", "unknown key (known here: schema, isa,"),
+    ("lanes   = 32", "lanes = " + "9" * 5000, "", "not TOML"),
     ("lanes   = 32", 'lanes = 32\nproduct = "%laneid // i"', "product", "unknown name 'i'"),
     ("lanes   = 32", "lanes = 32\nlanes = 32", "", "not TOML"),
     ("mnemonic = ", "mnemonics = ", "mnemonics", "unknown key"),
@@ -113,9 +114,18 @@ BAD_SPARSE = [
     ('held   = "threadID_in_group == F"', 'space  = "ram"', "E.space", "must be one of reg, smem, gmem, tmem"),
     ('held   = "threadID_in_group == F"', "unspecified = true", "E.unspecified", "stands beside 'row'"),
     ("columns = 4", "columns = 8", "sparsity.kept.4", "[0, 1] are not half of 8 columns"),
+    ("columns = 4", "columns = 1000000000000", "sparsity.kept.4", "[0, 1] are not half of 1000000000000 columns"),
+    ("4 = [0, 1]", "4 = [-1, 0]", "sparsity.kept.4", "are not half"),
+    ("4 = [0, 1]", "4 = [0, 4]", "sparsity.kept.4", "are not half"),
     ("4 = [0, 1]", "4 = [1, 0]", "sparsity.kept.4", "are not half"),
     ("4 = [0, 1]", "17 = [0, 1]", "sparsity.kept.17", "are not half"),
     ("columns = 4", "column = 4", "sparsity.column", "unknown key"),
+    (
+        'k16.row.col.{D}.{A}.{B}.{C}"',
+        f'k16.row.col.x{{x}}.y{{y}}.{{D}}.{{A}}.{{B}}.{{C}}"\nparam = {{ x = {[*range(300)]}, y = {[*range(300)]} }}',
+        "mnemonic",
+        "makes more than 65536 instructions",
+    ),
 ]
 
 

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A badly written table among the shipped ones, whatever the command: one line with file and key, exit 2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from isa_tables import signature, tables
+from verify import atlas, atom, movement, mutate, subject, tiling
+
+NAME = "mma_m16n8k16_new.toml"
+SHIPPED = "mma_m16n8k16_16b.toml"
+TEXT = (tables.SHIPPED / SHIPPED).read_text()
+ATOM = "SM80_16x8x16_F32F16F16F32_TN"
+TILING = ["--atom", ATOM, "--atoms-layout", "1,1,1", "--permutation", "_,_,_", "--tile", "16,8,16"]
+BAD = {
+    "no TOML": ("schema = [", "not TOML"),
+    "a number too long": (f"schema = {'9' * 5000}", "not TOML"),
+    "a bad key": (TEXT.replace("lanes ", "lane "), "lane: unknown key"),
+    "twice": (TEXT, "mnemonic: mma.sync.aligned.m16n8k16.row.col"),
+}
+COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
+    "atom": (atom.main, [ATOM]),
+    "atlas": (atlas.main, []),
+    "mutate": (mutate.main, [ATOM]),
+    "tiling": (tiling.main, TILING),
+    "movement": (movement.main, ["--from", "ldmatrix.sync.aligned.m8n8.x4.shared.b16", "--to", ATOM]),
+}
+
+
+@pytest.fixture
+def shipped_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Plants a file among the shipped tables, or in place of one."""
+
+    def plant(text: str, instead: str = "") -> Path:
+        (tmp_path / NAME).write_text(text)
+        files = tables.files
+
+        def more(folder: Path, key: tables.Said | None = None) -> Sequence[Path]:
+            held = key is None or tables.may_hold(NAME, key.stem, key.shape)
+            others = [path for path in files(folder, key) if path.name != instead]
+            return [*others, *([tmp_path / NAME] if held else [])]
+
+        monkeypatch.setattr(tables, "files", more)
+        for cached in (signature._shipped, subject.look_up):
+            cached.cache_clear()
+        return tmp_path / NAME
+
+    return plant
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("bad", BAD)
+def test_a_bad_table_is_one_line_and_exit_2(
+    command: str, bad: str, shipped_with: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    text, words = BAD[bad]
+    path = shipped_with(text)
+    main, argv = COMMANDS[command]
+    assert main(argv) == 2
+    told = capsys.readouterr().err
+    assert told.count("\n") == 1, told
+    assert str(path) in told
+    assert words in told
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_bad_formula_is_one_line_too(
+    command: str, shipped_with: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """In Python its error has the formula below it and a caret."""
+    path = shipped_with(TEXT.replace('row    = "groupID', 'row    = "groupID / 2'), instead=SHIPPED)
+    main, argv = COMMANDS[command]
+    code = main(argv)
+    told = capsys.readouterr().err
+    assert (code, told.count("\n")) == (2, 1), told
+    assert str(path) in told
+    assert "write '//' at column" in told
