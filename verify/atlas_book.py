@@ -18,7 +18,7 @@ from isa_tables.signature import find, mnemonics
 from layouts import Layout
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.book import evaluate
-from verify.copies import NO_ORDER, SIDES, moves, sides, spaces
+from verify.copies import NO_ORDER, SIDES, left_open, moves, sides, spaces
 from verify.formulas import Formula, Memory, Registers, formulas
 from verify.subject import FRAGMENTS, issuers
 
@@ -103,7 +103,7 @@ def _key(instruction: isa_tables.Instruction, operand: str) -> tuple[object, ...
 
 
 def _copy(instruction: isa_tables.Instruction) -> CopyAtom | Silent:
-    told, signature = spaces(instruction), instruction.signature
+    told, signature, why = spaces(instruction), instruction.signature, left_open(instruction) or NO_ORDER
     atom = CopyAtom(
         name=signature.mnemonic,
         ptx=(signature.mnemonic,),
@@ -125,7 +125,7 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom | Silent:
         if text is None:
             return Silent(f"no layout says what the book says of {name}")
         texts[name], copies[name] = text, side.copies
-    return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies) if texts else Silent(NO_ORDER)
+    return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies) if texts else Silent(why)
 
 
 def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:

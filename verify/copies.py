@@ -40,6 +40,7 @@ def prepare_copy(atom: CopyAtom) -> Subject:
         bits = max((_bits(side) for side in dealt.values()), default=0)
         found = _formulas(atom, instruction, dealt, {name: layout for name, (layout, _) in parsed.items()})
     own = OWN_NAMES if instruction is None or _held(instruction) else NO_ORDER
+    own = own if instruction is None else left_open(instruction) or own
     parts = []
     for name, text in atom.operands.items():
         layout, fault = parsed[name]
@@ -54,6 +55,13 @@ def prepare_copy(atom: CopyAtom) -> Subject:
 def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
     """What the atom chooses where the mnemonic leaves it open: the bytes that a thread of the source has."""
     return () if layout is None or size(layout[1]) % BYTE else (("bytes", size(layout[1]) // BYTE),)
+
+
+def left_open(instruction: isa_tables.Instruction) -> str:
+    """Why nothing can be compared: the bits that are moved depend on what the assembly text selects beyond `bytes`."""
+    moved = [table for table in instruction.operands.values() if "row" in table.maps]
+    used = {name for table in moved for name in table.uses & instruction.signature.select.keys()} - {"bytes"}
+    return f"the bits that it moves depend on {', '.join(sorted(used))}, which the atom leaves open" if used else ""
 
 
 def _counted(layout: Layout | None, copies: int) -> int:
@@ -81,7 +89,7 @@ def sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side
 
     A result that is computed from what is moved (tcgen05.ld.red) is no side.
     """
-    if not moves(instruction):
+    if not moves(instruction) or left_open(instruction):
         return {}
     held = _held(instruction)
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)

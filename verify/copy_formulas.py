@@ -43,6 +43,14 @@ class Side:
         return (row * columns + column) * self.bits + bit % self.bits
 
     @property
+    def map(self) -> tuple[object, ...]:
+        """Equal for sides that number their bits alike: what the formulas say, with the parameters that they name."""
+        if self.table is None:
+            return ("whole",)
+        used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
+        return self.table.text(), used, self.instruction.product_formula.text
+
+    @property
     def per_thread(self) -> int:
         """Bits of one thread."""
         rows, products, columns = self.extent
@@ -125,9 +133,18 @@ class Carried:
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for formulas that say the same."""
-        text = self.side.table.text() if self.side.table is not None else "whole"
         steps = self.adapter.bytes if self.adapter is not None else ()
-        return "copy", text, self.side.extent, self.side.bits, str(self.layout), self.memory.extent, steps
+        held = str(self.memory.inverse or self.memory.per_thread)
+        return (
+            "copy",
+            *self.side.map,
+            self.side.extent,
+            self.side.bits,
+            str(self.layout),
+            self.memory.extent,
+            held,
+            steps,
+        )
 
     def text(self) -> str:
         """The formula, in the book's words."""

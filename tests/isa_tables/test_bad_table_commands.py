@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from isa_tables import signature, tables
-from verify import atlas, atom, movement, mutate, subject, tiling
+from isa_tables import tables
+from tests.isa_tables.planting import plant
+from verify import atlas, atom, movement, mutate, tiling
 
 NAME = "mma_m16n8k16_new.toml"
 SHIPPED = "mma_m16n8k16_16b.toml"
@@ -34,22 +35,7 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
 @pytest.fixture
 def shipped_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
     """Plants a file among the shipped tables, or in place of one."""
-
-    def plant(text: str, instead: str = "") -> Path:
-        (tmp_path / NAME).write_text(text)
-        files = tables.files
-
-        def more(folder: Path, key: tables.Said | None = None) -> Sequence[Path]:
-            held = key is None or tables.may_hold(NAME, key.stem, key.shape)
-            others = [path for path in files(folder, key) if path.name != instead]
-            return [*others, *([tmp_path / NAME] if held else [])]
-
-        monkeypatch.setattr(tables, "files", more)
-        for cached in (signature._shipped, subject.look_up):
-            cached.cache_clear()
-        return tmp_path / NAME
-
-    return plant
+    return lambda text, instead="": plant(monkeypatch, tmp_path / NAME, text, instead)
 
 
 @pytest.mark.parametrize("command", COMMANDS)
