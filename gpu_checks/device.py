@@ -224,7 +224,7 @@ def _faults() -> Iterator[None]:
 
     try:
         yield
-    except (runtime.CUDARuntimeError, driver.CUDADriverError) as error:
+    except (runtime.CUDARuntimeError, driver.CUDADriverError, MemoryError) as error:  # CuPy's is of the GPU's memory
         raise DeviceFault(_line(error)) from error
 
 

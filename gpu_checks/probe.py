@@ -39,7 +39,8 @@ LANECHECK_CACHE (~/.cache/lanecheck); empty, nothing is kept.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
 recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed recording; 3 a defect
-of the probe itself; 4 under --require something stayed UNCHECKED, and nothing is contradicted; 5 nothing selected
+of the probe itself, or interrupted; 4 under --require something stayed UNCHECKED, and nothing is contradicted;
+5 nothing selected
 """
 
 
@@ -50,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _run(options)
     except WorkerError as defect:
         print(f"probe: internal error\n{defect}", file=sys.stderr)
+        return INTERNAL
+    except KeyboardInterrupt:
+        print("probe: interrupted", file=sys.stderr)
         return INTERNAL
     except (ValueError, OSError) as error:  # an unknown mnemonic, a malformed recording, an unwritable folder
         print(f"probe: {error}", file=sys.stderr)
@@ -138,13 +142,19 @@ def _chosen(options: argparse.Namespace) -> list[Signature]:
 def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argparse.Namespace) -> int:
     started = time.monotonic()
     results: dict[str, Finding | Unavailable] = {}
-    info: DeviceInfo | Unavailable | None = None
     waiting = deque(_groups(chosen))
     with ThreadPoolExecutor(len(workers)) as pool:
-        for worker, found in zip(workers, pool.map(lambda one: _heard(one, waiting, options), workers), strict=True):
-            info = info if isinstance(info, DeviceInfo) else worker.device or info
-            results |= found
-    if isinstance(info, Unavailable):  # no worker found the GPU, so groups are left
+        try:
+            for found in pool.map(lambda one: _heard(one, waiting, options), workers):
+                results |= found
+        except BaseException:
+            for worker in workers:  # or else the pool would wait until all is probed
+                worker.end()
+            raise
+    for worker in workers:  # what one gave back when the others had ended
+        results |= _heard(worker, waiting, options)
+    info = next((worker.device for worker in workers if isinstance(worker.device, DeviceInfo)), workers[0].device)
+    if isinstance(info, Unavailable):  # no worker has the GPU, so groups are left
         results |= {s.mnemonic: info for group in waiting for s in group}
     results = {s.mnemonic: results[s.mnemonic] for s in chosen}
     seconds = time.monotonic() - started
@@ -178,14 +188,22 @@ def _effort(group: Sequence[Signature]) -> int:
 def _heard(
     worker: Worker, waiting: deque[Sequence[Signature]], options: argparse.Namespace
 ) -> dict[str, Finding | Unavailable]:
-    """What one worker process finds out about the groups that it takes, one after the other."""
+    """What one worker process finds out about the groups that it takes, one after the other.
+
+    What it took before it was known that it gets no GPU is given back: another may have one.
+    """
     results: dict[str, Finding | Unavailable] = {}
-    while not isinstance(worker.device, Unavailable) and (group := _next(waiting)):
+    while worker.usable and (group := _next(waiting)):
         jobs = [Find(s, options.trials, options.seed, options.output is not None) for s in group]
         for index, result in worker.run(jobs):
             results[group[index].mnemonic] = result
             if not options.quiet:
                 _progress(f"{len(waiting)} groups to go  {group[index].mnemonic}")
+        left = [s for s in group if results[s.mnemonic] is worker.device]
+        if left:
+            waiting.append(left)
+            for s in left:
+                del results[s.mnemonic]
     return results
 
 

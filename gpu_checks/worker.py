@@ -113,6 +113,7 @@ class Worker:
         self._factory, self._timeout, self._start = factory, timeout, start
         self._child: _Child | None = None
         self._starting: _Child | None = None  # of which it is not known yet whether it found a GPU
+        self._over = threading.Event()
 
     def __enter__(self) -> Self:
         self._starting = _Child(self._factory)
@@ -121,6 +122,16 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.end()
+
+    @property
+    def usable(self) -> bool:
+        """Whether it has a machine, as far as is known."""
+        return not isinstance(self.device, Unavailable)
+
+    def end(self) -> None:
+        """Close for good, from any thread: what is under way in another one is answered with Unavailable."""
+        self._over.set()
         self.close()
 
     def close(self) -> None:
@@ -158,12 +169,14 @@ class Worker:
                 self.close()
 
     def _launch(self) -> _Child | Unavailable:
-        child, self._starting = self._starting or _Child(self._factory), None
+        if self._over.is_set():
+            self.device = Unavailable("the probing was ended")
+            return self.device
+        child = self._starting = self._starting or _Child(self._factory)
         kind, result = child.receive(self._start)
         if kind == "found":
-            with _OPENING:
-                child.send([])
-                kind, result = child.receive(self._start)
+            kind, result = self._opened(child)
+        self._starting = None
         if kind == "bug":
             child.stop()
             raise result
@@ -172,7 +185,19 @@ class Worker:
             child.stop()
             return result
         self._child = child
+        if self._over.is_set():  # since it began, so that nobody else has ended this child
+            self.close()
         return child
+
+    def _opened(self, child: _Child) -> tuple[str, Any]:
+        """Let the child open its machine when it is its turn: for as long as the one before may take, it waits."""
+        if not _OPENING.acquire(timeout=self._start):
+            return "lost", Unavailable(f"others took longer than {self._start:g} s to open a CUDA context")
+        try:
+            child.send([])
+            return child.receive(self._start)
+        finally:
+            _OPENING.release()
 
 
 class _Child:
@@ -202,7 +227,7 @@ class _Child:
     def send(self, jobs: Sequence[Job]) -> None:
         """Hand over a list of jobs; of a child that is gone `receive` says "lost", with its last words."""
         assert self._process.stdin is not None
-        with suppress(OSError):
+        with suppress(OSError, ValueError):  # closed, where another thread has stopped it
             pickle.dump(jobs, self._process.stdin)
             self._process.stdin.flush()
 
@@ -218,8 +243,10 @@ class _Child:
 
     def _obituary(self) -> str:
         code = self._process.wait()
-        self._complaints.seek(0)
-        lines = self._complaints.read().decode(errors="replace").splitlines()
+        lines: list[str] = []
+        with suppress(ValueError):  # likewise
+            self._complaints.seek(0)
+            lines = self._complaints.read().decode(errors="replace").splitlines()
         last = f": {lines[-1].strip()}" if lines else ""
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"the probe process ended with {how}{last}"

@@ -49,6 +49,32 @@ def full() -> Full:
     return Full()
 
 
+class Slow(Simulated):
+    """A machine whose every table takes a minute."""
+
+    def table(self, signature: Signature) -> np.ndarray:
+        time.sleep(60)
+        return super().table(signature)
+
+
+def slow() -> Slow:
+    return Slow(simulated().deals)
+
+
+class Scarce(Simulated):
+    """A machine that one process alone can open."""
+
+    def open(self) -> None:
+        try:
+            os.close(os.open(os.environ["TAKEN"], os.O_CREAT | os.O_EXCL))
+        except FileExistsError as error:
+            raise DeviceFault("CUDA_ERROR_OUT_OF_MEMORY: out of memory") from error
+
+
+def scarce() -> Scarce:
+    return Scarce(simulated().deals)
+
+
 def none() -> Unavailable:
     return Unavailable("no GPU in this test")
 

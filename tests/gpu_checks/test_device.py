@@ -123,6 +123,18 @@ def test_a_cuda_error_is_a_fault(cupy):
         gpu_module.machine().sass(F16)
 
 
+def test_a_gpu_without_enough_memory_is_a_fault(cupy):
+    """CuPy's OutOfMemoryError is a MemoryError: another process may have taken it."""
+
+    def alloc(size):
+        raise MemoryError(f"Out of memory allocating {size} bytes")
+
+    cupy.alloc = alloc
+    loaded = device_module.Loaded(SimpleNamespace())
+    with pytest.raises(device_module.DeviceFault, match="Out of memory allocating 12 bytes"):
+        loaded.launch("kernel", (1,), 32, [np.zeros(3, np.uint32)], [0])
+
+
 class Memory:
     """Memory of a GPU that is the host's, as CuPy points to it."""
 

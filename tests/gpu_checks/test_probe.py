@@ -4,11 +4,17 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
 from functools import partial
 
 import pytest
 
-from gpu_checks import probe
+from gpu_checks import probe, sources
 from gpu_checks.anchors import anchoring
 from gpu_checks.worker import Worker
 from isa_tables.signature import mnemonics, signature
@@ -153,6 +159,40 @@ def test_what_anchors_others_is_compiled_alone_whoever_asks():
     assert "ldmatrix.sync.aligned.m8n8.x4.shared.b16" in alone
     assert "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16" in alone
     assert [len(group) for group in groups if alone & {s.mnemonic for s in group}] == [1] * len(alone)
+
+
+def test_what_one_process_has_no_gpu_for_another_probes(on, capsys, monkeypatch, tmp_path):
+    on("scarce")
+    monkeypatch.setenv("TAKEN", str(tmp_path / "taken"))
+    monkeypatch.setattr(sources, "GROUP", 3)
+    assert probe.main(["dp*", F64, "--trials", "2", "--jobs", "3", "--require"]) == 0
+    out = capsys.readouterr().out
+    assert "UNCHECKED" not in out and "13 recorded, " in out and " 0 unchecked" in out
+
+
+RUN = f"""
+from functools import partial
+from gpu_checks import probe
+from gpu_checks.worker import Worker
+probe.Worker = partial(Worker, "{HERE}:slow")
+print("it begins", flush=True)
+raise SystemExit(probe.main(["{F64}", "dp4a*", "--jobs", "2"]))
+"""
+
+
+@pytest.mark.parametrize("whom", [os.kill, os.killpg], ids=["it alone", "its children too"])
+def test_an_interruption_ends_it_at_once_with_one_line(whom):
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    with subprocess.Popen([sys.executable, "-c", RUN], start_new_session=True, **pipes) as running:
+        try:
+            assert running.stdout.readline() == "it begins\n"
+            time.sleep(1)
+            whom(running.pid, signal.SIGINT)
+            assert running.communicate(timeout=20) == ("", "probe: interrupted\n")
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(running.pid, signal.SIGKILL)
+    assert running.returncode == 3
 
 
 def test_a_recording_whose_labels_are_not_its_table_is_found(on, tmp_path, capsys):

@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from gpu_checks.values import Unavailable
-from gpu_checks.worker import Worker, WorkerError
+from gpu_checks.worker import _OPENING, Worker, WorkerError
 from tests.gpu_checks.fake_probes import Answer, Misbehave, Opened
 
 IDLE = "tests.gpu_checks.fake_probes:idle"
@@ -95,6 +95,26 @@ def test_machines_are_opened_one_after_the_other():
         workers = [stack.enter_context(Worker(IDLE)) for _ in range(4)]
         times = sorted(pool.map(lambda worker: next(worker.run([Opened()]))[1], workers))
     assert all(end <= start for (_, end), (start, _) in pairwise(times))
+
+
+def test_a_worker_does_not_wait_for_ever_for_its_turn():
+    with _OPENING, Worker(IDLE, start=3) as worker:
+        found = list(worker.run([Answer(0)]))
+    assert found == [(0, Unavailable("others took longer than 3 s to open a CUDA context"))]
+
+
+def test_a_worker_that_is_ended_from_another_thread_answers_and_starts_nothing_more():
+    started = time.monotonic()
+    with Worker(IDLE) as worker, ThreadPoolExecutor(1) as pool:
+        answers = worker.run([Answer(0), Misbehave("hang"), Answer(2)])
+        assert next(answers)[1][0] == 0
+        rest = pool.submit(list, answers)
+        time.sleep(0.5)
+        worker.end()
+        found = dict(rest.result(timeout=20))
+    assert found[1].reason.startswith("the probe process ended with signal 9")
+    assert found[2] == worker.device == Unavailable("the probing was ended")
+    assert time.monotonic() - started < 30  # the hang is ten minutes
 
 
 def test_a_machine_that_cannot_be_made_is_a_defect():
