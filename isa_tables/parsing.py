@@ -96,11 +96,11 @@ def parse(
 
 
 def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
-    """Read a formula of a table file, a condition where its key is `held`.
+    """Read a formula of a table file, a condition where its key is an operand's `held`.
 
     Raises TableError, with the file and the key, for a bad one.
     """
-    condition, words = key.endswith(".held"), set(NAME.findall(text))
+    condition, words = key.endswith(".held") and ".let." not in key, set(NAME.findall(text))
     used = tuple((name, value) for name, value in constants.items() if name in words)
     with suppress(FormulaError):
         return _kept(text, tuple(names.items()), used, condition)

@@ -196,7 +196,7 @@ def in_part(folder: Path = tables.SHIPPED) -> frozenset[str]:
 
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
     """The table entry of an instruction; raises as `signature` does."""
-    if folder == tables.SHIPPED:
+    if folder == tables.SHIPPED and all(isinstance(word, str | int) for word in select.values()):
         return _shipped(mnemonic, tuple(sorted(select.items())))
     return _found(mnemonic, folder, select)
 
@@ -219,7 +219,10 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
         raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
     for variant in found[0]:
         if all(word in variant.select.get(name, ()) for name, word in select.items()):
-            return replace(variant, chosen={**variant.chosen, **select}) if select else variant
+            listed = {
+                name: words[words.index(select[name])] for name, words in variant.select.items() if name in select
+            }
+            return replace(variant, chosen={**variant.chosen, **listed}) if select else variant
     raise _no_selection(found[0], select)
 
 

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,9 @@ from isa_tables import signature, tables
 from verify import subject
 
 
-def plant(monkeypatch: pytest.MonkeyPatch, path: Path, text: str, instead: str = "") -> Path:
-    """Write a table file and have it read beside the shipped ones, in place of the one of a name if one is given."""
+@contextmanager
+def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
+    """Have a table file read beside the shipped ones, in place of the one of a name if one is given."""
     path.write_text(text)
     files = tables.files
 
@@ -22,7 +24,14 @@ def plant(monkeypatch: pytest.MonkeyPatch, path: Path, text: str, instead: str =
         others = [other for other in files(folder, key) if other.name != instead]
         return [*others, *([path] if held else [])]
 
-    monkeypatch.setattr(tables, "files", more)
-    for cached in (signature._shipped, subject.look_up):
-        cached.cache_clear()
-    return path
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(tables, "files", more)
+        forget()
+        yield path
+    forget()
+
+
+def forget() -> None:
+    """Drop what was looked up in the tables as they were."""
+    signature._shipped.cache_clear()
+    subject.look_up.cache_clear()

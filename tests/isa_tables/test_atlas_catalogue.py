@@ -11,6 +11,7 @@ import pytest
 
 from isa_tables import IsaError, NotInIsa, instruction, mnemonics
 from isa_tables.signature import DENSE, signature
+from isa_tables.signature import _shipped as find
 from tests.isa_tables.test_catalogue import isa_mnemonics
 from tests.isa_tables.test_fragments import Term
 
@@ -240,6 +241,23 @@ def test_provenance_is_said_of_every_operand() -> None:
             assert (kind in ("derived", "observed")) == bool(source)
             assert operand.text() and operand.latex().count("{") == operand.latex().count("}")
     assert kinds == {"ISA text", "corrected", "derived", "observed"}
+
+
+@pytest.mark.parametrize("asked", [1, True, 1.0])
+def test_a_selection_is_the_word_that_the_table_lists(asked: Any) -> None:
+    """Not what was asked for and equals it: nobody's answer depends on who asked before."""
+    find.cache_clear()
+    name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+    chosen = signature(name, F=asked).chosen["F"]
+    assert (chosen, type(chosen)) == (1, int)
+    assert [lane for lane in range(8) if instruction(name, F=asked).operands["E"].held(lane)] == [1, 5]
+
+
+@pytest.mark.parametrize("asked", [4, -1, "1", None, 1.5, [1], {}])
+def test_a_selection_that_is_not_listed_is_refused(asked: Any) -> None:
+    name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+    with pytest.raises(NotInIsa, match=r"no F = .*; its text chooses F of 0, 1, 2, 3$"):
+        signature(name, F=asked)
 
 
 def test_held_has_the_shape_of_the_lanes() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import tables
-from tests.isa_tables.planting import plant
+from tests.isa_tables.planting import planted
 from verify import atlas, atom, movement, mutate, tiling
 
 NAME = "mma_m16n8k16_new.toml"
@@ -32,21 +32,15 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
 }
 
 
-@pytest.fixture
-def shipped_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
-    """Plants a file among the shipped tables, or in place of one."""
-    return lambda text, instead="": plant(monkeypatch, tmp_path / NAME, text, instead)
-
-
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("bad", BAD)
 def test_a_bad_table_is_one_line_and_exit_2(
-    command: str, bad: str, shipped_with: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+    command: str, bad: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text, words = BAD[bad]
-    path = shipped_with(text)
     main, argv = COMMANDS[command]
-    assert main(argv) == 2
+    with planted(tmp_path / NAME, text) as path:
+        assert main(argv) == 2
     told = capsys.readouterr().err
     assert told.count("\n") == 1, told
     assert str(path) in told
@@ -54,13 +48,12 @@ def test_a_bad_table_is_one_line_and_exit_2(
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_a_bad_formula_is_one_line_too(
-    command: str, shipped_with: Callable[..., Path], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_bad_formula_is_one_line_too(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """In Python its error has the formula below it and a caret."""
-    path = shipped_with(TEXT.replace('row    = "groupID', 'row    = "groupID / 2'), instead=SHIPPED)
+    text = TEXT.replace('row    = "groupID', 'row    = "groupID / 2')
     main, argv = COMMANDS[command]
-    code = main(argv)
+    with planted(tmp_path / NAME, text, instead=SHIPPED) as path:
+        code = main(argv)
     told = capsys.readouterr().err
     assert (code, told.count("\n")) == (2, 1), told
     assert str(path) in told

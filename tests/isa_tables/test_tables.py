@@ -210,6 +210,13 @@ def test_an_operand_follows_whatever_its_numbers_name(tmp_path: Path, step: int)
         assert (b.extent, d.extent, d.values, d.regs) == ((4, n), (8, n), n // 4, n // 4)
 
 
+def test_a_name_may_be_held(tmp_path: Path) -> None:
+    """The key `held` of an operand is a condition, a name that `let` gives is a number whatever it is."""
+    text = TEXT.replace('col    = "groupID"', 'let = { held = "7 - groupID" }\ncol = "held"')
+    (tmp_path / NAME).write_text(text)
+    assert instruction(F16, folder=tmp_path).operands["B"].locate(4, 0) == (0, 6)
+
+
 def test_every_instruction_with_a_bad_number_is_told_by_its_own_name(tmp_path: Path) -> None:
     """Also where the same number has failed before, and where another selection is good."""
     (tmp_path / "newmma_m8nNk4.toml").write_text(FAMILY.replace("[8, 4]\n", '[8, 4]\ncopies = "place"\n'))

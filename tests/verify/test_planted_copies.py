@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import tables
-from tests.isa_tables.planting import plant
+from tests.isa_tables.planting import planted
 from verify import atom
 
 TEXT = (tables.SHIPPED / "ldmatrix_m8n8.toml").read_text()
@@ -36,14 +36,15 @@ def with_row(row: str, param: str, flag: str) -> str:
 
 @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
 def test_instructions_whose_parameters_differ_share_no_evidence(
-    order: tuple[int, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    order: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Both formulas are spelled alike; `odd` exchanges neighbouring rows, so the layout is wrong where it is 1."""
     row = "8 * (i // 2) + (groupID ^ odd)"
-    plant(monkeypatch, tmp_path / "ldmatrix_m8n8_new.toml", with_row(row, "param    = { odd = [0, 1], ", "odd{odd}."))
+    text = with_row(row, "param    = { odd = [0, 1], ", "odd{odd}.")
     file = tmp_path / "atoms.toml"
     file.write_text("".join(COPY.format(name=f"WITH_{odd}", flag=f"odd{odd}.", dst=EVEN) for odd in order))
-    assert atom.main(["--atoms", str(file)]) == 1
+    with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
+        assert atom.main(["--atoms", str(file)]) == 1
     told = capsys.readouterr().out
     assert re.findall(r"^(\w+) +WITH_(\d)", told, re.MULTILINE) == [
         (("STANDS", "REFUTED")[odd], str(odd)) for odd in order
@@ -52,14 +53,14 @@ def test_instructions_whose_parameters_differ_share_no_evidence(
 
 
 def test_what_the_text_selects_and_the_atom_leaves_open_is_unchecked(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     row = "8 * (i // 2) + (groupID ^ odd)"
     text = with_row(row, "select   = { odd = [0, 1] }\nparam    = { x = [1], ", "x{x}.")
-    plant(monkeypatch, tmp_path / "ldmatrix_m8n8_new.toml", text)
     file = tmp_path / "atoms.toml"
     file.write_text(COPY.format(name="OPEN", flag="x1.", dst=EVEN))
-    assert atom.main(["--atoms", str(file), "--require", "book"]) == 4
+    with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
+        assert atom.main(["--atoms", str(file), "--require", "book"]) == 4
     told = capsys.readouterr().out
     assert "UNCHECKED" in told
     assert "the bits that it moves depend on odd, which the atom leaves open" in told
