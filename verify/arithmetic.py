@@ -20,13 +20,17 @@ from layouts import Layout
 def read(text: str) -> tuple[object, object]:
     """A second reading of layout text as (shape, stride), without the library's parser.
 
-    Parentheses always make a tuple, so `(8)` is a rank-1 tuple: Python needs a comma there. Nor has it leading zeros.
+    Parentheses always make a tuple, so `(8)` is a rank-1 tuple, as `(8,)`: Python needs that comma. In `()` it has none,
+    nor has it leading zeros.
 
-    >>> read("((4,8),(8)):((_32,1),(4))")
+    >>> read("((4,8),(8)):((_32,1),(4,))")
     (((4, 8), (8,)), ((32, 1), (4,)))
+    >>> read("(4,()):(1,())")
+    ((4, ()), (1, ()))
     """
     plain = re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\s_]", "", text))
-    shape, stride = plain.replace(")", ",)").split(":")
+    commas = plain.replace(",)", ")").replace(")", ",)").replace("(,)", "()")
+    shape, stride = commas.split(":")
     return ast.literal_eval(shape), ast.literal_eval(stride)
 
 

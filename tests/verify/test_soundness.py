@@ -92,6 +92,12 @@ def test_a_composed_atom_issues_as_many_instructions_as_its_components_take(name
     assert status(atom(name, ptx=(right.ptx or ())[:1])) == "REFUTED"
 
 
+@pytest.mark.parametrize("c", ["((4,8),(2,2,)):((32,1),(16,8,))", "((4,8,),(2,2,())):((32,1,),(16,8,()))"])
+def test_commas_before_parentheses_and_empty_modes_are_read_twice_alike(c: str) -> None:
+    assert status(atom(operands={"C": c})) == "STANDS"
+    assert status(atom(operands={"C": c.replace("16", "8").replace(",8,", ",16,")})) == "REFUTED"
+
+
 def test_an_accumulator_has_the_components_of_the_result() -> None:
     right = atom("SM80_8x8x4_C64C64C64C64_TN")
     assert status(replace(right, element={**right.element, "C": "1xf64"})) == "REFUTED"
