@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from verify import cli
+from verify import cli, selection
 
 if TYPE_CHECKING:
     from verify.campaign import Score
@@ -31,7 +31,7 @@ def _main(argv: Sequence[str] | None) -> int:
     from verify.campaign import campaign
 
     pool = registry()
-    names = cli.select(options.names, pool, "atom") if options.names else list(pool)
+    names = selection.chosen(options.names, None, pool)
     shown = sys.stderr if sys.stderr.isatty() and not options.quiet else None
     score = campaign([pool[name] for name in names], shown)
     if not score.mutants:

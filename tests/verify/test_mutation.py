@@ -68,6 +68,8 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == "every mutant is refuted\n"
     assert mutate.main(["UniversalFMA"]) == 2
     assert mutate.main(["no_such_atom"]) == 2
+    assert mutate.main(["SM90_64x264x16_F16F16F16_SS"]) == 2
+    assert "N = 264 is not one of 8, 16" in capsys.readouterr().err
     assert mutate.main(["SM100_MMA_F16BF16_SS*128, 64*", "-q"]) == 4
     assert capsys.readouterr().out == "INCOMPLETE: recording never spoke\n"
 
