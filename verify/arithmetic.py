@@ -20,8 +20,8 @@ from layouts import Layout
 def read(text: str) -> tuple[object, object]:
     """A second reading of layout text as (shape, stride), without the library's parser.
 
-    Parentheses always make a tuple, so `(8)` is a rank-1 tuple, as `(8,)`: Python needs that comma. In `()` it has none,
-    nor has it leading zeros.
+    Parentheses always make a tuple, so `(8)` is a rank-1 tuple, as `(8,)`: Python needs that comma. It has none in
+    `()`, and no leading zeros.
 
     >>> read("((4,8),(8)):((_32,1),(4,))")
     (((4, 8), (8,)), ((32, 1), (4,)))
