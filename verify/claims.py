@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from verify.subject import Named, Part, Subject
+from verify.subject import Part, Subject
 from verify.verdict import Claim, Kind
 
 TIMES = {1: "once", 2: "twice"}
@@ -23,7 +23,7 @@ def claims(subject: Subject) -> list[Claim[Kind]]:
         listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, (part,))) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
     for named in subject.named:
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"{_extents(named, shape)} fit {named.mnemonic}"))
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit {named.mnemonic}"))
     if not subject.named:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit no instruction"))
     listed += [Claim(atom.name, "", k, whole(k, subject, shape), rests_on(k, subject.parts)) for k in WHOLE]
@@ -38,11 +38,6 @@ def rests_on(kind: Kind, parts: Iterable[Part]) -> str:
     if kind not in (Kind.EQUALS, Kind.PRODUCT):
         return ""
     return " | ".join(dict.fromkeys(formula.provenance for part in parts for formula in part.formulas))
-
-
-def _extents(named: Named, shape: str) -> str:
-    """What of an atom must fit its instruction; a descriptor chooses M and N, and the book does not say K then."""
-    return f"extents {shape}, threads and types"
 
 
 def wording(kind: Kind, subject: Subject, part: Part) -> str:
