@@ -212,7 +212,7 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
         raise TableError(file, f"{entry.key}.regs", reason)
     width, held = schema.WIDTH[entry.type], entry.values // entry.regs
     room = max(32, width)
-    overflow = entry.space == "reg" and (held - 1) * entry.bits + entry.shift + width > room
+    overflow = entry.space == "reg" and max((held - 1) * entry.bits + entry.shift + width, entry.bits) > room
     if width > entry.bits or overflow:
         reason = f"{held} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)

@@ -57,6 +57,7 @@ BAD = [
     ("bits   = 16\nregs   = 4", "bits = 8\nregs = 4", "A.bits", "2 x f16 in 8 bits each overflow a 32-bit"),
     ("bits   = 16\nregs   = 4", "bits = 16\nregs = 2", "A.bits", "4 x f16 in 16 bits each overflow a 32-bit"),
     ("bits   = 16\nregs   = 4", "bits = 16\nregs = 4\nshift = 1", "A.bits", "overflow a 32-bit register"),
+    ("bits = 32\nregs = 4", "bits = 33\nregs = 4", "C.bits", "1 x f32 in 33 bits each overflow a 32-bit register"),
     ("extent = [16, 16]", "extent = [16]", "A.extent", "must be two whole numbers above 0"),
     ("extent = [16, 16]", "extent = [8, 32]", "A.extent", "(8, 32) does not fit the other operands"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "heard"\n\n[B]', "A.provenance", "must be one of ISA text,"),
