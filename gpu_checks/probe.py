@@ -12,17 +12,18 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
-from itertools import groupby
+from itertools import chain, groupby
 from math import prod
 from pathlib import Path
 
 from gpu_checks.anchors import anchoring
 from gpu_checks.findings import Find, Finding
+from gpu_checks.fitting import foreign, hold
 from gpu_checks.pages import Page, write
 from gpu_checks.rebuilt import lossy
 from gpu_checks.sources import grouped
 from gpu_checks.store import recordings
-from gpu_checks.values import DeviceInfo, Unavailable
+from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
 from gpu_checks.worker import Worker, WorkerError
 from isa_tables.signature import Signature, mnemonics, signature
 
@@ -259,9 +260,13 @@ def _summary(
 
 
 def _check(paths: Sequence[Path]) -> int:
-    """Read every recording: the schema, and that the labels rebuild the table whose hash was taken."""
+    """Read every recording: the schema, that it can be its instruction's, that its labels rebuild the hashed table."""
     library = recordings(*paths)
     every = [recording for mnemonic in library for recording in library[mnemonic]]
+    found: list[Recording | Move] = [*every, *chain.from_iterable(library.moves.values())]
+    for one in found:
+        if foreign(one):
+            hold(one, signature(one.mnemonic))
     lost = list(lossy(every))
     for recording in lost:
         print(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")

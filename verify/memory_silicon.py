@@ -93,8 +93,10 @@ def _sparse(
     meaning, metadata = subject.instructions[0].signature.sparsity, recording.metadata
     if meaning is None or metadata is None:
         return "its metadata was not recorded"
-    if not metadata.kept.keys() <= meaning.kept.keys():
-        return "it was recorded under metadata that the book does not know"
+    if metadata.kept.keys() != meaning.kept.keys():
+        return "the patterns of metadata under which it was recorded are not those of the book"
+    if metadata.rulers.keys() != set(subject.instructions[0].signature.select.get("F", (0,))):
+        return "the selectors under which it was recorded are not those of the book"
     b, e = (tables["B"][..., 2], seen.operands["B"][..., CONTRACTED]), claimed.get("E")
     if claimed.get("A") is not None:
         dealt, elements = claimed["A"][..., 1:], tables["A"][..., 1:]

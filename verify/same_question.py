@@ -54,6 +54,7 @@ def seen(recording: gpu_checks.Recording) -> Key:
 
 def _facts(recording: gpu_checks.Recording) -> Iterator[object]:
     yield recording.sound
+    yield _Table(recording.passthrough)
     yield from ((name, _Table(labels)) for name, labels in recording.operands.items())
     yield from ((a.name, a.operand, a.premise, _Table(a.labels)) for a in recording.anchors)
     yield from ((i.operand, i.swizzle, i.major, i.lbo, i.sbo, _Table(i.labels)) for i in recording.images)

@@ -12,11 +12,12 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 import numpy as np
 
 import gpu_checks
+from gpu_checks.fitting import foreign, hold, lost
 from isa_tables.signature import Signature
 from layouts import Layout, size
 from verify.arithmetic import lane_of, walks
@@ -27,6 +28,7 @@ from verify.sparse_silicon import Broken
 from verify.subject import Part, Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
+R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
 RECORDED = {"A": "A", "B": "B", "C": "D"}
@@ -101,9 +103,14 @@ def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording, ax
     operands that hold the axis, must be one bijection.
     """
     parts = [part for part in subject.parts if part.name in RECORDED]
-    misfit = _misfit(parts, claimed, recording)
-    if misfit is not None:
-        return misfit
+    outside = _misfit(parts, claimed, recording)
+    if outside is not None:
+        return outside
+    for part in parts:
+        in_memory = subject.atom.space.get(part.name, "reg") != "reg"
+        unread = _unread(part, claimed[part.name], recording.operands[RECORDED[part.name]], in_memory)
+        if unread is not None:
+            return unread
     pairs = 0
     for axis in axes:
         found = _match(axis, HOLDERS[axis], claimed, recording)
@@ -158,6 +165,22 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     return Conflict(axis, operands, lane, value, _clash(operand, axis, label, lane, value))
 
 
+def _unread(part: Part, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
+    """The first place that the hardware never read, unless in registers another holds the same element and was read."""
+    read = classes[..., PRODUCT].ravel() >= 0
+    if read.all():
+        return None
+    element = _pair(_pair(*table[..., :2].reshape(-1, 2).T), table[..., 2].ravel())
+    lost = np.flatnonzero(~read & (in_memory | ~np.isin(element, element[read])))
+    if not len(lost):
+        return None
+    lane, value = divmod(int(lost[0]), table.shape[1])
+    _, x, y = table[lane, value].tolist()
+    held = f"{part.name} lane {lane} value {value} is claimed to hold ({part.axes[0]}={x}, {part.axes[1]}={y})"
+    statement = f"{held}; the hardware reads nothing there, nor a copy of it elsewhere"
+    return Conflict(part.axes[0], (part.name, part.name), lane, value, statement)
+
+
 def _pair(first: Table, second: Table) -> Table:
     """Two small numbers, none below -1, as one that is not negative."""
     coded: Table = (first.astype(np.int64) + 1) * (int(second.max(initial=-1)) + 2) + second + 1
@@ -197,14 +220,26 @@ class Recorded:
 
     recordings: gpu_checks.Recordings
     answers: dict[Key, Answer] = field(default_factory=dict, compare=False)  # given before, to the same question
+    fitting: set[tuple[str, str]] = field(default_factory=set, compare=False)  # a user's that were looked at
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
         """The recordings of exactly this instruction: a twin's does not count."""
-        return self.recordings.get(signature.mnemonic, ()) or _never(signature)
+        return self._held(self.recordings.get(signature.mnemonic, ()), signature) or _never(signature)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
         """The recordings of exactly this move."""
-        return self.recordings.moves.get(signature.mnemonic, ()) or _never(signature)
+        return self._held(self.recordings.moves.get(signature.mnemonic, ()), signature) or _never(signature)
+
+    def _held(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
+        """Those of an instruction; RecordingError for one of a user's that cannot be. Ours are held to it by tests."""
+        for one in found:
+            key = (one.file, one.mnemonic)
+            if foreign(one) and key not in self.fitting:
+                hold(one, signature)
+                if why := lost(one):
+                    raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
+                self.fitting.add(key)
+        return found
 
 
 def _never(signature: Signature) -> str:
@@ -280,6 +315,8 @@ def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording)
         return Status.UNCHECKED, view, 0, None
     found: Agrees | Conflict | Broken = judge(subject, view.claimed, view.recording, view.axes)
     if isinstance(found, Agrees):
+        found = _passed(view.claimed["C"], recording) or found
+    if isinstance(found, Agrees):
         rest = view.stored.judge() if view.stored else 0
         if isinstance(rest, int):
             return Status.AGREES, view.said, found.pairs + rest, None
@@ -288,6 +325,20 @@ def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording)
     extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
     wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
     return Status.REFUTED, "", 0, wrong
+
+
+def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
+    """The first element of C that arrives in another place of D than the atom, which has one layout for both, says."""
+    arrives = recording.passthrough.ravel()
+    if np.array_equal(arrives, np.arange(len(arrives))):
+        return None
+    said = claimed.reshape(-1, claimed.shape[-1])
+    wrong = np.flatnonzero((said[: len(arrives)] != said[arrives]).any(axis=1))
+    if not len(wrong):
+        return None
+    (lane, value), other = divmod(int(wrong[0]), claimed.shape[1]), divmod(int(arrives[wrong[0]]), claimed.shape[1])
+    statement = f"what C holds in lane {lane} value {value} arrives in D lane {other[0]} value {other[1]}"
+    return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
 
 
 def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
@@ -313,6 +364,13 @@ def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording
             at = (lane, value)
             wrong = _misplaced(part, anchor.name, at, said[at].tolist(), seen[at].tolist())
             return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
+    if not points:
+        return (
+            Status.UNCHECKED,
+            "the anchors of this instruction say nothing of what the atom has in registers",
+            0,
+            None,
+        )
     names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in anchors)
     premises = "; ".join(dict.fromkeys(anchor.premise for anchor in anchors))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None

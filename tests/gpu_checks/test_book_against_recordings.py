@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from gpu_checks import recordings
@@ -99,6 +101,17 @@ def test_a_planted_error_of_a_move_is_contradicted(file: str, old: str, new: str
     for name in LIBRARY.moves:
         judge_move(LIBRARY.moves[name][0], home, found)
     assert found.wrong
+
+
+@pytest.mark.parametrize("name", [".m16n8k16.row.col.f32.f16", ".m64n8k32.f32.f16.f16"])
+def test_a_gpu_that_ignores_the_selector_or_takes_another_lanes_metadata_is_contradicted(name: str) -> None:
+    (recording,) = next(LIBRARY[one] for one in LIBRARY if name in one and ".sp." in one)
+    rulers = recording.metadata.rulers
+    rotated = {f: np.roll(ruler, 1, axis=0) for f, ruler in rulers.items()}
+    for wrong in (dict.fromkeys(rulers, rulers[0]), rotated):
+        tally = Tally()
+        judge(replace(recording, metadata=replace(recording.metadata, rulers=wrong)), HOME, tally)
+        assert set(tally.wrong) == {"rulers"}
 
 
 def test_metadata_by_analogy_is_contradicted_as_the_gpu_contradicted_it(tmp_path: Path) -> None:

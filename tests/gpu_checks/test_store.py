@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from dataclasses import fields
 from functools import cache
 from pathlib import Path
@@ -218,6 +219,15 @@ def test_an_h200_has_been_heard_on_everything_that_it_runs():
     heard |= {m for m in library if library[m][0].gpu == "NVIDIA H200"}
     every = [signature(m) for m in mnemonics("*")]
     assert heard == {s.mnemonic for s in every if probe_of(s) and runs_on(s, "sm_90a")}
+
+
+def test_what_an_h200_runs_and_no_probe_reads_is_no_matrix_product_or_matrix_move():
+    every = [signature(m) for m in mnemonics("*")]
+    silent = Counter(s.family for s in every if runs_on(s, "sm_90a") and probe_of(s) is None)
+    copies = {"cp.async": 16, "ld": 12, "st": 12}
+    assert silent == {**copies, "wmma.load.sync": 528, "wmma.store.sync": 156}  # as recordings/README.md tells
+    said = (SHIPPED / "README.md").read_text()
+    assert f"({sum(copies.values())})" in said and f"({silent.total() - sum(copies.values())})" in said
 
 
 def test_every_swizzle_and_major_of_wgmma_was_probed():

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors planted in recordings: a user's file that cannot be its instruction's is exit 2; nothing passes unheard."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_checks
+from gpu_checks import Recording, pages, probe
+from gpu_checks.values import Labels
+from layouts.atoms import Atom, registry
+from verify import atom
+from verify.judgement import Court
+from verify.silicon import Recorded
+from verify.verdict import Evidence, Kind, Status, Witness
+
+TN = "SM80_16x8x16_F32F16F16F32_TN"
+SS = "SM90_64x16x16_F32F16F16_SS"
+SPARSE = "SM90::GMMA::SPARSE::GMMA_64x64x32_F32F16F16_RS"
+LIBRARY = gpu_checks.recordings()
+Change = Callable[[Recording], Recording]
+
+
+def mma(name: str) -> Atom:
+    found = registry()[name]
+    assert isinstance(found, Atom)
+    return found
+
+
+def recording(name: str) -> Recording:
+    (mnemonic,) = mma(name).ptx or ()
+    (found,) = LIBRARY[mnemonic]
+    return found
+
+
+def heard(name: str, changed: Recording, kind: Kind = Kind.RELATION) -> Evidence:
+    """What silicon says of an atom where one recording is all there is."""
+    lookup = Recorded({changed.mnemonic: (changed,)})  # type: ignore[arg-type]
+    verdicts = Court(frozenset({Witness.SILICON}), lookup=lookup).judge(mma(name), lambda claim: claim.kind is kind)
+    (evidence,) = verdicts[-1].evidence
+    return evidence
+
+
+def other(labels: Labels, at: object, value: object) -> Labels:
+    found = np.array(labels)
+    found[at] = value  # type: ignore[index]
+    return found
+
+
+def operand(name: str, change: Callable[[Labels], Labels]) -> Change:
+    return lambda r: replace(r, operands={**r.operands, name: change(r.operands[name])})
+
+
+def turned(labels: Labels) -> Labels:
+    return np.roll(labels, 1, axis=0)
+
+
+def bf16(found: Recording) -> Recording:
+    """What was recorded of another instruction, which deals alike."""
+    return replace(LIBRARY["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"][0], mnemonic=found.mnemonic)
+
+
+FILES: list[tuple[str, Change, str]] = [
+    (TN, operand("A", turned), "the labels do not rebuild the table that was observed"),
+    (TN, lambda r: replace(r, hash=r.hash[::-1]), "the labels do not rebuild the table that was observed"),
+    (TN, bf16, "kernel_hash is not that of the instruction's kernels: record it anew"),
+    (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
+    (TN, lambda r: replace(r, anchors=(replace(r.anchors[0], labels=r.anchors[0].labels[1:]),)), "the anchor ldmatrix"),
+    (TN, operand("A", lambda x: other(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
+    (SS, lambda r: replace(r, images=(replace(r.images[0], sbo=-16),)), "the image B K-major 32B has offsets"),
+    (SPARSE, lambda r: replace(r, metadata=None), "metadata are missing"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), FILES, ids=range(len(FILES)))
+def test_a_file_that_cannot_be_its_instructions_is_exit_2(
+    name: str, change: Change, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = recording(name)
+    changed = change(right)
+    pairs = int(np.prod([changed.operands[x].size // 4 for x in "AB"]))
+    file = pages.write(tmp_path, "planted", [pages.page(replace(changed, gpu="Planted", pairs=pairs))])
+    assert atom.main([name, "--witness", "silicon", "--recordings", str(tmp_path), "-q"]) == 2
+    assert capsys.readouterr().err.startswith(f"lanecheck: {file}: {right.mnemonic}: {said}")
+    assert probe.main(["--check", str(tmp_path)]) == (1 if "rebuild" in said else 2)
+    out, err = capsys.readouterr()
+    assert said in (out if "rebuild" in said else err)
+
+
+def test_the_same_file_unchanged_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages.write(tmp_path, "planted", [pages.page(replace(recording(TN), gpu="Planted"))])
+    assert atom.main([TN, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
+    assert "recording of Planted" in capsys.readouterr().out
+
+
+def test_what_was_read_from_no_place_is_refuted() -> None:
+    """A place without a class in registers may be a copy of one that has; all of an operand cannot be."""
+    right = recording(TN)
+    assert heard(TN, right).status is Status.AGREES
+    for name in "ABD":
+        for at in (np.s_[:], np.s_[7, 1]):
+            found = heard(TN, operand(name, lambda x, at=at: other(x, at, -1))(right))  # type: ignore[misc]
+            assert found.status is Status.REFUTED and found.counterexample is not None
+            assert "reads nothing there, nor a copy" in found.counterexample.statement
+
+
+@pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
+def test_an_address_of_the_book_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
+    """In every other image the element is read: that is no copy."""
+    right = recording(SS)
+    images = []
+    for image in right.images:
+        mine = (image.operand, image.swizzle, image.major) == ("A", swizzle, "K")
+        place = np.flatnonzero(image.labels[0, :, 2] >= 0)[11]
+        images.append(replace(image, labels=other(image.labels, (0, place), -1)) if mine else image)
+    found = heard(SS, replace(right, images=tuple(images)))
+    assert found.status is Status.REFUTED and found.counterexample is not None
+    assert "the hardware reads nothing there" in found.counterexample.statement
+
+
+def test_anchors_that_say_nothing_bear_nothing_out() -> None:
+    right = recording(TN)
+    silent = tuple(replace(anchor, labels=np.full_like(anchor.labels, -1)) for anchor in right.anchors)
+    found = heard(TN, replace(right, anchors=silent), Kind.EQUALS_ABSOLUTE)
+    assert found.status is Status.UNCHECKED and "say nothing of" in found.reason
+
+
+def test_metadata_that_were_not_swept_bear_nothing_out() -> None:
+    """Without a pattern or a selector of the book's nothing is compared."""
+    right = recording(SPARSE)
+    assert right.metadata is not None and heard(SPARSE, right).status is Status.AGREES
+    kept, rulers = right.metadata.kept, right.metadata.rulers
+    for part, tables in (("kept", kept), ("rulers", rulers)):
+        for left in ({}, dict(list(tables.items())[1:])):
+            found = heard(SPARSE, replace(right, metadata=replace(right.metadata, **{part: left})))
+            assert found.status is Status.UNCHECKED and "are not those of the book" in found.reason
+
+
+def test_metadata_of_the_next_lane_are_refuted() -> None:
+    """That a GPU ignores the selector an atom cannot see: its E is in the lanes of both."""
+    right = recording(SPARSE)
+    assert right.metadata is not None
+    rotated = {f: other(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
+    found = heard(SPARSE, replace(right, metadata=replace(right.metadata, rulers=rotated)))
+    assert found.status is Status.REFUTED
+
+
+def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
+    """An atom has one layout for both."""
+    right = recording(TN)
+    order = np.arange(right.passthrough.size)
+    order[[17, 40]] = order[[40, 17]]
+    found = heard(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
+    assert found.status is Status.REFUTED and found.counterexample is not None
+    said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
+    assert found.counterexample.statement == said
