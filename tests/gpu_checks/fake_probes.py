@@ -61,6 +61,17 @@ def slow() -> Slow:
     return Slow(simulated().deals)
 
 
+class Dying(Idle):
+    """A machine whose process dies of opening it."""
+
+    def open(self) -> None:
+        os._exit(9)
+
+
+def dying() -> Dying:
+    return Dying()
+
+
 class Scarce(Simulated):
     """A machine that one process alone can open."""
 

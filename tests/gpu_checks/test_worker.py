@@ -97,6 +97,13 @@ def test_machines_are_opened_one_after_the_other():
     assert all(end <= start for (_, end), (start, _) in pairwise(times))
 
 
+def test_a_process_that_dies_when_it_is_its_turn_holds_nobody_up():
+    with Worker("tests.gpu_checks.fake_probes:dying") as first, Worker(IDLE) as second:
+        found = list(first.run([Answer(0), Answer(1)]))
+        assert found == [(n, Unavailable("the probe process ended with exit code 9")) for n in (0, 1)]
+        assert next(second.run([Answer(7)]))[1][0] == 7
+
+
 def test_a_worker_does_not_wait_for_ever_for_its_turn():
     with _OPENING, Worker(IDLE, start=3) as worker:
         found = list(worker.run([Answer(0)]))
