@@ -133,7 +133,7 @@ def _formulas(
     names = layouts[given]
     found: dict[str, Formula] = {}
     if names is not None and (atom.space[given] != "reg" or dealt[given].inverse is not None):
-        adapter = atom.adapter if other == "Dst" else None
+        adapter = atom.adapter if other == "Dst" and not _unpacked(atom, dealt[other]) else None
         found[other] = Carried(dealt[other], dealt[given], names, adapter)
     table = dealt[given].table
     if table is None:
@@ -143,6 +143,14 @@ def _formulas(
     elif table.space != "reg" and names is not None:
         found[given] = Carried(dealt[given], dealt[given], names, None)
     return found
+
+
+def _unpacked(atom: CopyAtom, side: Side) -> str:
+    """Why the adapter cannot be applied to what the instruction leaves in a thread; empty where it can."""
+    if atom.adapter is None or side.per_thread % (BYTE * len(atom.adapter.bytes)) == 0:
+        return ""
+    held = f"the instruction leaves {side.per_thread} bits in a thread"
+    return f"{held}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
 
 
 def copy_claims(subject: Subject) -> list[Claim[Kind]]:
@@ -209,6 +217,8 @@ def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instructio
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
     for name, side in sides(atom, instruction).items():
+        if name == "Dst" and (why := _unpacked(atom, side)):
+            yield why
         width = atom.bits.get(name, side.bits)
         if width != side.bits:
             yield f"elements of {name} have {width} bits, the instruction's {side.bits}"

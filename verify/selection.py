@@ -14,7 +14,7 @@ from verify import cli
 if TYPE_CHECKING:
     import argparse
 
-    from layouts.atoms import AnyAtom
+    from layouts.atoms import AnyAtom, Family
     from verify.verdict import Witness
 
 NAMED = re.compile(r"SM(\d+)(?=[_:<])")
@@ -71,7 +71,7 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
     try:
         return cli.select(bare, atoms, "atom")
     except cli.UsageError as error:
-        raise cli.UsageError(_out_of_range(bare) or str(error)) from error
+        raise cli.UsageError(_out_of_range(bare, atoms) or str(error)) from error
 
 
 def unqualified(name: str) -> str:
@@ -92,17 +92,23 @@ def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[s
     return atoms.beginning(*(re.split(r"[*?\[]", pattern)[0] for pattern in patterns))
 
 
-def _out_of_range(names: Sequence[str]) -> str:
-    """Which parameter of a shipped family a name gives a value that the family does not have; empty when none."""
-    from layouts.atoms import registry
-
+def _out_of_range(names: Sequence[str], atoms: Mapping[str, AnyAtom]) -> str:
+    """Which parameter of a family a name gives a value that the family does not have; empty when none."""
     for name in names:
-        for family in registry().families():
+        for family in _families(atoms):
             for parameter, word in (family.said(name) or {}).items():
                 values = [str(value) for value in family.params[parameter]]
                 if word not in values:
                     return f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
     return ""
+
+
+def _families(atoms: Mapping[str, AnyAtom]) -> Iterable[Family]:
+    from layouts.atoms.shelf import Shelf
+
+    if isinstance(atoms, Shelf):
+        return atoms.families()
+    return {atom.family.name: atom.family for atom in atoms.values() if atom.family is not None}.values()
 
 
 def architecture(name: str) -> int | None:

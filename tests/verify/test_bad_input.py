@@ -86,6 +86,16 @@ def test_a_family_has_no_such_member(name: str, said: str, capsys: pytest.Captur
     assert said in captured.err and len(captured.err.splitlines()) == 1
 
 
+@pytest.mark.parametrize("command", [atom.main, atlas.main], ids=["atom", "atlas"])
+def test_a_family_of_ones_own_has_no_such_member(
+    command: object, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(FAMILY, encoding="utf-8")
+    assert callable(command) and command(["--atoms", str(path), "MINE_64x24x16"]) == 2
+    assert capsys.readouterr().err == "lanecheck: MINE_64x24x16: N = 24 is not one of 8, 16 of MINE_64x{N}x16\n"
+
+
 @pytest.mark.parametrize(("old", "new"), [("values = 4", "values = 3"), ("ma  = 1", "ma = ="), ("ID + 8", "ID +* 8")])
 def test_a_badly_written_table_is_one_line(
     old: str, new: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -116,6 +116,14 @@ WRONG = {
         LDMATRIX | {"ptx": [*LDMATRIX["ptx"], "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"]},
         "Dst calls byte 2 of lane 0",
     ),
+    "a permutation of more bytes than the instruction leaves": (
+        LDMATRIX
+        | {
+            "ptx": ["ldmatrix.sync.aligned.m8n8.x1.shared.b16"],
+            "adapter": {"name": "halves swapped", "bytes": [4, 5, 6, 7, 0, 1, 2, 3]},
+        },
+        "the instruction leaves 32 bits in a thread, halves swapped permutes groups of 8 bytes",
+    ),
     "a product named as a copy": (
         LDMATRIX | {"ptx": ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]},
         "multiplies matrices: it copies nothing",
