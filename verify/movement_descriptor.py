@@ -129,10 +129,11 @@ def _steps(reach: Reach) -> Verdict:
 
 def _judge_described(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> Verdict:
     book = read_layouts("wgmma")
-    cited = f"PTX ISA {book.section} ({book.provenance})"
+    rests = book.provenance
+    cited = f"PTX ISA {book.section} ({rests})"
     name = NAMES.get(reach.bytes if reach.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
-        claim = Claim(reach.name, "", MovementKind.DESCRIBED, f"is what a matrix descriptor says, {cited}")
+        claim = Claim(reach.name, "", MovementKind.DESCRIBED, f"is what a matrix descriptor says, {cited}", rests)
         said = f"{reach.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
         wrong = Counterexample({}, said, replay=reach.replay)
         return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])
@@ -140,7 +141,7 @@ def _judge_described(reach: Reach, stated: Stated, budget: int, solver: proofs.S
     read = min((_described(reach, book, name, Stated(m)) for m in majors), key=lambda d: len(d.bad))
     best = min((_described(reach, book, name, replace(stated, major=m)) for m in majors), key=lambda d: len(d.bad))
     said = f"is what the descriptor {best.fields.said()} says{best.fields.begins()}, {cited}"
-    claim = Claim(reach.name, "", MovementKind.DESCRIBED, said)
+    claim = Claim(reach.name, "", MovementKind.DESCRIBED, said, rests)
     mine, other = read.fields.said(), best.fields.said()
     repair = "" if len(read.bad) or _unsaid(book, read) or mine == other else mine
     if _unsaid(book, best) or _shared(reach):  # no question of where single elements lie, which is all that z3 is asked

@@ -177,7 +177,8 @@ def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solv
     wrong = Counterexample(found, fault, repair=_issued(held, wanted), replay=link.replay) if fault else None
     status = Status.REFUTED if fault else Status.PROVED
     verdicts = [join(counted, [Evidence(Witness.BOOK, status, "counted", 1, counterexample=wrong)])]
-    said = Claim(link.name, wanted.operand, MovementKind.HANDED, link.wording())
+    rests = " | ".join(dict.fromkeys((held.provenance, wanted.provenance)))
+    said = Claim(link.name, wanted.operand, MovementKind.HANDED, link.wording(), rests)
     if fault:
         return [*verdicts, join(said, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="the counts differ")])]
     handed = join(said, [_book(link), _proof(link, budget, solver), _silicon(link)])
@@ -185,7 +186,7 @@ def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solv
     if not link.held.rows or (placed and not major):
         return verdicts
     lies = f"the axis of {major}-major memory" if major else "an axis of the tile, whichever memory has as neighbours"
-    claim = Claim(link.name, "", MovementKind.MAJOR, f"rows of memory run along {lies}")
+    claim = Claim(link.name, "", MovementKind.MAJOR, f"rows of memory run along {lies}", rests)
     axes = (_axis(link, major),) if major else wanted.axes
     evidence = [_major(link, major) if major else _straight(link)]
     if handed.status is Status.PROVED and not handed.contradiction:

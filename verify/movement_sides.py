@@ -29,7 +29,8 @@ class Side:
 
     mnemonic: str
     operand: str
-    citation: str
+    section: str
+    provenance: str
     locate: Callable[[Any, Any], tuple[Any, Any]]
     values: int
     bits: int
@@ -38,6 +39,11 @@ class Side:
     lanes: int
     rows: bool
     parts: int = 1
+
+    @property
+    def citation(self) -> str:
+        """The section that the formula stands in, with its provenance."""
+        return f"PTX ISA {self.section} ({self.provenance})"
 
     def number(self, lane: Any, value: Any) -> Any:
         """The element as a number, x + X * y."""
@@ -151,11 +157,11 @@ def _rows(instruction: isa_tables.Instruction) -> Side:
     signature, table = instruction.signature, instruction.operands["R"]
     if len({part.type for part in signature.operands.values()}) > 1:
         raise UsageError(f"{signature.mnemonic} unpacks padded elements, which are no operand's values")
-    citation = f"PTX ISA {instruction.section} ({table.provenance})"
     return Side(
         signature.mnemonic,
         "R",
-        citation,
+        instruction.section,
+        table.provenance,
         table.locate,
         table.values,
         table.bits,
@@ -177,11 +183,11 @@ def _operand(instruction: isa_tables.Instruction, operand: str) -> Side:
         return codomain(operand, *table.locate(lane, value))
 
     x, y = codomain(operand, *table.extent)
-    citation = f"PTX ISA {instruction.section} ({table.provenance})"
     return Side(
         signature.mnemonic,
         operand,
-        citation,
+        instruction.section,
+        table.provenance,
         locate,
         table.values,
         table.bits,

@@ -194,3 +194,32 @@ def test_the_chain_of_the_example_stands(capsys: pytest.CaptureFixture[str]) -> 
 def test_a_solver_without_a_budget_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
     code, report = judged(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
     assert by_kind(report)["free of bank conflicts"]["status"] == "UNKNOWN" and code == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "origins", "headline"),
+    [
+        (["--from", X4, "--to", F16], ["derived", "ISA text"], "A ISA text and derived"),
+        (["--from", F16, "--to", F16, "--tiles", "n=2"], ["ISA text"], ""),
+        (["--from", "SM80_16x8x16_F16F16F16F16_TN", "--to", ST], ["derived", "ISA text"], "C ISA text and derived"),
+    ],
+)
+def test_what_is_handed_over_says_whose_formulas_it_rests_on(
+    words: list[str], origins: list[str], headline: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The map of matrix loads and stores is derived; in text, JSON and HTML."""
+    assert movement.main(words) == 0
+    first = capsys.readouterr().out.splitlines()[0]
+    assert first.partition("book: ")[2].partition("   ")[0] == headline
+    movement.main([*words, "--format", "json"])
+    claims = [claim for one in json.loads(capsys.readouterr().out)["subjects"] for claim in one["verdicts"]]
+    handed = next(claim["provenance"] for claim in claims if " every lane " in claim["claim"])
+    assert [part.partition(":")[0] for part in handed.split(" | ")] == origins
+    movement.main([*words, "--format", "html", "-v"])
+    assert handed in capsys.readouterr().out
+
+
+def test_a_refuted_hand_over_says_it_too(capsys: pytest.CaptureFixture[str]) -> None:
+    assert movement.main(["--from", F16, "--to", ST]) == 1
+    (told,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("REFUTED"))
+    assert "(derived: figures; CUTLASS; the text gives four lanes to each row | ISA text)" in told

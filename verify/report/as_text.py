@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from typing import Any
 
 from verify.report import Case, Report, surprise, tally
-from verify.verdict import Evidence, Origin, Status, Verdict, Witness, origin
+from verify.verdict import Claim, Evidence, Origin, Status, Verdict, Witness, origin
 
 NAME_WIDTH = 44
 HEADS = ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line
@@ -85,10 +86,14 @@ def _headline(case: Case) -> str:
     return line
 
 
+def _rests(claim: Claim[Any]) -> str:
+    """What a claim rests on, where its text does not say it."""
+    return f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
+
+
 def _plain(verdict: Verdict) -> Iterator[str]:
     claim = verdict.claim
-    rests = f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
-    yield f"  {verdict.status:<9} {claim.part or '-'}  {claim.text}{rests}"
+    yield f"  {verdict.status:<9} {claim.part or '-'}  {claim.text}{_rests(claim)}"
     yield from (f"      {describe(evidence)}" for evidence in verdict.evidence)
 
 
@@ -97,7 +102,8 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
     teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
-    yield f"{status:<9} {where}  {verdict.claim.text}" + (f"      {_how(teller)}" if teller else "")
+    told = f"{verdict.claim.text}{_rests(verdict.claim)}"
+    yield f"{status:<9} {where}  {told}" + (f"      {_how(teller)}" if teller else "")
     text = dict(case.layouts).get(verdict.claim.part)
     if text:
         yield f"  {verdict.claim.part} = {text}"
