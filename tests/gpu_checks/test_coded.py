@@ -7,6 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from gpu_checks import meetings
 from gpu_checks.coded import forms
@@ -343,6 +345,27 @@ def test_classes_that_do_not_make_the_meetings_are_told():
     swapped[1, 1] ^= 1
     assert meetings.label(counts, [replace(table, b=swapped)]).notes
     assert meetings.digest([replace(table, b=swapped)]) != meetings.digest([table])
+
+
+def labelled(*axes):
+    """Up to nine labels with small classes, or none, on some axes."""
+    one = st.tuples(*(st.integers(-1, 2) if axis in axes else st.just(-1) for axis in range(4)))
+    return st.lists(one, min_size=1, max_size=9).map(np.array)
+
+
+@given(labelled(ROW, CONTRACTED), labelled(COLUMN, CONTRACTED), labelled(ROW, COLUMN))
+def test_meetings_are_rebuilt_from_any_labels_by_their_definition(a, b, d):
+    """Of two slots with one label the last stands; what has no whole row of D or no whole k of B meets nothing."""
+    home = {(m, n): slot for slot, (m, n, _, _) in enumerate(d.tolist()) if m >= 0 and n >= 0}
+    met = {(k, n): slot for slot, (_, n, k, _) in enumerate(b.tolist()) if k >= 0 and n >= 0}
+    columns = range(1 + max(0, d[:, COLUMN].max()))
+    want = {}
+    for slot, (m, _, k, _) in enumerate(a.tolist()):
+        if m >= 0 and k >= 0 and all((m, n) in home and (k, n) in met for n in columns):
+            want[slot] = sorted((home[m, n], met[k, n]) for n in columns)
+    found = meetings.rebuild(a, b, d)
+    rows = zip(found.a.tolist(), found.d.tolist(), found.b.tolist(), strict=True)
+    assert {slot: list(zip(ds, bs, strict=True)) for slot, ds, bs in rows} == want
 
 
 def hits(counts, reached, codes):
