@@ -3,8 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +13,15 @@ import pytest
 import gpu_checks
 from gpu_checks import Recording, pages, probe
 from gpu_checks.values import Labels
+from gpu_checks.worker import Bench, Job
+from isa_tables.signature import signature
 from layouts.atoms import Atom, registry
+from tests.gpu_checks.simulated import Simulated, tile_deal
+from tests.gpu_checks.test_coded import sparse_machine
+from tests.verify.test_memory_silicon import MMA_SP
 from verify import atom
-from verify.judgement import Court
+from verify.judgement import Court, prepared
+from verify.live import Live
 from verify.silicon import Recorded
 from verify.verdict import Evidence, Kind, Status, Witness
 
@@ -148,6 +154,35 @@ def test_metadata_of_the_next_lane_are_refuted() -> None:
     rotated = {f: other(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
     found = heard(SPARSE, replace(right, metadata=replace(right.metadata, rulers=rotated)))
     assert found.status is Status.REFUTED
+
+
+@dataclass
+class Here:
+    """A worker on a simulated machine in this process."""
+
+    machine: Simulated
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, object]]:
+        yield from ((index, job.on(Bench(self.machine))) for index, job in enumerate(jobs))
+
+
+def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
+    """They are among the controls of its probe; with the maps of an atom alone they cannot be run."""
+    _, machine = sparse_machine((MMA_SP.ptx or ("",))[0])
+    found = Live(Here(machine)).product(prepared(MMA_SP))  # type: ignore[arg-type]
+    said = "products are run with A, B and C alone, the instruction has E too"
+    assert [(one.status, one.reason) for one in found] == [(Status.UNCHECKED, said)]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_live_products_are_run_through_the_atoms_maps(wrong: bool) -> None:
+    mnemonic = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
+    subject = prepared(mma("SM80_16x8x8_F16F16F16F16_TN"))
+    deal = tile_deal(signature(mnemonic))
+    if wrong:
+        deal["B"] = np.roll(deal["B"], 1, axis=0)
+    (found,) = Live(Here(Simulated({mnemonic: deal}))).product(subject)  # type: ignore[arg-type]
+    assert found.status is (Status.REFUTED if wrong else Status.AGREES)
 
 
 def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
