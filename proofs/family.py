@@ -34,6 +34,8 @@ UNBOUNDED = 1 << 1024
 """Upper end of the interval of a term that has none: over the integers, intervals only tell what is negative."""
 SEARCHED = 64
 """Counterexamples are sought with parameters up to this number before any other."""
+TOLD = frozenset({"thread", "value", "replica", "lane", "element", "x", "y"})
+"""What a counterexample tells besides its parameters, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +165,7 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
     model = _refutation(claim, session, names) if status == "sat" else None
     return Outcome(
         status=status,
-        method=f"integers, for every {', '.join(claim.layout.names()) or 'member'} >= 1",
+        method=f"integers, for every {', '.join(_parameters(claim)) or 'member'} >= 1",
         model=model,
         bad=None,
         unique=None,
@@ -175,6 +177,11 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
     )
 
 
+def symbol(name: str) -> str:
+    """A parameter's name in a script, where `and`, `true` or `lane` mean something else."""
+    return f"param.{name}"
+
+
 class Parametric(Script):
     """A script over unbounded integers, with variables below a product of parameters."""
 
@@ -183,7 +190,7 @@ class Parametric(Script):
 
     def parameter(self, name: str) -> None:
         """A symbolic integer from 1."""
-        self._lines += [f"(declare-const {name} Int)", f"(assert (<= 1 {name}))"]
+        self._lines += [f"(declare-const {symbol(name)} Int)", f"(assert (<= 1 {symbol(name)}))"]
 
     def product(self, one: Size) -> Term:
         """A size as a term; raises ProblemError when two parameters are multiplied."""
@@ -191,7 +198,7 @@ class Parametric(Script):
             raise ProblemError(f"{one} is not linear")
         if not one.names:
             return self.term(one.factor)
-        return Term(one.names[0], 1, UNBOUNDED, None) * one.factor
+        return Term(symbol(one.names[0]), 1, UNBOUNDED, None) * one.factor
 
     def below(self, name: str, limit: Term) -> Term:
         """A symbolic integer in [0, limit)."""
@@ -219,12 +226,12 @@ class Parametric(Script):
 
 def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
     problem = Parametric()
-    params = sorted({*claim.layout.names(), *(name for extent in claim.extent for name in extent.names)})
+    params = _parameters(claim)
     for name in params:
         problem.parameter(name)
     _require_points(claim)
-    if any(set(extent.names) & {"thread", "value", "replica"} for extent in claim.extent):
-        raise ProblemError("a parameter has the name of a variable")
+    if TOLD & {*params}:
+        raise ProblemError("a parameter has the name of what a counterexample tells")
     thread = problem.variable("thread", size(modes(claim.thr)))
     replica = problem.variable("replica", size(modes(claim.rep)))
     values = problem.below("value", problem.product(total(s for s, _ in claim.layout.value)))
@@ -238,7 +245,11 @@ def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
         raise ProblemError(f"an element times {claim.extent[0]} is not linear")
     inside = [x >= 0, x < rows, y >= 0, y < columns]
     holds = conjunction([*inside, x + claim.extent[0].factor * y == element])
-    return f"; {claim.title}\n{problem.refuting(holds)}", (*params, "thread", "value", "replica")
+    return f"; {claim.title}\n{problem.refuting(holds)}", (*map(symbol, params), "thread", "value", "replica")
+
+
+def _parameters(claim: Equality) -> list[str]:
+    return sorted({*claim.layout.names(), *(name for extent in claim.extent for name in extent.names)})
 
 
 def _require_points(claim: Equality) -> None:
@@ -254,15 +265,19 @@ def _require_points(claim: Equality) -> None:
 
 def _refutation(claim: Equality, session: Session, names: tuple[str, ...]) -> dict[str, int]:
     """A counterexample with small parameters, confirmed in plain Python."""
-    model = session.values(names)
-    for name in claim.layout.names():
+
+    def point() -> dict[str, int]:
+        return {name.removeprefix(symbol("")): number for name, number in session.values(names).items()}
+
+    model = point()
+    for name in _parameters(claim):
         for limit in range(1, min(SEARCHED, model[name])):
-            status, _ = session.check_assuming(f"(<= {name} {limit})")
+            status, _ = session.check_assuming(f"(<= {symbol(name)} {limit})")
             if status == "sat":
-                model = session.values(names)
+                model = point()
             session.forget()
             if status == "sat":
-                session.assume(f"(<= {name} {limit})")
+                session.assume(f"(<= {symbol(name)} {limit})")
                 break
     facts = claim.facts(model)
     if facts is None:

@@ -12,6 +12,7 @@ from isa_tables import where
 from layouts import Layout
 from proofs.errors import EngineError
 from proofs.family import Digits, Equality, FamilyLayout, Size, digits, in_order, prove_family_equals
+from proofs.outcome import Outcome
 
 N = Size(1, ("n",))
 LANES, ONE = Layout.parse("128:1"), Layout.parse("1:0")
@@ -50,7 +51,7 @@ def test_the_accumulator_is_dealt_once_for_every_n() -> None:
 def test_the_accumulator_equals_its_formula_for_every_n() -> None:
     outcome = prove_family_equals(equality(WGMMA))
     assert (outcome.status, outcome.method) == ("unsat", "integers, for every n >= 1")
-    assert "(declare-const n Int)" in outcome.smt
+    assert "(declare-const param.n Int)" in outcome.smt
 
 
 SIZES = st.sampled_from([Size(1), Size(2), Size(3), N, Size(2) * N, N * N])
@@ -164,6 +165,31 @@ def test_a_wrong_formula_is_refuted_with_the_smallest_n(wrong: str) -> None:
         outcome.model["element"] != outcome.model["x"] + 64 * outcome.model["y"]
         or not outcome.model["y"] < 8 * outcome.model["n"]
     )
+
+
+@pytest.mark.parametrize("name", ["N", "and", "true", "mod", "div", "ite", "Int", "let", "v", "assert"])
+def test_a_parameter_may_have_any_name(name: str) -> None:
+    """Also one that means something to the solver."""
+    right, wrong = named(name)
+    assert (right.status, wrong.status) == ("unsat", "sat")
+    assert right.method == f"integers, for every {name} >= 1"
+    assert wrong.model is not None
+    assert wrong.model[name] == 2
+
+
+@pytest.mark.parametrize("name", ["thread", "value", "replica", "lane", "element", "x", "y"])
+def test_a_parameter_with_the_name_of_what_is_told_is_left_to_the_members(name: str) -> None:
+    assert [outcome.status for outcome in named(name)] == ["unknown", "unknown"]
+
+
+def named(name: str) -> list[Outcome]:
+    """The accumulator with a parameter of that name, and with a wrong stride."""
+    n = Size(1, (name,))
+    layouts = [FamilyLayout(THREAD, (*VALUE[:2], (n, Size(stride)))) for stride in (512, 256)]
+    return [
+        prove_family_equals(Equality("x", layout, (Size(64), Size(8) * n), LANES, ONE, accumulator))
+        for layout in layouts
+    ]
 
 
 def test_out_of_budget_is_unknown() -> None:
