@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_checks import moves, rebuilt
+from gpu_checks import moves, rebuilt, tensor_memory
 from gpu_checks.coded import forms, plain_form
 from gpu_checks.kernels import spare
 from gpu_checks.memory import MAJORS, SWIZZLES
@@ -81,8 +81,10 @@ def _of_move(move: Move, signature: Signature) -> Iterator[str]:
         yield f"places have the shape {move.places.shape}, the instruction's {shape}"
     elif (move.places < 0).any() or len(np.unique(move.places.reshape(-1, 2), axis=0)) < prod(shape[:2]):
         yield "bytes of registers have no place, or share one"
-    elif "P" in signature.operands and (move.places >= (_OF_MOVE, moves.ROW)).any() and signature.lanes == _OF_MOVE:
-        yield f"a place lies outside the {_OF_MOVE} rows of {moves.ROW} bytes"
+    elif not tensor_memory.fits(signature):
+        size = moves.ROW if "P" in signature.operands else shape[1]
+        if (move.places >= (_OF_MOVE, size)).any():
+            yield f"a place lies outside {_OF_MOVE} lanes of {size} bytes"
 
 
 def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:

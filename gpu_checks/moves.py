@@ -131,7 +131,7 @@ def _addresses(signature: Signature, random: np.random.Generator) -> Bytes:
 
 
 def _numbers(machine: Machine, signature: Signature, memory: Bytes, inside: Bytes, rows: Bytes) -> tuple[Bytes, Bytes]:
-    """Which source byte arrived in each byte of memory and of the registers, -1 for none: [trial][...]."""
+    """Which source byte arrived in each byte of memory and of the registers, -1 for none of them: [trial][...]."""
     source, other = (memory, inside) if loads(signature) else (inside, memory)
     blank, place = np.full(other.shape, _DIGITS), 1
     arrived: list[Bytes] = [np.zeros((len(rows), *part.shape), np.int64) for part in (memory, inside)]
@@ -145,7 +145,9 @@ def _numbers(machine: Machine, signature: Signature, memory: Bytes, inside: Byte
             empty[at] |= digit == _DIGITS
             arrived[at] += place * digit
         place *= _DIGITS
-    image, taken = (np.where(none, -1, numbers - 1) for none, numbers in zip(empty, arrived, strict=True))
+    image, taken = (
+        np.where(none | (numbers > source.size), -1, numbers - 1) for none, numbers in zip(empty, arrived, strict=True)
+    )
     return image, taken
 
 

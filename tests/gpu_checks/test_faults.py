@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from gpu_checks.fitting import lost, misfit
 from gpu_checks.machine import Hits
 from gpu_checks.record import record
 from gpu_checks.worker import Bench
@@ -174,6 +175,15 @@ def told(recording):
     return [image.labels.tolist() for image in recording.images]
 
 
+def test_what_an_honest_machine_shows_is_its_instructions(honest):
+    """However it deals its elements out."""
+    moves = Simulated({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
+    for name in (*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"):
+        assert misfit(record(moves, look_up(name), Bench(moves).landmarks, 1, 0), look_up(name)) == ""
+    for name, found in (*honest.items(), *((name, recorded(name, Simulated)) for name in (F64, F16, "dp4a.s32.s32"))):
+        assert misfit(found, look_up(name)) == "" and lost(found) == ""
+
+
 class Narrow(Simulated):
     """Has 8 columns, whatever the instruction says; the others are never written."""
 
@@ -214,3 +224,56 @@ class Straying(Simulated):
 @pytest.mark.parametrize(("kind", "name"), [(Narrow, THIN), (Rotated, SPARSE[0]), (Heedless, THIN), (Straying, WIDE)])
 def test_another_n_and_other_metadata_and_selectors_than_asked_for_are_told(kind, name):
     assert not recorded(name, kind).sound
+
+
+class OneByte(Simulated):
+    """One bit of one word that a move writes is wrong, in the last trial."""
+
+    def move(self, signature, memory, rows, given):
+        image, taken = super().move(signature, memory, rows, given)
+        if signature.mnemonic.startswith("stmatrix"):
+            image[-1, rows[-1, 3], 1] ^= 4
+        else:
+            taken[-1, 7, 0] ^= 4
+        return image, taken
+
+
+class Beyond(OneByte):
+    """In every trial a byte shows a number that no source byte has."""
+
+    def move(self, signature, memory, rows, given):
+        image, taken = Simulated.move(self, signature, memory, rows, given)
+        if signature.mnemonic.startswith("stmatrix"):
+            image[np.arange(len(rows)), rows[:, 3], 1] |= 0xFE
+        else:
+            taken[:, 7, 0] |= 0xFE
+        return image, taken
+
+
+class TwoLanes(Simulated):
+    """In the first trial a move takes two lanes' registers, or addresses, for each other."""
+
+    def move(self, signature, memory, rows, given):
+        rows, given = rows.copy(), given.copy()
+        rows[0, [2, 5]], given[0, [2, 5]] = rows[0, [5, 2]], given[0, [5, 2]]
+        return super().move(signature, memory, rows, given)
+
+
+class Deaf(Simulated):
+    """One lane's address, or register, is not heard: its neighbour's is taken."""
+
+    def move(self, signature, memory, rows, given):
+        rows, given = rows.copy(), given.copy()
+        rows[:, 5], given[:, 5] = rows[:, 4], given[:, 4]
+        return super().move(signature, memory, rows, given)
+
+
+MOVES = ["ldmatrix.sync.aligned.m8n8.x2.shared.b16", "stmatrix.sync.aligned.m8n8.x4.trans.shared.b16"]
+
+
+@pytest.mark.parametrize("kind", [OneByte, Beyond, TwoLanes, Deaf])
+@pytest.mark.parametrize("name", [*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"])
+def test_a_move_that_is_wrong_in_one_thing_is_told(name, kind):
+    machine = kind({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
+    found = record(machine, look_up(name), Bench(machine).landmarks, trials=1, seed=0)
+    assert found.exceptions and not found.sound

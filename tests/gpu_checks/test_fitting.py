@@ -117,8 +117,8 @@ MOVED = [
     (lambda p: p[:16], r"places have the shape \(16, 8, 2\), the instruction's \(32, 8, 2\)"),
     (lambda p: other(p, (3, 2), -1), "bytes of registers have no place, or share one"),
     (lambda p: other(p, (3, 2), p[3, 3]), "bytes of registers have no place, or share one"),
-    (lambda p: other(p, (3, 2, 0), 32), "a place lies outside the 32 rows of 16 bytes"),
-    (lambda p: other(p, (3, 2, 1), 16), "a place lies outside the 32 rows of 16 bytes"),
+    (lambda p: other(p, (3, 2, 0), 32), "a place lies outside 32 lanes of 16 bytes"),
+    (lambda p: other(p, (3, 2, 1), 16), "a place lies outside 32 lanes of 16 bytes"),
 ]
 
 
