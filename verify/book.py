@@ -243,6 +243,10 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
     rng = Random(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}
     places = {part.name: _located(part, maps[part.name].shape) for part in subject.parts}
+    beyond = next((part for part in subject.parts if _reaches_beyond(places[part.name], part.extent)), None)
+    if beyond is not None:
+        reason = f"the instruction's {beyond.name} reaches beyond {beyond.tile}"
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason)
     for trial in range(trials):
         given = {part.name: _random(part, rng) for part in subject.parts if part.name != "C"}
         a, b = _effective(given)
@@ -323,6 +327,11 @@ def _through_fragments(
 def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
     x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
     return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
+
+
+def _reaches_beyond(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
+    """Whether an instruction has elements that a tile has not, which is then not its own."""
+    return any(at.min() < 0 or at.max() >= end for at, end in zip(places, extent, strict=True))
 
 
 def _layout(part: Part) -> Layout:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from math import prod
 
 from layouts.atoms.atom import Adapter, CopyAtom
@@ -33,7 +34,7 @@ def atom(entry: Entry) -> CopyAtom:
         space=space,
         bits=_bits(entry),
         copies=entry.copies(SIDES),
-        adapter=_adapter(entry),
+        adapter=_adapter(entry, space),
         source=entry.text(entry.table["source"], "source"),
         known_defect=entry.defect(),
         file=entry.file,
@@ -59,13 +60,15 @@ def _bits_per_thread(entry: Entry, side: str) -> int:
     return prod(leaves(modes[1])) if len(modes) == 2 else prod(map(prod, map(leaves, modes)))
 
 
-def _adapter(entry: Entry) -> Adapter | None:
+def _adapter(entry: Entry, space: Mapping[str, str]) -> Adapter | None:
     stated = entry.table.get("adapter")
     if stated is None:
         return None
     if not isinstance(stated, dict):
         entry.fail("adapter", f"expected a table of name and bytes, found {kind(stated)}")
     entry.check_keys(stated, "adapter.", ("name", "bytes"))
+    if space["Dst"] != "reg":
+        entry.fail("adapter", f"permutes bytes of registers, Dst is in {space['Dst']}")
     listed = stated["bytes"]
     if not isinstance(listed, list):
         entry.fail("adapter.bytes", f"expected an array, found {kind(listed)}")

@@ -33,10 +33,27 @@ C      = "((4,8,4),(2,2,{N//8})):((128,1,16),(64,8,512))"
 space  = { A = "smem", B = "smem" }
 source = "a test"
 """
+STORE = """\
+["MINE"]
+ptx    = ["stmatrix.sync.aligned.m8n8.x2.shared.b16"]
+thr    = "32:1"
+Src    = "(32,(32,2)):(32,(1,1024))"
+Dst    = "((16,2),128):((128,0),1)"
+Ref    = "(32,(32,2)):(32,(1,1024))"
+space  = { Src = "reg", Dst = "smem" }
+copies = { Dst = 2 }
+source = "a test"
+"""
 EXTRA = 'E = "((2,2,8,4),(16,2)):((0,1024,1,16),(64,8))"\nsource'
 WRONG = [
     (COPY, "Src = 2 }", "Src = 3 }", "MINE.copies.Src: 4096 points of Src do not divide by 3"),
     (COPY, "Src = 16,", "Src = 24,", "MINE.bits.Src: 128 bits per thread do not pack elements of 24 bits"),
+    (
+        STORE,
+        "copies",
+        'adapter = { name = "x", bytes = [1, 0] }\ncopies',
+        "MINE.adapter: permutes bytes of registers, Dst is",
+    ),
     (COPY, "Dst = 16 }", "Dst = 0 }", "MINE.bits.Dst: it should be at least 1, found 0"),
     (COPY, "copies = { Src", "copies = { E", "MINE.copies.E: unknown key"),
     (FAMILY, "N = [8, 16]", "N = [8, 12]", "MINE_64x12x16.C: {N//8}: 12 is not divisible by 8"),
@@ -64,7 +81,7 @@ def test_one_line(
     assert str(path) in captured.err and said in captured.err
 
 
-@pytest.mark.parametrize("text", [COPY, FAMILY])
+@pytest.mark.parametrize("text", [COPY, STORE, FAMILY])
 def test_as_they_are_they_stand(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")

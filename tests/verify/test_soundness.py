@@ -109,6 +109,21 @@ def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
     assert len(once) == 1 and status(atom()) == "STANDS" and status(atom(ptx=once * 2)) == "REFUTED"
 
 
+@pytest.mark.parametrize(
+    ("shape", "what"),
+    [
+        ((128, 64, 8), "A reaches beyond 128x8"),
+        ((8, 64, 128), "A reaches beyond 8x128"),
+        ((128, 4, 64), "B reaches beyond 4x64"),
+    ],
+)
+def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[int, int, int], what: str) -> None:
+    """Its layouts stay inside the tile, which is longer along another axis; the instruction does not."""
+    told = {v.claim.kind: v for v in Court().judge(atom(shape=shape)) if not v.claim.part}
+    assert told[Kind.SIGNATURE].status is Status.REFUTED
+    assert told[Kind.PRODUCT].status is Status.UNCHECKED and what in told[Kind.PRODUCT].reason
+
+
 def test_threads_of_one_atom_work_for_one_product() -> None:
     """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
     spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
