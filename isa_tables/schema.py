@@ -68,7 +68,8 @@ class Kind:
     holds: Callable[[Any], bool]
 
 
-def _is_int(value: Any) -> bool:
+def is_int(value: Any) -> bool:
+    """Whether a value of a file is a whole number; true and false are none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
@@ -85,7 +86,7 @@ def _table_of(test: Callable[[Any], bool]) -> Callable[[Any], bool]:
 
 
 def _is_word(value: Any) -> bool:
-    return _is_int(value) or _is_text(value)
+    return is_int(value) or _is_text(value)
 
 
 def _is_choice(value: Any) -> bool:
@@ -110,9 +111,9 @@ TARGETS = Kind(
     'a list such as ["sm_80+"] or ["sm_120a", "sm_120f"]',
     _list_of(lambda item: _is_text(item) and TARGET.fullmatch(item) is not None),
 )
-COUNT = Kind("a whole number above 0", lambda value: _is_int(value) and value > 0)
+COUNT = Kind("a whole number above 0", lambda value: is_int(value) and value > 0)
 SIZE = Kind("a whole number above 0 or a formula of it", lambda v: _is_text(v) or COUNT.holds(v))
-OFFSET = Kind("a whole number from 0 up or a formula of it", lambda v: _is_text(v) or (_is_int(v) and v >= 0))
+OFFSET = Kind("a whole number from 0 up or a formula of it", lambda v: _is_text(v) or (is_int(v) and v >= 0))
 PAIR = Kind("two whole numbers above 0 or formulas of them", lambda v: _list_of(SIZE.holds)(v) and len(v) == 2)
 NAMES = Kind("two names", lambda v: _list_of(_is_text)(v) and len(set(v)) == 2 == len(v))
 TRUTH = Kind("true or false", lambda value: isinstance(value, bool))
@@ -158,7 +159,7 @@ FILE: Mapping[str, Kind] = {
 }
 SPARSITY: Mapping[str, Kind] = {
     "columns": COUNT,
-    "kept": Kind("a table of lists of columns", _table_of(_list_of(_is_int))),
+    "kept": Kind("a table of lists of columns", _table_of(_list_of(is_int))),
 }
 ENTRY: Mapping[str, Kind] = {
     "type": TEXT,

@@ -27,6 +27,9 @@ from isa_tables.parsing import parse_in
 
 SHIPPED = Path(__file__).parent / "memory"
 _CHUNK = 128  # bits: the 16 bytes that no layout takes apart
+_SAID = ("start", "lbo", "sbo", "base_offset", "swizzle")  # what every descriptor says
+_BIT = schema.Kind("a bit of the descriptor, 0 to 63", lambda value: schema.is_int(value) and 0 <= value < 64)
+_CODE = schema.Kind("a whole number from 0 up", lambda value: schema.is_int(value) and value >= 0)
 
 _LAYOUT: Mapping[str, schema.Kind] = {
     "major": schema.TEXT,
@@ -37,14 +40,14 @@ _LAYOUT: Mapping[str, schema.Kind] = {
 }
 _SWIZZLE: Mapping[str, schema.Kind] = {
     "name": schema.TEXT,
-    "code": schema.OFFSET,
+    "code": _CODE,
     "repeat": schema.COUNT,
     "address": schema.TEXT,
 }
 _FIELD: Mapping[str, schema.Kind] = {
     "name": schema.TEXT,
-    "low": schema.OFFSET,
-    "high": schema.OFFSET,
+    "low": _BIT,
+    "high": _BIT,
     "value": schema.TEXT,
 }
 _FILE: Mapping[str, schema.Kind] = {
@@ -159,10 +162,34 @@ def _read(file: str, text: str) -> Layouts:
         swizzles={entry["name"]: _swizzle(file, entry) for entry in data["swizzle"]},
         fields=tuple(_field(file, entry) for entry in data["field"]),
     )
+    _check_once(file, "layout", [f"{entry['major']} {entry['name']}" for entry in data["layout"]])
+    _check_once(file, "swizzle", [entry["name"] for entry in data["swizzle"]])
     for number, entry in enumerate(data["layout"]):
         if entry["name"] not in found.swizzles:
             raise TableError(file, f"layout[{number}].name", f"no such swizzle: {entry['name']!r}")
+    _check_fields(found)
     return found
+
+
+def _check_once(file: str, key: str, names: list[str]) -> None:
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise TableError(file, key, f"{twice} is described twice")
+
+
+def _check_fields(found: Layouts) -> None:
+    """Every field of the descriptor is there, and no two share a bit."""
+    taken: set[int] = set()
+    for field in found.fields:
+        bits = set(range(field.low, field.high + 1))
+        if not bits or bits & taken:
+            raise TableError(found.file, f"field.{field.name}", f"bits {field.low} to {field.high} are none or taken")
+        taken |= bits
+    names = [field.name for field in found.fields]
+    _check_once(found.file, "field", names)
+    for name in _SAID:
+        if name not in names:
+            raise TableError(found.file, f"field.{name}", "this field is missing")
 
 
 def _swizzle(file: str, entry: Mapping[str, Any]) -> Swizzle:

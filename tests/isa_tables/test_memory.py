@@ -161,6 +161,16 @@ def test_what_cannot_be_addressed_is_refused() -> None:
         ('name      = "64B"', 'name      = "65B"', "no such swizzle: '65B'"),
         ("schema  = 1", "schema = 2", "only schema 1"),
         ('value = "x"', 'value = "y"', "field.base_offset.value: unknown name 'y'"),
+        ("low   = 16", 'low   = "16"', "field[1].low: must be a bit of the descriptor, 0 to 63, not '16'"),
+        ("high  = 63", "high  = 64", "field[4].high: must be a bit of the descriptor"),
+        ("high  = 29", "high  = 15", "field.lbo: bits 16 to 15 are none or taken"),
+        ("low   = 16", "low   = 13", "field.lbo: bits 13 to 29 are none or taken"),
+        ('name  = "lbo"', 'name  = "lob"', "field.lbo: this field is missing"),
+        ('name  = "lbo"', 'name  = "sbo"', "field: sbo is described twice"),
+        ("code    = 3", 'code    = "3"', "swizzle[1].code: must be a whole number from 0 up, not '3'"),
+        ("code    = 3", "code    = -1", "swizzle[1].code: must be a whole number"),
+        ('name    = "64B"', 'name    = "32B"', "swizzle: 32B is described twice"),
+        ('name      = "64B"', 'name      = "32B"', "layout: K 32B is described twice"),
     ],
 )
 def test_a_bad_file_of_layouts(old: str, new: str, words: str, tmp_path: Path) -> None:
