@@ -24,7 +24,7 @@ import numpy as np
 from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.device import Loaded, compile_cubin, device, load
 from gpu_checks.sources import COMMON
-from gpu_checks.values import DeviceInfo, Refused, Unavailable
+from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "banks"
@@ -146,8 +146,8 @@ def measure(chosen: Sequence[Pattern]) -> list[Observation] | Unavailable:
     unit = next(pattern for pattern in patterns() if pattern.name == UNIT)
     try:
         cycles = _cycles([unit, *chosen], info)
-    except Refused as refused:
-        return Unavailable(str(refused))
+    except (Refused, DeviceFault) as told:
+        return Unavailable(str(told))
     today = date.today().isoformat()
     return [Observation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
 

@@ -12,12 +12,13 @@ from pathlib import Path
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
 from gpu_checks.tilings.store import SHIPPED, write
 from gpu_checks.values import Unavailable
+from gpu_checks.worker import WorkerError
 
 OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 exit code: 0 every result equals numpy's, what could not be run is counted as UNCHECKED; 1 an element differs; 2 usage,
-an unknown name, a malformed file; 3 a wrong stride made no difference, so that the check says nothing; 4 under
---require something stayed UNCHECKED; 5 nothing selected
+an unknown name, a malformed file; 3 a wrong stride made no difference, so that the check says nothing; or a defect of
+the check itself, or interrupted; 4 under --require something stayed UNCHECKED; 5 nothing selected
 """
 
 
@@ -33,6 +34,12 @@ def main(argv: Sequence[str] | None = None) -> int:
             print("\n".join(map(kernel if options.kernel else _line, chosen)))
             return OK
         return _run(chosen, options)
+    except WorkerError as defect:
+        print(f"tilings: internal error\n{defect}", file=sys.stderr)
+        return INTERNAL
+    except KeyboardInterrupt:
+        print("tilings: interrupted", file=sys.stderr)
+        return INTERNAL
     except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
         print(f"tilings: {error}", file=sys.stderr)
         return USAGE

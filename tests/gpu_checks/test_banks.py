@@ -12,6 +12,8 @@ import pytest
 import gpu_checks
 from gpu_checks import Unavailable, banks
 from gpu_checks.banks import Observation, check, kernel, main, measure, patterns, recordings_of_banks, write
+from gpu_checks.values import DeviceFault
+from tests.gpu_checks.simulated import INFO
 from tests.gpu_checks.test_kernels import NO_NVCC
 
 PATTERNS = patterns()
@@ -164,6 +166,15 @@ def test_cycles_between_two_counts_are_not_clear():
     one = RECORDED[0]
     assert not replace(one, cycles=1.5 * one.unit).clear
     assert replace(one, cycles=2.1 * one.unit).clear and replace(one, cycles=2.1 * one.unit).wavefronts == 2
+
+
+def test_a_gpu_that_fails_measures_nothing(monkeypatch):
+    def fails(chosen, info):
+        raise DeviceFault("an illegal memory access was encountered")
+
+    monkeypatch.setattr(banks, "device", lambda: INFO)
+    monkeypatch.setattr(banks, "_cycles", fails)
+    assert measure(patterns()[:1]) == Unavailable("an illegal memory access was encountered")
 
 
 def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):

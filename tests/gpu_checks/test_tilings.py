@@ -17,6 +17,7 @@ from gpu_checks.tilings.__main__ import main
 from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
 from gpu_checks.values import Unavailable
+from gpu_checks.worker import WorkerError
 from tests.gpu_checks import tiled_machine
 from tests.gpu_checks.test_kernels import NO_NVCC
 
@@ -292,6 +293,19 @@ def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch
     assert main(["mma_f64"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "0 equal, 0 refuted, 1 UNCHECKED"
     assert main(["mma_f64", "--require"]) == 4
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(WorkerError("a defect"), "tilings: internal error\na defect\n"), (KeyboardInterrupt(), "tilings: interrupted\n")],
+)
+def test_a_defect_and_an_interruption_are_told_in_their_lines(error, said, capsys, monkeypatch):
+    def run_all(chosen, seed):
+        raise error
+
+    monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", run_all)
+    assert main(["mma_f64"]) == 3
+    assert capsys.readouterr().err == said
 
 
 @pytest.mark.parametrize(("parts", "code"), [({}, 0), ({"mismatches": 3}, 1), ({"controls": {"A": 0}}, 3)])
