@@ -32,7 +32,7 @@ from operator import mul
 from layouts import Layout
 from proofs.engine import Session, Solver
 from proofs.errors import EngineError, ProblemError
-from proofs.family import UNBOUNDED, Size
+from proofs.family import UNBOUNDED, Size, symbol
 from proofs.modes import Modes, domain, modes, size, top_modes, value
 from proofs.numeral import Numeral, Numerals
 from proofs.outcome import BUDGET, Outcome
@@ -163,7 +163,7 @@ def _compared(p: Partition, held: Layout) -> Part:
     problem = _tiles()
     point = _point(problem, p, "1")
     for n in "xy":
-        problem.require(Term(f"N{n}", 1, UNBOUNDED, None) == 1)
+        problem.require(Term(symbol(f"N{n}"), 1, UNBOUNDED, None) == 1)
     missing = ({1, 2, 3} - set(p.along)).pop()
     numbers = {0: point.v, p.along[0]: point.atom[0], p.along[1]: point.atom[1]}
     numbers[missing] = Numeral(((problem.variable("wz_1", size(top_modes(p.threads)[missing])), 1),))
@@ -259,16 +259,16 @@ def _point(problem: Numerals, p: Partition, which: str) -> _Point:
 
 def _within(n: str, axis: Axis, x: Term) -> Iterator[Condition]:
     yield x >= 0
-    yield x < Term(f"N{n}", 1, UNBOUNDED, None) * axis.tile
+    yield x < Term(symbol(f"N{n}"), 1, UNBOUNDED, None) * axis.tile
 
 
 def _refutation(p: Partition, session: Session) -> dict[str, int]:
     """Counts that differ, two holders of one element, or one outside the tile; confirmed apart from the solver."""
     if p.holders != p.copies * p.elements or p.repeats != p.copies:
         return {"holders": p.holders, "elements": p.elements, "repeats": p.repeats}
-    at = _model(p, session, "12", ("Nx", "Ny"))
+    at = _model(p, session, "12", (symbol("Nx"), symbol("Ny")))
     first, second = p.place(at, "1"), p.place(at, "2")
-    bounds = [axis.tile * at[f"N{n}"] for n, axis in zip("xy", p.axes, strict=True)]
+    bounds = [axis.tile * at[symbol(f"N{n}")] for n, axis in zip("xy", p.axes, strict=True)]
     inside = all(0 <= x < bound for x, bound in zip(first[2:], bounds, strict=True))
     told = dict(zip(("thread", "value", "x", "y"), first, strict=True)) | {"wx": at["wx_1"], "wy": at["wy_1"]}
     if inside and first[2:] == second[2:]:
