@@ -12,7 +12,7 @@ from random import Random  # numpy.random takes 10 ms to load
 
 import numpy as np
 
-from layouts import Layout, LayoutError, right_inverse, size
+from layouts import Layout, LayoutError, leaves, right_inverse, size
 from verify import repair
 from verify.arithmetic import lane_of, spelled, walk, walks
 from verify.formulas import Formula, Memory, Registers
@@ -39,8 +39,14 @@ def testify(kind: Kind, subject: Subject, part: Part) -> Evidence:
 def evaluate(layout: Layout) -> Table:
     """The layout at every (thread, value), as an array [thread][value]."""
     threads, values = size(layout[0]), size(layout[1])
-    table: Table = layout(np.arange(threads)[:, None], np.arange(values)[None, :])
+    rows = threads if any(leaves(layout[0].stride)) else min(1, threads)  # else all threads have the same
+    table: Table = layout(np.arange(rows)[:, None], np.arange(values)[None, :])
     return np.broadcast_to(table, (threads, values))
+
+
+def _rows(table: Table) -> tuple[Table, int]:
+    """The part of a table that is computed, and how often the whole repeats it."""
+    return (table, 1) if table.strides[0] else (table[:1], len(table))
 
 
 def _size(subject: Subject, part: Part) -> Finding:
@@ -60,7 +66,8 @@ def _expects(part: Part) -> str:
 def _in_bounds(subject: Subject, part: Part) -> Finding:
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     table = evaluate(layout)
-    if table.min(initial=0) >= 0 and table.max(initial=0) < elements:
+    rows, _ = _rows(table)
+    if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
         return "exhaustive", table.size, None
     outside = np.argwhere((table < 0) | (table >= elements))
     thread, value = (int(c) for c in outside[0])
@@ -83,13 +90,14 @@ def _in_bounds(subject: Subject, part: Part) -> Finding:
 def _owns(subject: Subject, part: Part) -> Finding:
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)
-    within = (table >= 0) & (table < elements)
+    rows, times = _rows(table)
+    within = (rows >= 0) & (rows < elements)
     inside = within.all()
-    counts = np.bincount(table.ravel() if inside else table[within], minlength=elements)
+    counts = times * np.bincount(rows.ravel() if inside else rows[within], minlength=elements)
     if inside and (counts == copies).all():
         return "exhaustive", table.size, None
     damage = _missing(part, counts, copies)
-    crowded = np.argwhere(within & (counts[np.clip(table, 0, elements - 1)] > copies))
+    crowded = np.argwhere(np.broadcast_to(within & (counts[np.clip(rows, 0, elements - 1)] > copies), table.shape))
     if len(crowded):
         return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
     if (counts == copies).all():
@@ -247,16 +255,16 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
     if beyond is not None:
         reason = f"the instruction's {beyond.name} reaches beyond {beyond.tile}"
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason)
-    for trial in range(trials):
-        given = {part.name: _random(part, rng) for part in subject.parts if part.name != "C"}
-        a, b = _effective(given)
-        bad = _through_fragments(subject, maps, places, given) != a @ b.T
-        if bad.any():
-            row, col = (int(c) for c in np.argwhere(bad)[0])
-            statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
-            damage = (f"{int(np.count_nonzero(bad))} of {m * n} elements are wrong",)
-            wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
-            return Evidence(Witness.BOOK, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
+    drawn = [{part.name: _random(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
+    given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
+    a, b = _effective(given)
+    bad = _through_fragments(subject, maps, places, given) != a @ b.swapaxes(1, 2)
+    if bad.any():
+        trial, row, col = (int(c) for c in np.argwhere(bad)[0])
+        statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
+        damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
+        wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
+        return Evidence(Witness.BOOK, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
     seconds = time.perf_counter() - started
     return Evidence(Witness.BOOK, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
 
@@ -300,28 +308,29 @@ def by_lane(subject: Subject, part: Part) -> Table:
 def _through_fragments(
     subject: Subject, maps: Mapping[str, Table], places: Mapping[str, tuple[Table, Table]], given: Mapping[str, Matrix]
 ) -> Matrix:
-    """C as the atom's C map reads it from what the instruction computes on fragments dealt out by the other maps.
+    """C of each trial as its map reads it from what the instruction makes of the fragments that the other maps deal.
 
     An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
     """
     instruction = subject.instructions[0]
     which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
-    products = int(which.max()) + 1
+    trials, products = len(given["A"]), int(which.max()) + 1
     seen = {}
     for part in subject.parts:
         if part.name in given:
             x, y = places[part.name]
-            seen[part.name] = np.zeros((products, *part.extent))
+            seen[part.name] = np.zeros((trials, products, *part.extent))
             lanes = np.broadcast_to(which[: len(x)], x.shape)
-            seen[part.name][lanes, x, y] = given[part.name].T.ravel()[maps[part.name]]
+            elements = given[part.name].swapaxes(1, 2).reshape(trials, -1)
+            seen[part.name][:, lanes, x, y] = elements[:, maps[part.name]]
     a, b = _effective(seen)
-    computed = a @ b.transpose(0, 2, 1)
+    computed = a @ b.swapaxes(2, 3)
     accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
     x, y = places["C"]
-    out = np.full((products, *accumulator.extent), WRONG)
+    out = np.full((trials, products, *accumulator.extent), WRONG)
     rows = accumulator.extent[0]
-    out[np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[which, x, y]
-    return np.where((out == out[:1]).all(axis=0), out[0], WRONG)
+    out[:, np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[:, which, x, y]
+    return np.where((out == out[:, :1]).all(axis=1), out[:, 0], WRONG)
 
 
 def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:

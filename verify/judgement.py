@@ -199,10 +199,11 @@ class Court:
     def _once(
         self, key: tuple[object, ...], subject: str, testify: Callable[[], tuple[Evidence, ...]]
     ) -> list[Evidence]:
-        if key not in self.given:
+        given = self.given.get(key)
+        if given is None:
             evidence = testify()
-            self.given[key] = Given(subject, evidence, tuple(replace(e, shared=e.shared or subject) for e in evidence))
-        given = self.given[key]
+            given = Given(subject, evidence, tuple(replace(e, shared=e.shared or subject) for e in evidence))
+            self.given[key] = given
         return list(given.first if given.subject == subject else given.later)
 
     def _solver(self) -> proofs.Solver:
