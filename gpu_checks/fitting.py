@@ -24,8 +24,8 @@ from gpu_checks.packing import held
 from gpu_checks.sources import module, probe_of
 from gpu_checks.sparse import FIELDS
 from gpu_checks.store import SHIPPED, RecordingError
-from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Image, Labels, Metadata, Move, Recording
-from isa_tables.signature import Signature
+from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Image, Labels, Metadata, Move, Recording
+from isa_tables.signature import Fragment, Signature
 
 _AXES: Mapping[str, tuple[int, ...]] = {
     "A": (ROW, CONTRACTED, PRODUCT),
@@ -106,8 +106,7 @@ def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
     if recording.controls is not None and recording.controls.trials < 1:
         yield "the controls are of no trial"
     for anchor in recording.anchors:
-        if anchor.labels.shape != (*recording.operands[anchor.operand].shape[:2], 2):
-            yield f"the anchor {anchor.name} of {anchor.operand} has labels of the shape {anchor.labels.shape}"
+        yield from _of_anchor(anchor, *seats[anchor.operand])
     for image in recording.images:
         yield from _of_image(image, signature)
     yield from _of_metadata(recording.metadata, signature)
@@ -123,6 +122,14 @@ def _unnamed(labels: Labels, name: str, signature: Signature) -> Iterator[str]:
     limits = np.array([(*signature.shape, signature.products)[axis if axis != PRODUCT else -1] for axis in axes])
     if (named >= limits).any():
         yield f"labels of {name} lie outside {tuple(limits.tolist())}"
+
+
+def _of_anchor(anchor: Anchor, lanes: int, fragment: Fragment) -> Iterator[str]:
+    what = f"the anchor {anchor.name} of {anchor.operand} has labels"
+    if anchor.labels.shape != (lanes, fragment.values, 2):
+        yield f"{what} of the shape {anchor.labels.shape}"
+    elif (anchor.labels >= fragment.extent).any():
+        yield f"{what} outside {fragment.extent}"
 
 
 def _of_image(image: Image, signature: Signature) -> Iterator[str]:

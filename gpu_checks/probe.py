@@ -22,10 +22,10 @@ from gpu_checks.fitting import foreign, hold
 from gpu_checks.pages import Page, write
 from gpu_checks.rebuilt import lossy
 from gpu_checks.sources import grouped
-from gpu_checks.store import recordings
+from gpu_checks.store import RecordingError, recordings
 from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
 from gpu_checks.worker import Worker, WorkerError
-from isa_tables.signature import Signature, mnemonics, signature
+from isa_tables.signature import IsaError, Signature, mnemonics, signature
 
 _GLOB = frozenset("*?[")
 _ALWAYS = 3000  # what a probe costs however small its matrices are
@@ -266,12 +266,19 @@ def _check(paths: Sequence[Path]) -> int:
     found: list[Recording | Move] = [*every, *chain.from_iterable(library.moves.values())]
     for one in found:
         if foreign(one):
-            hold(one, signature(one.mnemonic))
+            hold(one, _instruction(one))
     lost = list(lossy(every))
     for recording in lost:
         print(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
     print(f"{len(every)} recordings of {len(library)} instructions read, {len(lost)} do not rebuild their table")
     return CONTRADICTED if lost else OK
+
+
+def _instruction(recording: Recording | Move) -> Signature:
+    try:
+        return signature(recording.mnemonic)
+    except IsaError as unknown:
+        raise RecordingError(f"{recording.file}: {unknown}") from unknown
 
 
 if __name__ == "__main__":

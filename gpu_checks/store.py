@@ -55,7 +55,7 @@ _ROOM = 2**18  # labels of a table
 
 
 class RecordingError(ValueError):
-    """A recording that cannot be read; the message names the file and the line."""
+    """A recording that cannot be read or be its instruction's; the message names the file and the line or mnemonic."""
 
 
 def recordings(*extra: Path | str) -> Recordings:

@@ -73,6 +73,11 @@ SPOILED = [
         lambda r: replace(r, anchors=(replace(r.anchors[0], labels=r.anchors[0].labels[1:]),)),
         "the anchor ldmatrix",
     ),
+    (
+        F16,
+        lambda r: replace(r, anchors=(replace(r.anchors[0], labels=other(r.anchors[0].labels, (7, 2, 1), 16)),)),
+        r"the anchor ldmatrix of A has labels outside \(16, 16\)",
+    ),
     (F16, lambda r: replace(r, probe="codes"), "probe is 'codes', the instruction's is 'pairs'"),
     (F16, lambda r: replace(r, metadata=LIBRARY[THIN][0].metadata), "metadata are there"),
     (

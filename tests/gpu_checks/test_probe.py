@@ -206,3 +206,13 @@ def test_a_recording_whose_labels_are_not_its_table_is_found(on, tmp_path, capsy
     capsys.readouterr()
     assert probe.main(["--check", str(tmp_path)]) == 1
     assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out
+
+
+def test_a_recording_of_what_the_isa_has_not_is_told_with_its_file(on, tmp_path, capsys):
+    on("simulated")
+    probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
+    file = tmp_path / "simulated_mma_sync.jsonl"
+    file.write_text(file.read_text().replace(F64, "mma.sync.nonsense"))
+    capsys.readouterr()
+    assert probe.main(["--check", str(tmp_path)]) == 2
+    assert capsys.readouterr().err.startswith(f"probe: {file}: 'mma.sync.nonsense': the ISA has no such")
