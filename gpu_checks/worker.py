@@ -105,7 +105,7 @@ class Worker:
     """Runs probes in a child process, for as long as the `with` block lasts, which starts it.
 
     `timeout` is how long one probe may take in seconds, its compilation included; `start` how long the child
-    may take to find the GPU.
+    may take to find the GPU, to wait for its turn, and to open the GPU: each.
     """
 
     def __init__(self, factory: str = FACTORY, timeout: float = 60.0, start: float = 120.0) -> None:

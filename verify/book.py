@@ -39,7 +39,7 @@ def testify(kind: Kind, subject: Subject, part: Part) -> Evidence:
 def evaluate(layout: Layout) -> Table:
     """The layout at every (thread, value), as an array [thread][value]."""
     threads, values = size(layout[0]), size(layout[1])
-    rows = threads if any(leaves(layout[0].stride)) else min(1, threads)  # else all threads have the same
+    rows = threads if any(leaves(layout[0].stride)) else 1  # all threads have the same
     table: Table = layout(np.arange(rows)[:, None], np.arange(values)[None, :])
     return np.broadcast_to(table, (threads, values))
 
