@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -100,9 +101,10 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
         from verify.live import Live
 
         live = Live(clean_up.enter_context(Worker()))
-        return Court(witnesses, budget, live, live.product)
+        return Court(witnesses, budget, live, live.product, options="--live ")
     extra = [options.recordings] if options.recordings else []
-    return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)))
+    asked = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
+    return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)), options=asked)
 
 
 def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:

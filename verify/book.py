@@ -284,7 +284,7 @@ def _random(part: Part, rng: Random) -> Matrix:
 
 
 def _effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
-    """A and B with what scales them and what metadata drops; a leading axis of products may stand before."""
+    """A and B with what scales them and what metadata drops; axes of trials and of products stand before, if any."""
     a, b = matrices["A"], matrices["B"]
     for name in ("E", "SFA"):
         a = a * matrices.get(name, 1)

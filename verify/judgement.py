@@ -47,6 +47,7 @@ class Court:
     multiply: Callable[[Subject], list[Evidence]] | None = None  # products on this machine's GPU
     given: dict[tuple[object, ...], Given] = field(default_factory=dict)
     solver: proofs.Solver | None = None  # loaded with the first proof, then used again
+    options: str = ""  # those of the command under which other silicon is heard than what is shipped
 
     def judge(self, atom: AnyAtom, wanted: Callable[[Claim[Kind]], bool] = lambda _: True) -> list[Verdict]:
         """The verdict on every wanted claim of an atom. Its form is always checked, whoever else is heard.
@@ -56,7 +57,7 @@ class Court:
         copied, subject = isinstance(atom, CopyAtom), prepared(atom)
         verdicts: list[Verdict] = []
         for claim in filter(wanted, copy_claims(subject) if copied else claims(subject)):
-            verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom))
+            verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom, self.options))
         return verdicts
 
     def _hear(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
@@ -248,20 +249,20 @@ def _form(status: Status, method: str, fault: str) -> Evidence:
     return Evidence(Witness.BOOK, status, method, 1, counterexample=wrong)
 
 
-def _with_replay(verdict: Verdict, atom: AnyAtom) -> Verdict:
+def _with_replay(verdict: Verdict, atom: AnyAtom, options: str) -> Verdict:
     """The verdict with the command that gives it again, when it is a refutation."""
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
         return verdict
-    return replace(verdict, counterexample=replace(wrong, replay=command(atom)))
+    return replace(verdict, counterexample=replace(wrong, replay=command(atom, options)))
 
 
-def command(atom: AnyAtom) -> str:
-    """The command that judges an atom again."""
+def command(atom: AnyAtom, options: str) -> str:
+    """The command that judges an atom again, by the same silicon."""
     shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
     dashes = "-- " if atom.name.startswith("-") else ""
-    return f"python -m verify.atom {source}{dashes}{shlex.quote(atom.name)}"
+    return f"python -m verify.atom {source}{options}{dashes}{shlex.quote(atom.name)}"
 
 
 def missing_premise(kind: Kind, subject: Subject, part: Part) -> str:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -194,3 +196,19 @@ def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
     assert found.status is Status.REFUTED and found.counterexample is not None
     said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
     assert found.counterexample.statement == said
+
+
+def test_what_other_silicon_refutes_is_replayed_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command that a refutation prints, run again, prints the same."""
+    right, folder = recording(TN), tmp_path / "my gpu"
+    folder.mkdir()
+    order = np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape)
+    pages.write(folder, "planted", [pages.page(replace(right, gpu="Planted", passthrough=order))])
+    told = []
+    for argv in ([TN, "--recordings", str(folder)], None):
+        if argv is None:
+            (line,) = (line for line in told[0].split("\n") if "replay" in line)
+            argv = shlex.split(line)[4:]
+        assert atom.main([*argv, "--witness", "silicon"]) == 3
+        told.append(re.sub(r"[\d.]+ ms", "", capsys.readouterr().out))
+    assert told[0] == told[1] and "recording of Planted" in told[0]
