@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         return _run(options)
     except WorkerError as defect:
-        print(f"probe: internal error\n{defect}", file=sys.stderr)
+        print(f"probe: {defect.told()}", file=sys.stderr)
         return INTERNAL
     except KeyboardInterrupt:
         print("probe: interrupted", file=sys.stderr)

@@ -98,7 +98,19 @@ class Multiply:
 
 
 class WorkerError(RuntimeError):
-    """A probe raised what no probe may raise: a defect here, not of the GPU."""
+    """A probe raised what no probe may raise: a defect here, not of the GPU. In its first line what, then where."""
+
+    def told(self) -> str:
+        """What, in one line; where too, under LANECHECK_TRACEBACK."""
+        what, _, where = str(self).partition("\n")
+        if os.environ.get("LANECHECK_TRACEBACK"):
+            return f"internal error: {what}\n{where}"
+        return f"internal error: {what} (LANECHECK_TRACEBACK=1 shows where)"
+
+
+def _defect(error: Exception) -> WorkerError:
+    what = str(error).partition("\n")[0]
+    return WorkerError(f"{type(error).__name__}: {what}\n{traceback.format_exc()}")
 
 
 class Worker:
@@ -286,8 +298,8 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
             machine.open()
     except DeviceFault as fault:
         machine = Unavailable(str(fault))
-    except Exception:
-        answer("bug", WorkerError(traceback.format_exc()))
+    except Exception as error:
+        answer("bug", _defect(error))
         return
     if isinstance(machine, Unavailable):
         answer("ready", machine)
@@ -316,8 +328,8 @@ def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
         return "lost", Unavailable(str(fault))
     except ValueError as error:
         return "bug", error
-    except Exception:
-        return "bug", WorkerError(traceback.format_exc())
+    except Exception as error:
+        return "bug", _defect(error)
 
 
 def main() -> None:

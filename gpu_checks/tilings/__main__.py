@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             return OK
         return _run(chosen, options)
     except WorkerError as defect:
-        print(f"tilings: internal error\n{defect}", file=sys.stderr)
+        print(f"tilings: {defect.told()}", file=sys.stderr)
         return INTERNAL
     except KeyboardInterrupt:
         print("tilings: interrupted", file=sys.stderr)

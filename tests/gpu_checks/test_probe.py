@@ -137,10 +137,16 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(on, tmp_pa
     assert len(capsys.readouterr().err.splitlines()) == 1
 
 
-def test_a_defect_of_the_probe_is_exit_3(on, capsys):
+def test_a_defect_of_the_probe_is_one_line_and_exit_3(on, capsys, monkeypatch):
+    """And where it is, when that is asked for."""
     on("broken")
+    told = "probe: internal error: OSError: libcuda is a text file"
     assert probe.main(["dp4a.s32.s32"]) == 3
-    assert "probe: internal error" in capsys.readouterr().err
+    assert capsys.readouterr().err == f"{told} (LANECHECK_TRACEBACK=1 shows where)\n"
+    monkeypatch.setenv("LANECHECK_TRACEBACK", "1")
+    assert probe.main(["dp4a.s32.s32"]) == 3
+    said, first, *rest = capsys.readouterr().err.splitlines()
+    assert (said, first) == (told, "Traceback (most recent call last):") and "fake_probes.py" in "".join(rest)
 
 
 @pytest.mark.parametrize("arguments", [["--trials", "0", "--all"], ["--nonsense"], ["--timeout", "x", "--all"]])

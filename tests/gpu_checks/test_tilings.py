@@ -297,9 +297,15 @@ def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch
 
 @pytest.mark.parametrize(
     ("error", "said"),
-    [(WorkerError("a defect"), "tilings: internal error\na defect\n"), (KeyboardInterrupt(), "tilings: interrupted\n")],
+    [
+        (
+            WorkerError("OSError: a defect\nTraceback\n  in a file"),
+            "tilings: internal error: OSError: a defect (LANECHECK_TRACEBACK=1 shows where)\n",
+        ),
+        (KeyboardInterrupt(), "tilings: interrupted\n"),
+    ],
 )
-def test_a_defect_and_an_interruption_are_told_in_their_lines(error, said, capsys, monkeypatch):
+def test_a_defect_and_an_interruption_are_told_in_one_line(error, said, capsys, monkeypatch):
     def run_all(chosen, seed):
         raise error
 
