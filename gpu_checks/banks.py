@@ -219,7 +219,7 @@ def _data(one: Observation) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
+    """Measure and print; 0 done, 2 for an unwritable folder, 3 interrupted, 4 under --require where there is no GPU."""
     parser = argparse.ArgumentParser(prog="python -m gpu_checks.banks", description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
@@ -228,7 +228,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     if options.list:
         print("\n".join(pattern.name for pattern in patterns()))
         return 0
-    found = measure(patterns())
+    try:
+        found = measure(patterns())
+    except KeyboardInterrupt:
+        print("banks: interrupted", file=sys.stderr)
+        return 3
     if isinstance(found, Unavailable):
         print(f"UNCHECKED  {len(patterns())} patterns: {found.reason}")
         return 4 if options.require else 0

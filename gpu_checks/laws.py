@@ -186,19 +186,32 @@ def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Ite
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaigns; 1 when a law fails, 2 for a GPU that was asked for and is not there."""
+    """Run the campaigns; 1 when a law fails, 2 for usage and a GPU that is not there, 3 when it fails or is stopped."""
     parser = argparse.ArgumentParser(prog="python -m gpu_checks.laws", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
     parser.add_argument("-o", "--output", metavar="FILE", help="append one JSON line per law there")
     options = parser.parse_args(argv)
+    try:
+        return _run(options)
+    except (ValueError, OSError) as error:  # bad options, an unwritable file
+        return _told(str(error), 2)
+    except KeyboardInterrupt:
+        return _told("interrupted", 3)
+    except (RuntimeError, MemoryError) as error:  # as CuPy tells that the GPU failed
+        return _told(str(error).partition("\n")[0], 3)
+
+
+def _run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.names if name not in LAWS]
-    found = None if options.cpu else device()
     if unknown:
-        return _usage(f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}")
+        raise ValueError(f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}")
+    if options.cases is not None and options.cases < 1:
+        raise ValueError(f"--cases {options.cases}: at least 1")
+    found = None if options.cpu else device()
     if isinstance(found, Unavailable):
-        return _usage(f"{found.reason}; --cpu uses numpy")
+        raise ValueError(f"{found.reason}; --cpu uses numpy")
     xp = array_module(on_gpu=not options.cpu)
     failed = False
     for name in options.names or LAWS:
@@ -214,9 +227,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     return int(failed)
 
 
-def _usage(told: str) -> int:
-    print(f"gpu_checks.laws: {told}", file=sys.stderr)
-    return 2
+def _told(line: str, code: int) -> int:
+    print(f"gpu_checks.laws: {line}", file=sys.stderr)
+    return code
 
 
 def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:

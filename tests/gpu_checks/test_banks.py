@@ -188,6 +188,15 @@ def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == [one.name for one in PATTERNS]
 
 
+def test_an_interruption_is_one_line_and_exit_3(monkeypatch, capsys):
+    def stopped(chosen):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(banks, "measure", stopped)
+    assert main([]) == 3
+    assert capsys.readouterr().err == "banks: interrupted\n"
+
+
 @pytest.mark.gpu
 def test_the_gpu_shows_what_is_on_record():
     info = gpu_checks.device()

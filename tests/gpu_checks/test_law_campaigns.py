@@ -47,6 +47,32 @@ def test_an_unknown_law_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> 
     assert "divide" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [(["--cases", "0"], "--cases 0: at least 1"), (["--cases", "9", "-o", "/nowhere/x"], "[Errno 2] No such file")],
+)
+def test_bad_options_are_one_line_and_exit_2(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 1 says that a law fails."""
+    assert laws.main(["carry", "--cpu", *argv]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"gpu_checks.laws: {said}") and told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(KeyboardInterrupt(), "interrupted"), (RuntimeError("an illegal access\nthere"), "an illegal access")],
+)
+def test_what_stops_a_campaign_is_one_line_and_exit_3(
+    error: BaseException, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(name: str, least: int, xp: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(laws, "campaign", stopped)
+    assert laws.main(["carry", "--cpu"]) == 3
+    assert capsys.readouterr().err == f"gpu_checks.laws: {said}\n"
+
+
 def test_a_gpu_that_is_not_there_is_told_in_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
