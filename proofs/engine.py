@@ -55,7 +55,8 @@ class Session:
     """One problem, in a fresh solver or in one that forgets what it had; later checks are incremental.
 
     ``budget`` bounds all checks together, in z3's deterministic resource units; ``spent`` counts them. When it is
-    gone, every further check is unknown. Raises EngineError when z3 rejects the text.
+    gone, every further check is unknown. Raises EngineError when z3 rejects the text, KeyboardInterrupt when Ctrl-C
+    ended a check: no answer at all, not an unknown one.
     """
 
     def __init__(self, text: str, budget: int, solver: Solver | None = None) -> None:
@@ -113,6 +114,8 @@ class Session:
             return Answer("unsat")
         reason = text.partition('"')[2].partition('"')[0] or text.strip()
         cancelled = "cancel" in reason or "resource" in reason
+        if "keyboard" in reason or (cancelled and self.spent < self._budget):
+            raise KeyboardInterrupt  # z3 keeps Ctrl-C to itself while it solves
         return self._exhausted() if cancelled else Answer("unknown", f"z3: {reason}")
 
     def _exhausted(self) -> Answer:

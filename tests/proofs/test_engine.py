@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+import os
 import re
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Container, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -75,6 +78,26 @@ def test_an_exhausted_budget_is_unknown_with_the_reason(name: str) -> None:
     outcome = PROBLEMS[name](60)
     assert (outcome.status, outcome.model, outcome.bad) == ("unknown", None, None)
     assert "rlimit 60 exhausted" in outcome.reason
+
+
+FACTORS = """(declare-const a (_ BitVec 64))(declare-const b (_ BitVec 64))
+(assert (= (bvmul a b) #x0fedcba987654321))
+(assert (bvult #x0000000000000003 a))(assert (bvult a #x00000000ffffffff))
+(assert (bvult #x0000000000000003 b))(assert (bvult b #x00000000ffffffff))"""
+
+
+def test_ctrl_c_while_the_solver_works_is_an_interruption_and_no_answer() -> None:
+    session = Session(FACTORS, 100_000_000)  # many seconds
+    pressed = threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT))
+    pressed.start()
+    with pytest.raises(KeyboardInterrupt):
+        session.check()
+    pressed.join()
+
+
+@pytest.mark.parametrize("budget", [10, 100, 1000, 20_000, 1_000_000])
+def test_a_budget_that_ends_is_no_interruption(budget: int) -> None:
+    assert Session(FACTORS, budget).check() == ("unknown", f"rlimit {budget} exhausted")
 
 
 @pytest.mark.parametrize("budget", [1000, 3000, 5000, 8000, 15000])
