@@ -23,6 +23,7 @@ import numpy as np
 
 from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.device import Loaded, compile_cubin, device, load
+from gpu_checks.reader import until_closed
 from gpu_checks.sources import COMMON
 from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
@@ -218,6 +219,7 @@ def _data(one: Observation) -> dict[str, Any]:
     }
 
 
+@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; 0 done, 2 for an unwritable folder, 3 interrupted, 4 under --require where there is no GPU."""
     parser = argparse.ArgumentParser(prog="python -m gpu_checks.banks", description=__doc__)

@@ -18,6 +18,7 @@ from math import prod
 from typing import Any
 
 from gpu_checks.device import array_module, device
+from gpu_checks.reader import until_closed
 from gpu_checks.values import DeviceInfo, Unavailable
 
 Arrays = tuple[Any, ...]
@@ -203,6 +204,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return _told(str(error).partition("\n")[0], 3)
 
 
+@until_closed()
 def _run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.names if name not in LAWS]
     if unknown:

@@ -20,6 +20,7 @@ from gpu_checks.anchors import anchoring
 from gpu_checks.findings import Find, Finding
 from gpu_checks.fitting import foreign, hold
 from gpu_checks.pages import Page, write
+from gpu_checks.reader import until_closed
 from gpu_checks.rebuilt import lossy
 from gpu_checks.sources import grouped
 from gpu_checks.store import RecordingError, recordings
@@ -61,6 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         return USAGE
 
 
+@until_closed()
 def _run(options: argparse.Namespace) -> int:
     if options.check is not None:
         return _check(options.check)
@@ -99,7 +101,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")
-    parser.add_argument("--list", action="store_true", help="print what is selected and stop")
+    parser.add_argument("--list", action="store_true", help="print what is selected, or all, and stop")
     parser.add_argument("-o", "--output", type=Path, metavar="DIR", help="write the recordings there, as JSON Lines")
     parser.add_argument("--trials", type=_positive, default=64, metavar="N", help="random products (64)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
@@ -130,7 +132,7 @@ def _positive(text: str) -> int:
 def _chosen(options: argparse.Namespace) -> list[Signature]:
     """The signatures asked for, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
     known, names, family = mnemonics("*"), options.mnemonic, options.family
-    found = set(known) if options.all or (family and not names) else set()
+    found = set(known) if options.all or ((family or options.list) and not names) else set()
     for name in names:
         if set(name) & _GLOB:
             found |= {one for one in known if fnmatchcase(one, name)}

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from gpu_checks.reader import until_closed
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
 from gpu_checks.tilings.store import SHIPPED, write
 from gpu_checks.values import Unavailable
@@ -26,14 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     options = _parser().parse_args(argv)
     try:
-        chosen = _select(tilings(options.file), options.name)
-        if not chosen:
-            print("tilings: nothing selected (see --list)", file=sys.stderr)
-            return EMPTY
-        if options.list or options.kernel:
-            print("\n".join(map(kernel if options.kernel else _line, chosen)))
-            return OK
-        return _run(chosen, options)
+        return _judge(options)
     except WorkerError as defect:
         print(f"tilings: {defect.told()}", file=sys.stderr)
         return INTERNAL
@@ -43,6 +37,18 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
         print(f"tilings: {error}", file=sys.stderr)
         return USAGE
+
+
+@until_closed()
+def _judge(options: argparse.Namespace) -> int:
+    chosen = _select(tilings(options.file), options.name)
+    if not chosen:
+        print("tilings: nothing selected (see --list)", file=sys.stderr)
+        return EMPTY
+    if options.list or options.kernel:
+        print("\n".join(map(kernel if options.kernel else _line, chosen)))
+        return OK
+    return _run(chosen, options)
 
 
 def _parser() -> argparse.ArgumentParser:
