@@ -7,7 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
-from verify.cli import Exit, complain
+from verify.cli import Exit, complain, spell
 
 COMMANDS = {
     "atlas": "every atom by instruction: what each witness said, and on whose word",
@@ -22,6 +22,7 @@ COMMANDS = {
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Hand the arguments on to a command."""
+    spell()
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help"):
         listed = "\n".join(f"  {name:<8} {what}" for name, what in COMMANDS.items())

@@ -8,6 +8,7 @@ import difflib
 import fnmatch
 import gc
 import importlib.util
+import io
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -67,6 +68,7 @@ def shadowed(root: Path) -> str:
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
+    spell()
     hidden = shadowed(Path(__file__).resolve().parents[1])
     if hidden:
         return complain(hidden, Exit.USAGE)
@@ -83,6 +85,12 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
         return _unforeseen(error)
+
+
+def spell() -> None:
+    """Let stdout spell what its encoding lacks, as stderr does: a name such as `é` is no reason to fail."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def _unforeseen(error: Exception) -> Exit:
@@ -260,8 +268,17 @@ def write(text: str, output: str | None) -> None:
     elif sys.stdout.isatty() and not os.environ.get("NO_COLOR") and importlib.util.find_spec("rich"):
         _in_colour(text)
     else:
+        _plainly(text)
+
+
+def _plainly(text: str) -> None:
+    try:
         sys.stdout.write(text)
         sys.stdout.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise UsageError(f"cannot write to stdout: {error.strerror}") from error
 
 
 def _in_colour(text: str) -> None:
