@@ -160,17 +160,25 @@ def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaign, or with --check compare; 1 when the record is not current or tells of anything unproved."""
+    """Run the campaign, or with --check compare; 1 when the record is not current or tells of anything unproved.
+
+    2 where an operation cannot be executed, 3 interrupted: what was found until then is kept.
+    """
     parser = argparse.ArgumentParser(prog="python -m proofs.laws.campaign", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of running")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
     options = parser.parse_args(argv)
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs}: at least 1")
     if not options.check:
         try:
             run(options.jobs)
         except ProblemError as error:
             print(error, file=sys.stderr)
             return 2
+        except KeyboardInterrupt:
+            print("campaign: interrupted", file=sys.stderr)
+            return 3
     found = list(faults())
     print("\n".join(found) or "the record is current")
     return 1 if found else 0

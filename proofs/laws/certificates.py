@@ -143,7 +143,7 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Generate, or with --check compare; 1 when a certificate is not current, 2 without the second solver."""
+    """Generate, or with --check compare; 1 when one is not current, 2 without the second solver, 3 interrupted."""
     parser = argparse.ArgumentParser(prog="python -m proofs.laws.certificates", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--prove", action="store_true", help="with --check: prove all anew, and compare that too")
@@ -153,11 +153,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     if (options.prove or not options.check) and not solve.has_cvc5():
         print("certificates need both solvers: pip install 'lanecheck[recheck]'", file=sys.stderr)
         return 2
-    if not options.check:
-        generate()
-    found = list(faults())
-    if options.prove and not found:
-        found = list(unproved())
+    try:
+        if not options.check:
+            generate()
+        found = list(faults())
+        if options.prove and not found:
+            found = list(unproved())
+    except KeyboardInterrupt:
+        print("certificates: interrupted", file=sys.stderr)
+        return 3
     print("\n".join(found) or "the certificates are current" + ", and proved anew word for word" * options.prove)
     return 1 if found else 0
 

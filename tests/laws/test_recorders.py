@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the two commands end that keep what was proved: interrupted, or with options that cannot be."""
+
+from __future__ import annotations
+
+from types import ModuleType
+
+import pytest
+
+from proofs.laws import campaign, certificates
+
+
+def interrupted(*_: object) -> list[str]:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(("module", "step", "words"), [(campaign, "run", []), (certificates, "faults", ["--check"])])
+def test_an_interruption_is_one_line(
+    module: ModuleType,
+    step: str,
+    words: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(module, step, interrupted)
+    assert module.main(words) == 3
+    assert capsys.readouterr() == ("", f"{module.__name__.rpartition('.')[2]}: interrupted\n")
+
+
+def test_no_process_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        campaign.main(["--jobs", "0"])
+    assert ended.value.code == 2
+    assert capsys.readouterr().err.endswith("error: --jobs 0: at least 1\n")
