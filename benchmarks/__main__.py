@@ -3,24 +3,36 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import sys
+from collections.abc import Sequence
+
+from gpu_checks.reader import until_closed
 
 SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
 
 
-def main(words: list[str]) -> int:
-    unknown = [word for word in words if word not in SUITES]
-    if unknown:
-        print(f"benchmarks: no suite is named {unknown[0]!r}; one of {', '.join(SUITES)}", file=sys.stderr)
-        return 2
+@until_closed()
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print every figure of some suites, or of all; 0 all reached, 1 one missed, 2 no such suite, 3 interrupted."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what has to be fast.")
+    parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
+    suites = parser.parse_args(argv).suite
+    for word in suites:
+        if word not in SUITES:
+            parser.error(f"no suite is named {word!r}; one of {', '.join(SUITES)}")
     missed = 0
-    for suite in words or SUITES:
-        for figure in importlib.import_module(f"benchmarks.{suite}").figures():
-            print(figure, flush=True)
-            missed += not figure.reached
+    try:
+        for suite in suites or SUITES:
+            for figure in importlib.import_module(f"benchmarks.{suite}").figures():
+                print(figure, flush=True)
+                missed += not figure.reached
+    except KeyboardInterrupt:
+        print("benchmarks: interrupted", file=sys.stderr)
+        return 3
     return 1 if missed else 0
 
 
 if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:]))
+    raise SystemExit(main())
