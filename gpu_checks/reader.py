@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A reader of what a command prints, such as `head -1`, that has seen enough and closed the pipe."""
+"""Where a command prints to: a reader such as `head -1`, that has seen enough and closed the pipe, or a full device."""
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
@@ -11,10 +12,14 @@ from contextlib import contextmanager
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """End the process with code 2, and without a word, where nobody reads its output any longer."""
+    """End the process with code 2, without a word, where nobody reads its output any longer; with one on a full device."""
     try:
         yield
         sys.stdout.flush()
-    except BrokenPipeError:
+    except OSError as error:
+        if error.filename or error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        if error.errno == errno.ENOSPC:
+            print(f"cannot write: {error.strerror}", file=sys.stderr)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         raise SystemExit(2) from None

@@ -77,7 +77,7 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
     except UsageError as error:
         return complain(f"lanecheck: {error}", Exit.USAGE)
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_stdout()
         return Exit.USAGE
     except KeyboardInterrupt:
         return complain("lanecheck: interrupted", Exit.CONTRADICTION)
@@ -278,7 +278,13 @@ def _plainly(text: str) -> None:
     except BrokenPipeError:
         raise
     except OSError as error:
+        _discard_stdout()
         raise UsageError(f"cannot write to stdout: {error.strerror}") from error
+
+
+def _discard_stdout() -> None:
+    """Let what was not written go nowhere, or Python would try again at its end and tell that it cannot."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _in_colour(text: str) -> None:

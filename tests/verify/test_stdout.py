@@ -20,7 +20,7 @@ source = "a test"
 
 
 def run(*words: str, encoding: str = "utf-8", stdout: object = subprocess.PIPE) -> "subprocess.CompletedProcess[str]":
-    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUNBUFFERED": ""}
     command = [sys.executable, "-m", *words]
     return subprocess.run(command, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
