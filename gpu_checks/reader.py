@@ -12,7 +12,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """End the process with code 2, without a word, where nobody reads its output any longer; with one on a full device."""
+    """End the process with code 2 where nobody reads its output any longer, without a word, or the device is full."""
     try:
         yield
         sys.stdout.flush()
