@@ -5,15 +5,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import sys
 from collections.abc import Sequence
 
-from gpu_checks.reader import until_closed
+from gpu_checks.command import guarded
 
 SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
 
 
-@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Print every figure of some suites, or of all; 0 all reached, 1 one missed, 2 no such suite, 3 interrupted."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what has to be fast.")
@@ -22,15 +20,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     for word in suites:
         if word not in SUITES:
             parser.error(f"no suite is named {word!r}; one of {', '.join(SUITES)}")
+    return guarded("benchmarks", lambda: _measured(suites or SUITES))
+
+
+def _measured(suites: Sequence[str]) -> int:
     missed = 0
-    try:
-        for suite in suites or SUITES:
-            for figure in importlib.import_module(f"benchmarks.{suite}").figures():
-                print(figure, flush=True)
-                missed += not figure.reached
-    except KeyboardInterrupt:
-        print("benchmarks: interrupted", file=sys.stderr)
-        return 3
+    for suite in suites:
+        for figure in importlib.import_module(f"benchmarks.{suite}").figures():
+            print(figure, flush=True)
+            missed += not figure.reached
     return 1 if missed else 0
 
 

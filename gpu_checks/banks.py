@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
@@ -22,8 +21,8 @@ from typing import Any
 import numpy as np
 
 from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
+from gpu_checks.command import guarded
 from gpu_checks.device import Loaded, compile_cubin, device, load
-from gpu_checks.reader import until_closed
 from gpu_checks.sources import COMMON
 from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
@@ -219,7 +218,6 @@ def _data(one: Observation) -> dict[str, Any]:
     }
 
 
-@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; 0 done, 2 for an unwritable folder, 3 interrupted, 4 under --require where there is no GPU."""
     parser = argparse.ArgumentParser(prog="python -m gpu_checks.banks", description=__doc__)
@@ -227,14 +225,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
     options = parser.parse_args(argv)
+    return guarded("banks", lambda: _run(options))
+
+
+def _run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(pattern.name for pattern in patterns()))
         return 0
-    try:
-        found = measure(patterns())
-    except KeyboardInterrupt:
-        print("banks: interrupted", file=sys.stderr)
-        return 3
+    found = measure(patterns())
     if isinstance(found, Unavailable):
         print(f"UNCHECKED  {len(patterns())} patterns: {found.reason}")
         return 4 if options.require else 0
@@ -242,11 +240,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         print(f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}  {one.pattern.name}")
     if options.record:
         gpu = found[0].device.gpu.lower().replace(" ", "_")
-        try:
-            write(options.record / f"{gpu}.jsonl", found)
-        except OSError as error:
-            print(f"banks: {error}", file=sys.stderr)
-            return 2
+        write(options.record / f"{gpu}.jsonl", found)
     return 0
 
 

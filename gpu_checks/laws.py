@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,8 +16,8 @@ from datetime import UTC, datetime
 from math import prod
 from typing import Any
 
+from gpu_checks.command import guarded
 from gpu_checks.device import array_module, device
-from gpu_checks.reader import until_closed
 from gpu_checks.values import DeviceInfo, Unavailable
 
 Arrays = tuple[Any, ...]
@@ -194,17 +193,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
     parser.add_argument("-o", "--output", metavar="FILE", help="append one JSON line per law there")
     options = parser.parse_args(argv)
-    try:
-        return _run(options)
-    except (ValueError, OSError) as error:  # bad options, an unwritable file
-        return _told(str(error), 2)
-    except KeyboardInterrupt:
-        return _told("interrupted", 3)
-    except (RuntimeError, MemoryError) as error:  # as CuPy tells that the GPU failed
-        return _told(str(error).partition("\n")[0], 3)
+    return guarded("gpu_checks.laws", lambda: _run(options))
 
 
-@until_closed()
 def _run(options: argparse.Namespace) -> int:
     unknown = [name for name in options.names if name not in LAWS]
     if unknown:
@@ -227,11 +218,6 @@ def _run(options: argparse.Namespace) -> int:
         if options.output:
             _record(options.output, result, found, xp)
     return int(failed)
-
-
-def _told(line: str, code: int) -> int:
-    print(f"gpu_checks.laws: {line}", file=sys.stderr)
-    return code
 
 
 def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:

@@ -17,15 +17,15 @@ from math import prod
 from pathlib import Path
 
 from gpu_checks.anchors import anchoring
+from gpu_checks.command import guarded
 from gpu_checks.findings import Find, Finding
 from gpu_checks.fitting import foreign, hold
 from gpu_checks.pages import Page, write
-from gpu_checks.reader import until_closed
 from gpu_checks.rebuilt import lossy
 from gpu_checks.sources import grouped
 from gpu_checks.store import RecordingError, recordings
 from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
-from gpu_checks.worker import Worker, WorkerError
+from gpu_checks.worker import Worker
 from isa_tables.signature import IsaError, Signature, mnemonics, signature
 
 _GLOB = frozenset("*?[")
@@ -49,20 +49,9 @@ of the probe itself, or interrupted; 4 under --require something stayed UNCHECKE
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     options = _parser().parse_args(argv)
-    try:
-        return _run(options)
-    except WorkerError as defect:
-        print(f"probe: {defect.told()}", file=sys.stderr)
-        return INTERNAL
-    except KeyboardInterrupt:
-        print("probe: interrupted", file=sys.stderr)
-        return INTERNAL
-    except (ValueError, OSError) as error:  # an unknown mnemonic, a malformed recording, an unwritable folder
-        print(f"probe: {error}", file=sys.stderr)
-        return USAGE
+    return guarded("probe", lambda: _run(options))
 
 
-@until_closed()
 def _run(options: argparse.Namespace) -> int:
     if options.check is not None:
         return _check(options.check)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -156,3 +157,14 @@ class Move(Observed):
     def sound(self) -> bool:
         """Whether every byte of the registers moved to or from one byte, whatever the addresses."""
         return not self.exceptions
+
+
+class WorkerError(RuntimeError):
+    """A probe raised what no probe may raise: a defect here, not of the GPU. In its first line what, then where."""
+
+    def told(self) -> str:
+        """What, in one line; where too, under LANECHECK_TRACEBACK."""
+        what, _, where = str(self).partition("\n")
+        if os.environ.get("LANECHECK_TRACEBACK"):
+            return f"internal error: {what}\n{where}"
+        return f"internal error: {what} (LANECHECK_TRACEBACK=1 shows where)"

@@ -27,7 +27,7 @@ from gpu_checks.anchors import Landmarks, Places, kindred, observe_move, observe
 from gpu_checks.machine import Machine
 from gpu_checks.product import Maps, multiply_on
 from gpu_checks.record import record, require
-from gpu_checks.values import DeviceFault, DeviceInfo, Labels, Move, Recording, Refused, Unavailable
+from gpu_checks.values import DeviceFault, DeviceInfo, Labels, Move, Recording, Refused, Unavailable, WorkerError
 from isa_tables.signature import Signature, runs_on
 
 FACTORY = "gpu_checks.gpu:machine"
@@ -95,17 +95,6 @@ class Multiply:
         """The number of wrong D elements."""
         require(bench.machine, self.signature)
         return multiply_on(bench.machine, self.signature, self.maps, self.trials, self.seed)
-
-
-class WorkerError(RuntimeError):
-    """A probe raised what no probe may raise: a defect here, not of the GPU. In its first line what, then where."""
-
-    def told(self) -> str:
-        """What, in one line; where too, under LANECHECK_TRACEBACK."""
-        what, _, where = str(self).partition("\n")
-        if os.environ.get("LANECHECK_TRACEBACK"):
-            return f"internal error: {what}\n{where}"
-        return f"internal error: {what} (LANECHECK_TRACEBACK=1 shows where)"
 
 
 def _defect(error: Exception) -> WorkerError:

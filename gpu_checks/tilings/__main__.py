@@ -9,11 +9,10 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gpu_checks.reader import until_closed
+from gpu_checks.command import guarded
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
 from gpu_checks.tilings.store import SHIPPED, write
 from gpu_checks.values import Unavailable
-from gpu_checks.worker import WorkerError
 
 OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
@@ -26,20 +25,9 @@ the check itself, or interrupted; 4 under --require something stayed UNCHECKED; 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     options = _parser().parse_args(argv)
-    try:
-        return _judge(options)
-    except WorkerError as defect:
-        print(f"tilings: {defect.told()}", file=sys.stderr)
-        return INTERNAL
-    except KeyboardInterrupt:
-        print("tilings: interrupted", file=sys.stderr)
-        return INTERNAL
-    except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
-        print(f"tilings: {error}", file=sys.stderr)
-        return USAGE
+    return guarded("tilings", lambda: _judge(options))
 
 
-@until_closed()
 def _judge(options: argparse.Namespace) -> int:
     chosen = _select(tilings(options.file), options.name)
     if not chosen:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands do when their reader closes the pipe."""
+"""What the commands do when their reader closes the pipe, or the device is full."""
 
 import os
 import subprocess

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How the commands of this package end: what they foresee is one line on stderr and an exit code."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from gpu_checks.values import WorkerError
+
+USAGE, INTERNAL = 2, 3
+
+
+def guarded(name: str, body: Callable[[], int]) -> int:
+    """The exit code of a command: 2 for what its user gave, 3 for a defect, an interruption, a GPU that fails."""
+    try:
+        with _until_closed():
+            return body()
+    except KeyboardInterrupt:
+        return _told(name, "interrupted", INTERNAL)
+    except WorkerError as defect:
+        return _told(name, defect.told(), INTERNAL)
+    except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
+        return _told(name, str(error), USAGE)
+    except (RuntimeError, MemoryError) as error:  # as CuPy tells that the GPU failed
+        return _told(name, str(error).partition("\n")[0], INTERNAL)
+
+
+def _told(name: str, line: str, code: int) -> int:
+    print(f"{name}: {line}", file=sys.stderr)
+    return code
+
+
+@contextmanager
+def _until_closed() -> Iterator[None]:
+    """End with code 2: without a word where a reader such as `head -1` has seen enough, with one on a full device."""
+    try:
+        yield
+        sys.stdout.flush()
+    except OSError as error:
+        if error.filename or error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        if error.errno == errno.ENOSPC:
+            print(f"cannot write: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(2) from None
