@@ -22,6 +22,7 @@ class Status(StrEnum):
     UNKNOWN = "UNKNOWN"  # the solver gave up
     UNCHECKED = "UNCHECKED"  # no witness here could speak, and why
     VACUOUS = "VACUOUS"  # the assumptions cannot be met: an error
+    TAKEN = "TAKEN"  # not stated: filled in from the instruction, so there is nothing to check
 
     @property
     def stands(self) -> bool:

@@ -2,10 +2,12 @@
 """Joining evidence: a timeout, a silence or a disagreement is never a pass."""
 
 import itertools
+import json
+from xml.etree import ElementTree
 
 import pytest
 
-from verify.report import Case, Report
+from verify.report import Case, Report, as_html, as_json, as_junit, as_text
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
 
 CLAIM = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
@@ -82,3 +84,27 @@ def test_expect_known_wants_exactly_the_known_defects() -> None:
     assert Report((elsewhere, stands), expect_known=True).exit() == 1
     other = Case("other", (said(Status.REFUTED),))
     assert Report((refuted, other), expect_known=True).exit() == 1
+
+
+def taken() -> Report:
+    """One claim that is proved, and a field that was filled in from the instruction."""
+    field = Claim("atom", "types", Kind.SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
+    return Report((Case("atom", (said(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not stated"))),))
+
+
+def test_what_is_taken_is_counted_apart_and_is_no_yes() -> None:
+    assert not Status.TAKEN.stands
+    text = as_text.render(taken())
+    assert "1 proved, 0 agree, 1 taken" in text and "claims: 1 proved, 0 agree, 0 refuted" in text
+    assert json.loads(as_json.render(taken()))["claims"] | {"PROVED": 1, "TAKEN": 1, "AGREES": 0} == {
+        **dict.fromkeys(Status, 0),
+        "PROVED": 1,
+        "TAKEN": 1,
+    }
+    assert "taken" not in as_text.render(Report((Case("atom", (said(Status.PROVED),)),)))
+
+
+def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:
+    suite = ElementTree.fromstring(as_junit.render(taken())).find("testsuite")
+    assert suite is not None and (suite.get("tests"), suite.get("skipped")) == ("2", "1")
+    assert '<span class="TAKEN">TAKEN</span>' in as_html.render(taken())

@@ -107,8 +107,7 @@ def surprise(name: str) -> str:
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
-    """Counts in words; VACUOUS, which is an error, only when it happened."""
+    """Counts in words; VACUOUS, which is an error, and TAKEN only when they happened."""
     words = {Status.AGREES: "agree"}
-    return ", ".join(
-        f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s is not Status.VACUOUS
-    )
+    rare = (Status.VACUOUS, Status.TAKEN)
+    return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s not in rare)

@@ -23,6 +23,7 @@ summary {{ cursor: pointer; font-family: ui-monospace, monospace; }}
 pre {{ background: #f6f6f6; padding: .6rem; overflow-x: auto; }}
 .STANDS, .PROVED, .AGREES {{ color: #17692d; }}
 .REFUTED, .VACUOUS, .CONTRADICTION {{ color: #b3261e; font-weight: bold; }}
+.TAKEN {{ color: #555; }}
 .UNKNOWN, .UNCHECKED {{ color: #7a5a00; }}
 </style>
 <h1>Lanecheck</h1>

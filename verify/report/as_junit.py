@@ -15,11 +15,12 @@ OUTCOME = {
     Status.UNKNOWN: "error",
     Status.VACUOUS: "error",
     Status.UNCHECKED: "skipped",
+    Status.TAKEN: "skipped",
 }
 
 
 def render(report: Report) -> str:
-    """JUnit XML. UNCHECKED is skipped, UNKNOWN, VACUOUS and a contradiction are errors; none of them is a pass.
+    """JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors. None is a pass.
 
     What else fails the run is a test case too: a known defect that is not as expected, a required witness that was
     silent. A known defect that was expected is skipped.

@@ -65,7 +65,7 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
 
 def _headline(case: Case) -> str:
     counts = Counter(v.status for v in case.verdicts)
-    line = f"{case.status:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES))}"
+    line = f"{case.status:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES, Status.TAKEN))}"
     if counts[Status.UNCHECKED]:
         line += f", {counts[Status.UNCHECKED]} unchecked"
     rests = {v.claim.part: origin(v.claim.provenance) for v in case.verdicts if v.claim.part and v.claim.provenance}
