@@ -13,7 +13,7 @@ class UnknownInstruction(IsaError):
 
 
 class NotInIsa(IsaError):
-    """The family is in the tables, but the ISA has no such shape, types or qualifiers in it."""
+    """The family is in the tables, whose lists are complete: the ISA has no such shape, types, qualifiers or choice."""
 
 
 class TableError(IsaError):

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
 from isa_tables.mnemonic import Said, said
-from isa_tables.signature import families, in_part, mnemonics
+from isa_tables.signature import families, in_part, mnemonics, offered, unoffered
+from isa_tables.tables import Variant, Word
+
+_LONG = 5  # numbers with one step, to be told by their ends
 
 
 def not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
@@ -23,6 +26,60 @@ def not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
         return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
     stands = "is in the tables in part" if known else "is not in the tables"
     return UnknownInstruction(f"{asked}: {key.family} {stands}; nearest: {near}")
+
+
+def not_selected(variants: Sequence[Variant], select: Mapping[str, Word]) -> NotInIsa:
+    """NotInIsa for a selection outside the lists of an instruction, which are complete, with the nearest inside."""
+    asked = ", ".join(f"{name} = {word!r}" for name, word in select.items())
+    wrong = {variant: unoffered(variant, select) for variant in variants}
+    fewest = min(map(len, wrong.values()))
+    near: dict[str, set[Word]] = {}
+    for variant, names in wrong.items():
+        for name in names if len(names) == fewest else ():
+            near.setdefault(name, set()).update(_around(select[name], offered(variant, name)))
+    told = ", ".join(f"{name} of {_listed(sorted(words, key=_by_size))}" for name, words in near.items() if words)
+    ways = [", ".join(f"{name} of {_listed(words)}" for name, words in v.select.items()) for v in variants]
+    has = "; or ".join(filter(None, ways)) or "nothing"
+    closest = f"; nearest: {told}" if told else ""
+    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {asked}{closest}; its text chooses {has}")
+
+
+def _around(word: Word, words: Sequence[Word]) -> list[Word]:
+    """Of numbers the next below and the next above a number, else all."""
+    numbers = [other for other in words if isinstance(other, int)]
+    if not isinstance(word, int) or len(numbers) < len(words):
+        return list(words)
+    below, above = [n for n in numbers if n < word], [n for n in numbers if n > word]
+    return [*([max(below)] if below else []), *([min(above)] if above else [])]
+
+
+def _by_size(word: Word) -> tuple[int, str]:
+    return len(str(word)), str(word)
+
+
+def _listed(words: Iterable[Word]) -> str:
+    """Words in a list; five numbers and more with one step are told by their ends and the step.
+
+    >>> _listed((8, 16, 24, 32, 48, 64, 80, 96)), _listed(("smem", "tmem"))
+    ('8, 16, 24, 32 to 96 by 16', 'smem, tmem')
+    """
+    rest, parts = list(words), []
+    while rest:
+        run = _run(rest)
+        long = len(run) >= _LONG
+        parts.append(f"{run[0]} to {run[-1]} by {run[1] - run[0]}" if long else str(rest[0]))
+        rest = rest[len(run) if long else 1 :]
+    return ", ".join(parts)
+
+
+def _run(words: Sequence[Word]) -> list[int]:
+    """The numbers that a list begins with, as far as they have one step."""
+    run: list[int] = []
+    for word in words:
+        if not isinstance(word, int) or (len(run) > 1 and word - run[-1] != run[1] - run[0]):
+            break
+        run.append(word)
+    return run
 
 
 def _nearest(asked: str, key: Said, known: Sequence[str]) -> list[str]:

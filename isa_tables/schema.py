@@ -13,7 +13,7 @@ operand and {name} for each `param` (a list of words, or of numbers that formula
 names in the order of the assembly text (absent: D, A, B, C); `types`, rows of one type for each operand that
 does not state its own, where a list means each of its members; `targets`; `ptx`, the first version that has it
 (absent: `isa`); `spelling`, where the mnemonic names a type otherwise; `select`, what the assembly text chooses
-and the mnemonic does not say, as a list each (a sparsity selector, where an operand comes from); `asm`, the
+and the mnemonic does not say, as a complete list each (a sparsity selector, M and N of a descriptor); `asm`, the
 operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in their order); `ctas`, how
 many CTAs work together (absent: 1).
 

@@ -22,6 +22,7 @@ from isa_tables.mnemonic import Said, said
 
 __all__ = [
     "DENSE",
+    "EXTENTS",
     "Fragment",
     "IsaError",
     "NotInIsa",
@@ -31,12 +32,15 @@ __all__ = [
     "families",
     "find",
     "mnemonics",
+    "offered",
     "runs_on",
     "signature",
     "signature_of",
+    "unoffered",
 ]
 
 NOTHING: Mapping[str, str | int] = MappingProxyType({})
+EXTENTS = ("M", "N", "K")
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +96,12 @@ def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int)
     """The signature of an instruction, in any spelling that says the same.
 
     `select` chooses what the mnemonic leaves to the assembly text: `F=1` for a sparsity selector,
-    `A_space="reg"` for an operand from registers. What is not chosen is the first that its table lists.
+    `A_space="reg"` for an operand from registers. What is not chosen is the first that its table lists. M, N and K
+    may be given of any instruction that has them; where the mnemonic says them, they must agree.
 
     Raises UnknownInstruction when the tables lack its family, NotInIsa when the family has no such variant;
-    both name the nearest mnemonics. Raises NotInIsa for a selection that the instruction does not have.
+    both name the nearest mnemonics. What a table lists to choose from is all that the ISA has, so a selection that
+    is not listed raises NotInIsa too, with the nearest.
     """
     variant = find(mnemonic, folder, select)
     return signature_of(variant, entries(variant))
@@ -218,19 +224,27 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
     if len(found) > 1:
         raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
     for variant in found[0]:
-        if all(word in variant.select.get(name, ()) for name, word in select.items()):
+        if not unoffered(variant, select):
             listed = {
                 name: words[words.index(select[name])] for name, words in variant.select.items() if name in select
             }
             return replace(variant, chosen={**variant.chosen, **listed}) if select else variant
-    raise _no_selection(found[0], select)
+    from isa_tables.nearest import not_selected
+
+    raise not_selected(found[0], select)
 
 
-def _no_selection(variants: tuple[tables.Variant, ...], select: Mapping[str, str | int]) -> IsaError:
-    asked = ", ".join(f"{name} = {word!r}" for name, word in select.items())
-    ways = [", ".join(f"{name} of {', '.join(map(str, words))}" for name, words in v.select.items()) for v in variants]
-    has = "; or ".join(filter(None, ways)) or "nothing"
-    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {asked}; its text chooses {has}")
+def unoffered(variant: tables.Variant, select: Mapping[str, str | int]) -> tuple[str, ...]:
+    """The names of a selection whose words the variant does not list."""
+    return tuple(name for name, word in select.items() if word not in offered(variant, name))
+
+
+def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:
+    """What an instruction's text may choose by a name; of M, N and K that it does not choose, the one that it has."""
+    if name in variant.select or name not in EXTENTS:
+        return variant.select.get(name, ())
+    shape = _shape(variant, variant.said, entries(variant))
+    return (shape[EXTENTS.index(name)],) if len(shape) == len(EXTENTS) else ()
 
 
 def runs_on(signature: Signature, architecture: str) -> bool:

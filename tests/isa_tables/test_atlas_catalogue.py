@@ -158,7 +158,11 @@ def test_selections() -> None:
     assert [instruction(name, F=f).operands["E"].held(numpy.arange(4)).tolist().index(True) for f in range(4)] == [
         0, 1, 2, 3,
     ]  # fmt: skip
-    for bad, words in (({"F": 4}, "F = 4; its text chooses F of 0, 1, 2, 3"), ({"G": 0}, "G = 0"), ({"F": "1"}, "'1'")):
+    for bad, words in (
+        ({"F": 4}, "F = 4; nearest: F of 3; its text chooses F of 0, 1, 2, 3"),
+        ({"G": 0}, "G = 0"),
+        ({"F": "1"}, "'1'"),
+    ):
         with pytest.raises(NotInIsa, match=re.escape(words)):
             instruction(name, **bad)
     with pytest.raises(NotInIsa, match="its text chooses nothing"):
