@@ -11,7 +11,7 @@ from typing import Any
 
 from isa_tables import schema
 from isa_tables.errors import TableError
-from isa_tables.tables import Table, Variant, Word
+from isa_tables.tables import Table, Variant, Word, expand
 
 Number = int | str  # as in the file: a text is a formula of the parameters
 _NUMBERS = ("bits", "values", "regs", "copies", "shift")  # and the two of `extent`
@@ -40,7 +40,6 @@ class Entry:
     majors: tuple[str, ...]
     unspecified: bool
     untold: str
-    types: tuple[str, ...]
     asm: str
     provenance: str
     printed: Mapping[str, str]
@@ -112,7 +111,6 @@ def _entry(variant: Variant, operand: str) -> Entry:
         majors=tuple(keys.get("majors", ())),
         unspecified=keys.get("unspecified", False),
         untold=keys.get("untold", ""),
-        types=tuple(keys.get("types", ())),
         asm=keys.get("asm", f"{{{operand}}}"),
         provenance=keys["provenance"],
         printed=keys.get("printed", {}),
@@ -159,6 +157,31 @@ def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
             given |= {key: index for key in case if key != "when"}
             keys |= {key: value for key, value in case.items() if key != "when"}
     return keys
+
+
+def combinations(variant: Variant, operands: Mapping[str, Entry]) -> tuple[dict[str, str], ...]:
+    """Every combination of types that the operands of a variant may have together, as its table lists them."""
+    stated = {name: found.type for name, found in operands.items()}
+    file, choices = variant.table.file, variant.table.descriptor
+    if not choices:
+        return (stated,)
+    paths = [f"descriptor[{number}]" for number in range(len(choices))]
+    here = [
+        (choice, f"{path}.types")
+        for path, choice in zip(paths, choices, strict=True)
+        if _applies(choice.get("when", {}), variant.words, file, f"{path}.when")
+    ]
+    if len(here) != 1:
+        raise TableError(file, "descriptor", f"{len(here)} apply to {variant.mnemonic}, it must be one")
+    choice, path = here[0]
+    found = []
+    for row, types in expand(choice["types"], choice.get("operands", schema.DESCRIBED), file, path):
+        for name, word in types.items():
+            if name not in operands or schema.WIDTH[word] > operands[name].bits:
+                has = f"has {operands[name].bits} bits" if name in operands else "is no operand"
+                raise TableError(file, path, f"{row}: {name} of {variant.mnemonic} {has}")
+        found.append({**stated, **types})
+    return tuple(found)
 
 
 def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, path: str) -> bool:

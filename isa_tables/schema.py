@@ -10,12 +10,12 @@ read or written is the matter of `asm`. `part` says that the ISA has more instru
 
 Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {A} for the type of an
 operand and {name} for each `param` (a list of words, or of numbers that formulas may use); `operands`, their
-names in the order of the assembly text (absent: D, A, B, C); `types`, rows of one type for each operand that
-does not state its own, where a list means each of its members; `targets`; `ptx`, the first version that has it
-(absent: `isa`); `spelling`, where the mnemonic names a type otherwise; `select`, what the assembly text chooses
-and the mnemonic does not say, as a complete list each (a sparsity selector, M and N of a descriptor); `asm`, the
-operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in their order); `ctas`, how
-many CTAs work together (absent: 1).
+names in the order of the assembly text (absent: D, A, B, C); `types`, the combinations of types that go together:
+rows of one type for each operand that does not state its own, where a list means each of its members; `targets`;
+`ptx`, the first version that has it (absent: `isa`); `spelling`, where the mnemonic names a type otherwise; `select`,
+what the assembly text chooses and the mnemonic does not say, as a complete list each (a sparsity selector, M and N of a
+descriptor); `asm`, the operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in
+their order); `ctas`, how many CTAs work together (absent: 1).
 
 Its operands are tables named by capitals, [A], [SFA]; [C] describes D too where there is no [D]. In `space`
 "reg" (the default) an operand has `values` elements per lane in `regs` registers, each in `bits` bits, the first
@@ -24,10 +24,14 @@ hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that cont
 `unspecified` says that the ISA leaves the map open. In `space` "smem" and "tmem" every lane sees the whole tile:
 `place` gives the coordinates of an element from those along the axes (and `bits`), and of one that stands at several
 places, by number of `copy` from 0 to `copies` - 1; or `layouts` names the file of address maps, beside which `cta` says
-which of the CTAs has an element; or `untold` says why there is neither. `types` are those that a descriptor may choose
-for the operand, and `asm` how the assembly text writes it, {A} for its registers (absent: so).
+which of the CTAs has an element; or `untold` says why there is neither. `asm` is how the assembly text writes the
+operand, {A} for its registers (absent: so).
 Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, "derived: from what"
 or "observed: what showed it").
+
+Where a descriptor chooses the types, and not the mnemonic, an operand's own `type` is but a width, and the tables
+`[[descriptor]]` list the `types` that go together, in rows of one type for each of their `operands` (absent: D, A, B),
+a list again for each of its members; `when` says of which instructions, as in a case. One applies to an instruction.
 
 A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
 operand's own `type`, a parameter or a selection has a given value, or one of a list. Two cases that apply may not
@@ -156,7 +160,10 @@ FILE: Mapping[str, Kind] = {
     "param": CHOICES,
     "addresses": PLACES,
     "part": TRUTH,
+    "descriptor": TABLES,
 }
+DESCRIPTOR: Mapping[str, Kind] = {"when": CONDITIONS, "operands": LISTED, "types": TYPES}
+DESCRIBED = ("D", "A", "B")  # whose types a descriptor chooses, unless it says otherwise
 SPARSITY: Mapping[str, Kind] = {
     "columns": COUNT,
     "kept": Kind("a table of lists of columns", _table_of(_list_of(is_int))),
@@ -182,7 +189,6 @@ ENTRY: Mapping[str, Kind] = {
     "cta": TEXT,
     "unspecified": TRUTH,
     "untold": TEXT,
-    "types": TEXTS,
     "asm": TEXT,
     "provenance": TEXT,
     "printed": MAPS,

@@ -16,7 +16,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from isa_tables import schema, tables
-from isa_tables.entries import Entry, entries, number
+from isa_tables.entries import Entry, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 
@@ -52,7 +52,7 @@ class Fragment:
     in its register, which `.kind::f8f6f4` makes wider than the element.
     """
 
-    type: str  # the element's PTX type
+    type: str  # the element's PTX type; but a width, b16, where a descriptor chooses it (`Signature.types`)
     bits: int  # bits of register per element
     values: int  # elements per lane
     regs: int  # registers per lane
@@ -62,7 +62,6 @@ class Fragment:
     shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
     space: str = "reg"  # where it stands: reg, smem, tmem; elsewhere than in reg, the registers hold an address
     axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...
-    types: tuple[str, ...] = ()  # what a descriptor may choose where `type` is but a width
 
     @property
     def per_register(self) -> int:
@@ -90,6 +89,7 @@ class Signature:
     ctas: int = 1  # CTAs that work together, though one thread issues it
     addresses: Mapping[str, str] = field(hash=False, default_factory=dict)  # what `asm` names besides -> its space
     form: str | None = None  # the shape qualifier, a family's parameters by name: m64nNk16
+    types: tuple[Mapping[str, str], ...] = field(hash=False, default=())  # every combination that its operands may have
 
 
 def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
@@ -127,6 +127,7 @@ def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Sign
         ctas=number(variant.ctas, variant, "ctas"),
         addresses=table.addresses,
         form=variant.shape,
+        types=combinations(variant, operands),
     )
 
 
@@ -163,7 +164,6 @@ def _fragment(entry: Entry) -> Fragment:
         shift=entry.shift,
         space=entry.space,
         axes=entry.axes,
-        types=entry.types,
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import product
@@ -58,6 +58,7 @@ class Table:
     sparsity: Sparsity | None
     addresses: Mapping[str, str]  # name in the assembly text -> space
     part: bool  # the ISA has more of the family
+    descriptor: tuple[Mapping[str, Any], ...]  # the types that a descriptor may choose together
 
     def describing(self, operand: str) -> str:
         """The name of the table that describes an operand: its own, or C's for a D without one."""
@@ -140,6 +141,8 @@ def _read(file: str, text: str) -> Table:
     for number, form in enumerate(data["form"]):
         path = f"form[{number}]" if listed else ""
         schema.check(form, schema.FORM, file, path, ("mnemonic", "targets"))
+    for number, choice in enumerate(data.get("descriptor", ())):
+        schema.check(choice, schema.DESCRIPTOR, file, f"descriptor[{number}]", ("types",))
     for name, operand in operands.items():
         schema.check({name: operand}, {name: schema.TABLE}, file, "")
         _check_operand(operand, file, name)
@@ -156,6 +159,7 @@ def _read(file: str, text: str) -> Table:
         sparsity=_sparsity(data, file),
         addresses=data.get("addresses", {}),
         part=data.get("part", False),
+        descriptor=tuple(data.get("descriptor", ())),
     )
     _check_listed(table)
     return table
@@ -241,19 +245,34 @@ def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> It
     """The type of each operand, for every choice that the rows of `types` leave."""
     stated = {name: table.operands[table.describing(name)].get("type") for name in operands}
     open_ = [name for name, text in stated.items() if text is None]
+    for row, named in expand(rows, open_, table.file, "types"):
+        for name, text in stated.items():
+            if text is not None:
+                named[name] = fill(table.file, f"{name}.type", text, named)
+        for name, word in named.items():
+            _check_type(word, name, row, table.file, "types")
+        yield named
+
+
+def expand(
+    rows: Iterable[Sequence[Any]], operands: Sequence[str], file: str, key: str
+) -> Iterator[tuple[Sequence[Any], dict[str, str]]]:
+    """Every combination of types that rows list, a list in a row for each of its members, with its row.
+
+    Raises TableError for a row that is not one type for each operand, and for a word that is no type.
+    """
     for row in rows:
-        if len(row) != len(open_):
-            raise TableError(table.file, "types", f"{row} must be a list of [{', '.join(open_)}]")
+        if len(row) != len(operands):
+            raise TableError(file, key, f"{row} must be a list of [{', '.join(operands)}]")
         for types in product(*([item] if isinstance(item, str) else item for item in row)):
-            named = dict(zip(open_, types, strict=True))
-            for name, text in stated.items():
-                if text is not None:
-                    named[name] = fill(table.file, f"{name}.type", text, named)
-            for name, word in named.items():
-                if word not in schema.WIDTH:
-                    reason = f"{word!r} is not a PTX element type ({name} of {row})"
-                    raise TableError(table.file, "types", reason)
-            yield named
+            for name, word in zip(operands, types, strict=True):
+                _check_type(word, name, row, file, key)
+            yield row, dict(zip(operands, types, strict=True))
+
+
+def _check_type(word: str, operand: str, row: Sequence[Any], file: str, key: str) -> None:
+    if word not in schema.WIDTH:
+        raise TableError(file, key, f"{word!r} is not a PTX element type ({operand} of {row})")
 
 
 def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:

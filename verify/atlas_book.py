@@ -81,7 +81,7 @@ def _mma(instruction: isa_tables.Instruction) -> Atom | Silent:
         texts[name] = text
         if table.space != "reg":
             space[name] = table.space
-    types = {name: (f.types or (f.type,))[0] for name, f in signature.operands.items()}
+    types = dict(signature.types[0])
     return Atom(
         name=signature.mnemonic,
         ptx=(signature.mnemonic,),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from math import prod
 
 import isa_tables
@@ -38,10 +38,7 @@ def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[s
         yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
     if subject.lanes != issuers(instruction):
         yield f"the atom has {subject.lanes} lanes, the instruction {issuers(instruction)}"
-    for operand, said in atom.types.items():
-        fragment = signature.operands.get(operand)
-        if fragment is not None and said not in (fragment.types or (fragment.type,)):
-            yield f"{operand} is {said}, the instruction's is {' or '.join(fragment.types or (fragment.type,))}"
+    yield from _type_faults(atom.types, signature.types)
     if "C" not in signature.operands and atom.types["C"] != atom.types["D"]:
         yield f"C is {atom.types['C']}, the instruction accumulates in D, which is {atom.types['D']}"
     lacking = [name for name in EXTRA if name not in atom.operands and _dealt(signature, name)]
@@ -49,6 +46,32 @@ def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[s
     for part in subject.parts:
         yield from _place_faults(subject, part, signature)
     yield from _product_faults(subject, instruction)
+
+
+def _type_faults(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """What is wrong about an atom's types, of which each may be the instruction's and yet not beside the others."""
+    shared = [operand for operand in claimed if operand in right[0]]
+    ours = [claimed[operand] for operand in shared]
+    allowed = list(dict.fromkeys(tuple(types[operand] for operand in shared) for types in right))
+    if tuple(ours) in allowed:
+        return
+    single = [list(dict.fromkeys(column)) for column in zip(*allowed, strict=True)]
+    alone = [
+        f"{operand} is {said}, the instruction's is {' or '.join(types)}"
+        for operand, said, types in zip(shared, ours, single, strict=True)
+        if said not in types
+    ]
+    if alone:
+        yield from alone
+        return
+    apart = {types: sum(a != b for a, b in zip(ours, types, strict=True)) for types in allowed}
+    near = [types for types, count in apart.items() if count == min(apart.values())]
+    told = "; or ".join(_together(shared, types) for types in near)
+    yield f"{_together(shared, ours)} do not go together in this instruction; nearest that do: {told}"
+
+
+def _together(operands: Sequence[str], types: Sequence[str]) -> str:
+    return ", ".join(f"{operand} {word}" for operand, word in zip(operands, types, strict=True))
 
 
 def _dealt(signature: isa_tables.Signature, name: str) -> bool:

@@ -43,15 +43,6 @@ def test_k_of_96_is_of_one_architecture() -> None:
         instruction(name, K=96).operands["SFA"].place(0, 0)
 
 
-def test_a_descriptor_chooses_among_the_types_of_the_kind() -> None:
-    """The fields atype, btype and dtype of 9.7.16.4.2."""
-    for kind, types in (("f16", {"f16", "bf16"}), ("tf32", {"tf32"}), ("i8", {"u8", "s8"})):
-        found = signature(MMA.format("", 1, kind)).operands
-        assert {*found["A"].types} == {*found["B"].types} == types
-    assert signature(MMA.format("", 1, "i8")).operands["D"].types == ("s32",)
-    assert {*signature(MMA.format("", 1, "f16")).operands["D"].types} == {"f16", "f32"}
-
-
 def halves(extent: int, at: int) -> int:
     """Which of two CTAs has row or column `at` of a matrix: the first half is the first one's."""
     return [*(0 for _ in range(extent // 2)), *(1 for _ in range(extent // 2))][at]
