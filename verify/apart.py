@@ -44,6 +44,10 @@ def told_apart(stated: Iterable[S], tell: Callable[[S], T]) -> Iterator[T | Exit
         except Exception as error:
             if os.environ.get("LANECHECK_TRACEBACK"):
                 raise
-            what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
-            told = f"internal error, {one.name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
-            yield complain(f"lanecheck: {told}", Exit.CONTRADICTION)
+            yield complain(f"lanecheck: {internal(one.name, error)}", Exit.CONTRADICTION)
+
+
+def internal(name: str, error: Exception) -> str:
+    """That a subject was not judged by a fault of ours, in one line."""
+    what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
+    return f"internal error, {name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"

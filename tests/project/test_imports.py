@@ -56,7 +56,7 @@ def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     program = f"""
 import sys
-import {", ".join(name for name in PACKAGES if name != "proofs")}, layouts.atoms, verify.__main__, verify.pytest_plugin
+import {", ".join(name for name in PACKAGES if name != "proofs")}, layouts.atoms, verify.__main__, lanecheck_pytest
 print(*sorted({{"z3", "cvc5", "cupy", "rich"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -83,7 +83,7 @@ def test_the_metadata_says_what_is_needed(wheel: Path) -> None:
 def test_pytest_and_the_shell_find_their_entry_points(wheel: Path) -> None:
     lines = member(wheel, f"{META}/entry_points.txt").split("\n")
     assert "lanecheck = verify.__main__:main" in lines
-    assert "lanecheck = verify.pytest_plugin" in lines
+    assert "lanecheck = lanecheck_pytest" in lines
 
 
 def test_the_installed_copy_reads_its_own_data(site: Path, tmp_path: Path) -> None:

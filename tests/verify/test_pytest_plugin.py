@@ -9,7 +9,7 @@ MUSEUM = Path(__file__).parents[1] / "museum"
 
 
 def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "verify.pytest_plugin", *arguments]
+    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "lanecheck_pytest", *arguments]
     environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
     return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
 

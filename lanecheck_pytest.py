@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The pytest plugin: the atoms, tilings and movements of your files as tests of your own repository.
+
+pytest imports this module in every repository of an environment that has Lanecheck, so it imports nothing of ours
+before Lanecheck is asked for: `--lanecheck FILE`, the ini option `lanecheck`, or the fixture `verify_atom`.
+"""
+
+from __future__ import annotations
+
+import glob
+import importlib.util
+import sys
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+if TYPE_CHECKING:
+    from verify.gate import Checker, Entry
+    from verify.report import Report
+
+OURS = frozenset({"verify", "layouts", "isa_tables", "proofs", "gpu_checks"})
+HOME = Path(__file__).resolve().parent  # where our packages stand: beside this module
+WITNESSES = ("book", "proof", "silicon")
+ELSEWHERE = "run the command `lanecheck` in another folder"
+
+NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
+CHECKER = pytest.StashKey["Checker"]()
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options and the ini option."""
+    group = parser.getgroup("lanecheck", "layouts of GPU matrix code")
+    group.addoption(
+        "--lanecheck",
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="verify each atom, tiling or movement of a TOML file as a test; a folder or a glob too; repeatable",
+    )
+    group.addoption(
+        "--lanecheck-require",
+        action="append",
+        default=[],
+        choices=WITNESSES,
+        help="a witness that must have spoken on every entry; repeatable",
+    )
+    group.addoption(
+        "--lanecheck-allow-unchecked",
+        action="store_true",
+        help="pass, not skip, what no witness could compare with its instruction",
+    )
+    parser.addini("lanecheck", "TOML files, folders or globs to verify, relative to rootdir", type="args", default=[])
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
+    """Take our packages off the list of modules whose assertions pytest rewrites.
+
+    pytest puts every package of a plugin's distribution there, by name: a repository's own `verify` would be rewritten
+    because it is called as ours. Names that another plugin's distribution has too stay.
+    """
+    manager = early_config.pluginmanager
+    others = {
+        Path(str(file)).parts[0]
+        for plugin, distribution in manager.list_plugin_distinfo()
+        if getattr(plugin, "__name__", "") != __name__
+        for file in distribution.files or ()
+    }
+    hook = manager.rewrite_hook
+    marked = getattr(hook, "_must_rewrite", None)  # pytest offers no way to take a mark back
+    if isinstance(marked, set):
+        marked -= OURS - others
+        hook.mark_rewrite()  # with no name it forgets what it concluded from the marks
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection(session: pytest.Session) -> None:
+    """Find the files that the options name, and let pytest walk to those that this run is about.
+
+    What the command line selects by itself is not widened by the ini option or by `addopts`.
+    """
+    config = session.config
+    option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
+    settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:")
+    config.stash[NAMED] = frozenset(option) | frozenset(settled)
+    selected = config.args_source is config.ArgsSource.ARGS
+    typed = any(word.partition("=")[0] == "--lanecheck" for word in config.invocation_params.args)
+    asked = [*(option if typed or not selected else ()), *(() if selected else settled)]
+    config.args += [str(path) for path in dict.fromkeys(asked)]
+
+
+def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
+    """The files that words mean: files, folders with all TOML files below, and globs, relative to a folder."""
+    found: list[Path] = []
+    for word in words:
+        path = base / word
+        if path.is_dir():
+            inside = (file for file in path.rglob("*.toml") if not _hidden(file.relative_to(path)))
+        else:
+            inside = (file for name in glob.glob(str(path), recursive=True) if (file := Path(name)).is_file())
+        files = [path] if path.is_file() else sorted(inside)
+        if not files:
+            problem = "no TOML file is in this folder" if path.is_dir() else f"no such file in {base}"
+            raise pytest.UsageError(f"{option} {word}: {problem}")
+        found += [file.resolve() for file in files]
+    return found
+
+
+def _hidden(path: Path) -> bool:
+    return any(part.startswith(".") for part in path.parts)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """Collect the files that the options name, wherever pytest comes upon them."""
+    if file_path.resolve() not in parent.config.stash.get(NAMED, frozenset()):
+        return None
+    collector: EntryFile = EntryFile.from_parent(parent, path=file_path)
+    return collector
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(
+    collector: pytest.Collector,
+) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """Fail a module's collection where it brought a module named as ours into sight after ours was loaded.
+
+    Its `import verify` was given ours: better one line than whatever comes of that.
+    """
+    report = yield
+    if isinstance(collector, pytest.Module) and CHECKER in collector.config.stash:
+        line = shadowed()
+        if line:
+            report.outcome, report.longrepr = "failed", line
+    return report
+
+
+def shadowed() -> str:
+    """Which of our packages another module hides, in one line; empty when none is.
+
+    A module that is loaded counts as well as one that an `import` would find.
+    """
+    for name in sorted(OURS, key="verify".__ne__):
+        loaded = sys.modules.get(name)
+        specs = [loaded.__spec__ if loaded else importlib.util.find_spec(name), PathFinder.find_spec(name)]
+        for origin in (spec.origin for spec in specs if spec is not None):
+            if origin is None or HOME not in Path(origin).resolve().parents:
+                found = origin or "a folder without __init__.py"
+                return f"lanecheck: `{name}` is {found}, not Lanecheck's own in {HOME}: rename yours, or {ELSEWHERE}"
+    return ""
+
+
+class EntryFile(pytest.File):
+    """A TOML file of atoms, tilings or movements; each is one test."""
+
+    def collect(self) -> Iterator[pytest.Item]:
+        """One item per entry of the file, in its order. Nothing is verified here."""
+        line = shadowed()
+        if line:
+            raise self.CollectError(line)
+        entries, problem = checker(self.config).read(self.path)
+        if problem:
+            raise self.CollectError(problem)
+        for entry in entries:
+            yield EntryItem.from_parent(self, name=entry.name, entry=entry)
+
+
+class EntryItem(pytest.Item):
+    """The verification of one entry as a test."""
+
+    def __init__(self, *, entry: Entry, **kwargs: object) -> None:
+        super().__init__(**kwargs)  # type: ignore[arg-type]
+        self.entry = entry
+
+    def runtest(self) -> None:
+        """Fail with the report unless the entry is verified; skip it where nothing could be compared."""
+        require = self.config.getoption("--lanecheck-require")
+        allowed = self.config.getoption("--lanecheck-allow-unchecked")
+        insist(checker(self.config), [self.entry], require, allowed)
+
+    def reportinfo(self) -> tuple[Path, int, str]:
+        """Where the entry stands."""
+        return self.path, self.entry.line - 1, self.name
+
+
+def checker(config: pytest.Config) -> Checker:
+    """What verifies entries, one for the session: what it found for one is not sought again for the next."""
+    if CHECKER not in config.stash:
+        from verify.gate import Checker
+
+        config.stash[CHECKER] = Checker()
+    return config.stash[CHECKER]
+
+
+def insist(checker: Checker, entries: Sequence[Entry], require: Sequence[str], allowed: bool) -> Report:
+    """The report on the entries where all are verified; else the test fails with its text, or is skipped."""
+    found = checker.verify(entries, require, allowed)
+    if found.failure:
+        pytest.fail(found.failure, pytrace=False)
+    if found.unchecked:
+        raise pytest.skip.Exception(found.unchecked, _use_item_location=True)
+    return found.report
+
+
+@pytest.fixture
+def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
+    """`verify_atom("SM80_16x8x16", file="my_atoms.toml")` fails the test unless every selected atom is verified.
+
+    A relative path is looked for beside the test first, then in the working folder. `require="book"`, or several words,
+    makes a witness mandatory; `allow_unchecked=True` passes what nobody could compare, which is skipped otherwise.
+    """
+    line = shadowed()
+    if line:
+        pytest.fail(line, pytrace=False)
+
+    def verify(
+        *names: str, file: str | Path | None = None, require: str | Sequence[str] = (), allow_unchecked: bool = False
+    ) -> Report:
+        __tracebackhide__ = True
+        words = [require] if isinstance(require, str) else list(require)
+        for word in words:
+            if word not in WITNESSES:
+                pytest.fail(f"require={word!r}: no witness has that name; one of {', '.join(WITNESSES)}", pytrace=False)
+        beside = request.path.parent / file if file is not None else None
+        where = beside if beside is not None and beside.exists() else file
+        entries, problem = checker(request.config).select(names, where)
+        if problem:
+            pytest.fail(problem, pytrace=False)
+        return insist(checker(request.config), entries, words, allow_unchecked)
+
+    return verify

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a test suite asks of Lanecheck: the entries of a TOML file, whichever command it is for, and their reports."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import proofs
+from isa_tables import TableError
+from layouts.atoms import AtomFileError, load, registry
+from layouts.atoms.document import read
+from verify import movement_stated, selection, tiling_stated
+from verify.apart import internal
+from verify.cli import Exit, UsageError
+from verify.report import Case, Report, as_text
+from verify.verdict import Status, Witness
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+    from verify.judgement import Court
+    from verify.movement_stated import Movement
+    from verify.tiling_proof import Prover
+    from verify.tiling_stated import Stated
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """An atom, a tiling or a movement, the line of its file, and what verifies it."""
+
+    name: str
+    line: int
+    case: Callable[[], Case]
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A report; why it fails a test, or else why it skips one. Both are empty where everything is verified."""
+
+    report: Report
+    failure: str = ""
+    unchecked: str = ""
+
+
+class Checker:
+    """Verifies entries one by one. Solver, recordings and evidence are loaded with the first, then shared."""
+
+    def read(self, path: Path) -> tuple[list[Entry], str]:
+        """The entries of a file in its order, and what is wrong with the file; one of the two is empty."""
+        try:
+            return self._entries(path), ""
+        except (AtomFileError, UsageError) as error:
+            return [], str(error)
+
+    def _entries(self, path: Path) -> list[Entry]:
+        keys = {key for table in read(path).values() if isinstance(table, dict) for key in table}
+        if keys & set(movement_stated.SORTS):
+            return [Entry(one.name, 1, partial(self._movement, one)) for one in movement_stated.load(path)]
+        if "atom" in keys:
+            return [Entry(one.name, 1, partial(self._tiling, one)) for one in tiling_stated.load(path)]
+        return [self._entry(atom) for atom in load(path)]
+
+    def select(self, names: Sequence[str], file: Path | str | None) -> tuple[list[Entry], str]:
+        """The atoms that names mean, of a file or else of the registry, and what is wrong; one of the two is empty."""
+        if file is None and not names:
+            return [], "which atom? Give a name, or file="
+        try:
+            pool = selection.pool([] if file is None else [str(file)])
+            return [self._entry(pool[name]) for name in selection.chosen(names, None, pool)], ""
+        except (AtomFileError, UsageError) as error:
+            return [], str(error)
+
+    def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
+        """The report on some entries, with shipped recordings as the silicon's witness."""
+        cases = []
+        for entry in entries:
+            try:
+                cases.append(entry.case())
+            except (AtomFileError, UsageError, TableError) as error:
+                return Found(Report(()), str(error))
+            except Exception as error:
+                if os.environ.get("LANECHECK_TRACEBACK"):
+                    raise
+                return Found(Report(()), internal(entry.name, error))
+        report = Report(tuple(cases), frozenset(map(Witness, require)))
+        unread = [case for case in cases if case.status == Status.UNCHECKED]
+        if report.exit() is not Exit.STANDS:
+            return Found(report, as_text.render(report).rstrip())
+        return Found(report, unchecked="" if allow_unchecked else "; ".join(map(_reason, unread)))
+
+    def _entry(self, atom: AnyAtom) -> Entry:
+        return Entry(atom.name, 1, partial(self._atom, atom))
+
+    def _atom(self, atom: AnyAtom) -> Case:
+        from verify.judgement import adapter
+
+        verdicts, operands = tuple(self._court.judge(atom)), tuple(atom.operands.items())
+        return Case(atom.name, verdicts, atom.known_defect or "", operands, adapter(atom))
+
+    def _tiling(self, stated: Stated) -> Case:
+        from verify.tiling_claims import case
+
+        return case(stated, registry(), self._prover)
+
+    def _movement(self, stated: Movement) -> Case:
+        from verify.movement import verdicts
+
+        return Case(stated.name, tuple(verdicts(stated, proofs.BUDGET, self._solver)))
+
+    @cached_property
+    def _court(self) -> Court:
+        from verify.judgement import Court
+
+        return Court()
+
+    @cached_property
+    def _solver(self) -> proofs.Solver:
+        from verify.movement import COUNTED
+
+        return proofs.Solver(COUNTED)
+
+    @cached_property
+    def _prover(self) -> Prover:
+        from verify.recorded import runs
+        from verify.tiling_proof import Prover
+
+        return Prover(runs=runs())
+
+
+def _reason(case: Case) -> str:
+    """Why nothing could be compared for a case, with its name."""
+    reasons = dict.fromkeys(v.reason for v in case.verdicts if v.status is Status.UNCHECKED and v.reason)
+    return f"UNCHECKED {case.name}: {next(iter(reasons), 'no witness was asked')}"
