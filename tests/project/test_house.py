@@ -8,7 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify", "tests", "benchmarks")
-SOURCES = sorted(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))
+PLUGIN = ROOT / "lanecheck_pytest.py"
+SOURCES = sorted([PLUGIN, *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))])
 
 
 def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
@@ -28,3 +29,9 @@ def test_a_module_is_licensed_and_short(path: Path) -> None:
     assert len(text.splitlines()) <= 400
     functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
     assert [f.name for f in functions if length(f) > 40] == []
+
+
+def test_one_module_stands_beside_the_packages() -> None:
+    """The pytest plugin: every repository of an environment imports it, so its name is nobody else's."""
+    assert list(ROOT.glob("*.py")) == [PLUGIN]
+    assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == {*FOLDERS} - {"tests"}

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
-OUTSIDE = {"numpy": set(PACKAGES), "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}, "pytest": {"verify"}}
+OUTSIDE = {"numpy": set(PACKAGES), "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
 OUTSIDE |= {"rich": {"verify"}}
 OURS = {
     "layouts": set(),
@@ -53,10 +53,18 @@ def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
                 assert path.name == "device.py", name
 
 
+def test_the_plugin_imports_pytest_alone_until_lanecheck_is_asked_for() -> None:
+    path = ROOT / "lanecheck_pytest.py"
+    assert {name.split(".")[0] for name in imported(path)} - sys.stdlib_module_names == {"pytest", "verify"}
+    program = f"import sys, lanecheck_pytest; print(*{{*{PACKAGES}}} & {{name.split('.')[0] for name in sys.modules}})"
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout == "\n"
+
+
 def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     program = f"""
 import sys
-import {", ".join(name for name in PACKAGES if name != "proofs")}, layouts.atoms, verify.__main__, lanecheck_pytest
+import {", ".join(name for name in PACKAGES if name != "proofs")}, layouts.atoms, verify.__main__
 print(*sorted({{"z3", "cvc5", "cupy", "rich"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)

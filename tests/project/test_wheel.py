@@ -4,6 +4,7 @@
 import os
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from email.parser import Parser
@@ -13,6 +14,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = {"verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
+PLUGIN = "lanecheck_pytest.py"  # the one module beside the packages: its name is its own in any environment
 META = "lanecheck-0.1.0.dist-info"
 
 pytestmark = pytest.mark.slow
@@ -55,7 +57,7 @@ def member(wheel: Path, name: str) -> str:
 
 
 def test_the_wheel_holds_our_packages_and_nothing_else(wheel: Path) -> None:
-    assert {name.split("/")[0] for name in names(wheel)} == PACKAGES | {META}
+    assert {name.split("/")[0] for name in names(wheel)} == PACKAGES | {PLUGIN, META}
 
 
 def test_the_wheel_holds_every_module_and_every_data_file(wheel: Path) -> None:
@@ -65,9 +67,18 @@ def test_the_wheel_holds_every_module_and_every_data_file(wheel: Path) -> None:
         for path in (ROOT / package).rglob("*")
         if path.is_file() and not any(p == "__pycache__" or p.startswith(".") for p in path.relative_to(ROOT).parts)
     }
-    assert {name for name in names(wheel) if not name.startswith(META)} == ours
+    assert {name for name in names(wheel) if not name.startswith(META)} == ours | {PLUGIN}
     assert {f"{package}/py.typed" for package in PACKAGES} <= ours
     assert {"layouts/atoms/sm80.toml", "isa_tables/ptx/mma_m16n8k16_16b.toml"} <= ours
+
+
+def test_the_sources_hold_what_the_wheel_is_made_of(tmp_path: Path) -> None:
+    run(sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", tmp_path, cwd=ROOT)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    with tarfile.open(archive) as opened:
+        held = {name.partition("/")[2] for name in opened.getnames()}
+    assert PLUGIN in held and {f"{package}/py.typed" for package in PACKAGES} <= held
+    assert {"tests/project/test_wheel.py", "docs/pytest.md", "examples/my_atoms.toml", "pyproject.toml"} <= held
 
 
 def test_the_metadata_says_what_is_needed(wheel: Path) -> None:
