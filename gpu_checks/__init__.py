@@ -12,7 +12,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, cast
 
 from gpu_checks.device import device
-from gpu_checks.store import RecordingError, Recordings, recordings
+from gpu_checks.lines import RecordingError
+from gpu_checks.store import Recordings, recordings
 from gpu_checks.values import Anchor, Controls, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ import numpy as np
 from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.command import guarded
 from gpu_checks.device import Loaded, compile_cubin, device, load
+from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
 from gpu_checks.sources import COMMON
 from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
@@ -179,26 +180,31 @@ def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
     return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
 
 
-def recordings_of_banks(folder: Path = RECORDINGS) -> tuple[Observation, ...]:
-    """Every recorded observation. ValueError for a malformed line, with its file and number."""
-    return tuple(one for path in sorted(folder.glob("*.jsonl")) for one in _read_file(path))
+def recordings_of_banks(place: Path = RECORDINGS) -> tuple[Observation, ...]:
+    """Every recorded observation. RecordingError for a malformed line, with its file and number."""
+    return tuple(one for path in files(place) for one in _read_file(path))
 
 
 def _read_file(path: Path) -> Iterator[Observation]:
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, data in rows(path, SCHEMA):
         try:
-            data = json.loads(line)
             pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
             info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
-            yield Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
-        except (KeyError, TypeError, ValueError) as error:
-            raise ValueError(f"{path}:{number}: {error!r}") from error
+            check_gpu(info.gpu, info.sm)
+            one = Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
+            if data["wavefronts"] != one.wavefronts:
+                raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {one.wavefronts}")
+        except KeyError as missing:
+            raise RecordingError(f"{path}:{number}: {missing.args[0]} is missing") from missing
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise RecordingError(f"{path}:{number}: {error}") from error
+        yield one
 
 
 def write(path: Path, observed: Sequence[Observation]) -> None:
     """One line each; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(_data(one)) + "\n" for one in observed), encoding="utf-8")
+    path.write_text("".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed), encoding="utf-8")
 
 
 def _data(one: Observation) -> dict[str, Any]:

@@ -9,8 +9,8 @@ every label is a number of the tile's. Whether the labels are those that were ob
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from math import prod
 from pathlib import Path
 
@@ -19,13 +19,15 @@ import numpy as np
 from gpu_checks import moves, rebuilt, tensor_memory
 from gpu_checks.coded import forms, plain_form
 from gpu_checks.kernels import spare
+from gpu_checks.lines import RecordingError
 from gpu_checks.memory import MAJORS, SWIZZLES
 from gpu_checks.packing import held
-from gpu_checks.sources import module, probe_of
+from gpu_checks.sources import has_kernels, kernel_hash, probe_of
 from gpu_checks.sparse import FIELDS
-from gpu_checks.store import SHIPPED, RecordingError
+from gpu_checks.store import SHIPPED
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Image, Labels, Metadata, Move, Recording
-from isa_tables.signature import Fragment, Signature
+from isa_tables.signature import Fragment, Signature, mnemonics
+from isa_tables.signature import signature as look_up
 
 _AXES: Mapping[str, tuple[int, ...]] = {
     "A": (ROW, CONTRACTED, PRODUCT),
@@ -33,6 +35,10 @@ _AXES: Mapping[str, tuple[int, ...]] = {
     "D": (ROW, COLUMN, PRODUCT),
 }
 _OF_MOVE = 32  # lanes
+
+
+class StaleRecording(UserWarning):
+    """A recording was made by kernels of another text than its instruction has today."""
 
 
 def misfit(recording: Recording | Move, signature: Signature) -> str:
@@ -52,6 +58,32 @@ def hold(recording: Recording | Move, signature: Signature) -> None:
         raise RecordingError(f"{recording.file}: {recording.mnemonic}: {why}")
 
 
+def is_stale(recording: Recording | Move, signature: Signature) -> bool:
+    """Whether it was made by kernels of another text than the instruction has today.
+
+    What the GPU did then is as true as it was; that it answers today's questions was not tried.
+    """
+    return recording.kernel_hash != kernel_hash(signature)
+
+
+def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
+    """By its kernels an instruction's recording is told from that of another, also of one that deals alike."""
+    other = _made_by().get(recording.kernel_hash) if is_stale(recording, signature) else None
+    return f"kernel_hash is that of the kernels of {other}" if other else ""
+
+
+@cache
+def _made_by() -> Mapping[str, str]:
+    """Hash of kernels -> the instruction; asked for where a recording has not its own instruction's."""
+    return {kernel_hash(one): one.mnemonic for one in map(look_up, mnemonics("*")) if has_kernels(one)}
+
+
+def stale_notice(file: str | Path, mnemonics: Sequence[str]) -> str:
+    """What is said of the stale recordings of a file."""
+    more = f" and {len(mnemonics) - 1} more" if len(mnemonics) > 1 else ""
+    return f"{file}: {mnemonics[0]}{more}: recorded by kernels of another text than today's: record it anew"
+
+
 def foreign(recording: Recording | Move) -> bool:
     """Whether it was read from a file that is not one of ours, which the tests hold to their instructions."""
     return bool(recording.file) and Path(recording.file).parent != SHIPPED
@@ -62,14 +94,6 @@ def lost(recording: Recording | Move) -> str:
     if isinstance(recording, Move) or not recording.sound or rebuilt.hash_of(recording) == recording.hash:
         return ""
     return "the labels do not rebuild the table that was observed"
-
-
-def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
-    """An instruction's recordings are made by its own kernels: by this also two that deal alike are told apart."""
-    own = hashlib.sha256(module([signature]).encode()).hexdigest()
-    return (
-        "" if recording.kernel_hash == own else "kernel_hash is not that of the instruction's kernels: record it anew"
-    )
 
 
 def _of_move(move: Move, signature: Signature) -> Iterator[str]:

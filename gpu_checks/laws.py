@@ -11,16 +11,19 @@ import argparse
 import json
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from datetime import UTC, datetime
 from math import prod
+from pathlib import Path
 from typing import Any
 
 from gpu_checks.command import guarded
 from gpu_checks.device import array_module, device
+from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
 from gpu_checks.values import DeviceInfo, Unavailable
 
-Arrays = tuple[Any, ...]
+SCHEMA = 1
+RECORDINGS = Path(__file__).parent / "recordings" / "laws"
 CHUNK = 1 << 22
 ON_GPU, ON_CPU = 10_000_000, 200_000
 
@@ -222,9 +225,30 @@ def _run(options: argparse.Namespace) -> int:
 
 def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:
     where = {"gpu": found.gpu, "sm": found.sm, "driver": found.driver} if found else {"gpu": None}
-    stamp = {"schema": 1, "arrays": f"{xp.__name__} {xp.__version__}", "date": datetime.now(UTC).date().isoformat()}
+    stamp = {
+        "schema": SCHEMA,
+        "arrays": f"{xp.__name__} {xp.__version__}",
+        "date": datetime.now(UTC).date().isoformat(),
+    }
     with open(file, "a", encoding="utf-8") as lines:
-        lines.write(json.dumps(stamp | where | asdict(result)) + "\n")
+        lines.write(with_digest(json.dumps(stamp | where | asdict(result))) + "\n")
+
+
+def recordings_of_laws(place: Path = RECORDINGS) -> tuple[Campaign, ...]:
+    """Every recorded campaign. RecordingError for a malformed line, with its file and number."""
+    return tuple(one for path in files(place) for one in _read_file(path))
+
+
+def _read_file(path: Path) -> Iterator[Campaign]:
+    for number, data in rows(path, SCHEMA):
+        try:
+            if data["gpu"] is not None:
+                check_gpu(data["gpu"], data["sm"])
+            yield Campaign(**{field.name: data[field.name] for field in fields(Campaign)})
+        except KeyError as missing:
+            raise RecordingError(f"{path}:{number}: {missing.args[0]} is missing") from missing
+        except (TypeError, ValueError) as error:
+            raise RecordingError(f"{path}:{number}: {error}") from error
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from gpu_checks.columns import written
+from gpu_checks.lines import with_digest
 from gpu_checks.values import Image, Labels, Metadata, Move, Recording
 
 SCHEMA = 4
@@ -55,7 +56,8 @@ def write(folder: Path, family: str, pages: Iterable[Page]) -> Path:
     head = json.dumps({"schema": SCHEMA, "family": family, **host, "premises": dict(sorted(premises.items()))})
     name = re.sub(r"[^a-z0-9]+", "_", f"{host['gpu']} {family}".lower())
     path = folder / f"{name}.jsonl"
-    path.write_text("\n".join([head, *sorted(tables.values()), *(one.line for one in found)]) + "\n", "utf-8")
+    lines = [head, *sorted(tables.values()), *(one.line for one in found)]
+    path.write_text("".join(with_digest(line) + "\n" for line in lines), "utf-8")
     return path
 
 

@@ -12,21 +12,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from fnmatch import fnmatchcase
-from itertools import chain, groupby
+from itertools import groupby
 from math import prod
 from pathlib import Path
 
 from gpu_checks.anchors import anchoring
+from gpu_checks.checking import check
 from gpu_checks.command import guarded
 from gpu_checks.findings import Find, Finding
-from gpu_checks.fitting import foreign, hold
 from gpu_checks.pages import Page, write
-from gpu_checks.rebuilt import lossy
 from gpu_checks.sources import grouped
-from gpu_checks.store import RecordingError, recordings
-from gpu_checks.values import DeviceInfo, Move, Recording, Unavailable
+from gpu_checks.values import DeviceInfo, Unavailable
 from gpu_checks.worker import Worker
-from isa_tables.signature import IsaError, Signature, mnemonics, signature
+from isa_tables.signature import Signature, mnemonics, signature
 
 _GLOB = frozenset("*?[")
 _ALWAYS = 3000  # what a probe costs however small its matrices are
@@ -54,7 +52,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.check is not None:
-        return _check(options.check)
+        return check(options.check)
     if options.list:
         return _list(_chosen(options))
     with ExitStack() as until_done:
@@ -248,28 +246,6 @@ def _summary(
     if isinstance(info, DeviceInfo):
         text += f"   {info.gpu}, {info.sm}, driver {info.driver or 'unknown'}, CUDA {info.cuda}, NVRTC {info.nvrtc}"
     return text
-
-
-def _check(paths: Sequence[Path]) -> int:
-    """Read every recording: the schema, that it can be its instruction's, that its labels rebuild the hashed table."""
-    library = recordings(*paths)
-    every = [recording for mnemonic in library for recording in library[mnemonic]]
-    found: list[Recording | Move] = [*every, *chain.from_iterable(library.moves.values())]
-    for one in found:
-        if foreign(one):
-            hold(one, _instruction(one))
-    lost = list(lossy(every))
-    for recording in lost:
-        print(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
-    print(f"{len(every)} recordings of {len(library)} instructions read, {len(lost)} do not rebuild their table")
-    return CONTRADICTED if lost else OK
-
-
-def _instruction(recording: Recording | Move) -> Signature:
-    try:
-        return signature(recording.mnemonic)
-    except IsaError as unknown:
-        raise RecordingError(f"{recording.file}: {unknown}") from unknown
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
@@ -23,7 +22,7 @@ from gpu_checks.moves import observe
 from gpu_checks.packing import held, pack, unpack, words_per_lane
 from gpu_checks.product import deal, multiply, wrong
 from gpu_checks.sass import is_emulated
-from gpu_checks.sources import has_kernels, module, probe_of
+from gpu_checks.sources import has_kernels, kernel_hash, probe_of
 from gpu_checks.spelled import follow
 from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
 from isa_tables.signature import Signature, runs_on
@@ -104,7 +103,7 @@ def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
         "nvrtc": info.nvrtc,
         "sass": sass,
         "emulated": is_emulated(sass),
-        "kernel_hash": hashlib.sha256(module([signature]).encode()).hexdigest(),
+        "kernel_hash": kernel_hash(signature),
         "date": date.today().isoformat(),
     }
 

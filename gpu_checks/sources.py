@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -71,3 +72,8 @@ def module(signatures: Sequence[Signature]) -> str:
     )
     shared = (coded_text.family_text(family, f) for f, family in enumerate(coded_text.families(signatures)))
     return "".join([COMMON, *own, *shared])
+
+
+def kernel_hash(signature: Signature) -> str:
+    """SHA-256 of the text of one instruction's kernels, by which its recordings are known to be made by them."""
+    return hashlib.sha256(module([signature]).encode()).hexdigest()

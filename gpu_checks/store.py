@@ -9,12 +9,12 @@
 
 A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
 JSON, and so is that of a list of images. `gpu_checks/columns.py` says how a column is written. Lines after the
-first may stand in any order and are read only when their mnemonic is asked for.
+first may stand in any order and are read only when their mnemonic is asked for. Each line ends with its digest
+(`gpu_checks/lines.py`), which is checked when the line is read.
 """
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 
 from gpu_checks.columns import entries
+from gpu_checks.lines import RecordingError, check_gpu, files, parsed, text_of
 from gpu_checks.pages import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 from gpu_checks.values import Anchor, Controls, Image, Labels, Metadata, Move, Recording
 
@@ -50,12 +51,7 @@ _MOVE: Mapping[str, type] = {
 }
 _OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
 _START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
-LARGEST = 16 * 2**20  # bytes of a file
 _ROOM = 2**18  # labels of a table
-
-
-class RecordingError(ValueError):
-    """A recording that cannot be read or be its instruction's; the message names the file and the line or mnemonic."""
 
 
 def recordings(*extra: Path | str) -> Recordings:
@@ -63,12 +59,7 @@ def recordings(*extra: Path | str) -> Recordings:
 
     Raises RecordingError for a file that is no recording, at once; for a bad line when it is needed.
     """
-    sources: list[Path] = []
-    for place in (SHIPPED, *map(Path, extra)):
-        if not place.exists():
-            raise RecordingError(f"{place}: no such file or folder")
-        sources += sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
-    return Recordings(tuple(map(_File, sources)))
+    return Recordings(tuple(_File(file) for place in (SHIPPED, *map(Path, extra)) for file in files(place)))
 
 
 @dataclass(frozen=True)
@@ -76,6 +67,12 @@ class Recordings(Mapping[str, tuple[Recording, ...]]):
     """Mnemonic -> its recordings, one per file that has it."""
 
     files: tuple[_File, ...]
+
+    def read_all(self) -> None:
+        """Check every line's digest, of tables that nobody refers to as well. RecordingError for a wrong one."""
+        for file in self.files:
+            for number in range(1, len(file.lines) + 1):
+                file.parse(number)
 
     @property
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
@@ -123,12 +120,7 @@ class _File:
 
     @cached_property
     def lines(self) -> list[str]:
-        try:
-            if (size := self.source.stat().st_size) > LARGEST:
-                raise RecordingError(f"{self.source}: {size} bytes, more than {LARGEST}")
-            return self.source.read_text("utf-8").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise RecordingError(f"{self.source}: cannot be read: {error}") from error
+        return text_of(self.source)
 
     @cached_property
     def header(self) -> dict[str, Any]:
@@ -136,6 +128,10 @@ class _File:
         if head.get("schema") != SCHEMA:
             raise self.bad(1, f"schema is {head.get('schema')!r}, not {SCHEMA}")
         self.check(1, head, {"schema": int, **_HEADER, "premises": dict})
+        try:
+            check_gpu(head["gpu"], head["sm"])
+        except ValueError as error:
+            raise self.bad(1, str(error)) from error
         return head
 
     @cached_property
@@ -157,12 +153,9 @@ class _File:
 
     def parse(self, number: int) -> dict[str, Any]:
         try:
-            value = json.loads(self.lines[number - 1], object_pairs_hook=_once)
-        except (ValueError, RecursionError) as error:
-            raise self.bad(number, f"not JSON: {error}") from error
-        if not isinstance(value, dict):
-            raise self.bad(number, "not a JSON object")
-        return value
+            return parsed(self.lines[number - 1])
+        except ValueError as error:
+            raise self.bad(number, str(error)) from error
 
     def check(self, number: int, line: Mapping[str, Any], want: Mapping[str, type]) -> None:
         for key, kind in want.items():
@@ -218,6 +211,7 @@ class _File:
             **{key: self.header[key] for key in HOST},
             **{key: line[key] for key in ("trials", "sass", "emulated", "kernel_hash", "date")},
             file=str(self.source),
+            line=number,
         )
 
     def recording(self, mnemonic: str) -> Recording:
@@ -245,6 +239,7 @@ class _File:
             **{key: head[key] for key in HOST},
             **{key: line[key] for key in ("pairs", "probe", "hash", "sass", "emulated", "kernel_hash", "date")},
             file=str(self.source),
+            line=number,
         )
 
     def labels(self, number: int, name: object, width: int) -> Labels:
@@ -295,11 +290,3 @@ class _File:
             return None
         self.check(number, given, dict.fromkeys(CONTROLS, int))
         return Controls(**given)
-
-
-def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose keys each stand once: of two tables under one name only one could be meant."""
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
-    return found

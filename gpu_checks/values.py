@@ -113,6 +113,8 @@ class Observed:
     kernel_hash: str  # SHA-256 of the CUDA text of the probe
     date: str
     file: str = ""  # where it was read, empty for a live one
+    line: int = 0  # of that file
+    stale: bool = False  # by kernels of another text than today's, which whoever looks it up has found
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)

@@ -52,6 +52,7 @@ def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     try:
         with ExitStack() as clean_up:
             clean_up.enter_context(cli.uncollected())
+            clean_up.enter_context(cli.warnings_in_a_line())
             return _judge(atoms, _court(options, clean_up), options)
     except (RecordingError, AtomFileError) as error:
         raise cli.UsageError(str(error)) from error

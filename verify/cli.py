@@ -11,6 +11,7 @@ import importlib.util
 import io
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
@@ -87,6 +88,14 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         return _unforeseen(error)
 
 
+@contextmanager
+def warnings_in_a_line() -> Iterator[None]:
+    """Print a warning as one line on stderr, without the line of ours that gave it."""
+    with warnings.catch_warnings():
+        warnings.showwarning = lambda message, *_: print(f"lanecheck: warning: {message}", file=sys.stderr)
+        yield
+
+
 def spell() -> None:
     """Let stdout spell what its encoding lacks, as stderr does: a name such as `é` is no reason to fail."""
     if isinstance(sys.stdout, io.TextIOWrapper):
@@ -94,10 +103,11 @@ def spell() -> None:
 
 
 def _unforeseen(error: Exception) -> Exit:
-    """What no command expects: a badly written table of the ISA, which a user may have added, or a bug of ours."""
+    """What no command expects: a badly written table of the ISA, a damaged recording of ours, or a bug of ours."""
+    from gpu_checks import RecordingError
     from isa_tables import TableError
 
-    if isinstance(error, TableError):
+    if isinstance(error, TableError | RecordingError):
         return complain(f"lanecheck: {error}", Exit.USAGE)
     said = str(error).partition("\n")[0]
     return complain(

@@ -11,11 +11,11 @@ from gpu_checks.tilings import TilingRun, recordings_of_tilings
 
 @cache
 def runs() -> tuple[TilingRun, ...]:
-    """The kernels that were run. TilingError for a recording that cannot be read."""
+    """The kernels that were run. RecordingError for one that cannot be read."""
     return recordings_of_tilings()
 
 
 @cache
 def observations() -> tuple[Observation, ...]:
-    """The access patterns that were measured. ValueError for a recording that cannot be read."""
+    """The access patterns that were measured. RecordingError for one that cannot be read."""
     return recordings_of_banks()

@@ -9,6 +9,7 @@ Labels are walked digit by digit in plain integers (`verify.arithmetic`), never 
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
@@ -17,7 +18,7 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 import gpu_checks
-from gpu_checks.fitting import foreign, hold, lost
+from gpu_checks.fitting import StaleRecording, foreign, hold, is_stale, lost, stale_notice
 from isa_tables.signature import Signature
 from layouts import Layout, size
 from verify.arithmetic import lane_of, walks
@@ -220,7 +221,7 @@ class Recorded:
 
     recordings: gpu_checks.Recordings
     answers: dict[Key, Answer] = field(default_factory=dict, compare=False)  # given before, to the same question
-    fitting: set[tuple[str, str]] = field(default_factory=set, compare=False)  # a user's that were looked at
+    stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
         """The recordings of exactly this instruction: a twin's does not count."""
@@ -232,14 +233,20 @@ class Recorded:
 
     def _held(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
         """Those of an instruction; RecordingError for one of a user's that cannot be. Ours are held to it by tests."""
-        for one in found:
-            key = (one.file, one.mnemonic)
-            if foreign(one) and key not in self.fitting:
-                hold(one, signature)
-                if why := lost(one):
-                    raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
-                self.fitting.add(key)
-        return found
+        return tuple(replace(one, stale=foreign(one) and self._stale(one, signature)) for one in found)
+
+    def _stale(self, one: R, signature: Signature) -> bool:
+        """Whether a user's recording was made by other kernels than today's, with a warning for each file."""
+        key = (one.file, one.mnemonic)
+        if key not in self.stale:
+            hold(one, signature)
+            if why := lost(one):
+                raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
+            told = any(file == one.file and stale for (file, _), stale in self.stale.items())
+            self.stale[key] = is_stale(one, signature)
+            if self.stale[key] and not told:
+                warnings.warn(stale_notice(one.file, [one.mnemonic]), StaleRecording, stacklevel=2)
+        return self.stale[key]
 
 
 def _never(signature: Signature) -> str:
@@ -303,10 +310,11 @@ def _asked(
 
 
 def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
-    """A recording by its GPU and driver, and whether the instruction is known to be emulated there."""
+    """A recording by its GPU and driver, whether the instruction is known to be emulated there, and what is stale."""
     kind = "recording of" if recording.file else "live on"
     emulated = ", known emulated" if recording.emulated else ""
-    return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}"
+    stale = ", by kernels of another text" if recording.stale else ""
+    return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}{stale}"
 
 
 def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:

@@ -163,17 +163,13 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
 
 def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
     """The report on all that are tilings; what is none is told in a line of its own."""
-    from gpu_checks.tilings import TilingError
     from verify.apart import Partial, told_apart
     from verify.recorded import runs
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
     from verify.verdict import Witness
 
-    try:
-        prover = Prover(cli.budget(options), runs=runs())
-    except TilingError as error:
-        raise cli.UsageError(str(error)) from error
+    prover = Prover(cli.budget(options), runs=runs())
     pool = _pool(options)
     told = [*told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
     cases = tuple(one for one in told if not isinstance(one, cli.Exit))

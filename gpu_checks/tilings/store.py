@@ -2,7 +2,7 @@
 """Tilings and what a GPU computed with them, as JSON Lines.
 
 A tiling is its dataclasses as objects, its layouts as text. A recording is one run: the whole tiling, the number of
-wrong elements, those of each control, the hash of the kernel, the GPU, the software and the date.
+wrong elements, those of each control, the hash of the kernel, the GPU, the software, the date and the line's digest.
 """
 
 from __future__ import annotations
@@ -10,17 +10,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from math import prod
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_origin, get_type_hints
 
+from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Tiling, TilingError
 from gpu_checks.values import DeviceInfo
 
-_Row = TypeVar("_Row")
-
 SCHEMA = 1
+_MALFORMED = (AttributeError, KeyError, TypeError, ValueError)  # what `_read` raises for anything else
 SHIPPED = Path(__file__).parent / "tilings.jsonl"
 RECORDINGS = Path(__file__).parent.parent / "recordings" / "tilings"
 
@@ -53,36 +54,53 @@ class TilingRun:
         return bool(self.controls) and all(self.controls.values())
 
 
-def lines(rows: Iterable[Tiling | TilingRun]) -> str:
-    """One line each."""
-    return "".join(json.dumps({"schema": SCHEMA, **_data(row)}) + "\n" for row in rows)
+def lines(chosen: Iterable[Tiling | TilingRun]) -> str:
+    """One line each, that of a run with its digest."""
+    return "".join(_line(one) + "\n" for one in chosen)
 
 
-def write(path: Path, rows: Iterable[Tiling | TilingRun]) -> None:
+def _line(one: Tiling | TilingRun) -> str:
+    text = json.dumps({"schema": SCHEMA, **_data(one)})
+    return with_digest(text) if isinstance(one, TilingRun) else text
+
+
+def write(path: Path, chosen: Iterable[Tiling | TilingRun]) -> None:
     """Write their lines; the folder is made."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(lines(rows), encoding="utf-8")
+    path.write_text(lines(chosen), encoding="utf-8")
 
 
 def tilings(path: Path = SHIPPED) -> tuple[Tiling, ...]:
     """The tilings of a file, those shipped if none is named. TilingError for a line that is none, with its number."""
-    return tuple(_rows(path, Tiling))
+    return tuple(_tilings(path))
 
 
-def recordings_of_tilings(folder: Path = RECORDINGS) -> tuple[TilingRun, ...]:
-    """Every recorded run, in the order of the files' names and lines. TilingError as `tilings`."""
-    return tuple(run for path in sorted(folder.glob("*.jsonl")) for run in _rows(path, TilingRun))
+def recordings_of_tilings(place: Path = RECORDINGS) -> tuple[TilingRun, ...]:
+    """Every recorded run, in the order of the files' names and lines. RecordingError for a line that is none."""
+    return tuple(run for path in files(place) for run in _runs(path))
 
 
-def _rows(path: Path, kind: type[_Row]) -> Iterator[_Row]:
+def _tilings(path: Path) -> Iterator[Tiling]:
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         try:
             data = json.loads(line)
             if data.pop("schema", None) != SCHEMA:
                 raise TilingError(f"schema is not {SCHEMA}")
-            yield _read(kind, data)
-        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            yield _read(Tiling, data)
+        except _MALFORMED as error:
             raise TilingError(f"{path}:{number}: {' '.join(str(error).split())}") from error
+
+
+def _runs(path: Path) -> Iterator[TilingRun]:
+    for number, data in rows(path, SCHEMA):
+        try:
+            run: TilingRun = _read(TilingRun, data)
+            check_gpu(run.device.gpu, run.device.sm)
+            if run.elements != (size := prod(run.tiling.extents["C"])):
+                raise ValueError(f"elements are {run.elements}, the result has {size}")
+        except _MALFORMED as error:
+            raise RecordingError(f"{path}:{number}: {' '.join(str(error).split())}") from error
+        yield run
 
 
 def _data(value: Any) -> Any:

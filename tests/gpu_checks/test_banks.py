@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import gpu_checks
-from gpu_checks import Unavailable, banks
+from gpu_checks import RecordingError, Unavailable, banks
 from gpu_checks.banks import Observation, check, kernel, main, measure, patterns, recordings_of_banks, write
+from gpu_checks.lines import with_digest
 from gpu_checks.values import DeviceFault
 from tests.gpu_checks.simulated import INFO
 from tests.gpu_checks.test_kernels import NO_NVCC
@@ -157,8 +158,8 @@ def test_a_record_survives_its_file_and_a_malformed_line_is_named(tmp_path):
     write(tmp_path / "gpu.jsonl", RECORDED[:3])
     assert recordings_of_banks(tmp_path) == RECORDED[:3]
     with (tmp_path / "gpu.jsonl").open("a") as lines:
-        lines.write('{"name": "x"}\n')
-    with pytest.raises(ValueError, match=r"gpu\.jsonl:4: KeyError\('operation'\)"):
+        lines.write(with_digest('{"schema": 1, "name": "x"}') + "\n")
+    with pytest.raises(RecordingError, match=r"gpu\.jsonl:4: operation is missing"):
         recordings_of_banks(tmp_path)
 
 

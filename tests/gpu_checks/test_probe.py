@@ -14,14 +14,21 @@ from functools import partial
 
 import pytest
 
-from gpu_checks import probe, sources
+from gpu_checks import probe, sources, store
 from gpu_checks.anchors import anchoring
+from gpu_checks.lines import with_digest, without_digest
 from gpu_checks.worker import Worker
 from isa_tables.signature import mnemonics, signature
 
 HERE = "tests.gpu_checks.fake_probes"
 F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
 FP4 = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
+
+
+@pytest.fixture
+def nothing_shipped(monkeypatch, tmp_path_factory):
+    """No recordings but those named: reading ours takes seconds."""
+    monkeypatch.setattr(store, "SHIPPED", tmp_path_factory.mktemp("none"))
 
 
 @pytest.fixture
@@ -32,7 +39,7 @@ def on(monkeypatch):
     return choose
 
 
-def test_sound_probes_are_recorded_and_written(on, capsys, tmp_path):
+def test_sound_probes_are_recorded_and_written(on, nothing_shipped, capsys, tmp_path):
     on("simulated")
     assert probe.main(["dp4a*", F64, "--trials", "3", "-o", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
@@ -202,24 +209,25 @@ def test_an_interruption_ends_it_at_once_with_one_line(whom):
     assert running.returncode == 3
 
 
-def test_a_recording_whose_labels_are_not_its_table_is_found(on, tmp_path, capsys):
+def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped, tmp_path, capsys):
     on("simulated")
     probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
     file = tmp_path / "simulated_mma_sync.jsonl"
     lines = file.read_text().splitlines()
-    recording = json.loads(lines[-1])
-    lines[-1] = json.dumps(recording | {"hash": recording["hash"][::-1]})
+    recording = json.loads(without_digest(lines[-1]))
+    lines[-1] = with_digest(json.dumps(recording | {"hash": recording["hash"][::-1]}))
     file.write_text("\n".join(lines))
     capsys.readouterr()
     assert probe.main(["--check", str(tmp_path)]) == 1
     assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out
 
 
-def test_a_recording_of_what_the_isa_has_not_is_told_with_its_file(on, tmp_path, capsys):
+def test_a_recording_of_what_the_isa_has_not_is_told_with_its_file(on, nothing_shipped, tmp_path, capsys):
     on("simulated")
     probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
     file = tmp_path / "simulated_mma_sync.jsonl"
-    file.write_text(file.read_text().replace(F64, "mma.sync.nonsense"))
+    lines = [without_digest(line).replace(F64, "mma.sync.nonsense") for line in file.read_text().splitlines()]
+    file.write_text("".join(with_digest(line) + "\n" for line in lines))
     capsys.readouterr()
     assert probe.main(["--check", str(tmp_path)]) == 2
     assert capsys.readouterr().err.startswith(f"probe: {file}: 'mma.sync.nonsense': the ISA has no such")

@@ -16,6 +16,7 @@ import pytest
 import gpu_checks
 from gpu_checks import Recording, RecordingError, recordings
 from gpu_checks.coded import plain_form
+from gpu_checks.lines import with_digest, without_digest
 from gpu_checks.packing import held
 from gpu_checks.pages import page, write
 from gpu_checks.rebuilt import lossy
@@ -53,7 +54,7 @@ def path(originals, tmp_path):
 
 
 def same(first: Recording, second: Recording) -> bool:
-    arrays = ("operands", "passthrough", "anchors", "images", "metadata", "file")
+    arrays = ("operands", "passthrough", "anchors", "images", "metadata", "file", "line")
     plain = [f.name for f in fields(Recording) if f.name not in arrays]
     return (
         all(getattr(first, f) == getattr(second, f) for f in plain)
@@ -100,9 +101,11 @@ def test_equal_tables_are_written_once(originals, tmp_path):
 
 
 def spoil(path: Path, number: int, old: str, new: str) -> None:
+    """Change a line, and give it the digest of what it is then."""
     lines = path.read_text().splitlines()
-    assert old in lines[number - 1]
-    lines[number - 1] = lines[number - 1].replace(old, new, 1)
+    text = without_digest(lines[number - 1])
+    assert old in text
+    lines[number - 1] = with_digest(text.replace(old, new, 1))
     path.write_text("\n".join(lines) + "\n")
 
 
@@ -161,7 +164,7 @@ def test_a_malformed_table_is_told_with_file_and_line(path, change, said):
     name = json.loads(path.read_text().splitlines()[line_of(path, MNEMONIC) - 1])["A"]
     number = line_of(path, f'{{"table": "{name}"')
     lines = path.read_text().splitlines()
-    lines[number - 1] = json.dumps(change(json.loads(lines[number - 1])))
+    lines[number - 1] = with_digest(json.dumps(change(json.loads(without_digest(lines[number - 1])))))
     path.write_text("\n".join(lines))
     with pytest.raises(RecordingError, match=re.escape(f"{path}:{number}: ") + ".*" + re.escape(said)):
         recordings(path)[NAMES[0]]
@@ -271,11 +274,11 @@ def test_the_shipped_files_are_small_and_name_no_machine():
 
 
 def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
-    from gpu_checks import store
+    from gpu_checks import lines
 
     parsed = []
-    original = store.json.loads
-    monkeypatch.setattr(store.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
+    original = lines.json.loads
+    monkeypatch.setattr(lines.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl")))
     assert len(parsed) <= headers + 10  # a header a file, the line, and its tables

@@ -14,6 +14,7 @@ import pytest
 
 import gpu_checks
 from gpu_checks import Recording, pages, probe
+from gpu_checks.tilings import store as tilings
 from gpu_checks.values import Labels
 from gpu_checks.worker import Bench, Job
 from isa_tables.signature import signature
@@ -21,7 +22,7 @@ from layouts.atoms import Atom, registry
 from tests.gpu_checks.simulated import Simulated, tile_deal
 from tests.gpu_checks.test_coded import sparse_machine
 from tests.verify.test_memory_silicon import MMA_SP
-from verify import atom
+from verify import atom, recorded, tiling
 from verify.judgement import Court, prepared
 from verify.live import Live
 from verify.silicon import Recorded
@@ -76,7 +77,7 @@ def bf16(found: Recording) -> Recording:
 FILES: list[tuple[str, Change, str]] = [
     (TN, operand("A", turned), "the labels do not rebuild the table that was observed"),
     (TN, lambda r: replace(r, hash=r.hash[::-1]), "the labels do not rebuild the table that was observed"),
-    (TN, bf16, "kernel_hash is not that of the instruction's kernels: record it anew"),
+    (TN, bf16, "kernel_hash is that of the kernels of mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
     (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
     (TN, lambda r: replace(r, anchors=(replace(r.anchors[0], labels=r.anchors[0].labels[1:]),)), "the anchor ldmatrix"),
     (TN, operand("A", lambda x: other(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
@@ -104,6 +105,32 @@ def test_the_same_file_unchanged_is_heard(tmp_path: Path, capsys: pytest.Capture
     pages.write(tmp_path, "planted", [pages.page(replace(recording(TN), gpu="Planted"))])
     assert atom.main([TN, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
     assert "recording of Planted" in capsys.readouterr().out
+
+
+def test_recordings_by_kernels_of_another_text_are_heard_with_a_warning_for_each_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = "SM80_16x8x8_F32F16F16F32_TN"
+    old = [replace(recording(name), gpu="Planted", kernel_hash="0" * 64) for name in (TN, other)]
+    file = pages.write(tmp_path, "planted", [pages.page(one) for one in old])
+    assert atom.main([TN, other, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    said = f"{old[1].mnemonic}: recorded by kernels of another text than today's: record it anew"
+    assert err == f"lanecheck: warning: {file}: {said}\n"
+    assert "recording of Planted, sm_90a, driver 580.159.04, by kernels of another text" in out
+
+
+def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (tilings.RECORDINGS / "nvidia_h200.jsonl").read_text()
+    (tmp_path / "cut.jsonl").write_text(text[:-1000])
+    monkeypatch.setattr(recorded, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
+    recorded.runs.cache_clear()
+    assert tiling.main(["examples/tilings.toml"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"lanecheck: {tmp_path / 'cut.jsonl'}:31: the line does not end with its digest")
+    assert err.count("\n") == 1
 
 
 def test_what_was_read_from_no_place_is_refuted() -> None:
