@@ -10,7 +10,7 @@ from __future__ import annotations
 import glob
 import importlib.util
 import sys
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ WITNESSES = ("book", "proof", "silicon")
 ELSEWHERE = "run the command `lanecheck` in another folder"
 
 NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
+ASKED = pytest.StashKey[dict[Path, None]]()  # those of them to be collected at the end, in order
 CHECKER = pytest.StashKey["Checker"]()
 
 
@@ -78,18 +79,18 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Find the files that the options name, and let pytest walk to those that this run is about.
+    """Find the files that the options name, and those of them that this run is about wherever they stand.
 
     What the command line selects by itself is not widened by the ini option or by `addopts`.
     """
     config = session.config
     option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
     settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:")
-    config.stash[NAMED] = frozenset(option) | frozenset(settled)
     selected = config.args_source is config.ArgsSource.ARGS
     typed = any(word.partition("=")[0] == "--lanecheck" for word in config.invocation_params.args)
     asked = [*(option if typed or not selected else ()), *(() if selected else settled)]
-    config.args += [str(path) for path in dict.fromkeys(asked)]
+    config.stash[NAMED] = frozenset([*option, *settled])
+    config.stash[ASKED] = dict.fromkeys(asked)
 
 
 def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
@@ -114,27 +115,23 @@ def _hidden(path: Path) -> bool:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect the files that the options name, wherever pytest comes upon them."""
-    if file_path.resolve() not in parent.config.stash.get(NAMED, frozenset()):
+    """Collect a file that is an argument of its own; remember one that pytest comes upon for the end."""
+    path, stash = file_path.resolve(), parent.config.stash
+    if path not in stash.get(NAMED, frozenset()):
         return None
-    collector: EntryFile = EntryFile.from_parent(parent, path=file_path)
-    return collector
+    if parent.session.isinitpath(file_path):
+        stash[ASKED].pop(path, None)
+        collector: EntryFile = EntryFile.from_parent(parent, path=file_path)
+        return collector
+    stash[ASKED][path] = None
+    return None
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report(
-    collector: pytest.Collector,
-) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    """Fail a module's collection where it brought a module named as ours into sight after ours was loaded.
-
-    Its `import verify` was given ours: better one line than whatever comes of that.
-    """
-    report = yield
-    if isinstance(collector, pytest.Module) and CHECKER in collector.config.stash:
-        line = shadowed()
-        if line:
-            report.outcome, report.longrepr = "failed", line
-    return report
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
+    """Collect the other files last: a module of the user's that is named as one of ours is imported by then."""
+    for path in session.config.stash.get(ASKED, {}):
+        items += session.genitems(EntryFile.from_parent(session, path=path))
 
 
 def shadowed() -> str:
@@ -178,6 +175,9 @@ class EntryItem(pytest.Item):
         """Fail with the report unless the entry is verified; skip it where nothing could be compared."""
         require = self.config.getoption("--lanecheck-require")
         allowed = self.config.getoption("--lanecheck-allow-unchecked")
+        line = shadowed()
+        if line:
+            pytest.fail(line, pytrace=False)
         insist(checker(self.config), [self.entry], require, allowed)
 
     def reportinfo(self) -> tuple[Path, int, str]:
