@@ -134,6 +134,16 @@ def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.It
         items += session.genitems(EntryFile.from_parent(session, path=path))
 
 
+def fault() -> str:
+    """Why the modules that an import would find are not ours, in one line; empty where they are."""
+    line = shadowed()
+    if not line:
+        from verify import installation
+
+        line = installation.fault()
+    return line
+
+
 def shadowed() -> str:
     """Which of our packages another module hides, in one line; empty when none is.
 
@@ -154,7 +164,7 @@ class EntryFile(pytest.File):
 
     def collect(self) -> Iterator[pytest.Item]:
         """One item per entry of the file, in its order. Nothing is verified here."""
-        line = shadowed()
+        line = fault()
         if line:
             raise self.CollectError(line)
         entries, problem = checker(self.config).read(self.path)
@@ -175,7 +185,7 @@ class EntryItem(pytest.Item):
         """Fail with the report unless the entry is verified; skip it where nothing could be compared."""
         require = self.config.getoption("--lanecheck-require")
         allowed = self.config.getoption("--lanecheck-allow-unchecked")
-        line = shadowed()
+        line = fault()
         if line:
             pytest.fail(line, pytrace=False)
         insist(checker(self.config), [self.entry], require, allowed)
@@ -211,7 +221,7 @@ def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
     A relative path is looked for beside the test first, then in the working folder. `require="book"`, or several words,
     makes a witness mandatory; `allow_unchecked=True` passes what nobody could compare, which is skipped otherwise.
     """
-    line = shadowed()
+    line = fault()
     if line:
         pytest.fail(line, pytrace=False)
 

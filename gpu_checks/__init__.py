@@ -11,6 +11,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, cast
 
+from gpu_checks import installation
+
+installation.insist()  # before the imports that fail where a file of the user's hides ours
+
 from gpu_checks.device import device
 from gpu_checks.lines import RecordingError
 from gpu_checks.store import Recordings, recordings

@@ -17,6 +17,10 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from proofs import installation
+
+installation.insist()  # before the imports that fail where a file of the user's hides ours
+
 from proofs.certificate import Certificate, certificate, f2_rank, mixed_radix
 from proofs.errors import EngineError, ProblemError, ProofError, TermError, TermOverflow
 from proofs.fragment import Fragment

@@ -7,6 +7,7 @@ import importlib
 import sys
 from collections.abc import Sequence
 
+from verify import installation
 from verify.cli import Exit, complain, spell
 
 COMMANDS = {
@@ -23,6 +24,8 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Hand the arguments on to a command."""
     spell()
+    if line := installation.fault():
+        return complain(line, Exit.USAGE)
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help"):
         listed = "\n".join(f"  {name:<8} {what}" for name, what in COMMANDS.items())

@@ -18,10 +18,11 @@ from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
+from verify import installation
+
 if TYPE_CHECKING:
     from verify.report import Report
 
-OURS = ("layouts", "isa_tables", "proofs", "gpu_checks")
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
 VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected"""
 
@@ -53,26 +54,11 @@ class UsageError(Exception):
     """Something the user asked for that cannot be done; its text is the one line that is printed."""
 
 
-def shadowed(root: Path) -> str:
-    """Which of our packages another file hides, in one line; empty when none is.
-
-    `verify`, `layouts` and `proofs` are common names: a file of that name in the working folder would be imported
-    instead of ours.
-    """
-    for name in OURS:
-        spec = importlib.util.find_spec(name)
-        origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
-        if origin is None or root not in origin.parents:
-            return f"lanecheck: `{name}` is {origin or 'missing'}, not Lanecheck's own: rename it or run elsewhere"
-    return ""
-
-
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
     spell()
-    hidden = shadowed(Path(__file__).resolve().parents[1])
-    if hidden:
-        return complain(hidden, Exit.USAGE)
+    if line := installation.fault():
+        return complain(line, Exit.USAGE)
     try:
         return int(body(argv))
     except UsageError as error:

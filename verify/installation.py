@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether our packages are the ones that `import` finds, and nothing else was installed into their folders.
+
+Their names are common: a file in the working folder may hide one, and PyPI has a package `verify` that pip installs
+into the folder of ours, over its files. Imports the standard library only, and nothing of ours.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
+
+
+@cache
+def fault() -> str:
+    """What is wrong with the installation, in one line; empty when nothing is. It takes under a millisecond."""
+    return _mixed() or next(filter(None, map(_hidden, PACKAGES)), "")
+
+
+def _mixed() -> str:
+    """Whether another distribution of the name of one of our packages stands beside them, or its `verify` over ours."""
+    for entry in os.listdir(ROOT):
+        name, dash, _ = entry.partition("-")
+        if dash and name in PACKAGES and entry.endswith((".dist-info", ".egg-info")):
+            return _reinstall(name, f"another package `{name}` ({entry}) is installed")
+    ours = getattr(sys.modules["verify"], "DISTRIBUTION", None) == "lanecheck"
+    return "" if ours else _reinstall("verify", "another package's __init__.py, or none, stands")
+
+
+def _reinstall(name: str, what: str) -> str:
+    return (
+        f"lanecheck: {what} in the folder of Lanecheck's own, {ROOT / name}: "
+        f"`pip uninstall {name}`, then `pip install --force-reinstall lanecheck`"
+    )
+
+
+def _hidden(name: str) -> str:
+    """Which file hides a package of ours; empty when none does."""
+    spec = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
+    origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
+    if origin is not None and ROOT in origin.parents:
+        return ""
+    return f"lanecheck: `{name}` is {origin or 'missing'}, not Lanecheck's own: rename it or run elsewhere"
