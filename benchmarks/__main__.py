@@ -13,7 +13,7 @@ SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print every figure of some suites, or of all; 0 all reached, 1 one missed, 2 no such suite, 3 interrupted."""
+    """Print every figure of some suites, or of all; 0 all reached, 1 one missed, 2 no such suite, 130 interrupted."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what has to be fast.")
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     suites = parser.parse_args(argv).suite

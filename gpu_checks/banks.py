@@ -24,6 +24,7 @@ from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.command import guarded
 from gpu_checks.device import Loaded, compile_cubin, device, load
 from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.progress import Progress
 from gpu_checks.sources import COMMON
 from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
 
@@ -137,7 +138,7 @@ def check(pattern: Pattern) -> None:
             raise ValueError(f"{pattern.name}: lane {lane} asks for byte {address}; multiples of {wide} below {MEMORY}")
 
 
-def measure(chosen: Sequence[Pattern]) -> list[Observation] | Unavailable:
+def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] | Unavailable:
     """Time the patterns on the GPU at hand; Unavailable, with the reason, where there is none."""
     for pattern in chosen:
         check(pattern)
@@ -146,7 +147,7 @@ def measure(chosen: Sequence[Pattern]) -> list[Observation] | Unavailable:
         return info
     unit = next(pattern for pattern in patterns() if pattern.name == UNIT)
     try:
-        cycles = _cycles([unit, *chosen], info)
+        cycles = _cycles([unit, *chosen], info, quiet)
     except (Refused, DeviceFault) as told:
         return Unavailable(str(told))
     today = date.today().isoformat()
@@ -158,14 +159,17 @@ def hash_of(pattern: Pattern) -> str:
     return hashlib.sha256(kernel(pattern.operation, pattern.bits).encode()).hexdigest()
 
 
-def _cycles(chosen: Sequence[Pattern], info: DeviceInfo) -> Mapping[Pattern, float]:
+def _cycles(chosen: Sequence[Pattern], info: DeviceInfo, quiet: bool) -> Mapping[Pattern, float]:
     """Cycles of one access of a warp, pattern by pattern."""
     found: dict[Pattern, float] = {}
-    for operation, bits in dict.fromkeys((one.operation, one.bits) for one in chosen):
-        group = [one for one in dict.fromkeys(chosen) if (one.operation, one.bits) == (operation, bits)]
-        module = load(compile_cubin(kernel(operation, bits), info.sm))
-        for start in range(0, len(group), _BLOCKS):
-            found |= _timed(module, group[start : start + _BLOCKS])
+    with Progress(len(dict.fromkeys(chosen)), "patterns", quiet) as shown:
+        for operation, bits in dict.fromkeys((one.operation, one.bits) for one in chosen):
+            group = [one for one in dict.fromkeys(chosen) if (one.operation, one.bits) == (operation, bits)]
+            shown.begin(f"{operation}, {bits} bits")
+            module = load(compile_cubin(kernel(operation, bits), info.sm))
+            for start in range(0, len(group), _BLOCKS):
+                found |= _timed(module, group[start : start + _BLOCKS])
+                shown.done = len(found)
     return found
 
 
@@ -225,7 +229,7 @@ def _data(one: Observation) -> dict[str, Any]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Measure and print; 0 done, 2 for an unwritable folder, 3 interrupted, 4 under --require where there is no GPU."""
+    """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
     parser = argparse.ArgumentParser(prog="python -m gpu_checks.banks", description=__doc__)
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
@@ -238,7 +242,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(pattern.name for pattern in patterns()))
         return 0
-    found = measure(patterns())
+    found = measure(patterns(), quiet=False)
     if isinstance(found, Unavailable):
         print(f"UNCHECKED  {len(patterns())} patterns: {found.reason}")
         return 4 if options.require else 0

@@ -9,18 +9,27 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from gpu_checks.progress import INTERRUPTED
 from gpu_checks.values import WorkerError
 
 USAGE, INTERNAL = 2, 3
 
 
+class Interrupted(KeyboardInterrupt):
+    """An interruption after which something is left undone; the text says how much."""
+
+    def __init__(self, missing: int, total: int) -> None:
+        """`missing` of `total` items have no result."""
+        super().__init__(f"interrupted: {missing} of {total} not done")
+
+
 def guarded(name: str, body: Callable[[], int]) -> int:
-    """The exit code of a command: 2 for what its user gave, 3 for a defect, an interruption, a GPU that fails."""
+    """The exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails, 130 interrupted."""
     try:
         with _until_closed():
             return body()
-    except KeyboardInterrupt:
-        return _told(name, "interrupted", INTERNAL)
+    except KeyboardInterrupt as stopped:
+        return _told(name, str(stopped) or "interrupted", INTERRUPTED)
     except WorkerError as defect:
         return _told(name, defect.told(), INTERNAL)
     except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder

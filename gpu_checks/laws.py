@@ -17,9 +17,10 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from gpu_checks.command import guarded
+from gpu_checks.command import Interrupted, guarded
 from gpu_checks.device import array_module, device
 from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.progress import Progress, each
 from gpu_checks.values import DeviceInfo, Unavailable
 
 SCHEMA = 1
@@ -189,7 +190,7 @@ def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Ite
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaigns; 1 when a law fails, 2 for usage and a GPU that is not there, 3 when it fails or is stopped."""
+    """Run the campaigns; 1 when a law fails, 2 for usage and a GPU that is not there, 3 when the GPU fails."""
     parser = argparse.ArgumentParser(prog="python -m gpu_checks.laws", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
@@ -209,18 +210,24 @@ def _run(options: argparse.Namespace) -> int:
     if isinstance(found, Unavailable):
         raise ValueError(f"{found.reason}; --cpu uses numpy")
     xp = array_module(on_gpu=not options.cpu)
-    failed = False
-    for name in options.names or LAWS:
-        result = campaign(name, options.cases or (ON_CPU if options.cpu else ON_GPU), xp)
-        failed |= result.failures > 0
-        print(
-            f"{'REFUTED' if result.failures else 'AGREES':<8} {name:<14} {result.cases} cases, {result.seconds:.2f} s"
-        )
-        if result.first:
-            print(f"  {result.first}")
+    names, least = options.names or list(LAWS), options.cases or (ON_CPU if options.cpu else ON_GPU)
+    failed = []
+
+    def run(name: str, shown: Progress) -> None:
+        result = campaign(name, least, xp)
+        failed.extend([name] * bool(result.failures))
+        word = "REFUTED" if result.failures else "AGREES"
+        with shown.aside():
+            print(f"{word:<8} {name:<14} {result.cases} cases, {result.seconds:.2f} s", flush=True)
+            if result.first:
+                print(f"  {result.first}")
         if options.output:
             _record(options.output, result, found, xp)
-    return int(failed)
+
+    _, missing = each(names, run, "laws", str)
+    if missing:
+        raise Interrupted(missing, len(names))
+    return int(bool(failed))
 
 
 def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> None:

@@ -15,12 +15,14 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from math import prod
 from pathlib import Path
+from typing import NoReturn
 
 from gpu_checks.anchors import anchoring
 from gpu_checks.checking import check
-from gpu_checks.command import guarded
+from gpu_checks.command import Interrupted, guarded
 from gpu_checks.findings import Find, Finding
 from gpu_checks.pages import Page, write
+from gpu_checks.progress import Progress
 from gpu_checks.sources import grouped
 from gpu_checks.values import DeviceInfo, Unavailable
 from gpu_checks.worker import Worker
@@ -39,8 +41,8 @@ LANECHECK_CACHE (~/.cache/lanecheck); empty, nothing is kept.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
 recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed recording; 3 a defect
-of the probe itself, or interrupted; 4 under --require something stayed UNCHECKED, and nothing is contradicted;
-5 nothing selected
+of the probe itself; 4 under --require something stayed UNCHECKED, and nothing is contradicted; 5 nothing selected;
+130 interrupted: what was found is printed, and nothing is written
 """
 
 
@@ -133,23 +135,25 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     started = time.monotonic()
     results: dict[str, Finding | Unavailable] = {}
     waiting = deque(_groups(chosen))
-    with ThreadPoolExecutor(len(workers)) as pool:
-        try:
-            for found in pool.map(lambda one: _heard(one, waiting, options), workers):
-                results |= found
-        except BaseException:
-            for worker in workers:  # or else the pool would wait until all is probed
-                worker.end()
-            raise
-    for worker in workers:  # what one gave back when the others had ended
-        results |= _heard(worker, waiting, options)
+    try:
+        with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
+            try:
+                list(pool.map(lambda one: _heard(one, waiting, options, results, shown), workers))
+                for worker in workers:  # what one gave back when the others had ended
+                    _heard(worker, waiting, options, results, shown)
+            except BaseException:
+                found = dict(results)  # from now on the workers tell that they were ended
+                for worker in workers:  # or else the pool would wait until all is probed
+                    worker.end()
+                raise
+    except KeyboardInterrupt:
+        _cut_short(found, chosen, options)
     info = next((worker.device for worker in workers if isinstance(worker.device, DeviceInfo)), workers[0].device)
     if isinstance(info, Unavailable):  # no worker has the GPU, so groups are left
         results |= {s.mnemonic: info for group in waiting for s in group}
     results = {s.mnemonic: results[s.mnemonic] for s in chosen}
     seconds = time.monotonic() - started
     if not options.quiet:
-        _progress("")
         print("\n".join(_lines(results)))
     recorded = [result for result in results.values() if not isinstance(result, Unavailable)]
     if options.output:
@@ -158,6 +162,15 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     if any(not r.sound for r in recorded):
         return CONTRADICTED
     return UNCHECKED if options.require and len(recorded) < len(results) else OK
+
+
+def _cut_short(
+    results: Mapping[str, Finding | Unavailable], chosen: Sequence[Signature], options: argparse.Namespace
+) -> NoReturn:
+    """Print what was found before an interruption; a file of recordings that lacks some is not written."""
+    if not options.quiet:
+        print("".join(f"{line}\n" for line in _lines(results)), end="")
+    raise Interrupted(len(chosen) - len(results), len(chosen))
 
 
 def _groups(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
@@ -176,25 +189,27 @@ def _effort(group: Sequence[Signature]) -> int:
 
 
 def _heard(
-    worker: Worker, waiting: deque[Sequence[Signature]], options: argparse.Namespace
-) -> dict[str, Finding | Unavailable]:
-    """What one worker process finds out about the groups that it takes, one after the other.
+    worker: Worker,
+    waiting: deque[Sequence[Signature]],
+    options: argparse.Namespace,
+    results: dict[str, Finding | Unavailable],
+    shown: Progress,
+) -> None:
+    """Add what one worker process finds out about the groups that it takes, one after the other.
 
     What it took before it was known that it gets no GPU is given back: another may have one.
     """
-    results: dict[str, Finding | Unavailable] = {}
     while worker.usable and (group := _next(waiting)):
         jobs = [Find(s, options.trials, options.seed, options.output is not None) for s in group]
+        left = []
         for index, result in worker.run(jobs):
-            results[group[index].mnemonic] = result
-            if not options.quiet:
-                _progress(f"{len(waiting)} groups to go  {group[index].mnemonic}")
-        left = [s for s in group if results[s.mnemonic] is worker.device]
+            if result is worker.device:
+                left.append(group[index])
+            else:
+                results[group[index].mnemonic] = result
+                shown.step(group[index].mnemonic)
         if left:
             waiting.append(left)
-            for s in left:
-                del results[s.mnemonic]
-    return results
 
 
 def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
@@ -203,11 +218,6 @@ def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
         return waiting.popleft()
     except IndexError:
         return ()
-
-
-def _progress(told: str) -> None:
-    if sys.stderr.isatty():
-        print(f"\r\x1b[K{told}", end="", file=sys.stderr, flush=True)
 
 
 def _lines(results: Mapping[str, Finding | Unavailable]) -> Iterable[str]:

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
+from proofs.progress import Progress, each
 from verify.cli import Exit, Named, UsageError, complain
 from verify.report import Report
 
@@ -27,24 +28,36 @@ class Partial(Report):
 
         3 where one could not be judged by a fault of ours.
         """
-        code = Exit.CONTRADICTION if self.broken else Report.exit(self)
+        code = Report.exit(self)
+        if code is Exit.INTERRUPTED:
+            return code
+        code = Exit.CONTRADICTION if self.broken else code
         return Exit.USAGE if self.refused and code is not Exit.CONTRADICTION else code
 
 
-def told_apart(stated: Iterable[S], tell: Callable[[S], T]) -> Iterator[T | Exit]:
-    """What is told of each statement; of one that is refused, or that we fail at, a line on stderr and its code."""
+def told_apart(
+    stated: Sequence[S], tell: Callable[[S], T], what: str, quiet: bool = False
+) -> tuple[list[T | Exit], int]:
+    """What is told of each statement, and how many an interruption left out; `what` names them, in the plural.
+
+    Of one that is refused, or that we fail at, a line on stderr and its code.
+    """
     from isa_tables import TableError
     from layouts.atoms import AtomFileError
 
-    for one in stated:
+    def told(one: S, shown: Progress) -> T | Exit:
         try:
-            yield tell(one)
+            return tell(one)
         except (UsageError, AtomFileError, TableError) as error:
-            yield complain(f"lanecheck: {error}", Exit.USAGE)
+            with shown.aside():
+                return complain(f"lanecheck: {error}", Exit.USAGE)
         except Exception as error:
             if os.environ.get("LANECHECK_TRACEBACK"):
                 raise
-            yield complain(f"lanecheck: {internal(one.name, error)}", Exit.CONTRADICTION)
+            with shown.aside():
+                return complain(f"lanecheck: {internal(one.name, error)}", Exit.CONTRADICTION)
+
+    return each(stated, told, what, lambda one: one.name, quiet)
 
 
 def internal(name: str, error: Exception) -> str:

@@ -53,7 +53,7 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     beside = unclaimed(pool.values()) if everything else ()
     try:
         with cli.uncollected():
-            whole = tabulate((pool[name] for name in names), Court(witnesses), beside)
+            whole = tabulate((pool[name] for name in names), Court(witnesses), beside, options.quiet)
     except AtomFileError as error:
         raise cli.UsageError(str(error)) from error
     return whole.by_family() if options.by == "family" else whole

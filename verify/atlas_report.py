@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from verify.atlas_table import Atlas, Row, Told
-from verify.report import surprise, tally
+from verify.report import cut_short, surprise, tally
 from verify.verdict import Status, Witness
 
 SCHEMA = 1
@@ -75,7 +75,8 @@ def summary(atlas: Atlas) -> str:
     atoms = f"{whole.atoms} atoms of {len(atlas.rows)} instructions: {_verdict(whole) or 'none'}"
     beside = atlas.without_atom()
     bare = f"; {beside.atoms} instructions without an atom: {_verdict(beside)}" if beside.atoms else ""
-    return f"{atoms}; claims: {tally(whole.claims)}; {shared}{bare}; exit {int(atlas.exit)}"
+    cut = f"; {cut_short(atlas.missing, 'instruction')}" if atlas.missing else ""
+    return f"{atoms}; claims: {tally(whole.claims)}; {shared}{bare}{cut}; exit {int(atlas.exit)}"
 
 
 def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
@@ -152,6 +153,8 @@ def as_json(atlas: Atlas) -> str:
     document = {
         "schema": SCHEMA,
         "exit": int(atlas.exit),
+        "complete": not atlas.missing,
+        "missing": atlas.missing,
         "witnesses": list(atlas.witnesses),
         "instructions": [_row(row) for row in atlas.rows],
         "total": _row(atlas.total()),

@@ -17,6 +17,7 @@ from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
 from isa_tables.signature import find, signature
 from layouts.atoms import AnyAtom
+from proofs.progress import each
 from verify.atlas_book import Silent, as_atom
 from verify.cli import Exit
 from verify.judgement import Court, adapter
@@ -178,6 +179,7 @@ class Atlas:
     witnesses: tuple[Witness, ...]
     exit: Exit
     unclaimed: tuple[Row, ...] = ()
+    missing: int = 0  # atoms and instructions that an interruption left without a verdict
 
     def total(self) -> Row:
         """All rows of atoms as one."""
@@ -231,28 +233,33 @@ def place(mnemonic: str) -> tuple[str, str]:
     return family, " ".join(filter(None, (family, shape)))
 
 
-def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = ()) -> Atlas:
+def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = (), quiet: bool = False) -> Atlas:
     """The atlas of some atoms, and of instructions that none claims: rows in alphabetical order of their instruction.
 
     Its exit code is a report's: known defects, and only they, may be refuted.
     """
     rows: dict[str, Row] = {}
+    bare: dict[str, Row] = {}
     exits: set[Exit] = set()
     witnesses = tuple(witness for witness in Witness if witness in court.witnesses)
-    for atom in atoms:
-        _count(atom, instruction(atom), rows, court, exits)
-    bare: dict[str, Row] = {}
-    for mnemonic in unclaimed:
-        family, name = place(mnemonic)
-        found = as_atom(mnemonic)
+
+    def count(one: AnyAtom | str, _: object) -> None:
+        if not isinstance(one, str):
+            _count(one, instruction(one), rows, court, exits)
+            return
+        (family, name), found = place(one), as_atom(one)
         if isinstance(found, Silent):
-            observed = isinstance(court.lookup(signature(mnemonic)), tuple)
+            observed = isinstance(court.lookup(signature(one)), tuple)
             bare.setdefault(name, Row(name, family)).leave_open(found, witnesses, observed)
         else:
             _count(found, (family, name), bare, court, exits)
+
+    everything: list[AnyAtom | str] = [*atoms, *unclaimed]
+    _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
     code = next((code for code in (Exit.CONTRADICTION, Exit.REFUTED, Exit.UNKNOWN) if code in exits), Exit.STANDS)
+    code = Exit.INTERRUPTED if missing else code if rows or bare else Exit.NOTHING
     ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (rows, bare))
-    return Atlas(ordered, witnesses, code if rows or bare else Exit.NOTHING, beside)
+    return Atlas(ordered, witnesses, code, beside, missing)
 
 
 def _count(atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit]) -> None:

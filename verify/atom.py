@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 from collections.abc import Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -109,23 +108,20 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
 
 
 def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
+    from proofs.progress import each
     from verify.judgement import adapter
     from verify.report import Case, Report
     from verify.verdict import Witness
 
-    cases = []
-    progress = sys.stderr.isatty() and not options.quiet and len(atoms) > 1
-    for position, atom in enumerate(atoms):
-        if progress:
-            print(f"\r{position + 1}/{len(atoms)} {atom.name:<60}", end="", file=sys.stderr, flush=True)
+    def case(atom: AnyAtom, _: object) -> Case:
         verdicts = court.judge(atom)
         if options.emit_smt:
             _emit(Path(options.emit_smt), verdicts)
         layouts, known = tuple(atom.operands.items()), atom.known_defect or ""
-        cases.append(Case(atom.name, tuple(verdicts), known, layouts, adapter(atom)))
-    if progress:
-        print("\r" + " " * 80 + "\r", end="", file=sys.stderr, flush=True)
-    return Report(tuple(cases), frozenset(Witness(w) for w in options.require), options.expect_known)
+        return Case(atom.name, tuple(verdicts), known, layouts, adapter(atom))
+
+    cases, missing = each(atoms, case, "atoms", lambda atom: atom.name, options.quiet)
+    return Report(tuple(cases), frozenset(Witness(w) for w in options.require), options.expect_known, missing)
 
 
 def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:

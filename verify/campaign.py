@@ -9,15 +9,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from math import prod
 from random import Random
-from typing import TextIO
 
 import proofs
 from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
+from proofs.progress import each
 from verify.judgement import Court, prepared
 from verify.memory_silicon import free, refutable
 from verify.mutants import Mutant, distinct, joint_mutants, mutants, same_function
+from verify.report import cut_short
 from verify.verdict import Evidence, Kind, Status, Verdict, Witness
 
 INTRINSIC = (Kind.IN_BOUNDS, Kind.OWNS)
@@ -46,11 +47,12 @@ class Score:
     joint_related: int = 0
     joint_refuted: int = 0
     survivors: list[str] = field(default_factory=list)
+    missing: int = 0  # origins of mutants that an interruption left unjudged, or not wholly judged
 
     @property
     def complete(self) -> bool:
         """Whether book and z3 refuted all, a recording all it could speak on, and joint mutants fared as they must."""
-        return not self.silent and not self.survived
+        return not (self.missing or self.silent or self.survived)
 
     @property
     def survived(self) -> bool:
@@ -79,8 +81,12 @@ class Score:
             f"{self.joint} joint mutants: the relation holds for {self.joint_related} of {self.joint_asked}, "
             f"the book refutes {self.joint_refuted} of {self.joint}"
         )
+        if self.missing:
+            told.append(cut_short(self.missing, "origin"))
         if self.survived:
             return [*told, "SOME MUTANT SURVIVES"]
+        if self.missing:
+            return told
         return [
             *told,
             f"INCOMPLETE: {', '.join(self.silent)} never spoke" if self.silent else "every mutant is refuted",
@@ -102,6 +108,7 @@ class Score:
                 "refuted_by_book": self.joint_refuted,
             },
             "survivors": self.survivors,
+            "missing": self.missing,
             "complete": self.complete,
         }
 
@@ -151,21 +158,26 @@ class Bench:
         return heard
 
 
-def campaign(atoms: Sequence[AnyAtom], progress: TextIO | None = None) -> Score:
+def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
     """Mutate every distinct operand layout of some atoms, families sampled, and let each judge speak."""
     score, bench = Score(), Bench()
     origins = distinct(sampled(atoms))
     score.layouts = len(origins)
-    for position, (atom, operand) in enumerate(origins):
-        if progress is not None:
-            print(f"\r{position + 1}/{len(origins)} {atom.name} {operand:<40}", end="", file=progress, flush=True)
-        for mutant in mutants(atom, operand):
-            _single(score, bench, atom, operand, mutant)
-    for atom in {atom.name: atom for atom, _ in origins if isinstance(atom, Atom)}.values():
-        for mutant in joint_mutants(atom):
-            _joint(score, bench, mutant)
-    if progress is not None:
-        print("\r" + " " * 79 + "\r", end="", file=progress, flush=True)
+    products = {atom.name: atom for atom, _ in origins if isinstance(atom, Atom)}
+
+    def judge(step: tuple[AnyAtom, str], _: object) -> None:
+        atom, operand = step
+        if operand:
+            for mutant in mutants(atom, operand):
+                _single(score, bench, atom, operand, mutant)
+        elif isinstance(atom, Atom):
+            for mutant in joint_mutants(atom):
+                _joint(score, bench, mutant)
+
+    steps = [*origins, *((atom, "") for atom in products.values())]  # an atom as a whole: its joint mutants
+    _, score.missing = each(
+        steps, judge, "origins of mutants", lambda step: f"{step[0].name} {step[1]}".rstrip(), quiet
+    )
     return score
 
 

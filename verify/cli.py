@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
-VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected"""
+VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected;
+130 interrupted: what was found until then is reported"""
 
 
 class Named(Protocol):
@@ -48,6 +49,7 @@ class Exit(IntEnum):
     CONTRADICTION = 3
     UNKNOWN = 4
     NOTHING = 5
+    INTERRUPTED = 130
 
 
 class UsageError(Exception):
@@ -67,7 +69,7 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         _discard_stdout()
         return Exit.USAGE
     except KeyboardInterrupt:
-        return complain("lanecheck: interrupted", Exit.CONTRADICTION)
+        return complain("lanecheck: interrupted", Exit.INTERRUPTED)
     except Exception as error:
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
@@ -184,17 +186,6 @@ def names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:
     """Print the names of what is stated, for --list."""
     write("".join(f"{one.name}\n" for one in stated), options.output)
     return Exit.STANDS
-
-
-def followed(items: Sequence[S], options: argparse.Namespace) -> Iterator[S]:
-    """The items, each named on stderr while it is worked on, where a terminal shows it and there are several."""
-    shown = sys.stderr.isatty() and not options.quiet and len(items) > 1
-    for position, item in enumerate(items):
-        if shown:
-            print(f"\r{position + 1}/{len(items)} {item.name:<60.60}", end="", file=sys.stderr, flush=True)
-        yield item
-    if shown:
-        print("\r" + " " * 80 + "\r", end="", file=sys.stderr, flush=True)
 
 
 def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:

@@ -4,7 +4,9 @@
 from __future__ import annotations
 
 import importlib.util
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any
 
 from proofs.laws import campaign, execution, held, refutations
 from proofs.laws.enumerated import HELD, Enumerated, enumerated
@@ -14,6 +16,7 @@ from proofs.laws.foreign import Stopped, attempted
 from proofs.laws.infer import Inferred, inferred
 from proofs.laws.refutations import Refutation
 from proofs.laws.suite import examined
+from proofs.progress import each
 from verify import cli
 from verify.law_report import LawKind
 from verify.report import Case, Report
@@ -26,7 +29,13 @@ SMALL = 60
 
 
 def judge(
-    module: str | None, path: str | None, only: Sequence[str], rank: int, fresh: bool, seconds: int = BUDGET
+    module: str | None,
+    path: str | None,
+    only: Sequence[str],
+    rank: int,
+    fresh: bool,
+    seconds: int = BUDGET,
+    quiet: bool = False,
 ) -> Report:
     """Every operation of our own or of another module, at every rank up to the given one; then R1 to R9.
 
@@ -34,28 +43,46 @@ def judge(
     operations at rank 3 what is recorded is told, unless it is to be found out afresh.
     """
     target = _target(module, path)
+    recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
+    steps = list(_steps(target, only, rank, seconds, recorded))
+    found, missing = each(steps, lambda step, _: step[1](), "operations", lambda step: step[0], quiet)
+    return Report(tuple(case for cases in found for case in cases), missing=missing)
+
+
+def _steps(
+    target: Target, only: Sequence[str], rank: int, seconds: int, recorded: Mapping[str, Mapping[str, Any]]
+) -> Iterator[tuple[str, Callable[[], list[Case]]]]:
+    """What `judge` does, in order: a name, and what makes its cases."""
     claims = refutations.catalogue()
     listed = list(examined(rank, target.exact))
     wanted = _wanted(listed, only)
     missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
     present = [name for name in wanted if name not in claims and name not in missing]
-    recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
-    cases = [_absent(target, name, name) for name in missing]
-    endless = []
-    for name in present:
-        small = attempted(lambda name=name: enumerated(target, name), min(seconds, SMALL))  # type: ignore[misc]
-        endless += [name] * isinstance(small, Stopped)
-        cases.append(Case(f"{target.name}: {name}, small layouts", (_small(target, name, small),)))
-    for operation in listed:
+    endless: set[str] = set()
+
+    def small(name: str) -> list[Case]:
+        found = attempted(lambda: enumerated(target, name), min(seconds, SMALL))
+        endless.update({name} if isinstance(found, Stopped) else ())
+        return [Case(f"{target.name}: {name}, small layouts", (_small(target, name, found),))]
+
+    def followed(operation: Operation) -> list[Case]:
+        if operation.name in endless:
+            return []
+        kept = recorded.get(operation.label)
+        found = _examined(target, operation, seconds) if kept is None else campaign.restored(operation.label, kept)
+        return [Case(f"{target.name}: {operation.label}", (_verdict(target, operation, found, bool(kept)),))]
+
+    def absent(name: str, function: str) -> list[Case]:
+        return [_absent(target, name, function)]
+
+    yield from ((name, partial(absent, name, name)) for name in missing)
+    yield from ((f"{name}, small layouts", partial(small, name)) for name in present)
+    for operation in (one for one in listed if one.name in present):
         lacking = [] if target.exact else [f for f in _called(operation) if not hasattr(target.functions, f)]
-        if operation.name in present and lacking:
-            cases.append(_absent(target, operation.label, lacking[0]))
-        elif operation.name in present and operation.name not in endless:
-            kept = recorded.get(operation.label)
-            found = _examined(target, operation, seconds) if kept is None else campaign.restored(operation.label, kept)
-            cases.append(Case(f"{target.name}: {operation.label}", (_verdict(target, operation, found, bool(kept)),)))
-    cases += [_claim(target, claims[name], min(seconds, SMALL)) for name in wanted if name in claims]
-    return Report(tuple(cases))
+        step = partial(absent, operation.label, lacking[0]) if lacking else partial(followed, operation)
+        yield operation.label, step
+    for name in (name for name in wanted if name in claims):
+        yield name, lambda name=name: [_claim(target, claims[name], min(seconds, SMALL))]  # type: ignore[misc]
 
 
 def _called(operation: Operation) -> tuple[str, ...]:

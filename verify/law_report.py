@@ -12,6 +12,7 @@ from proofs.laws.judge import Judgement, judge_all, shipped
 from proofs.laws.law import ancestors
 from proofs.laws.refutations import Refutation
 from proofs.laws.solve import Model
+from proofs.progress import each
 from verify.report import Case, Report
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
@@ -71,7 +72,14 @@ def explain(chosen: Sequence[str]) -> str:
     return "\n".join(parts)
 
 
-def judge(chosen: Sequence[str], engines: Sequence[str], seeds: int, jobs: int | None, require: bool = False) -> Report:
+def judge(
+    chosen: Sequence[str],
+    engines: Sequence[str],
+    seeds: int,
+    jobs: int | None,
+    require: bool = False,
+    quiet: bool = False,
+) -> Report:
     """The report on the chosen laws and on every law that their proofs rest on."""
     laws, claims = shipped(), refutations.catalogue()
     repairs = [law for name in chosen if name in claims for law in claims[name].repaired_by]
@@ -79,11 +87,19 @@ def judge(chosen: Sequence[str], engines: Sequence[str], seeds: int, jobs: int |
     wanted |= {name for law in wanted for name in ancestors(laws[law], laws)}
     asked = [engine for engine in engines if engine == "z3" or solve.has_cvc5()]
     ordered = [name for name in laws if name in wanted]
-    judged = {j.law.name: j for j in judge_all(ordered, asked, seeds, jobs or 0)}
-    cases = [Case(name, tuple(_verdicts(judged[name], engines, seeds))) for name in ordered]
-    proved = frozenset(c.name for c in cases if c.status == "STANDS")
-    cases += [Case(name, (_refuted(claims[name], proved),)) for name in chosen if name in claims]
-    return Report(tuple(cases), frozenset({Witness.PROOF}) if require else frozenset())
+    judged = judge_all(ordered, asked, seeds, jobs or 0)
+    proved: set[str] = set()
+
+    def case(name: str, _: object) -> Case:
+        if name in claims:
+            return Case(name, (_refuted(claims[name], frozenset(proved)),))
+        made = Case(name, tuple(_verdicts(next(judged), engines, seeds)))
+        proved.update({name} if made.status == "STANDS" else ())
+        return made
+
+    everything = [*ordered, *(name for name in chosen if name in claims)]  # the claims last: laws repair them
+    cases, missing = each(everything, case, "laws", str, quiet)
+    return Report(tuple(cases), frozenset({Witness.PROOF}) if require else frozenset(), missing=missing)
 
 
 def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:

@@ -70,7 +70,8 @@ def _laws(options: argparse.Namespace) -> int:
         if options.solver != "z3":
             print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
-    report = law_report.judge(chosen, _engines(options.solver), seeds, options.jobs, bool(options.require))
+    engines, require = _engines(options.solver), bool(options.require)
+    report = law_report.judge(chosen, engines, seeds, options.jobs, require, options.quiet)
     cli.report(report, options)
     return report.exit()
 
@@ -146,9 +147,8 @@ def _code(options: argparse.Namespace) -> int:
     if options.list:
         cli.write(law_code.listing(options.module, options.path, options.only, rank), options.output)
         return cli.Exit.STANDS
-    report = law_code.judge(
-        options.module, options.path, options.only, rank, options.fresh, options.budget or law_code.BUDGET
-    )
+    seconds = options.budget or law_code.BUDGET
+    report = law_code.judge(options.module, options.path, options.only, rank, options.fresh, seconds, options.quiet)
     cli.report(report, options)
     return report.exit()
 

@@ -32,8 +32,12 @@ def _main(argv: Sequence[str] | None) -> int:
     what.add_argument("--onto", metavar="MxN", help="the tile, such as 16x8, or its size")
     what.add_argument("--equals", metavar="OTHER", help="another layout: do both give every (thread, value) the same?")
     options = parser.parse_args(argv)
+    from proofs.progress import Progress
+
     other = options.equals
-    report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
+    with Progress(1, "layout", options.quiet) as shown:
+        shown.begin(options.layout)
+        report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
     cli.report(report, options)
     return report.exit()
 

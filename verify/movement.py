@@ -128,11 +128,12 @@ def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Partial:
     from verify.verdict import Witness
 
     budget, solver = cli.budget(options), proofs.Solver(COUNTED)
-    followed = cli.followed(stated, options)
-    told = [*told_apart(followed, lambda one: Case(one.name, tuple(verdicts(one, budget, solver))))]
+    told, missing = told_apart(
+        stated, lambda one: Case(one.name, tuple(verdicts(one, budget, solver))), "movements", options.quiet
+    )
     cases = tuple(one for one in told if not isinstance(one, cli.Exit))
     words = frozenset(Witness(word) for word in options.require)
-    return Partial(cases, words, broken=len(told) - len(cases))
+    return Partial(cases, words, missing=missing, broken=len(told) - len(cases))
 
 
 def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -32,13 +31,14 @@ def _main(argv: Sequence[str] | None) -> int:
 
     pool = registry()
     names = selection.chosen(options.names, None, pool)
-    shown = sys.stderr if sys.stderr.isatty() and not options.quiet else None
-    score = campaign([pool[name] for name in names], shown)
-    if not score.mutants:
+    score = campaign([pool[name] for name in names], options.quiet)
+    if not (score.mutants or score.missing):
         raise cli.UsageError(f"nothing to mutate: the book holds none of {', '.join(names)}")
     as_json = options.format == "json"
     text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options.quiet, options.verbose)
     cli.write(text, options.output)
+    if score.missing:
+        return cli.Exit.INTERRUPTED
     if score.survived:
         return cli.Exit.REFUTED
     return cli.Exit.UNKNOWN if score.silent else cli.Exit.STANDS

@@ -37,10 +37,12 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         from verify.tiling_explain import explained
 
         pool = _pool(options)
-        told = [*told_apart(stated, lambda one: explained(one, pool, options.thread))]
+        told, missing = told_apart(stated, lambda one: explained(one, pool, options.thread), "tilings", options.quiet)
         texts = [text for text in told if isinstance(text, str)]
         if texts:
             cli.write("\n".join(texts), options.output)
+        if missing:
+            raise KeyboardInterrupt
         return max((code for code in told if isinstance(code, cli.Exit)), default=cli.Exit.STANDS)
     report = _judge(stated, options)
     if (report.refused or report.broken) and not report.cases:
@@ -171,10 +173,11 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
 
     prover = Prover(cli.budget(options), runs=runs())
     pool = _pool(options)
-    told = [*told_apart(cli.followed(stated, options), lambda one: case(one, pool, prover))]
+    told, missing = told_apart(stated, lambda one: case(one, pool, prover), "tilings", options.quiet)
     cases = tuple(one for one in told if not isinstance(one, cli.Exit))
     words = frozenset(Witness(word) for word in options.require)
-    return Partial(cases, words, options.expect_known, told.count(cli.Exit.USAGE), told.count(cli.Exit.CONTRADICTION))
+    refused, broken = told.count(cli.Exit.USAGE), told.count(cli.Exit.CONTRADICTION)
+    return Partial(cases, words, options.expect_known, missing, refused, broken)
 
 
 if __name__ == "__main__":

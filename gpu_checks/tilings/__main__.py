@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from gpu_checks.command import guarded
+from gpu_checks.command import Interrupted, guarded
+from gpu_checks.progress import Progress, each
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
 from gpu_checks.tilings.store import SHIPPED, write
 from gpu_checks.values import Unavailable
@@ -18,7 +19,7 @@ OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 exit code: 0 every result equals numpy's, what could not be run is counted as UNCHECKED; 1 an element differs; 2 usage,
 an unknown name, a malformed file; 3 a wrong stride made no difference, so that the check says nothing; or a defect of
-the check itself, or interrupted; 4 under --require something stayed UNCHECKED; 5 nothing selected
+the check itself; 4 under --require something stayed UNCHECKED; 5 nothing selected; 130 interrupted, nothing recorded
 """
 
 
@@ -73,10 +74,18 @@ def _line(tiling: Tiling) -> str:
 
 def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
     done: list[TilingRun] = []
-    for tiling, found in run_all(chosen, options.seed):
-        print(f"{_verdict(found)}  {tiling.name:<28} {_told(found)}", flush=True)
+    runs = iter(run_all(chosen, options.seed))
+
+    def run(_: Tiling, shown: Progress) -> None:
+        tiling, found = next(runs)
+        with shown.aside():
+            print(f"{_verdict(found)}  {tiling.name:<28} {_told(found)}", flush=True)
         if isinstance(found, TilingRun):
             done.append(found)
+
+    _, missing = each(chosen, run, "tilings", lambda tiling: tiling.name)
+    if missing:
+        raise Interrupted(missing, len(chosen))
     if options.record and done:
         gpu = done[0].device.gpu.lower().replace(" ", "_")
         write(options.record / f"{gpu}.jsonl", done)

@@ -13,10 +13,9 @@ import argparse
 import ast
 import hashlib
 import json
-import multiprocessing
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import as_completed
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,9 @@ from typing import Any
 from proofs.errors import ProblemError
 from proofs.laws import solve
 from proofs.laws.execution import Examined, Operation, Violation, examine, ours
+from proofs.laws.judge import processes
 from proofs.laws.suite import examined
+from proofs.progress import INTERRUPTED, Progress
 
 FILE = Path(__file__).with_name("certificates") / "code.json"
 RANK = 3
@@ -139,18 +140,20 @@ def run(jobs: int, file: Path = FILE) -> None:
     """Examine what is not recorded yet; each result is written as it comes."""
     done, begun = dict(recorded(file)), sources()
     todo = sorted((label for label in operations() if label not in done), key=lambda label: "rank 3" not in label)
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn"), max_tasks_per_child=1) as pool:
+    with Progress(len(operations()), "operations") as shown, processes(jobs, max_tasks_per_child=1) as pool:
+        shown.done = len(done)
         waiting = {pool.submit(_examined, label): label for label in todo}
         for future in as_completed(waiting):
             label, error = waiting[future], future.exception()
             if sources() != begun:
-                pool.shutdown(wait=False, cancel_futures=True)
                 raise ProblemError("the code has changed since the campaign began: start it again")
             if error is None:
                 done[label] = {**future.result(), "engine": solve.version("z3"), "sources": begun[label]}
                 _write(done, file)
-            told = label if error is None else f"{label} was not finished: {error!r}"
-            print(f"{len(done)} of {len(operations())}: {told}", file=sys.stderr, flush=True)
+                shown.step(label)
+            else:
+                with shown.aside():
+                    print(f"{label} was not finished: {error!r}", file=sys.stderr, flush=True)
 
 
 def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
@@ -162,7 +165,7 @@ def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaign, or with --check compare; 1 when the record is not current or tells of anything unproved.
 
-    2 where an operation cannot be executed, 3 interrupted: what was found until then is kept.
+    2 where an operation cannot be executed, 130 interrupted: what was found until then is kept.
     """
     parser = argparse.ArgumentParser(prog="python -m proofs.laws.campaign", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of running")
@@ -177,8 +180,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             print(error, file=sys.stderr)
             return 2
         except KeyboardInterrupt:
-            print("campaign: interrupted", file=sys.stderr)
-            return 3
+            missing = len(operations()) - len(recorded())
+            print(f"campaign: interrupted: {missing} of {len(operations())} operations not recorded", file=sys.stderr)
+            return INTERRUPTED
     found = list(faults())
     print("\n".join(found) or "the record is current")
     return 1 if found else 0

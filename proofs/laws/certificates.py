@@ -20,6 +20,7 @@ from proofs.laws import solve
 from proofs.laws.judge import shipped
 from proofs.laws.law import Law
 from proofs.laws.problem import Obligation, mutants, obligations, witness
+from proofs.progress import INTERRUPTED, Progress, each
 
 FOLDER = Path(__file__).with_name("certificates")
 SEEDS = 5
@@ -74,10 +75,12 @@ def generate(folder: Path = FOLDER) -> None:
     for stale in {path.stem for path in folder.glob("*.smt2")} - set(laws):
         (folder / f"{stale}.smt2").unlink()
     found: dict[str, Any] = {}
-    for name, law in laws.items():
-        (folder / f"{name}.smt2").write_text(problem(law), encoding="utf-8")
-        found[name] = certificate(law)
-        print(name, file=sys.stderr)
+    with Progress(len(laws), "laws") as shown:
+        for name, law in laws.items():
+            shown.begin(name)
+            (folder / f"{name}.smt2").write_text(problem(law), encoding="utf-8")
+            found[name] = certificate(law)
+            shown.step()
     index = {"schema": SCHEMA, "engines": [solve.version("z3"), solve.version("cvc5")], "seeds": SEEDS, "laws": found}
     (folder / "index.json").write_text(_compact(index), encoding="utf-8")
 
@@ -137,13 +140,17 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
     engines = [solve.version("z3"), solve.version("cvc5")]
     if kept["engines"] != engines:
         yield f"index.json: made by {', '.join(kept['engines'])}, proved anew by {', '.join(engines)}"
-    for name, law in shipped().items():
-        if not law.why_open and certificate(law) != kept["laws"][name]:
-            yield f"{name}: proved anew, its certificate is another"
+    laws = {name: law for name, law in shipped().items() if not law.why_open}
+    changed, missing = each(list(laws), lambda name, _: certificate(laws[name]) != kept["laws"][name], "laws", str)
+    yield from (
+        f"{name}: proved anew, its certificate is another" for name, other in zip(laws, changed, strict=False) if other
+    )
+    if missing:
+        raise KeyboardInterrupt(f"{missing} of {len(laws)} laws not proved anew")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Generate, or with --check compare; 1 when one is not current, 2 without the second solver, 3 interrupted."""
+    """Generate, or with --check compare; 1 when one is not current, 2 without the second solver, 130 interrupted."""
     parser = argparse.ArgumentParser(prog="python -m proofs.laws.certificates", description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--prove", action="store_true", help="with --check: prove all anew, and compare that too")
@@ -153,15 +160,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     if (options.prove or not options.check) and not solve.has_cvc5():
         print("certificates need both solvers: pip install 'lanecheck[recheck]'", file=sys.stderr)
         return 2
+    found: list[str] = []
     try:
         if not options.check:
             generate()
-        found = list(faults())
+        found.extend(faults())
         if options.prove and not found:
-            found = list(unproved())
-    except KeyboardInterrupt:
-        print("certificates: interrupted", file=sys.stderr)
-        return 3
+            found.extend(unproved())
+    except KeyboardInterrupt as stopped:
+        print("".join(f"{line}\n" for line in found), end="")
+        print(f"certificates: {': '.join(['interrupted', *map(str, stopped.args)])}", file=sys.stderr)
+        return INTERRUPTED
     print("\n".join(found) or "the certificates are current" + ", and proved anew word for word" * options.prove)
     return 1 if found else 0
 

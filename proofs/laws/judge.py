@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
@@ -70,8 +72,27 @@ def judge_all(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: in
     if jobs == 1:
         yield from map(one, names)
         return
-    with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:
+    with processes(jobs) as pool:
         yield from pool.map(one, names)
+
+
+@contextmanager
+def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """A pool of fresh processes; when the block is left by an exception or an interruption they end at once."""
+    with ProcessPoolExecutor(
+        jobs,
+        mp_context=multiprocessing.get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_IGN),  # Ctrl-C reaches them too, and only this process is to answer
+        max_tasks_per_child=max_tasks_per_child,
+    ) as pool:
+        try:
+            yield pool
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in multiprocessing.active_children():
+                process.terminate()
+            raise
 
 
 def _judge_named(name: str, engines: tuple[str, ...], seeds: int) -> Judgement:

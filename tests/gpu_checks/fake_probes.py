@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -50,9 +51,11 @@ def full() -> Full:
 
 
 class Slow(Simulated):
-    """A machine whose every table takes a minute."""
+    """A machine whose every table takes a minute; the file $BEGUN shows that one was begun."""
 
     def table(self, signature: Signature) -> np.ndarray:
+        if "BEGUN" in os.environ:
+            Path(os.environ["BEGUN"]).touch()
         time.sleep(60)
         return super().table(signature)
 

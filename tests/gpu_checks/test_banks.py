@@ -170,7 +170,7 @@ def test_cycles_between_two_counts_are_not_clear():
 
 
 def test_a_gpu_that_fails_measures_nothing(monkeypatch):
-    def fails(chosen, info):
+    def fails(chosen, info, quiet):
         raise DeviceFault("an illegal memory access was encountered")
 
     monkeypatch.setattr(banks, "device", lambda: INFO)
@@ -189,12 +189,12 @@ def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
     assert capsys.readouterr().out.splitlines() == [one.name for one in PATTERNS]
 
 
-def test_an_interruption_is_one_line_and_exit_3(monkeypatch, capsys):
-    def stopped(chosen):
+def test_an_interruption_is_one_line_and_exit_130(monkeypatch, capsys):
+    def stopped(chosen, quiet):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(banks, "measure", stopped)
-    assert main([]) == 3
+    assert main([]) == 130
     assert capsys.readouterr().err == "banks: interrupted\n"
 
 

@@ -59,17 +59,20 @@ def test_bad_options_are_one_line_and_exit_2(argv: list[str], said: str, capsys:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
-    [(KeyboardInterrupt(), "interrupted"), (RuntimeError("an illegal access\nthere"), "an illegal access")],
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted: 1 of 1 not done"),
+        (RuntimeError("an illegal access\nthere"), 3, "an illegal access"),
+    ],
 )
-def test_what_stops_a_campaign_is_one_line_and_exit_3(
-    error: BaseException, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+def test_what_stops_a_campaign_is_one_line_and_an_exit_code(
+    error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def stopped(name: str, least: int, xp: Any) -> None:
         raise error
 
     monkeypatch.setattr(laws, "campaign", stopped)
-    assert laws.main(["carry", "--cpu"]) == 3
+    assert laws.main(["carry", "--cpu"]) == code
     assert capsys.readouterr().err == f"gpu_checks.laws: {said}\n"
 
 

@@ -11,6 +11,7 @@ import sys
 import time
 from contextlib import suppress
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -20,6 +21,7 @@ from gpu_checks.lines import with_digest, without_digest
 from gpu_checks.worker import Worker
 from isa_tables.signature import mnemonics, signature
 
+ROOT = Path(__file__).parents[2]
 HERE = "tests.gpu_checks.fake_probes"
 F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
 FP4 = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
@@ -185,28 +187,34 @@ def test_what_one_process_has_no_gpu_for_another_probes(on, capsys, monkeypatch,
 
 
 RUN = f"""
+import signal
 from functools import partial
 from gpu_checks import probe
 from gpu_checks.worker import Worker
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job starts with SIGINT ignored
 probe.Worker = partial(Worker, "{HERE}:slow")
-print("it begins", flush=True)
-raise SystemExit(probe.main(["{F64}", "dp4a*", "--jobs", "2"]))
+raise SystemExit(probe.main(["{F64}", "dp4a.s32.s32", "--jobs", "2", "-o", "out"]))
 """
 
 
 @pytest.mark.parametrize("whom", [os.kill, os.killpg], ids=["it alone", "its children too"])
-def test_an_interruption_ends_it_at_once_with_one_line(whom):
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_an_interruption_ends_it_at_once_with_one_line(whom, how, tmp_path):
+    begun = tmp_path / "begun"
+    environment = os.environ | {"BEGUN": str(begun), "PYTHONPATH": str(ROOT)}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    with subprocess.Popen([sys.executable, "-c", RUN], start_new_session=True, **pipes) as running:
+    command = [sys.executable, "-c", RUN]
+    with subprocess.Popen(command, start_new_session=True, cwd=tmp_path, env=environment, **pipes) as running:
         try:
-            assert running.stdout.readline() == "it begins\n"
-            time.sleep(1)
-            whom(running.pid, signal.SIGINT)
-            assert running.communicate(timeout=20) == ("", "probe: interrupted\n")
+            while not begun.exists() and running.poll() is None:
+                time.sleep(0.01)
+            whom(running.pid, how)
+            assert running.communicate() == ("", "probe: interrupted: 2 of 2 not done\n")
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(running.pid, signal.SIGKILL)
-    assert running.returncode == 3
+    assert running.returncode == 130
+    assert list(tmp_path.glob("out/*")) == []
 
 
 def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped, tmp_path, capsys):

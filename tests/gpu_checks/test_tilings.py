@@ -296,21 +296,22 @@ def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "code", "said"),
     [
         (
             WorkerError("OSError: a defect\nTraceback\n  in a file"),
+            3,
             "tilings: internal error: OSError: a defect (LANECHECK_TRACEBACK=1 shows where)\n",
         ),
-        (KeyboardInterrupt(), "tilings: interrupted\n"),
+        (KeyboardInterrupt(), 130, "tilings: interrupted: 1 of 1 not done\n"),
     ],
 )
-def test_a_defect_and_an_interruption_are_told_in_one_line(error, said, capsys, monkeypatch):
+def test_a_defect_and_an_interruption_are_told_in_one_line(error, code, said, capsys, monkeypatch):
     def run_all(chosen, seed):
         raise error
 
     monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", run_all)
-    assert main(["mma_f64"]) == 3
+    assert main(["mma_f64"]) == code
     assert capsys.readouterr().err == said
 
 

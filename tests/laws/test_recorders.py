@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from types import ModuleType
 
 import pytest
@@ -14,17 +15,26 @@ def interrupted(*_: object) -> list[str]:
     raise KeyboardInterrupt
 
 
-@pytest.mark.parametrize(("module", "step", "words"), [(campaign, "run", []), (certificates, "faults", ["--check"])])
+@pytest.mark.parametrize(
+    ("module", "step", "words", "told"),
+    [
+        (campaign, "run", [], r"campaign: interrupted: \d+ of \d+ operations not recorded\n"),
+        (certificates, "faults", ["--check"], "certificates: interrupted\n"),
+        (certificates, "certificate", ["--check", "--prove"], r"certificates: interrupted: (\d+) of \1 laws not .*\n"),
+    ],
+)
 def test_an_interruption_is_one_line(
     module: ModuleType,
     step: str,
     words: list[str],
+    told: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(module, step, interrupted)
-    assert module.main(words) == 3
-    assert capsys.readouterr() == ("", f"{module.__name__.rpartition('.')[2]}: interrupted\n")
+    assert module.main(words) == 130
+    out, err = capsys.readouterr()
+    assert (out, bool(re.fullmatch(told, err))) == ("", True), err
 
 
 def test_no_process_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:

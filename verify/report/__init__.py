@@ -62,6 +62,12 @@ class Report:
     cases: tuple[Case, ...]
     require: frozenset[Witness] = frozenset()
     expect_known: bool = False
+    missing: int = 0  # subjects that an interruption left without a verdict
+
+    @property
+    def complete(self) -> bool:
+        """Whether every subject that was asked for has its verdicts."""
+        return not self.missing
 
     @property
     def surprises(self) -> list[str]:
@@ -88,7 +94,12 @@ class Report:
         return Counter(v.status for v in self.verdicts())
 
     def exit(self) -> Exit:
-        """The exit code: a contradiction outranks a refutation, a refutation outranks what is not known."""
+        """The exit code: a contradiction outranks a refutation, a refutation outranks what is not known.
+
+        An interruption outranks all: whatever was found, it is not the answer.
+        """
+        if not self.complete:
+            return Exit.INTERRUPTED
         counts = self.counts()
         if any(c.contradiction for c in self.cases) or counts[Status.VACUOUS]:
             return Exit.CONTRADICTION
@@ -99,6 +110,11 @@ class Report:
         if counts[Status.UNKNOWN] or self.unmet():
             return Exit.UNKNOWN
         return Exit.STANDS if self.cases else Exit.NOTHING
+
+
+def cut_short(missing: int, what: str = "subject") -> str:
+    """That an interruption left subjects without a verdict, in words."""
+    return f"interrupted: {missing} {what}{'s' * (missing != 1)} not judged"
 
 
 def surprise(name: str) -> str:

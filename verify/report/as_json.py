@@ -18,6 +18,8 @@ def render(report: Report, verbose: bool = False) -> str:
     document = {
         "schema": SCHEMA,
         "exit": int(report.exit()),
+        "complete": report.complete,
+        "missing": report.missing,
         "claims": {status.value: counts[status] for status in Status},
         "surprises": report.surprises,
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],

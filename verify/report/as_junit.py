@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from verify.report import Case, Report, surprise
+from verify.report import Case, Report, cut_short, surprise
 from verify.verdict import Status, Verdict
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 section 2.2
@@ -23,7 +23,7 @@ def render(report: Report) -> str:
     """JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors. None is a pass.
 
     What else fails the run is a test case too: a known defect that is not as expected, a required witness that was
-    silent. A known defect that was expected is skipped.
+    silent, an interruption. A known defect that was expected is skipped.
     """
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="lanecheck")
@@ -34,6 +34,8 @@ def render(report: Report) -> str:
         _extra(suite, name, "known defect", "failure", surprise(name))
     for name, reason in report.unmet():
         _extra(suite, name, f"required {reason.partition(':')[0]}", "error", reason)
+    if not report.complete:
+        _extra(suite, "lanecheck", "complete", "error", cut_short(report.missing))
     suite.set("tests", str(len(suite)))
     for attribute, outcome in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         suite.set(attribute, str(len(suite.findall(f"testcase/{outcome}"))))

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from verify.report import Case, Report, surprise, tally
+from verify.report import Case, Report, cut_short, surprise, tally
 from verify.verdict import Claim, Evidence, Origin, Status, Verdict, Witness, origin
 
 NAME_WIDTH = 44
@@ -43,6 +43,8 @@ def summary(report: Report) -> str:
         line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
     if report.surprises:
         line += f"; known defects not as expected: {len(report.surprises)}"
+    if not report.complete:
+        line += f"; {cut_short(report.missing)}"
     return f"{line}; exit {int(report.exit())}"
 
 

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The line that a long run shows, where it shows it, and what an interruption leaves."""
+
+import io
+import os
+import signal
+import sys
+import threading
+from pathlib import Path
+
+import pytest
+
+from proofs import progress
+from proofs.progress import Progress, each
+
+ROOT = Path(__file__).parents[2]
+
+
+class Clock:
+    """A clock that goes when it is told to."""
+
+    def __init__(self) -> None:
+        self.now = 100.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
+    made = Clock()
+    monkeypatch.setattr(progress, "time", made)
+    return made
+
+
+def test_the_two_copies_are_one_text() -> None:
+    """`proofs` and `gpu_checks` may not import each other."""
+    copies = [(ROOT / package / "progress.py").read_text() for package in ("proofs", "gpu_checks")]
+    assert copies[0] == copies[1]
+
+
+def test_rate_and_time_left_are_told(clock: Clock) -> None:
+    with Progress(40, "atoms", quiet=True) as shown:
+        clock.now += 3
+        assert shown.line() == "0 of 40 atoms, 3 s"
+        shown.begin("SM80")
+        for _ in range(30):
+            shown.step()
+        clock.now += 3
+        assert shown.line() == "30 of 40 atoms, 5/s, 2 s left: SM80"
+        clock.now += 234
+        assert shown.line() == "30 of 40 atoms, 8 s each, 1 min 20 s left: SM80"
+
+
+class Watched(io.StringIO):
+    """A stream that says when something was written to it."""
+
+    def __init__(self, terminal: bool) -> None:
+        super().__init__()
+        self.terminal, self.written = terminal, threading.Event()
+
+    def isatty(self) -> bool:
+        return self.terminal
+
+    def write(self, text: str) -> int:
+        length = super().write(text)
+        if text.strip():
+            self.written.set()
+        return length
+
+
+def shown_on(stream: Watched, monkeypatch: pytest.MonkeyPatch, quiet: bool = False) -> str:
+    """What a run writes that lasts until something is written, or is quiet."""
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setenv("TERM", "xterm")
+    for display in ("_Log", "_Line", "_Bar"):
+        monkeypatch.setattr(getattr(progress, display), "first", 0.0)
+    with Progress(7, "laws", quiet) as run:
+        run.begin("MONO")
+        quiet or stream.written.wait()
+        with run.aside():
+            print("a message", file=stream)
+    return stream.getvalue()
+
+
+def test_a_log_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = shown_on(Watched(terminal=False), monkeypatch)
+    first, *others = told.splitlines()
+    assert first.startswith("0 of 7 laws, 0 s") and "a message" in others
+    assert "\r" not in told and "\x1b" not in told
+    assert progress.IN_A_LOG == progress._Log.every == 10
+
+
+def test_a_terminal_without_rich_gets_one_line_that_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name: None)
+    told = shown_on(Watched(terminal=True), monkeypatch)
+    assert told.startswith("\r\x1b[K0 of 7 laws, 0 s")
+    assert "\r\x1b[Ka message\n" in told
+    assert progress.SHOWN_AFTER == 2
+
+
+def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("rich")
+    told = shown_on(Watched(terminal=True), monkeypatch)
+    assert "━" in told and "0 of 7 laws" in told and "a message\n" in told
+    assert "rich" in sys.modules
+
+
+def test_a_quiet_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert shown_on(Watched(terminal=True), monkeypatch, quiet=True) == "a message\n"
+
+
+def test_a_narrow_terminal_gets_a_shortened_line_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "20")
+    assert progress._cut("12 of 340 atoms, 8/s, 41 s left", 1) == "12 of 340 atoms, 8…"
+
+
+@pytest.mark.parametrize("stop", ["raise", signal.SIGTERM])
+def test_an_interruption_leaves_what_was_found(stop: object) -> None:
+    def work(item: int, _: Progress) -> int:
+        if item == 3:
+            if stop == "raise":
+                raise KeyboardInterrupt
+            os.kill(os.getpid(), signal.SIGTERM)
+            threading.Event().wait()  # for the handler
+        return item * item
+
+    before = signal.getsignal(signal.SIGTERM)
+    assert each(range(10), work, "numbers", str) == ([0, 1, 4], 7)
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+def test_nobody_elses_handler_is_replaced() -> None:
+    before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    try:
+        with Progress(1, "things", quiet=True):
+            assert signal.getsignal(signal.SIGTERM) == signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def test_a_stderr_that_breaks_stops_no_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = threading.Event()
+
+    class Broken(io.StringIO):
+        def write(self, text: str) -> int:
+            broken.set()
+            raise BrokenPipeError
+
+    def work(item: int, _: Progress) -> int:
+        broken.wait()
+        return item
+
+    monkeypatch.setattr(sys, "stderr", Broken())
+    monkeypatch.setattr(progress._Log, "first", 0.0)
+    assert each([1, 2], work, "numbers", str) == ([1, 2], 0)

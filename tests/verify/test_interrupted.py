@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An interrupted run reports what it has found, says how much is missing, and is green nowhere."""
+
+import importlib
+import json
+import os
+import signal
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from verify import atlas, atom, cli, laws, movement, mutate, tiling
+from verify.judgement import Court
+
+ROOT = Path(__file__).parents[2]
+ATOMS = ["SM80_16x8x16"]  # eleven of them
+
+
+def interrupt(how: str) -> None:
+    if how == "SIGINT":
+        raise KeyboardInterrupt
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait()  # for the handler
+
+
+@pytest.fixture(params=["SIGINT", "SIGTERM"])
+def at_third(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[object, str], None]:
+    """Let the third call of a function be interrupted."""
+
+    def patch(owner: object, name: str) -> None:
+        called, plain = [], getattr(owner, name)
+
+        def cut(*words: object, **options: object) -> object:
+            called.append(words)
+            if len(called) == 3:
+                interrupt(request.param)
+            return plain(*words, **options)
+
+        monkeypatch.setattr(owner, name, cut)
+
+    return patch
+
+
+def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main(ATOMS) == 130
+    lines = capsys.readouterr().out.splitlines()
+    assert "2 subjects: 2 stand" in lines[-1]
+    assert lines[-1].endswith("; interrupted: 9 subjects not judged; exit 130")
+
+
+def test_json_is_marked_incomplete(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main([*ATOMS, "--format", "json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert (told["complete"], told["missing"], told["exit"], len(told["subjects"])) == (False, 9, 130, 2)
+
+
+def test_a_whole_run_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    assert atom.main(["SM61_DP4A", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["complete"], told["missing"]) == (True, 0)
+
+
+def test_junit_has_an_error(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main([*ATOMS, "--format", "junit"]) == 130
+    suite = ElementTree.fromstring(capsys.readouterr().out)[0]
+    assert suite.get("errors") == "1"
+    assert suite.find("testcase[@name='complete']/error").get("message") == "interrupted: 9 subjects not judged"
+
+
+def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main([*ATOMS, "--format", "html"]) == 130
+    assert "interrupted: 9 subjects not judged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "owner", "name", "words", "missing"),
+    [
+        (tiling, "verify.tiling_claims", "case", ["examples/tilings.toml"], "subjects"),
+        (movement, "verify.movement", "verdicts", ["examples/movement.toml"], "subjects"),
+        (laws, "verify.law_report", "_verdicts", ["--solver", "z3", "--jobs", "1"], "subjects"),
+        (laws, "verify.law_code", "enumerated", ["--code", "--only", "c*", "--rank", "1"], "subjects"),
+        (atlas, "verify.atlas_table", "_count", ATOMS, "instructions"),
+        (mutate, "verify.campaign", "_single", ["SM80_16x8x16_F32F16F16F32_TN"], "origins"),
+    ],
+    ids=["tiling", "movement", "laws", "laws --code", "atlas", "mutate"],
+)
+def test_every_command_prints_what_it_has(
+    command, owner: str, name: str, words: list[str], missing: str, at_third, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    at_third(importlib.import_module(owner), name)
+    assert command.main(words) == 130
+    out = capsys.readouterr().out
+    assert f" {missing} not judged" in out and "interrupted: " in out
+
+
+@pytest.mark.parametrize("command", [atlas, mutate])
+def test_the_other_formats_are_marked_too(command, at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert command.main(["SM80_16x8x16", "--format", "json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert told["complete"] is False and told["missing"] > 0
+
+
+def test_an_interruption_before_anything_is_found_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.selection.pool", stopped)
+    assert atom.main(ATOMS) == cli.Exit.INTERRUPTED
+    assert capsys.readouterr() == ("", "lanecheck: interrupted\n")
