@@ -10,6 +10,7 @@ import gc
 import importlib.util
 import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -26,6 +27,14 @@ if TYPE_CHECKING:
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
 VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected;
 130 interrupted: what was found until then is reported"""
+
+
+COLOURS = {
+    **dict.fromkeys(("STANDS", "PROVED", "AGREES"), "32"),  # green
+    **dict.fromkeys(("UNKNOWN", "UNCHECKED", "TAKEN"), "33"),  # yellow
+    **dict.fromkeys(("REFUTED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
+}
+COLOURED = re.compile(rf"\b(?:{'|'.join(COLOURS)})\b")
 
 
 class Named(Protocol):
@@ -246,16 +255,25 @@ def report(judged: Report, options: argparse.Namespace) -> None:
 
 
 def write(text: str, output: str | None) -> None:
-    """Write a report to a file, or to stdout, in colour only where a terminal reads it and rich is installed."""
+    """Write a report to a file, or to stdout, there in colour where a terminal reads it."""
     if output:
         try:
             Path(output).write_text(text, encoding="utf-8")
         except OSError as error:
             raise UsageError(f"cannot write {output}: {error.strerror}") from error
-    elif sys.stdout.isatty() and not os.environ.get("NO_COLOR") and importlib.util.find_spec("rich"):
-        _in_colour(text)
     else:
-        _plainly(text)
+        _plainly(COLOURED.sub(_painted, text) if coloured() else text)
+
+
+def coloured() -> bool:
+    """Whether stdout is written in colour: on a terminal; NO_COLOR and FORCE_COLOR decide otherwise, NO_COLOR first."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+
+
+def _painted(word: re.Match[str]) -> str:
+    return f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m"
 
 
 def _plainly(text: str) -> None:
@@ -272,15 +290,3 @@ def _plainly(text: str) -> None:
 def _discard_stdout() -> None:
     """Let what was not written go nowhere, or Python would try again at its end and tell that it cannot."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _in_colour(text: str) -> None:
-    from rich.console import Console
-    from rich.text import Text
-
-    styles = {"STANDS": "green", "PROVED": "green", "AGREES": "green", "REFUTED": "bold red"}
-    styles |= {"UNKNOWN": "yellow", "UNCHECKED": "dim", "VACUOUS": "bold magenta", "CONTRADICTION": "bold magenta"}
-    shown = Text(text, no_wrap=True, overflow="ignore")
-    for word, style in styles.items():
-        shown.highlight_regex(rf"\b{word}\b", style)
-    Console(soft_wrap=True).print(shown, end="")
