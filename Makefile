@@ -23,7 +23,8 @@ endif
 .PHONY: help
 help:
 	@echo 'make verify ATOM=SM80_16x8x16   judge atoms (a name, a prefix, a glob; several in quotes); ARGS=-v adds flags'
-	@echo 'make test                       lint, types, import contracts, tests'
+	@echo 'make check                      lint, types, import contracts and the tests that are not slow: a minute'
+	@echo 'make test                       the same with the slow tests: ten minutes at most'
 	@echo 'make gpu CUDA=13                the tests that need a GPU, with CuPy for CUDA 12 or 13; none may be skipped'
 	@echo 'make bench                      the figures in benchmarks/'
 	@echo 'make certificates               prove the laws with both solvers and write their certificates anew'
@@ -33,9 +34,14 @@ help:
 verify: $(VENV)/.run
 	@set -f; $(PY) -m verify.atom $(foreach name,$(ATOM),'$(name)') $(ARGS)
 
+# Tests that share what is dear to make are one group, which one process runs. The last -m counts: none leaves a test out.
+.PHONY: check
+check: lint
+	$(PY) -m pytest -n 2 --dist loadgroup $(ARGS)
+
 .PHONY: test
 test: lint
-	$(PY) -m pytest -n 2 $(ARGS)
+	$(PY) -m pytest -n 2 --dist loadgroup -m '' $(ARGS)
 
 .PHONY: lint
 lint: $(VENV)/.dev

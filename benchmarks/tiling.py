@@ -12,8 +12,9 @@ import numpy as np
 import proofs
 from benchmarks.command import BASELINE, process
 from benchmarks.paired import Figure, paired
-from layouts import Layout
+from layouts import Layout, size
 from layouts.atoms import Atom, registry
+from layouts.tiled import TiledMMA
 from verify import gemm
 from verify.movement import verdicts
 from verify.movement_stated import load
@@ -37,6 +38,10 @@ def figures() -> Iterator[Figure]:
     yield paired("the same, with its movement chain", lambda: chained(tiling), "one second", one, 1.0, rounds=5)
     yield paired("the 128x128x32 GEMM through fragments", lambda: run(tiling), "two seconds", two, 1.0, rounds=3)
     yield paired("the same GEMM", lambda: run(tiling), "numpy's product of the same integers", lambda: a @ b.T, 2000.0)
+    fifth = waiting(0.2)
+    yield paired(
+        "A, B and C of a CTA's tile, for 256 threads", partitioned, "a fifth of a second", fifth, 1.0, rounds=5
+    )
     command = process("-m", "verify.tiling", *WORDS, "-q")
     yield paired("verify.tiling, cold", command, f"python -c '{BASELINE}'", process("-c", BASELINE), 6.0)
 
@@ -69,6 +74,14 @@ def run(tiling: Tiling) -> None:
     given = gemm.operands(tiling)
     if (gemm.run(tiling, given) != gemm.expected(given)).any():
         raise RuntimeError("the product is wrong")
+
+
+def partitioned() -> None:
+    """Where every value of every thread lies in the three matrices."""
+    mma = TiledMMA(registry()[ATOM], (2, 4, 1), (32, "(4,8,2):(1,8,4)", 16))
+    for operand, shape in (("A", (128, 32)), ("B", (128, 32)), ("C", (128, 128))):
+        tv = mma.layout_TV(operand, Layout(shape))
+        tv(np.arange(256)[:, None], np.arange(size(tv[1])))
 
 
 def waiting(seconds: float) -> Callable[[], None]:

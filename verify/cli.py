@@ -7,7 +7,6 @@ import argparse
 import difflib
 import fnmatch
 import gc
-import importlib.util
 import io
 import os
 import re

@@ -115,6 +115,7 @@ def test_layouts_in_registers_deal_every_element_equally_often() -> None:
         assert set(held) == set(range(tile)), text
 
 
+@pytest.mark.slow
 def test_matrices_in_memory_are_seen_whole_or_by_halves() -> None:
     """By every thread of wgmma, by the one of tcgen05.mma; two CTAs share the rows of each matrix."""
     for atom in ATOMS.values():

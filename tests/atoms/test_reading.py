@@ -3,7 +3,6 @@
 
 import os
 import pickle
-import time
 from pathlib import Path
 
 import pytest
@@ -173,11 +172,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("text", "key", "problem"), REFUSED, ids=map(str, range(len(REFUSED))))
 def test_what_is_no_file_of_atoms_is_refused(tmp_path: Path, text: str | bytes, key: str, problem: str) -> None:
-    start = time.perf_counter()
     error = refusal(write(tmp_path, text))
     assert error.key == key
     assert problem in error.problem
-    assert time.perf_counter() - start < 5
 
 
 def test_the_file_stands_first_in_the_message(tmp_path: Path) -> None:
@@ -217,6 +214,7 @@ def test_a_file_of_ten_megabytes_is_not_read_whole(tmp_path: Path) -> None:
     assert refusal(path).problem == "is over 1 MiB"
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")))
 @example(b'["\xe2\x80\xae"]\n')
 def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:

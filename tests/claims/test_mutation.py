@@ -15,6 +15,8 @@ import pytest
 from layouts import LayoutError
 from tests.claims.ledger import KINDS, Claim, check, load
 
+pytestmark = pytest.mark.slow
+
 # Where a kind's statement stands among its inputs; the others are what it is about.
 STATED = {
     "values": ["are"], "table": ["rows"], "stored": ["layout"], "equal": ["b"], "operation": ["result"],

@@ -29,6 +29,7 @@ def judged(family: str, home: Path = HOME, only: str = "") -> Tally:
     return tally
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(set(FAMILY.values())))
 def test_the_book_is_what_was_recorded(family: str) -> None:
     found = judged(family)
@@ -89,6 +90,7 @@ def changed(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("family", "file", "old", "new"), PLANTED)
 def test_a_planted_error_is_contradicted(family: str, file: str, old: str, new: str, tmp_path: Path) -> None:
     only = r"m64n8k.*(f16.f16.f16|e4m3.e4m3|tf32)$" if family in (WIDE, THIN) else ""

@@ -24,6 +24,8 @@ from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.simulated import Simulated, random_deal
 
+pytestmark = pytest.mark.slow
+
 SPARSE = [
     "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
     "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",

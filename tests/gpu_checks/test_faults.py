@@ -16,6 +16,8 @@ from isa_tables.signature import signature as look_up
 from tests.gpu_checks.simulated import Simulated, random_deal
 from tests.gpu_checks.test_coded import SPARSE, THIN, WIDE, sparse_machine, wide_machine
 
+pytestmark = pytest.mark.slow
+
 F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
 F16 = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
 B1 = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc"

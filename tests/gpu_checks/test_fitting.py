@@ -22,6 +22,7 @@ THIN = "wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16"
 MOVE = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
 
 
+@pytest.mark.slow
 def test_every_shipped_recording_is_its_instructions():
     """Shapes, labels, images, metadata; and that the kernels that made it are those that are here."""
     for library in (LIBRARY, LIBRARY.moves):

@@ -21,6 +21,8 @@ from gpu_checks.lines import with_digest, without_digest
 from gpu_checks.worker import Worker
 from isa_tables.signature import mnemonics, signature
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[2]
 HERE = "tests.gpu_checks.fake_probes"
 F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"

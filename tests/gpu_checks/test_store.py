@@ -216,6 +216,7 @@ def shipped() -> dict[str, Recording]:
     return {mnemonic: recording for mnemonic in library for recording in library[mnemonic]}
 
 
+@pytest.mark.slow
 def test_an_h200_has_been_heard_on_everything_that_it_runs():
     heard = {m for m, r in shipped().items() if r.gpu == "NVIDIA H200"}
     library = recordings().moves
@@ -249,6 +250,7 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
         assert {(i.operand, i.swizzle, i.major) for i in recording.images} == every, mnemonic
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_every_shipped_recording_is_sound_and_loses_nothing(file):
     every = [found for found in shipped().values() if found.file == str(file)]

@@ -18,6 +18,8 @@ from verify import tiled_silicon
 from verify.tiled_handed import copying, handed, piece, renamed
 from verify.tiled_silicon import compared, main, shipped
 
+pytestmark = pytest.mark.slow
+
 DERIVED = list(shipped())
 
 

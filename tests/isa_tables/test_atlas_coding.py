@@ -15,6 +15,8 @@ from isa_tables import Instruction, Operand, instruction, mnemonics
 from isa_tables.signature import signature
 from tests.isa_tables import second_coding
 
+pytestmark = pytest.mark.slow
+
 PTX = Path(isa_tables.__file__).parent / "ptx"
 # wmma states no map; of dense tables test_second_coding speaks, of the copies of one thread test_thread_copies
 ELSEWHERE = ("mma", "dp2a", "dp4a", "wmma", "cp", "ld", "st")

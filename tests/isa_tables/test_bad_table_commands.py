@@ -12,6 +12,8 @@ from isa_tables import tables
 from tests.isa_tables.planting import planted
 from verify import atlas, atom, movement, mutate, tiling
 
+pytestmark = pytest.mark.slow
+
 NAME = "mma_m16n8k16_new.toml"
 SHIPPED = "mma_m16n8k16_16b.toml"
 TEXT = (tables.SHIPPED / SHIPPED).read_text()

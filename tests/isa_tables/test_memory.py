@@ -188,6 +188,7 @@ LAYOUTS = [
 ]  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("m", "group", "mode", "layout"), LAYOUTS)
 @pytest.mark.parametrize("n", [64, 128])
 def test_d_in_tensor_memory(m: int, group: int, mode: str, layout: str, n: int) -> None:
@@ -208,6 +209,7 @@ def test_d_in_tensor_memory(m: int, group: int, mode: str, layout: str, n: int) 
         assert held == second_coding.in_tensor_memory(layout, m, n, base)
 
 
+@pytest.mark.slow
 def test_a_planted_placement_error_is_seen(tmp_path: Path) -> None:
     text = (HOME / "ptx" / "tcgen05_mma.toml").read_text()
     for old in ("m % 64 + 64 * (n // (N // 2))", "m + 32 * (n // (N // 4))", "m % 16 + 32 * (m // 16) + base"):

@@ -35,7 +35,11 @@ def missing_ptxas() -> str | None:
 
 
 MISSING = missing_ptxas()
-pytestmark = pytest.mark.skipif(MISSING is not None, reason=f"needs ptxas: {MISSING}")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.xdist_group("ptxas"),  # its fixtures are made once a run
+    pytest.mark.skipif(MISSING is not None, reason=f"needs ptxas: {MISSING}"),
+]
 
 
 def kernel(number: int, found: Signature, extra: str = "") -> str:

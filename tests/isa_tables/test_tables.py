@@ -130,6 +130,7 @@ BAD_SPARSE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("old", "new", "key", "words"), BAD_SPARSE)
 def test_bad_keys_beyond_the_dense_ones(tmp_path: Path, old: str, new: str, key: str, words: str) -> None:
     assert old in SPARSE, "the change must change something"

@@ -15,6 +15,8 @@ from isa_tables.signature import signature
 from tests.isa_tables import second_coding
 from tests.isa_tables.test_fragments import Term
 
+pytestmark = pytest.mark.slow
+
 PTX = Path(isa_tables.__file__).parent / "ptx"
 SCALED = [name for name in mnemonics("tcgen05.mma*") if ".block_scale" in name]
 COPIES = mnemonics("tcgen05.cp")

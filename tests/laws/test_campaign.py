@@ -10,6 +10,8 @@ import pytest
 
 from proofs.laws import campaign
 
+pytestmark = pytest.mark.slow
+
 KEPT = json.loads(campaign.FILE.read_text())["operations"]
 
 

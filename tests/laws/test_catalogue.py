@@ -21,6 +21,7 @@ LAWS = [name for name, law in shipped().items() if not law.why_open]
 A_LAW = 'statement = "s"\nsource = "t"\ninteger = "x"\nmutants = [{ why = "w", goal = ["x == 1"] }]\n'
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_law_is_proved_by_z3_met_and_falls_with_each_of_its_mutants(name: str) -> None:
     found = judge(shipped()[name], ())
@@ -31,6 +32,7 @@ def test_law_is_proved_by_z3_met_and_falls_with_each_of_its_mutants(name: str) -
     assert max(a.seconds for t in found.tried for a in t.answers) < 20  # a guard against explosion; the figure is 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
 def test_law_is_proved_by_the_second_solver(name: str) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
@@ -186,6 +188,7 @@ def test_a_problem_of_no_law_is_told(tmp_path: Path) -> None:
     assert list(certificates.faults(tmp_path / "kept")) == ["MADE_UP.smt2: a problem of no law in the catalogue"]
 
 
+@pytest.mark.slow
 def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
     monkeypatch.setattr(certificates, "shipped", lambda: {name: shipped()[name] for name in ("MONO", "U")})

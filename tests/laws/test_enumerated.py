@@ -15,6 +15,8 @@ from layouts.layout import trusted
 from proofs.laws.enumerated import HELD, enumerated
 from proofs.laws.execution import Target, ours
 
+pytestmark = pytest.mark.slow
+
 TRIVIAL = trusted(1, 0)
 
 

@@ -19,6 +19,8 @@ from proofs.laws.formula import Node
 from proofs.laws.operations import operations
 from proofs.laws.symbolic import Space, SymInt, Unfollowed, explore
 
+pytestmark = pytest.mark.slow
+
 DIVIDE, PRODUCT = "logical_divide, rank {} by N:r", "logical_product, rank {} by N:r"
 SLOW = ("composition, rank 2 o rank 2", DIVIDE.format(2), PRODUCT.format(1), PRODUCT.format(2))
 QUICK = [

@@ -13,6 +13,8 @@ from proofs.laws import definitions, families, infer
 from proofs.laws.families import InferenceError
 from proofs.laws.infer import inferred
 
+pytestmark = pytest.mark.slow
+
 
 def test_the_condition_of_a_composition_is_inferred() -> None:
     told = inferred("composition", "(6,2)", "N:2").told

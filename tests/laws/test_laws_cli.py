@@ -137,6 +137,7 @@ def test_another_implementation_is_held_to_the_definition(
     assert [p.name for p in tmp_path.iterdir()] == [f"cutelike{factor}.py"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("slip", "code", "told"),
     [
@@ -211,6 +212,7 @@ def test_a_way_around_composition_is_no_refusal() -> None:
     assert any("composition is not called by its name, once" in line for line in found.unknown), found
 
 
+@pytest.mark.slow
 def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "--code", "--only", "R*", "-v")
     assert code == 0, out
@@ -219,6 +221,7 @@ def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str
     ]
 
 
+@pytest.mark.slow
 def test_the_record_of_rank_3_is_told(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "--code", "--only", "complement", "--rank", "3", "-v")
     assert code == 0, out
@@ -294,6 +297,7 @@ def test_explain_takes_names_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert [line.split(":")[0] for line in out.splitlines() if line and line[0] != " "] == ["MONO", "R5"]
 
 
+@pytest.mark.slow
 def test_what_would_be_executed_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, *"--code --list --rank 3 --only logical_divide --only R1".split())
     assert code == 0

@@ -13,6 +13,8 @@ from layouts.banks import Access as Lanes
 from layouts.banks import best_swizzle
 from proofs.movement import Access, prove_conflict_free, prove_kept_apart, prove_room, prove_whole
 
+pytestmark = pytest.mark.slow
+
 NONE = Swizzle(0, 0, 0)
 # (lane, value) -> index, index -> element, bytes of an element, bits, lanes served together, swizzle of bytes
 CASES = {

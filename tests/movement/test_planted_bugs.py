@@ -16,6 +16,8 @@ import layouts.compose
 from layouts import Layout, Swizzle, banks
 from verify import movement, movement_registers
 
+pytestmark = pytest.mark.slow
+
 TRANS = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
 X4 = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
 F16 = "SM80_16x8x16_F32F16F16F32_TN"

@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 NEEDED = ("numpy", "z3-solver", "pytest", "pytest-xdist")
 ATOMS = (ROOT / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one wheel is made for all
 
 
 def required(names: tuple[str, ...]) -> Iterator[str]:

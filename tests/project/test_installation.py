@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one wheel is made for all
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 OF_VERIFY = ["verify", "verify.atom", "verify.tiling", "verify.movement", "verify.laws"]

@@ -4,6 +4,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -81,12 +82,15 @@ def test_names_reach_the_command_as_they_were_written(checkout: Checkout) -> Non
     assert notes[-1] == "-m verify.atom UniversalFMA<float,float,float,float> SM80_* -v --require silicon"
 
 
-def test_test_runs_every_check_in_one_order(checkout: Checkout) -> None:
-    notes, _ = checkout.make("test")
-    checks = ["-m ruff check .", "-m ruff format --check .", "-m mypy", "lint-imports", "-m pytest -n 2"]
+@pytest.mark.parametrize(("target", "filtered"), [("check", ""), ("test", " -m ")])
+def test_every_check_is_run_in_one_order(checkout: Checkout, target: str, filtered: str) -> None:
+    """`-m ''` takes away the filter of slow tests that pyproject.toml sets."""
+    notes, _ = checkout.make(target)
+    tests = f"-m pytest -n 2 --dist loadgroup{filtered}".rstrip()
+    checks = ["-m ruff check .", "-m ruff format --check .", "-m mypy", "lint-imports", tests]
     assert [line.rstrip() for line in notes[-5:]] == checks
     assert any("--group dev" in line for line in notes)
-    again, _ = checkout.make("test")
+    again, _ = checkout.make(target)
     assert [line.rstrip() for line in again] == checks
     assert steps(checkout.make("verify")[0]) == ["verify"]
 
@@ -138,6 +142,25 @@ def test_help_names_every_target(checkout: Checkout) -> None:
     phony = [line.split()[1] for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY: ")]
     targets = {name for name in phony if not name.startswith("$")}
     assert targets - {"help", "lint"} == {line.split()[1] for line in said.splitlines()}
+
+
+def test_slow_tests_are_left_out_by_default_and_run_by_make_test() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "tests/project/test_wheel.py",
+        "-p",
+        "no:cacheprovider",
+    ]
+    bare, whole = (
+        subprocess.run([*command, *words], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+        for words in ([], ["-m", ""])
+    )
+    assert "::" not in bare and "deselected" in bare
+    assert "::" in whole and "deselected" not in whole
 
 
 def test_the_gate_is_make_test() -> None:

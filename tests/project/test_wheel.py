@@ -17,7 +17,7 @@ PACKAGES = {"verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
 PLUGIN = "lanecheck_pytest.py"  # the one module beside the packages: its name is its own in any environment
 META = "lanecheck-0.1.0.dist-info"
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("wheel")]  # one wheel is made for all
 
 
 def run(*command: str | Path, cwd: Path, site: Path | None = None) -> str:

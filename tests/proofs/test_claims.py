@@ -74,6 +74,7 @@ def test_the_isa_layouts_stand(name: str) -> None:
     check(proofs.prove_equals(f), f, [])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
 def test_every_mutant_is_judged_as_enumeration_judges_it(name: str) -> None:
     f, solver = RIGHT[name], proofs.Solver()
@@ -181,6 +182,7 @@ def test_right_inverse(inverse: str, bad: int) -> None:
     assert (outcome.model["k"], outcome.bad) == (wrong[0], len(wrong))
 
 
+@pytest.mark.slow
 @given(tv_layouts(), tv_layouts(), st.integers(1, 40))
 def test_right_inverse_is_what_enumeration_says(layout: Layout, right: Layout, elements: int) -> None:
     there, back = whole(layout), whole(right)

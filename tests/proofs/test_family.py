@@ -149,6 +149,7 @@ WRONG_FORMULAS = {  # the first n of which a member is wrong
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG_FORMULAS)
 def test_a_wrong_formula_is_refuted_with_the_smallest_n(wrong: str) -> None:
     """Also one that is right for all members that anyone lists."""

@@ -14,6 +14,8 @@ from proofs.certificate import smallest_gap
 from proofs.modes import modes as flat_modes
 from tests.proofs.brute import ONE, flat_layouts, fragment, leaves, miscounted, mutants, tv, tv_layouts, whole
 
+pytestmark = pytest.mark.slow
+
 # layout, tile, copies, elements that are held another number of times
 OWNED = [
     ("((4,8),(2,2)):((32,1),(16,8))", (16, 8), 1),

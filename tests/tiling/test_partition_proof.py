@@ -19,6 +19,8 @@ from proofs.engine import Session
 from proofs.numeral import Numeral, Numerals
 from proofs.sexpr import render
 
+pytestmark = pytest.mark.slow
+
 parse = Layout.parse
 A = parse("((4,8),(2,2,2)):((32,1),(16,8,128))")
 B = parse("((4,8),(2,2)):((16,1),(8,64))")

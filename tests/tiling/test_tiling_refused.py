@@ -180,6 +180,7 @@ def replaced(words: list[str], line: str) -> Iterator[list[str]]:
             yield [*words[: words.index(option) + 1], ",".join(tiler if axis == told[0] else "_" for axis in "MNK")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", [name for name, (_, line) in REFUSED.items() if re.match(r"--(atoms-l|perm).*; .* would do$", line)]
 )

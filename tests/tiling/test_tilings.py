@@ -55,6 +55,7 @@ def one_of_each() -> dict[str, list[str]]:
     return {group: list(names.values()) for group, names in groups.items()}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("group", one_of_each())
 def test_every_registered_atom_stands_two_by_two(group: str) -> None:
     prover = Prover()

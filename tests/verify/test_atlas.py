@@ -19,6 +19,8 @@ from verify.atlas_table import Atlas, Told, instruction, tabulate
 from verify.judgement import Court
 from verify.verdict import Witness
 
+pytestmark = pytest.mark.xdist_group("atlas")  # its fixtures are made once a run
+
 README = Path(__file__).parents[2] / "README.md"
 MUSEUM = Path(__file__).parents[1] / "museum"
 FEW = ["SM80_16x8x16", "SM61", "SM90_64x24x16_F32F16F16_SS", "SM100_U8x8_LDSM_T", "UniversalFMA"]
@@ -29,6 +31,7 @@ def whole() -> Atlas:
     return tabulate(registry().values(), Court(), unclaimed(registry().values()))
 
 
+@pytest.mark.slow
 def test_the_readme_shows_the_table(whole: Atlas) -> None:
     text = README.read_text(encoding="utf-8")
     start, end = (text.index(mark) for mark in ("<!-- atlas -->\n", "<!-- /atlas -->"))
@@ -39,6 +42,7 @@ def test_the_readme_shows_the_table(whole: Atlas) -> None:
     assert made in README.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_atom_is_counted_once(whole: Atlas) -> None:
     """Against a plain count of the names, and against the verdicts of the rows."""
     assert Counter({row.instruction: row.atoms for row in whole.rows}) == Counter(
@@ -51,12 +55,14 @@ def test_every_atom_is_counted_once(whole: Atlas) -> None:
     assert whole.total().atoms == whole.by_family().total().atoms == len(registry())
 
 
+@pytest.mark.slow
 def test_known_defects_and_only_they_are_refuted(whole: Atlas) -> None:
     refuted = {wrong.name for row in whole.rows for wrong in row.refuted}
     assert refuted == {name for name, atom in registry().items() if atom.known_defect}
     assert whole.exit == 0
 
 
+@pytest.mark.slow
 def test_silence_is_counted_and_has_a_reason(whole: Atlas) -> None:
     for row in whole.rows:
         for witness, counts in row.told.items():
@@ -65,11 +71,13 @@ def test_silence_is_counted_and_has_a_reason(whole: Atlas) -> None:
             assert all(reason.strip() for reason in row.reasons.get(witness, ()))
 
 
+@pytest.mark.slow
 def test_evidence_is_shared_among_equal_operands(whole: Atlas) -> None:
     wgmma = next(row for row in whole.rows if row.instruction == "wgmma.mma_async.sync m64nNk16")
     assert 0.75 * wgmma.evidence < wgmma.shared < wgmma.evidence
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("rows", "whole_of", "counted"),
     [("instructions", "total", "atoms"), ("without_atom", "total_without_atom", "instructions")],

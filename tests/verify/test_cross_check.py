@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -32,6 +33,7 @@ def values(modes: Modes) -> list[int]:
     return [sum(digits) for digits in product(*[[c * d for c in range(s)] for s, d in reversed(modes)])]
 
 
+@pytest.mark.slow
 @given(MODES, MODES, st.tuples(st.integers(1, 6), st.integers(1, 6)))
 def test_book_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: tuple[int, int]) -> None:
     held = Counter(t + v for t in values(thread) for v in values(value))

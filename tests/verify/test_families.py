@@ -116,6 +116,7 @@ def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
     assert ("", "signature") in refuted(replace(atom, space={"A": "smem"}))
 
 
+@pytest.mark.slow
 def test_copies_stand_but_for_the_defects_that_are_known() -> None:
     """movmatrix is said not to transpose; tcgen05.cp numbers bits with gaps, and copies as bits of their own."""
     defects = {name: refuted(atom) for name, atom in COPIES.items() if "TMEM" not in name or "dp256b2x" in name}

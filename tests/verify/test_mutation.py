@@ -46,6 +46,7 @@ def test_copies_take_part_both_ways_and_on_both_sides() -> None:
     assert all(made.parts == ("Src", "Dst") for made in mutants(registry()["SM75_U32x4_LDSM_N"], "Src"))
 
 
+@pytest.mark.slow
 def test_the_whole_registry_is_refuted() -> None:
     """Book, z3 and recording refute all mutants that are another function; intrinsic claims alone do not."""
     score = campaign(list(registry().values()))
@@ -60,6 +61,7 @@ def test_the_whole_registry_is_refuted() -> None:
     assert "\n".join(score.lines()) in (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN", "--format", "json"]) == 0
     document = json.loads(capsys.readouterr().out)

@@ -28,6 +28,8 @@ from verify.live import Live
 from verify.silicon import Recorded
 from verify.verdict import Evidence, Kind, Status, Witness
 
+pytestmark = pytest.mark.slow
+
 TN = "SM80_16x8x16_F32F16F16F32_TN"
 SS = "SM90_64x16x16_F32F16F16_SS"
 SPARSE = "SM90::GMMA::SPARSE::GMMA_64x64x32_F32F16F16_RS"

@@ -21,6 +21,8 @@ from verify.judgement import Court
 from verify.subject import look_up
 from verify.verdict import Witness
 
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("unclaimed")]  # its fixtures are made once a run
+
 BARE = tuple(unclaimed(registry().values()))
 SPARSE = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
