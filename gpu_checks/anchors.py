@@ -71,7 +71,7 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
 def kindred(signature: Signature) -> Signature | None:
     """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
     a = signature.operands.get("A")
-    if a is None or signature.lanes != 32 or len(signature.shape) != 3:
+    if a is None or signature.lanes != 32:
         return None
     alike = ((one.operands["A"].bits, one.shape[2]) == (a.bits, a.extent[1]) for one in _narrow())
     return next(compress(_narrow(), alike), None)
