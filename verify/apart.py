@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from proofs.progress import Progress, each
 from verify.cli import Exit, Named, UsageError, complain
-from verify.report import Report
+from verify.report import Case, Report
+from verify.verdict import Witness
 
 S = TypeVar("S", bound=Named)
 T = TypeVar("T")
@@ -35,6 +36,20 @@ class Partial(Report):
         return Exit.USAGE if self.refused and code is not Exit.CONTRADICTION else code
 
 
+def judged(
+    atoms: Sequence[S],
+    judge: Callable[[S], Case],
+    require: Iterable[str] = (),
+    expect_known: bool = False,
+    quiet: bool = False,
+) -> Partial:
+    """The report on some atoms, each judged by itself."""
+    told, missing = told_apart(atoms, judge, "atoms", quiet)
+    cases = tuple(case for case in told if isinstance(case, Case))
+    refused, broken = (told.count(code) for code in (Exit.USAGE, Exit.CONTRADICTION))
+    return Partial(cases, frozenset(map(Witness, require)), expect_known, missing, refused, broken)
+
+
 def told_apart(
     stated: Sequence[S], tell: Callable[[S], T], what: str, quiet: bool = False
 ) -> tuple[list[T | Exit], int]:
@@ -42,13 +57,14 @@ def told_apart(
 
     Of one that is refused, or that we fail at, a line on stderr and its code.
     """
+    from gpu_checks import RecordingError
     from isa_tables import TableError
     from layouts.atoms import AtomFileError
 
     def told(one: S, shown: Progress) -> T | Exit:
         try:
             return tell(one)
-        except (UsageError, AtomFileError, TableError) as error:
+        except (UsageError, AtomFileError, TableError, RecordingError) as error:
             with shown.aside():
                 return complain(f"lanecheck: {error}", Exit.USAGE)
         except Exception as error:

@@ -37,7 +37,7 @@ class Silent:
 def unclaimed(atoms: Iterable[AnyAtom]) -> Iterator[str]:
     """The mnemonics of the tables that none of the atoms names, sorted."""
     named = set()
-    for mnemonic in dict.fromkeys(mnemonic for atom in atoms for mnemonic in atom.ptx or ()):
+    for mnemonic in dict.fromkeys(mnemonic for atom in atoms for mnemonic in atom.mnemonics):
         try:
             named.add(find(mnemonic).mnemonic)
         except isa_tables.IsaError:

@@ -85,8 +85,8 @@ def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
         for wrong in row.refuted:
             known = " (known)" if wrong.known else ""
             yield "refuted", f"REFUTED{known} {wrong.name} {wrong.part or 'ptx'}: {wrong.claim}: {wrong.statement}"
-        for name in row.surprises:
-            yield "refuted", surprise(name)
+        for name, how in row.surprises.items():
+            yield "refuted", surprise(name, how)
     for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.unclaimed)):
         yield from _silent(counted, rows)
 
@@ -179,7 +179,7 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
             {"name": w.name, "part": w.part, "claim": w.claim, "statement": w.statement, "known": w.known}
             for w in row.refuted
         ],
-        "surprises": row.surprises,
+        "surprises": list(row.surprises),
     }
 
 

@@ -20,7 +20,7 @@ from layouts.atoms import AnyAtom
 from proofs.progress import each
 from verify.atlas_book import Silent, as_atom
 from verify.cli import Exit
-from verify.judgement import Court, adapter
+from verify.judgement import Court
 from verify.report import REQUIRED, Case, Report
 from verify.verdict import Origin, Status, Verdict, Witness, origin
 
@@ -68,7 +68,7 @@ class Row:
     sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
     adapters: Counter[str] = field(default_factory=Counter)  # what copies do after the instruction
     refuted: list[Refuted] = field(default_factory=list)
-    surprises: list[str] = field(default_factory=list)  # atoms whose known defect is gone, or is not all that is wrong
+    surprises: dict[str, str] = field(default_factory=dict)  # atoms that are not as their entries expect
     claims: Counter[Status] = field(default_factory=Counter)
     shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
     evidence: int = 0
@@ -79,8 +79,8 @@ class Row:
         self.verdicts[case.status] += 1
         self.adapters.update(filter(None, [case.adapter]))
         self.claims.update(verdict.status for verdict in case.verdicts)
-        if case.known_defect and not case.as_known:
-            self.surprises.append(case.name)
+        if how := case.surprise(expect_known=True):
+            self.surprises[case.name] = how
         for witness in witnesses:
             self._hear(witness, case, mnemonics)
         for verdict in case.verdicts:
@@ -105,7 +105,7 @@ class Row:
         self.adapters.update(other.adapters)
         self.sources |= other.sources
         self.refuted += other.refuted
-        self.surprises += other.surprises
+        self.surprises |= other.surprises
         for witness, counts in other.told.items():
             self.told.setdefault(witness, Counter()).update(counts)
         for witness, reasons in other.reasons.items():
@@ -265,7 +265,7 @@ def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = 
 def _count(atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit]) -> None:
     """Judge an atom and count it in its row."""
     family, name = where
-    case = Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "", adapter=adapter(atom))
+    case = court.case(atom)
     heard = [witness for witness in Witness if witness in court.witnesses]
-    rows.setdefault(name, Row(name, family)).add(case, atom.ptx or (), heard)
+    rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, heard)
     exits.add(Report((case,), expect_known=True).exit())

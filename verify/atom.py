@@ -15,8 +15,8 @@ from verify import cli, selection
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
+    from verify.apart import Partial
     from verify.judgement import Court
-    from verify.report import Report
     from verify.verdict import Verdict, Witness
 
 DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
@@ -40,20 +40,20 @@ def _main(argv: Sequence[str] | None) -> int:
         raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)
     report = _heard([pool[name] for name in names], options)
-    cli.report(report, options)
+    if report.cases or not (report.refused or report.broken):
+        cli.report(report, options)
     return report.exit()
 
 
-def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
+def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Partial:
     from gpu_checks import RecordingError
-    from layouts.atoms import AtomFileError
 
     try:
         with ExitStack() as clean_up:
             clean_up.enter_context(cli.uncollected())
             clean_up.enter_context(cli.warnings_in_a_line())
             return _judge(atoms, _court(options, clean_up), options)
-    except (RecordingError, AtomFileError) as error:
+    except RecordingError as error:
         raise cli.UsageError(str(error)) from error
 
 
@@ -107,21 +107,13 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
     return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)), options=asked)
 
 
-def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
-    from proofs.progress import each
-    from verify.judgement import adapter
-    from verify.report import Case, Report
-    from verify.verdict import Witness
+def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Partial:
+    from verify.apart import judged
 
-    def case(atom: AnyAtom, _: object) -> Case:
-        verdicts = court.judge(atom)
-        if options.emit_smt:
-            _emit(Path(options.emit_smt), verdicts)
-        layouts, known = tuple(atom.operands.items()), atom.known_defect or ""
-        return Case(atom.name, tuple(verdicts), known, layouts, adapter(atom))
-
-    cases, missing = each(atoms, case, "atoms", lambda atom: atom.name, options.quiet)
-    return Report(tuple(cases), frozenset(Witness(w) for w in options.require), options.expect_known, missing)
+    report = judged(atoms, court.case, options.require, options.expect_known, options.quiet)
+    for case in report.cases if options.emit_smt else ():
+        _emit(Path(options.emit_smt), case.verdicts)
+    return report
 
 
 def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:

@@ -312,7 +312,7 @@ def _through_fragments(
 
     An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
     """
-    instruction = subject.instructions[0]
+    instruction = subject.instruction
     which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
     trials, products = len(given["A"]), int(which.max()) + 1
     seen = {}

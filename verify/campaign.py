@@ -124,7 +124,7 @@ def sampled(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[AnyAtom]:
         if atom.family is None and isinstance(atom, Atom):
             chosen.append(atom)
         else:
-            counted = re.sub(r"\.x\d+", ".xN", " ".join(atom.ptx or ()))
+            counted = re.sub(r"\.x\d+", ".xN", " ".join(atom.mnemonics))
             members.setdefault(counted if atom.family is None else atom.family.name, []).append(atom)
     for listed in members.values():
         least = min(listed, key=_extent)

@@ -20,8 +20,10 @@ def claims(subject: Subject) -> list[Claim[Kind]]:
     threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
     listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
     for part in subject.parts:
-        listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, (part,))) for k in OF_OPERANDS]
+        seen = [other for view in subject.views for other in view.parts if other.name == part.name]
+        listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, seen)) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
+    listed += [Claim(atom.name, name, Kind.EQUALS, "equals the PTX ISA") for name in subject.unsaid]
     for named in subject.named:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit {named.mnemonic}"))
     if not subject.named:

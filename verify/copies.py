@@ -16,7 +16,7 @@ from verify.book import Table, evaluate
 from verify.claims import rests_on
 from verify.copy_formulas import BYTE, Carried, Side, inverse
 from verify.formulas import Formula, Memory
-from verify.subject import Named, Part, Subject, issuers, look_up, thread_value, threads
+from verify.subject import Named, Part, Subject, issuers, joined, known, look_up, thread_value, threads
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
 
 SIDES = ("Src", "Dst")
@@ -27,11 +27,20 @@ KINDS = (Kind.WELL_FORMED, Kind.SIZE, Kind.IN_BOUNDS, Kind.OWNS, Kind.EQUALS)
 
 
 def prepare_copy(atom: CopyAtom) -> Subject:
-    """Parse the atom's layouts and look up its instruction."""
+    """Parse the atom's layouts and look up its instructions."""
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     chosen = _chosen(parsed["Src"][0])
-    named = tuple(look_up(mnemonic, chosen) for mnemonic in dict.fromkeys(atom.ptx or ()))
-    instruction = next((n.instruction for n in named if n.instruction is not None), None)
+    named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
+    return joined([_seen(atom, parsed, named, instruction) for instruction in known(named) or (None,)])
+
+
+def _seen(
+    atom: CopyAtom,
+    parsed: Mapping[str, tuple[Layout | None, str]],
+    named: tuple[Named, ...],
+    instruction: isa_tables.Instruction | None,
+) -> Subject:
+    """The atom as one instruction sees it: numbered over its lanes, each side with its formula."""
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
     found: Mapping[str, Formula] = {}
     bits = 0
@@ -49,7 +58,7 @@ def prepare_copy(atom: CopyAtom) -> Subject:
         silence = "" if name in found else own
         said = tuple(formula.key for formula in formulas)
         parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
-    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
+    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
 def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
@@ -201,19 +210,19 @@ def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
     if named.instruction is None:
         faults, method = [named.refused], "looked up"
     else:
-        faults, method = [*_faults(subject, atom, named.instruction)], "compared"
+        faults, method = [*_faults(subject.seen_by(named.instruction), atom)], "compared"
     if not faults:
         return Evidence(Witness.BOOK, Status.PROVED, method, 1)
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
     return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
 
 
-def _faults(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
+def _faults(subject: Subject, atom: CopyAtom) -> Iterator[str]:
+    instruction = subject.instruction
     if not moves(instruction):
         yield f"{instruction.signature.mnemonic} multiplies matrices: it copies nothing"
         return
     yield from elsewhere(atom, instruction)
-    yield from _otherwise(subject, atom, instruction)
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
     for name, side in sides(atom, instruction).items():
@@ -243,16 +252,6 @@ def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[s
     for name, space in (("Dst", told[0]), ("Src", told[-1])):
         if atom.space[name] != space:
             yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
-
-
-def _otherwise(subject: Subject, atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    """Of several instructions, one that moves bits otherwise than the one with which the sides are compared."""
-    layouts = {part.name: part.layout for part in subject.parts}
-    found = _formulas(atom, instruction, sides(atom, instruction), layouts)
-    for part in subject.parts:
-        mine = tuple(formula.key for formula in part.formulas)
-        if mine != tuple(found[name].key for name in (part.name,) if name in found):
-            yield f"{part.name} of {instruction.signature.mnemonic} is not that of {subject.named[0].mnemonic}"
 
 
 def same_bits(subject: Subject) -> Evidence:

@@ -15,7 +15,7 @@ import gpu_checks
 from layouts.atoms import Adapter, CopyAtom
 from verify.arithmetic import lane_of, walks
 from verify.copies import elsewhere
-from verify.silicon import Lookup, of_instructions, source, unchecked
+from verify.silicon import Lookup, source, unchecked
 from verify.subject import Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -26,16 +26,12 @@ Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 
 def moved(subject: Subject, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
-    heard = []
-    for instruction in subject.instructions:
-        found = lookup.moves(instruction.signature)
-        if isinstance(found, str):
-            heard.append([unchecked(found)])
-        elif fault := next(elsewhere(atom, instruction), ""):
-            heard.append([unchecked(fault)])
-        else:
-            heard.append([_testify(subject, atom, move) for move in found])
-    return of_instructions(heard)
+    found = lookup.moves(subject.instruction.signature)
+    if isinstance(found, str):
+        return [unchecked(found)]
+    if fault := next(elsewhere(atom, subject.instruction), ""):
+        return [unchecked(fault)]
+    return [_testify(subject, atom, move) for move in found]
 
 
 def _testify(subject: Subject, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:

@@ -17,8 +17,9 @@ from verify.arithmetic import read
 from verify.claims import claims
 from verify.copies import copy_claims, fits_copy, prepare_copy, same_bits
 from verify.copy_silicon import moved
+from verify.report import Case
 from verify.signature import fits
-from verify.subject import Part, Subject, prepare
+from verify.subject import Part, Subject, prepare, spoken
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
 
 SILICON_KINDS = (Kind.RELATION, Kind.EQUALS_ABSOLUTE)
@@ -60,18 +61,34 @@ class Court:
             verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom, self.options))
         return verdicts
 
+    def case(self, atom: AnyAtom) -> Case:
+        """All verdicts on an atom, with what its entry expects."""
+        known, expect = atom.known_defect or "", atom.expect or ""
+        return Case(atom.name, tuple(self.judge(atom)), known, tuple(atom.operands.items()), adapter(atom), expect)
+
     def _hear(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
         if claim.part == "thr":
-            return threads_number_lanes(subject)
+            return of_each(subject, threads_number_lanes)
+        if claim.kind.per_operand and claim.part in subject.unsaid:
+            return self._silence(claim.kind, unsaid(subject, claim.part))
         part = next((p for p in subject.parts if p.name == claim.part), None)
         if part is None:
             return self._whole(claim, subject, before)
         if claim.kind is Kind.WELL_FORMED:
             return well_formed(part)
+        heard = of_each(subject, lambda view: self._operand(claim, view, before))
+        if claim.kind is Kind.EQUALS and subject.by is not None:
+            heard += [silent for why in subject.uncompared for silent in self._silence(claim.kind, why)]
+        return heard
+
+    def _operand(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> list[Evidence]:
+        """What is heard on one operand, as one instruction sees it."""
+        part = next(p for p in subject.parts if p.name == claim.part)
         missing = missing_premise(claim.kind, subject, part) or follows_from(claim, before)
-        if missing:
-            return [Evidence(witness, Status.UNCHECKED, "", reason=missing) for witness in self._cpu(claim.kind)]
-        return self.operand(claim, subject, part)
+        return self._silence(claim.kind, missing) if missing else self.operand(claim, subject, part)
+
+    def _silence(self, kind: Kind, why: str) -> list[Evidence]:
+        return [Evidence(witness, Status.UNCHECKED, "", reason=why) for witness in self._cpu(kind)]
 
     def operand(self, claim: Claim[Kind], subject: Subject, part: Part) -> list[Evidence]:
         """The book's and the solver's evidence on one operand, computed once for equal questions."""
@@ -126,14 +143,14 @@ class Court:
 
     def _whole(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
         if claim.kind in SILICON_KINDS:
-            return self._silicon(claim.kind, subject) if Witness.SILICON in self.witnesses else []
+            return self._observed(claim.kind, subject) if Witness.SILICON in self.witnesses else []
         if claim.kind is Kind.TILING:
             return self._tiling(subject, before) if Witness.PROOF in self.witnesses else []
         if claim.kind is Kind.SAME_BITS:
             return self._same_bits(subject) if Witness.BOOK in self.witnesses else []
         if claim.kind is Kind.SIGNATURE:
             return self._signature(subject, sum(v.claim.kind is Kind.SIGNATURE for v in before))
-        return self._product(subject, before)
+        return of_each(subject, lambda view: self._product(view, before))
 
     def _same_bits(self, subject: Subject) -> Iterable[Evidence]:
         texts = (Kind.SAME_BITS, *(part.text for part in subject.parts))
@@ -148,25 +165,29 @@ class Court:
             return [fits_copy(subject, subject.atom, named)]
         heard = [fits(subject, named)]
         if named.instruction is not None and Witness.PROOF in self.witnesses:
-            proved = proof.one_product(subject, named.instruction, self.budget, self._solver())
+            proved = proof.one_product(subject.seen_by(named.instruction), self.budget, self._solver())
             refuted = heard[0].status is Status.REFUTED  # in whatever respect: the solver speaks of the products alone
             heard += [e for e in proved if not refuted or e.status is Status.REFUTED]
         return heard
 
-    def _silicon(self, kind: Kind, subject: Subject) -> Iterable[Evidence]:
+    def _observed(self, kind: Kind, subject: Subject) -> Iterable[Evidence]:
+        """What GPUs showed of every instruction that the atom names, or why of one nothing can be looked up."""
+        if subject.by is None:
+            return [silicon.unchecked(subject.no_book)]
+        heard = of_each(subject, lambda view: self._silicon(kind, view))
+        return heard + [silicon.unchecked(why) for why in subject.uncompared]
+
+    def _silicon(self, kind: Kind, subject: Subject) -> list[Evidence]:
         maps = tuple((part.text, part.extent) for part in subject.parts)
         spaces = tuple(subject.atom.space.items())
-        mnemonics = tuple(i.signature.mnemonic for i in subject.instructions)
-        if not mnemonics:
-            why = subject.no_book
-            return [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)]
+        mnemonic = spoken(subject.instruction)
         if isinstance(subject.atom, CopyAtom):
-            key = (Witness.SILICON, kind, maps, spaces, subject.atom.thr, subject.atom.adapter, mnemonics)
+            key = (Witness.SILICON, kind, maps, spaces, subject.atom.thr, subject.atom.adapter, mnemonic)
             atom = subject.atom
             return self._once(key, atom.name, lambda: tuple(moved(subject, atom, self.lookup)))
         ask = silicon.relation if kind is Kind.RELATION else silicon.absolute
         return self._once(
-            (Witness.SILICON, kind, maps, spaces, subject.atom.thr, mnemonics),
+            (Witness.SILICON, kind, maps, spaces, subject.atom.thr, mnemonic),
             subject.atom.name,
             lambda: tuple(ask(subject, self.lookup)),
         )
@@ -182,9 +203,10 @@ class Court:
             lambda: (proof.tiling(self.budget, self._solver()),),
         )
 
-    def _product(self, subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
+    def _product(self, subject: Subject, before: list[Verdict]) -> list[Evidence]:
         premise = unproved(before, Kind.SIZE) or unproved(before, Kind.IN_BOUNDS)
         why = f"its premise does not stand: {premise}" if premise else subject.no_book
+        why = why or (f"the threads are at fault: {subject.thr_fault}" if subject.thr_fault else "")
         why = why or next((part.silence for part in subject.parts if part.silence), "")
         if why:
             return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)] if Witness.BOOK in self.witnesses else []
@@ -216,6 +238,37 @@ class Court:
         if kind is Kind.SIZE:
             return [Witness.BOOK]
         return [w for w in (Witness.BOOK, Witness.PROOF) if w in self.witnesses]
+
+
+def of_each(subject: Subject, hear: Callable[[Subject], Iterable[Evidence]]) -> list[Evidence]:
+    """What is heard of an atom as each instruction sees it: all must fit, so those that refute it speak alone, by name.
+
+    That two instructions differ is no contradiction; that two witnesses differ about one is.
+    """
+    if not subject.others:
+        return list(hear(subject))
+    heard = [[by_name(view, evidence) for evidence in hear(view)] for view in subject.views]
+    refuting = [each for each in heard if any(e.status is Status.REFUTED for e in each)]
+    distinct: list[Evidence] = []
+    for evidence in (e for each in refuting or heard for e in each):
+        if evidence not in distinct:
+            distinct.append(evidence)
+    return distinct
+
+
+def by_name(view: Subject, evidence: Evidence) -> Evidence:
+    """Evidence whose counterexample says by which instruction it is one."""
+    wrong = evidence.counterexample
+    if wrong is None:
+        return evidence
+    return replace(
+        evidence, counterexample=replace(wrong, statement=f"by {spoken(view.instruction)}: {wrong.statement}")
+    )
+
+
+def unsaid(subject: Subject, operand: str) -> str:
+    """Why nothing can be said of an operand that the atom leaves out."""
+    return f"the atom does not say how {operand} is dealt out, which {subject.unsaid[operand]} takes from registers"
 
 
 def prepared(atom: AnyAtom) -> Subject:

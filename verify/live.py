@@ -44,15 +44,11 @@ class Live:
             return [unchecked(claimed)]
         if len(claimed) < len(subject.parts):
             return [unchecked("products are run with all operands in registers")]
-        heard = []
-        for instruction in subject.instructions:
-            if more := instruction.operands.keys() - PLAIN:
-                heard.append(unchecked(f"products are run with A, B and C alone, the instruction has {min(more)} too"))
-                continue
-            maps = {name: _map(name, table) for name, table in claimed.items()}
-            wrong = gpu_checks.multiply(instruction.signature, maps, TRIALS, worker=self.worker)
-            heard.append(unchecked(wrong.reason) if isinstance(wrong, gpu_checks.Unavailable) else _product(wrong))
-        return heard
+        if more := subject.instruction.operands.keys() - PLAIN:
+            return [unchecked(f"products are run with A, B and C alone, the instruction has {min(more)} too")]
+        maps = {name: _map(name, table) for name, table in claimed.items()}
+        wrong = gpu_checks.multiply(subject.instruction.signature, maps, TRIALS, worker=self.worker)
+        return [unchecked(wrong.reason) if isinstance(wrong, gpu_checks.Unavailable) else _product(wrong)]
 
 
 def _map(name: str, table: Table) -> Table:

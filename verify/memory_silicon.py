@@ -51,9 +51,9 @@ def comparable(
 ) -> Comparable | str:
     """Labels and recording brought to the same slots, or why that cannot be; without `memory`, of registers alone."""
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
-    sparse = "E" in subject.instructions[0].operands  # also where the atom left it out
+    sparse = "E" in subject.instruction.operands  # also where the atom left it out
     for part in parts:
-        table, where = subject.instructions[0].operands.get(part.name), _space(subject, part)
+        table, where = subject.instruction.operands.get(part.name), _space(subject, part)
         if table is not None and table.space != where:
             return f"{part.name} is in {where}, the instruction has it in {table.space}"
     registers = tuple(part for part in parts if _space(subject, part) == "reg")
@@ -90,12 +90,12 @@ def _sparse(
     recording: gpu_checks.Recording,
 ) -> Stored | str:
     """What k and metadata are judged by: A's stored elements as the atom or, in memory, the book's addresses say."""
-    meaning, metadata = subject.instructions[0].signature.sparsity, recording.metadata
+    meaning, metadata = subject.instruction.signature.sparsity, recording.metadata
     if meaning is None or metadata is None:
         return "its metadata was not recorded"
     if metadata.kept.keys() != meaning.kept.keys():
         return "the patterns of metadata under which it was recorded are not those of the book"
-    if metadata.rulers.keys() != set(subject.instructions[0].signature.select.get("F", (0,))):
+    if metadata.rulers.keys() != set(subject.instruction.signature.select.get("F", (0,))):
         return "the selectors under which it was recorded are not those of the book"
     b, e = (tables["B"][..., 2], seen.operands["B"][..., CONTRACTED]), claimed.get("E")
     if claimed.get("A") is not None:
@@ -140,7 +140,7 @@ def _by_address(subject: Subject, part: Part, recording: gpu_checks.Recording) -
     fault = _not_whole(part) if where == "smem" else f"{part.name} is in {where}"
     if fault:
         return fault
-    operand, name = subject.instructions[0].operands[part.name], part.name
+    operand, name = subject.instruction.operands[part.name], part.name
     row, col = (grid.ravel() for grid in np.indices(operand.extent))
     x, y = codomain(name, row, col)
     labels = np.stack([np.zeros_like(x), x, y], axis=-1)

@@ -40,7 +40,7 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
     found: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
     for atom in atoms:
         subject = prepared(atom)
-        if atom.known_defect or not subject.instructions or any(p.layout is None for p in subject.parts):
+        if atom.known_defect or subject.by is None or any(p.layout is None for p in subject.parts):
             continue
         for part in subject.parts:
             if part.formulas:

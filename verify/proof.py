@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import isa_tables
 import proofs
 from layouts import Layout, LayoutError, right_inverse
 from verify.arithmetic import halves, modes, spelled, walk
@@ -49,10 +48,9 @@ def certificate(part: Part, copies: int) -> list[Evidence]:
     return [Evidence(Witness.PROOF, Status.PROVED, f"{found.method} certificate")]
 
 
-def one_product(
-    subject: Subject, instruction: isa_tables.Instruction, budget: int, solver: proofs.Solver
-) -> list[Evidence]:
+def one_product(subject: Subject, budget: int, solver: proofs.Solver) -> list[Evidence]:
     """That all threads of a replica work for one of an instruction's products, where it makes several."""
+    instruction = subject.instruction
     if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
         return []
     threads = Layout((subject.threads, 1))  # which elements they hold does not matter here

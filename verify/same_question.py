@@ -40,11 +40,9 @@ class _Table:
 def asked(subject: Subject) -> Key:
     """All of an atom and its instructions that an answer depends on."""
     parts = tuple((part.name, part.text, part.extent, part.said) for part in subject.parts)
-    books = tuple(
-        (*((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in i.operands.items()), i.signature.sparsity)
-        for i in subject.instructions[:1]
-    )
-    return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), books
+    operands, signature = subject.instruction.operands, subject.instruction.signature
+    book = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
+    return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), book, signature.sparsity
 
 
 def seen(recording: gpu_checks.Recording) -> Key:

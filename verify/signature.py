@@ -10,7 +10,7 @@ from math import prod
 
 import isa_tables
 from verify.arithmetic import lane_of
-from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject, contracted, issuers
+from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject, contracted
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
 
@@ -20,7 +20,7 @@ def fits(subject: Subject, named: Named) -> Evidence:
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
         return _refuted("looked up", [named.refused])
-    faults = [*_faults(subject, named.instruction), *_element_faults(subject)]
+    faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)] or [*_again(subject, named)]
     return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
 
 
@@ -29,23 +29,33 @@ def _refuted(method: str, faults: list[str]) -> Evidence:
     return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
 
 
-def _faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
-    signature = instruction.signature
+def _again(subject: Subject, named: Named) -> Iterator[str]:
+    """That an instruction issued before makes the whole product already; other spellings of one are not issued."""
+    issued = list(dict.fromkeys(subject.mma.ptx or ()))
+    if subject.mma.element or named.mnemonic not in issued:
+        return
+    before = issued[: issued.index(named.mnemonic)]
+    for other in subject.named:
+        if other.mnemonic in before and other.instruction and not [*_faults(subject.seen_by(other.instruction))]:
+            whole = f"{other.mnemonic} makes the whole product already"
+            yield f"{whole}; several spellings of one instruction are a nested list in `ptx`"
+
+
+def _faults(subject: Subject) -> Iterator[str]:
+    signature = subject.instruction.signature
     atom = subject.mma
     m, n, k = atom.shape
     claimed, real = (m, n, k * contracted(atom)), signature.shape
     if claimed != real:
         yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
-    if subject.lanes != issuers(instruction):
-        yield f"the atom has {subject.lanes} lanes, the instruction {issuers(instruction)}"
     yield from _type_faults(atom.types, signature.types)
     if "C" not in signature.operands and atom.types["C"] != atom.types["D"]:
         yield f"C is {atom.types['C']}, the instruction accumulates in D, which is {atom.types['D']}"
-    lacking = [name for name in EXTRA if name not in atom.operands and _dealt(signature, name)]
-    yield from (f"the instruction has an operand {name}, the atom has none" for name in lacking)
+    excess = [name for name in EXTRA if name in atom.operands and name not in signature.operands]
+    yield from (f"the atom has an operand {name}, the instruction has none" for name in excess)
     for part in subject.parts:
         yield from _place_faults(subject, part, signature)
-    yield from _product_faults(subject, instruction)
+    yield from _product_faults(subject, subject.instruction)
 
 
 def _type_faults(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
@@ -72,11 +82,6 @@ def _type_faults(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]])
 
 def _together(operands: Sequence[str], types: Sequence[str]) -> str:
     return ", ".join(f"{operand} {word}" for operand, word in zip(operands, types, strict=True))
-
-
-def _dealt(signature: isa_tables.Signature, name: str) -> bool:
-    """Whether an instruction has an operand and deals it out to threads."""
-    return name in signature.operands and signature.operands[name].space == "reg"
 
 
 def _place_faults(subject: Subject, part: Part, signature: isa_tables.Signature) -> Iterator[str]:

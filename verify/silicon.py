@@ -254,7 +254,7 @@ def _never(signature: Signature) -> str:
 
 
 def relation(subject: Subject, lookup: Lookup) -> list[Evidence]:
-    """One piece of evidence for each instruction of the atom and each GPU that recorded it."""
+    """One piece of evidence for each GPU that recorded the atom's instruction."""
     return _each(subject, lookup, _related)
 
 
@@ -264,24 +264,12 @@ def absolute(subject: Subject, lookup: Lookup) -> list[Evidence]:
 
 
 def _each(subject: Subject, lookup: Lookup, testify: Testify) -> list[Evidence]:
-    heard: list[list[Evidence]] = []
     known = lookup.answers if isinstance(lookup, Recorded) else {}
     claims = cache(lambda: labels(subject))
-    for found in [lookup(instruction.signature) for instruction in subject.instructions]:
-        if isinstance(found, str):
-            heard.append([unchecked(found)])
-        else:
-            heard.append([_asked(subject, claims, recording, testify, known) for recording in found])
-    return of_instructions(heard)
-
-
-def of_instructions(heard: Sequence[list[Evidence]]) -> list[Evidence]:
-    """What several instructions showed: each must bear the atom out, so those that refute it speak alone.
-
-    That two instructions differ is no contradiction; that two recordings of one do is.
-    """
-    refuting = [each for each in heard if any(e.status is Status.REFUTED for e in each)]
-    return [evidence for each in refuting or heard for evidence in each]
+    found = lookup(subject.instruction.signature)
+    if isinstance(found, str):
+        return [unchecked(found)]
+    return [_asked(subject, claims, recording, testify, known) for recording in found]
 
 
 def _asked(

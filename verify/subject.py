@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
 from typing import Any
@@ -86,7 +86,7 @@ class Named:
 
 @dataclass(frozen=True, slots=True)
 class Subject:
-    """An atom with everything that its claims are about.
+    """An atom with everything that its claims are about, as one instruction sees it: the first known of those it names.
 
     `thr` and `rep` are None, and `thr_fault` says why, unless lane thr(t) + rep(q) names every lane once.
     """
@@ -98,6 +98,8 @@ class Subject:
     lanes: int
     parts: tuple[Part, ...]
     named: tuple[Named, ...]
+    by: isa_tables.Instruction | None = None  # whose formulas the parts have and whose lanes are counted
+    others: tuple[Subject, ...] = ()  # the same atom as each further instruction sees it
 
     @property
     def mma(self) -> Atom:
@@ -107,20 +109,42 @@ class Subject:
         return self.atom
 
     @property
-    def instructions(self) -> tuple[isa_tables.Instruction, ...]:
-        """The instructions that the book holds."""
-        return tuple(n.instruction for n in self.named if n.instruction is not None)
+    def views(self) -> tuple[Subject, ...]:
+        """The atom as each instruction sees it that the ISA tables hold; as it stands where they hold none."""
+        return (self, *self.others)
+
+    @property
+    def instruction(self) -> isa_tables.Instruction:
+        """The instruction that sees the atom so. Raises TypeError where there is none."""
+        if self.by is None:
+            raise TypeError(f"{self.atom.name}: {self.no_book}")
+        return self.by
+
+    def seen_by(self, instruction: isa_tables.Instruction) -> Subject:
+        """The atom as one of its instructions sees it."""
+        return next(view for view in self.views if view.by and spoken(view.by) == spoken(instruction))
+
+    @property
+    def uncompared(self) -> tuple[str, ...]:
+        """Why some of the instructions that the atom names cannot be compared with it."""
+        return tuple(n.refused or n.unknown for n in self.named if n.instruction is None)
+
+    @property
+    def unsaid(self) -> dict[str, str]:
+        """The operands that an instruction deals out to threads and the atom does not give, each with its mnemonic."""
+        held = {name: spoken(view.by) for view in self.views if view.by for name in EXTRA if _dealt(view.by, name)}
+        return {name: mnemonic for name, mnemonic in held.items() if name not in self.atom.operands}
 
     @property
     def no_book(self) -> str:
         """Why the book has no formula for the atom; empty when it has one."""
-        if self.instructions:
+        if self.by is not None:
             return ""
         if self.atom.ptx is None:
             return "the atom names no instruction (`ptx` is absent)"
         if not self.atom.ptx:
             return "the atom issues no matrix instruction (`ptx` is empty)"
-        return "; ".join(n.refused or n.unknown for n in self.named)
+        return "; ".join(self.uncompared)
 
     @property
     def threads(self) -> int:
@@ -158,21 +182,47 @@ class Subject:
 def prepare(atom: Atom) -> Subject:
     """Parse the atom's layouts and look up its instructions.
 
-    Raises AtomFileError for an operand that the instruction does not have.
+    Raises AtomFileError for an operand that none of the instructions has.
     """
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
     chosen = tuple({**space, "M": m, "N": n, "K": k * contracted(atom)}.items())
-    named = tuple(look_up(mnemonic, chosen) for mnemonic in dict.fromkeys(atom.ptx or ()))
-    instructions = [n.instruction for n in named if n.instruction is not None]
-    lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instructions[0]) if instructions else 0)
+    named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
+    every = known(named)
+    for name in atom.operands.keys() & EXTRA if every else ():
+        if not any(name in instruction.operands for instruction in every):
+            raise AtomFileError(atom.file, f"{atom.name}.{name}", f"{spoken(every[0])} has no operand {name}")
+    return joined([_seen(atom, named, instruction) for instruction in every or (None,)])
+
+
+def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
+    """The instructions that were found, each once, however often and in whatever spelling it is named."""
+    found = [n.instruction for n in named if n.instruction is not None]
+    return list({spoken(instruction): instruction for instruction in reversed(found)}.values())[::-1]
+
+
+def joined(views: Sequence[Subject]) -> Subject:
+    """The first view of an atom, with the others."""
+    first, *others = views
+    return replace(first, others=tuple(others))
+
+
+def spoken(instruction: isa_tables.Instruction) -> str:
+    """An instruction's mnemonic, as the tables spell it."""
+    return instruction.signature.mnemonic
+
+
+def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None) -> Subject:
+    """The atom as one instruction sees it: numbered over its lanes, each operand with its formulas."""
+    m, n, k = atom.shape
+    lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction is not None else 0)
     extents = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}
     parts = []
     for name, text in atom.operands.items():
         layout, fault = thread_value(text)
-        found, silence = _formulas(atom, name, instructions, extents[name])
+        found, silence = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
         parts.append(Part(name, text, layout, fault, extents[name], tuple(found.values()), silence, tuple(found)))
-    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named)
+    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
 def contracted(atom: Atom) -> int:
@@ -247,39 +297,38 @@ def issuers(instruction: isa_tables.Instruction) -> int:
 def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Named:
     """The instruction as an atom chooses it, where its text leaves that open; or the book's answer that it is none.
 
-    A space that the instruction cannot have is for the comparison of spaces to refute. An extent that the book does
-    not list may be one that it leaves out, so it refutes nothing.
+    A space that the instruction cannot have is for the comparison of spaces to refute. The ISA's lists of extents are
+    complete: one that they lack is no instruction.
     """
     try:
         select = find(mnemonic).select
         offered: dict[str, Any] = {key: value for key, value in chosen if key in select}
         extents = {key: value for key, value in offered.items() if key in EXTENTS}
-        for wanted in (offered, extents):
-            with suppress(isa_tables.NotInIsa):
-                return Named(mnemonic, isa_tables.instruction(mnemonic, **wanted))
-        told = ", ".join(f"{key} = {value}" for key, value in extents.items())
-        return Named(mnemonic, None, unknown=f"the book does not list {told} of {mnemonic}")
+        with suppress(isa_tables.NotInIsa):
+            return Named(mnemonic, isa_tables.instruction(mnemonic, **offered))
+        return Named(mnemonic, isa_tables.instruction(mnemonic, **extents))
     except isa_tables.UnknownInstruction as error:
         return Named(mnemonic, None, unknown=str(error))
     except isa_tables.NotInIsa as error:
         return Named(mnemonic, None, refused=str(error))
 
 
+def _dealt(instruction: isa_tables.Instruction, name: str) -> bool:
+    """Whether an instruction has an operand and deals it out to threads."""
+    return name in instruction.operands and instruction.operands[name].space == "reg"
+
+
 def _formulas(
-    atom: Atom, name: str, instructions: Sequence[isa_tables.Instruction], extent: tuple[int, int]
+    name: str, instruction: isa_tables.Instruction, extent: tuple[int, int]
 ) -> tuple[dict[tuple[object, ...], Formula], str]:
-    """Every distinct formula that the instructions have for an operand, by its key, or why they have none."""
+    """Every distinct formula that an instruction has for an operand, by its key, or why it has none."""
+    held = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
+    if not held:
+        return {}, f"the book does not describe {name} of {spoken(instruction)}"
     distinct: dict[tuple[object, ...], Formula] = {}
     silence = ""
-    for instruction in instructions:
-        held = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
-        mnemonic = instruction.signature.mnemonic
-        if not held and name in EXTRA:
-            raise AtomFileError(atom.file, f"{atom.name}.{name}", f"{mnemonic} has no operand {name}")
-        if not held:
-            silence = f"the book does not describe {name} of {mnemonic}"
-        for fragment in held:
-            found, silence = formulas(name, instruction, instruction.operands[fragment], extent)
-            for formula in found:
-                distinct.setdefault(formula.key, formula)
+    for fragment in held:
+        found, silence = formulas(name, instruction, instruction.operands[fragment], extent)
+        for formula in found:
+            distinct.setdefault(formula.key, formula)
     return distinct, silence

@@ -51,8 +51,8 @@ def shared_out(tiling: Tiling, dealt: Dealt) -> Held:
     values = prod(dealt.extent(tiling.tile)) * dealt.held // tiling.threads
     bits = _bits(tiling, dealt)
     registers = ceil(values * bits / 32)
-    if tiling.subject.instructions:
-        fragments = tiling.subject.instructions[0].signature.operands
+    if tiling.subject.by is not None:
+        fragments = tiling.subject.by.signature.operands
         name = next((f for f in FRAGMENTS.get(dealt.name, (dealt.name,)) if f in fragments), "")
         if name and dealt.part.values == fragments[name].values:
             wide = 2 if fragments[name].reg_type.endswith("64") else 1
@@ -115,10 +115,10 @@ def _space(tiling: Tiling, dealt: Dealt) -> str:
 def _bits(tiling: Tiling, dealt: Dealt) -> int:
     """Bits of register that an element takes: as the instruction packs it, else its type's width."""
     atom = tiling.subject.mma
-    for instruction in tiling.subject.instructions[:1]:
-        for fragment in FRAGMENTS.get(dealt.name, (dealt.name,)):
-            if fragment in instruction.signature.operands:
-                return instruction.signature.operands[fragment].bits
+    fragments = {} if tiling.subject.by is None else tiling.subject.by.signature.operands
+    for fragment in FRAGMENTS.get(dealt.name, (dealt.name,)):
+        if fragment in fragments:
+            return fragments[fragment].bits
     element = atom.element.get(dealt.name, "")
     count, _, kind = element.partition("x")
     kind = kind or atom.types.get(dealt.name, "b32")

@@ -42,7 +42,7 @@ def _told(run: TilingRun) -> Evidence:
 def _same(tiling: Tiling, product: Product) -> bool:
     """Whether a run multiplied through the partitions of this tiled MMA, compared at every thread and value."""
     atom = tiling.subject.mma
-    named = {instruction.signature.mnemonic for instruction in tiling.subject.instructions}
+    named = {view.by.signature.mnemonic for view in tiling.subject.views if view.by is not None}
     named |= {f"{FMA}{atom.types.get('A', '')}"} if not atom.ptx and atom.shape == (1, 1, 1) else set()
     apart = any(extent % unit for extent, unit in zip(product.tile, tiling.mma.shape_mnk, strict=True))
     if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or apart:

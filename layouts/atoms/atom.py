@@ -11,8 +11,22 @@ if TYPE_CHECKING:
     from layouts.atoms.family import Family
 
 
+class Issued:
+    """What an atom issues: `ptx` in order, each instruction in the first of its spellings."""
+
+    __slots__ = ()
+    ptx: tuple[str, ...] | None
+    spellings: Mapping[str, tuple[str, ...]]
+
+    @property
+    def mnemonics(self) -> tuple[str, ...]:
+        """Every mnemonic that the atom names, once each: those it issues, each followed by its other spellings."""
+        every = ((first, *self.spellings.get(first, ())) for first in self.ptx or ())
+        return tuple(dict.fromkeys(mnemonic for spelled in every for mnemonic in spelled))
+
+
 @dataclass(frozen=True, slots=True)
-class Atom:
+class Atom(Issued):
     """The claim that an instruction deals its operands out to lanes as these layouts say.
 
     A layout maps (logical thread, value) to an element: A, E and SFA to m + M*k, B and SFB to n + N*k, C and D to
@@ -33,6 +47,8 @@ class Atom:
     copies: Mapping[str, int] = field(default_factory=dict)  # operand -> how often each element is held
     family: Family | None = field(default=None, repr=False, compare=False)  # its entry with parameters
     params: Mapping[str, int | str] = field(default_factory=dict)  # the values of that entry's parameters
+    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # of one in `ptx`: for other toolkits
+    expect: str | None = None  # "UNCHECKED: why", where the ISA leaves open what would be compared
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +63,7 @@ class Adapter:
 
 
 @dataclass(frozen=True, slots=True)
-class CopyAtom:
+class CopyAtom(Issued):
     """The claim that an instruction moves bits as these layouts say.
 
     Src and Dst map (logical thread, bit) to the number of a bit; what Src calls a bit, Dst calls it too, on its side
@@ -67,6 +83,8 @@ class CopyAtom:
     file: str
     family: Family | None = field(default=None, repr=False, compare=False)
     params: Mapping[str, int | str] = field(default_factory=dict)
+    spellings: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    expect: str | None = None
 
 
 class AtomFileError(ValueError):

@@ -14,7 +14,7 @@ SIDES = ("Src", "Dst")
 LAYOUTS = (*SIDES, "Ref")
 SPACES = ("reg", "smem", "gmem", "tmem")
 REQUIRED = ("thr", *LAYOUTS, "space", "source")
-OPTIONAL = ("ptx", "bits", "copies", "adapter", "known_defect")
+OPTIONAL = ("ptx", "bits", "copies", "adapter", "known_defect", "expect")
 LONGEST = 64  # bytes of an adapter
 
 
@@ -40,6 +40,8 @@ def atom(entry: Entry) -> CopyAtom:
         file=entry.file,
         family=entry.family,
         params=entry.params,
+        spellings=entry.spellings(),
+        expect=entry.expectation(),
     )
 
 

@@ -78,13 +78,34 @@ class Entry:
         return stated
 
     def ptx(self) -> tuple[str, ...] | None:
-        """The instructions, or None where the key is absent."""
-        listed = self.table.get("ptx")
-        if listed is None:
+        """What is issued, in order, each instruction in its first spelling; None where the key is absent."""
+        issued = self._issued()
+        return None if issued is None else tuple(spelled[0] for spelled in issued)
+
+    def spellings(self) -> dict[str, tuple[str, ...]]:
+        """The further spellings of what is issued, by the first."""
+        return {first: tuple(others) for first, *others in self._issued() or () if others}
+
+    def _issued(self) -> tuple[tuple[str, ...], ...] | None:
+        """Each issued instruction with all its spellings: a nested array gives several."""
+        stated = self.table.get("ptx")
+        if stated is None:
             return None
-        if not isinstance(listed, list):
-            self.fail("ptx", f"expected an array of mnemonics, found {kind(listed)}")
-        return tuple(self._mnemonic(mnemonic, f"ptx[{i}]") for i, mnemonic in enumerate(listed))
+        if isinstance(stated, str):
+            return ((self._mnemonic(stated, "ptx"),),)
+        if not isinstance(stated, list):
+            self.fail("ptx", f"expected a mnemonic or an array of mnemonics, found {kind(stated)}")
+        return tuple(self._spelled(one, f"ptx[{i}]") for i, one in enumerate(stated))
+
+    def _spelled(self, one: object, key: str) -> tuple[str, ...]:
+        if not isinstance(one, list):
+            return (self._mnemonic(one, key),)
+        found = tuple(self._mnemonic(text, f"{key}[{i}]") for i, text in enumerate(one))
+        if not found:
+            self.fail(key, "a nested list with no spelling; `ptx = []` is for an atom that issues none")
+        if len(set(found)) < len(found):
+            self.fail(key, "a spelling stands twice; a nested array gives other spellings of one instruction")
+        return found
 
     def _mnemonic(self, value: object, key: str) -> str:
         text = self.text(value, key)
@@ -143,6 +164,17 @@ class Entry:
         """Why the atom is expected to be refuted."""
         defect = self.table.get("known_defect")
         return None if defect is None else self.text(defect, "known_defect")
+
+    def expectation(self) -> str | None:
+        """That the atom is expected to be UNCHECKED, and why; what is expected to be refuted is a `known_defect`."""
+        if "expect" not in self.table:
+            return None
+        text = self.text(self.table["expect"], "expect")
+        if text.partition(":")[0].strip() != "UNCHECKED":
+            self.fail("expect", f'expected "UNCHECKED: why", found {text!r}')
+        if "known_defect" in self.table:
+            self.fail("expect", "a known_defect expects a refutation; give one of the two")
+        return text
 
 
 def kind(value: object) -> str:

@@ -14,7 +14,7 @@ EXTRA = ("E", "SFA", "SFB")  # metadata of a sparse A, and scale factors
 TYPED = ("D", "A", "B", "C")
 SPACES = ("reg", "smem", "tmem")
 REQUIRED = ("shape", "thr", "types", *OPERANDS, "source")
-OPTIONAL = ("ptx", *EXTRA, "element", "space", "copies", "known_defect")
+OPTIONAL = ("ptx", *EXTRA, "element", "space", "copies", "known_defect", "expect")
 ELEMENT = re.compile(r"[1-9][0-9]?x[a-z][a-z0-9]*")
 
 
@@ -37,6 +37,8 @@ def atom(entry: Entry) -> Atom:
         copies=entry.copies((*OPERANDS, *EXTRA)),
         family=entry.family,
         params=entry.params,
+        spellings=entry.spellings(),
+        expect=entry.expectation(),
     )
 
 

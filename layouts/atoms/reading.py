@@ -7,13 +7,15 @@ not that the instruction has it. The rest is for the witnesses.
 An entry is one of these, told apart by its keys:
 
 MMA atom    shape thr types A B C source, and optionally
-            ptx            the instructions it issues; empty: none; absent: not stated
+            ptx            the instructions it issues, in order: a mnemonic or a list, in which a nested list
+                           gives several spellings of one, for several toolkits; empty: none; absent: not stated
             E SFA SFB      metadata of a sparse A, scale factors of A and B
             space          {operand = "smem" or "tmem"}: every thread sees the whole tile; absent: registers
             copies         {operand = how often each element is held}; absent: as the ISA states
             element        "2xf64" or {operand = "2xf64"}: an element is so many of that type
             known_defect   why the atom is expected to be refuted
-copy atom   thr Src Dst Ref source space, and optionally ptx copies known_defect and
+            expect         "UNCHECKED: why": what the ISA leaves open, so that nothing can be compared
+copy atom   thr Src Dst Ref source space, and optionally ptx copies known_defect expect and
             bits           {side = width of an element in the bits that its layout counts}
             adapter        {name, bytes}: a permutation of bytes of Dst after the instruction
 family      either of them with params: see `layouts.atoms.family`

@@ -38,12 +38,12 @@ def file_of(atom: Atom | CopyAtom) -> str:
 
 
 def was_printed(atom: Atom | CopyAtom) -> bool:
-    return isinstance(atom, CopyAtom) or "M" not in atom.params or atom.shape[:2] in PRINTED[atom.thr]
+    return isinstance(atom, CopyAtom) or "UMMA::" not in atom.name or atom.shape[:2] in PRINTED[atom.thr]
 
 
 def facts(atom: Atom | CopyAtom) -> str:
     shape = "x".join(map(str, atom.shape)) if isinstance(atom, Atom) else ""
-    return "\n".join([atom.name, shape, atom.thr, *atom.operands.values(), file_of(atom), " ".join(atom.ptx or ())])
+    return "\n".join([atom.name, shape, atom.thr, *atom.operands.values(), file_of(atom), " ".join(atom.mnemonics)])
 
 
 @pytest.mark.parametrize("file", sorted(FACTS))

@@ -99,10 +99,10 @@ def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
 
 
 WRONG = [
-    ("ptx", 'ptx = "mma.sync"', "MINE.ptx", "expected an array of mnemonics, found a string"),
+    ("ptx", "ptx = 1", "MINE.ptx", "expected a mnemonic or an array of mnemonics, found an integer"),
     ("ptx", "ptx = [1]", "MINE.ptx[0]", "expected a string, found an integer"),
     ("ptx", 'ptx = ["mma", " "]', "MINE.ptx[1]", "found an empty string"),
-    ("ptx", 'ptx = ["mma", ["dp4a"]]', "MINE.ptx[1]", "expected a string, found an array"),
+    ("ptx", 'ptx = ["mma", [["dp4a"]]]', "MINE.ptx[1][0]", "expected a string, found an array"),
     ("shape", "shape = 16", "MINE.shape", "expected [M, N, K], found an integer"),
     ("shape", "shape = [16, 8]", "MINE.shape", "expected [M, N, K], found 2 items"),
     ("shape", "shape = [16, 8, 16.0]", "MINE.shape", "K should be an integer, found a float"),

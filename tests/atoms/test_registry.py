@@ -40,8 +40,12 @@ BROADCAST = {
     for to in ("4x32dp128bit", "2x64dp128bitlw0213", "2x64dp128bitlw0123")
     for ctas in (1, 2)
 }
+MAJORS = "UMMA::Major::K, UMMA::Major::K, UMMA::ScaleIn::One, UMMA::ScaleIn::One>"
+E2M1 = "float_e2m1_t, float_e2m1_t, float"
+SPARSE_PAIR = {f"SM100_MMA_MXF4NVF4_2x1SM_SS_SPARSE<{E2M1}, float_ue8m0_t, 128, {n}, 32, {MAJORS}" for n in (64, 256)}
 DEFECTS = {
     *BROKEN_A,
+    *SPARSE_PAIR,
     "SM61_DP2A",
     "SM75_U32x1_MOVM_T",
     *BROADCAST,

@@ -111,7 +111,7 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
     gone = Path(user_file(tmp_path, text=text + 'known_defect = "B: it was wrong"\n'))
     assert outcomes(gone, "--expect-known")[::2] == (1, ["MINE_0 known defect"])
     assert atom.main(["--atoms", str(gone), "--expect-known", "-q"]) == 1
-    assert "known defects not as expected: 1; exit 1" in capsys.readouterr().out
+    assert "entries not as expected: 1; exit 1" in capsys.readouterr().out
     assert atom.main(["--atoms", str(gone), "--expect-known", "--format", "json"]) == 1
     assert json.loads(capsys.readouterr().out)["surprises"] == ["MINE_0"]
     wrong = ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))") + 'known_defect = "B, ptx: wrong"\n'

@@ -110,7 +110,7 @@ WRONG = {
     ),
     "a second instruction that moves otherwise": (
         TMEM | {"ptx": [*TMEM["ptx"], "tcgen05.ld.sync.aligned.16x256b.x1.b32"]},
-        "Dst of tcgen05.ld.sync.aligned.16x256b.x1.b32 is not that of tcgen05.ld.sync.aligned.32x32b.x4.b32",
+        "by tcgen05.ld.sync.aligned.16x256b.x1.b32: T0 V64",
     ),
     "a second instruction whose recording differs": (
         LDMATRIX | {"ptx": [*LDMATRIX["ptx"], "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"]},

@@ -17,6 +17,7 @@ REQUIRED = {  # the claims on which a required witness must speak
     Witness.PROOF: (Kind.EQUALS,),
     Witness.SILICON: (Kind.RELATION,),
 }
+COMPARED = (Kind.EQUALS, Kind.SIGNATURE)  # where one of them is UNCHECKED, the subject is
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,7 @@ class Case:
     known_defect: str = ""
     layouts: tuple[tuple[str, str], ...] = ()
     adapter: str = ""  # what a copy does to its registers after the instruction
+    expect: str = ""  # that it is expected to be UNCHECKED, and why
 
     @cached_property
     def contradiction(self) -> bool:
@@ -36,14 +38,14 @@ class Case:
 
     @property
     def status(self) -> str:
-        """The subject in one word: STANDS, UNCHECKED where nobody could say what its maps equal, or the worst found."""
+        """The subject in one word: STANDS, UNCHECKED where maps or an instruction were not compared, or the worst."""
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
         for worst in (Status.VACUOUS, Status.REFUTED, Status.UNKNOWN):
             if worst in statuses:
                 return worst.value
-        unread = any(v.claim.kind is Kind.EQUALS and v.status is Status.UNCHECKED for v in self.verdicts)
+        unread = any(v.claim.kind in COMPARED and v.status is Status.UNCHECKED for v in self.verdicts)
         stands = any(s.stands for s in statuses) and not unread
         return "STANDS" if stands else Status.UNCHECKED.value
 
@@ -53,6 +55,17 @@ class Case:
         named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status is Status.REFUTED}
         return bool(self.known_defect) and bool(refuted) and refuted <= named
+
+    @property
+    def as_expected(self) -> bool:
+        """Whether it is UNCHECKED, and its entry says that it is expected to be."""
+        return bool(self.expect) and self.status == Status.UNCHECKED
+
+    def surprise(self, expect_known: bool) -> str:
+        """How it is otherwise than its entry says; empty where it is as expected or nothing was."""
+        if expect_known and self.known_defect and not self.as_known:
+            return "is not refuted in just the parts of its known defect"
+        return f"is {self.status}, its entry expects UNCHECKED" if self.expect and not self.as_expected else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,9 +83,10 @@ class Report:
         return not self.missing
 
     @property
-    def surprises(self) -> list[str]:
-        """Under `expect_known`: subjects whose known defect is gone, or is not the only thing wrong."""
-        return [c.name for c in self.cases if c.known_defect and not c.as_known] if self.expect_known else []
+    def surprises(self) -> dict[str, str]:
+        """Subjects that are not what their entries expect, and how; known defects count under `expect_known`."""
+        told = {case.name: case.surprise(self.expect_known) for case in self.cases}
+        return {name: how for name, how in told.items() if how}
 
     def unmet(self) -> list[tuple[str, str]]:
         """Subjects on which a required witness said nothing that stands or refutes, with its reason."""
@@ -117,9 +131,9 @@ def cut_short(missing: int, what: str = "subject") -> str:
     return f"interrupted: {missing} {what}{'s' * (missing != 1)} not judged"
 
 
-def surprise(name: str) -> str:
-    """An atom whose known defect is gone, or is not the only thing wrong, in one line."""
-    return f"SURPRISE {name} is not refuted in just the parts of its known defect"
+def surprise(name: str, how: str) -> str:
+    """An atom that is not what its entry expects, in one line."""
+    return f"SURPRISE {name} {how}"
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:

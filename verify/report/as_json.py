@@ -21,7 +21,7 @@ def render(report: Report, verbose: bool = False) -> str:
         "complete": report.complete,
         "missing": report.missing,
         "claims": {status.value: counts[status] for status in Status},
-        "surprises": report.surprises,
+        "surprises": list(report.surprises),
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
         "subjects": [_case(case, verbose) for case in report.cases],
     }

@@ -30,8 +30,8 @@ def render(report: Report) -> str:
     for case in report.cases:
         for verdict in case.verdicts:
             _testcase(suite, case, verdict, report.expect_known)
-    for name in report.surprises:
-        _extra(suite, name, "known defect", "failure", surprise(name))
+    for name, how in report.surprises.items():
+        _extra(suite, name, "known defect", "failure", surprise(name, how))
     for name, reason in report.unmet():
         _extra(suite, name, f"required {reason.partition(':')[0]}", "error", reason)
     if not report.complete:

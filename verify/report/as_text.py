@@ -24,7 +24,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
     if not quiet:
         for case in report.cases:
             lines += _case(case, verbose)
-        lines += [surprise(name) for name in report.surprises]
+        lines += [surprise(name, how) for name, how in report.surprises.items()]
     return "\n".join([*lines, summary(report)]) + "\n"
 
 
@@ -42,7 +42,7 @@ def summary(report: Report) -> str:
     if unmet:
         line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
     if report.surprises:
-        line += f"; known defects not as expected: {len(report.surprises)}"
+        line += f"; entries not as expected: {len(report.surprises)}"
     if not report.complete:
         line += f"; {cut_short(report.missing)}"
     return f"{line}; exit {int(report.exit())}"

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Atoms that name several instructions: each is compared at its own sizes, and none that nobody compared is a pass."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import permutations
+from pathlib import Path
+
+import pytest
+
+from isa_tables.signature import mnemonics
+from layouts.atoms import AnyAtom, Atom, AtomFileError, load, registry
+from verify import atom as command
+from verify.atlas_book import Silent, as_atom
+from verify.judgement import Court
+from verify.report import Case, Report
+from verify.verdict import Kind, Status, Verdict, Witness
+
+K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+K8 = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
+BLOCK32 = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32"
+SCALE_2X = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X"
+ENTRY = """
+["{name}"]
+ptx = {ptx}
+shape = [16, 8, 16]
+thr = "32:1"
+types = {{ D = "f32", A = "f16", B = "f16", C = "f32" }}
+A = "((4,8),(2,2,2)):((32,1),(16,8,128))"
+B = "((4,8),(2,2)):((16,1),(8,64))"
+C = "((4,8),(2,2)):((32,1),(16,8))"
+source = "a test"
+"""
+
+
+@pytest.fixture(scope="module")
+def court() -> Court:
+    return Court()
+
+
+def stated(folder: Path, ptx: str, **more: str) -> AnyAtom:
+    path = folder / "one.toml"
+    path.write_text(ENTRY.format(name="MINE", ptx=ptx) + "".join(f"{key} = {value}\n" for key, value in more.items()))
+    return load(path)[0]
+
+
+def case(atom: AnyAtom, court: Court) -> Case:
+    return Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "", expect=atom.expect or "")
+
+
+def on(found: Case, kind: Kind, part: str = "") -> list[Verdict]:
+    return [v for v in found.verdicts if v.claim.kind is kind and v.claim.part == part]
+
+
+def quoted(*names: str) -> str:
+    return "[" + ", ".join(f'"{name}"' for name in names) + "]"
+
+
+# what is issued, in order
+
+
+def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_not(
+    tmp_path: Path, court: Court
+) -> None:
+    for order in ((K16, K8), (K8, K16)):
+        found = case(stated(tmp_path, quoted(*order)), court)
+        signatures = {v.claim.text.split()[-1]: v.status for v in on(found, Kind.SIGNATURE)}
+        assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
+        (equals,) = on(found, Kind.EQUALS, "A")
+        assert equals.status is Status.REFUTED and equals.counterexample is not None
+        assert f"by {K8}: " in equals.counterexample.statement
+        assert {e.witness for e in equals.evidence} == {Witness.BOOK, Witness.PROOF}
+        assert not found.contradiction
+
+
+def sampled() -> list[str]:
+    """One mnemonic of each family and shape, and of the sizes in which they differ."""
+    chosen: dict[tuple[str, str], str] = {}
+    for name in mnemonics("*"):
+        words = name.split(".")
+        if not isinstance(as_atom(name), Silent):
+            chosen.setdefault((words[0], next((w for w in words if w[0] == "m" and "n" in w[1:4]), "")), name)
+    return list(chosen.values())
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """Every ordered pair of a dozen and a half of mnemonics: 306 of them."""
+    every = sampled()
+    return permutations(every[:: max(1, len(every) // 18)][:18], 2)
+
+
+@pytest.mark.parametrize("by", [Witness.BOOK, Witness.PROOF])
+def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_does_not_fit(by: Witness) -> None:
+    court, alone, seen = Court(frozenset({by, Witness.SILICON})), dict[str, str](), 0
+    for first, second in pairs():
+        atom = as_atom(first)
+        assert not isinstance(atom, Silent)
+        alone[first] = alone.get(first) or case(atom, court).status
+        both = case(replace(atom, ptx=(first, second)), court)
+        try:
+            other = case(replace(atom, ptx=(second,)), court).status
+        except AtomFileError as error:
+            other = str(error)
+        assert both.status != "STANDS" or other == "STANDS", (first, second)
+        assert not both.contradiction, (first, second)
+        refuted = [v for v in on(both, Kind.SIGNATURE) if v.status is Status.REFUTED]
+        assert both.status != "REFUTED" or any(second in v.claim.text for v in refuted), (first, second)
+        seen += 1
+    assert seen >= 300
+
+
+def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_path: Path, court: Court) -> None:
+    sibling = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{}.popc"
+    atom = as_atom(sibling.format("xor"))
+    assert isinstance(atom, Atom)
+    found = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), court)
+    assert found.status == "REFUTED"
+    said = [v.counterexample.statement for v in on(found, Kind.SIGNATURE) if v.counterexample is not None]
+    assert len(said) == 1 and "nested list" in said[0]
+
+
+# what nobody compared
+
+
+@pytest.mark.parametrize("require", ["book", "proof", "silicon"])
+def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecked(
+    require: str, tmp_path: Path, court: Court
+) -> None:
+    for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
+        found = case(stated(tmp_path, quoted(*order)), court)
+        assert found.status == "UNCHECKED"
+        assert {v.status for v in on(found, Kind.SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
+        report = Report((found,), frozenset({Witness(require)}))
+        assert report.exit() == 4 and "hmma.magic" in report.unmet()[0][1]
+
+
+def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown_family(
+    tmp_path: Path, court: Court
+) -> None:
+    none = "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"
+    for order in ((K16, none), ("hmma.magic", none), (K16, "hmma.magic", none)):
+        found = case(stated(tmp_path, quoted(*order)), court)
+        assert found.status == "REFUTED"
+        assert Report((found,), frozenset({Witness.BOOK})).exit() == 1
+
+
+def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, court: Court) -> None:
+    found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), court)
+    told = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, Kind.SIGNATURE)}
+    assert found.status == "REFUTED" and told == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
+
+
+# alternatives
+
+
+def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nested_list(tmp_path: Path) -> None:
+    one = stated(tmp_path, f'"{K16}"')
+    assert (one.ptx, one.mnemonics) == ((K16,), (K16,))
+    two = stated(tmp_path, f'[["{K16}", "{K8}"], "{K8}"]')
+    assert two.ptx == (K16, K8) and two.mnemonics == (K16, K8) and two.spellings == {K16: (K8,)}
+    assert stated(tmp_path, "[]").ptx == ()
+
+
+@pytest.mark.parametrize(
+    ("ptx", "key", "problem"),
+    [
+        ("[[]]", "MINE.ptx[0]", "no spelling"),
+        ("[[1]]", "MINE.ptx[0][0]", "expected a string, found an integer"),
+        ('[[["mma"]]]', "MINE.ptx[0][0]", "expected a string, found an array"),
+        ('""', "MINE.ptx", "found an empty string"),
+        ("7", "MINE.ptx", "expected a mnemonic or an array of mnemonics, found an integer"),
+        ('[["a", "a"]]', "MINE.ptx[0]", "twice"),
+    ],
+)
+def test_what_ptx_cannot_be_is_told_with_its_place(tmp_path: Path, ptx: str, key: str, problem: str) -> None:
+    with pytest.raises(AtomFileError) as told:
+        stated(tmp_path, ptx)
+    assert told.value.key == key and problem in told.value.problem
+
+
+def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: Court) -> None:
+    name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
+    right = registry()[name]
+    assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
+    found = case(right, court)
+    assert found.status == "STANDS" and len(on(found, Kind.SIGNATURE)) == 2
+    wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
+    told = case(wrong, court)
+    assert told.status == "REFUTED"
+    assert [v.status for v in on(told, Kind.SIGNATURE)] == [Status.PROVED, Status.REFUTED]
+    assert case(replace(right, ptx=(BLOCK32, SCALE_2X), spellings={}), court).status == "REFUTED"  # both are issued
+
+
+# lists that are complete
+
+
+@pytest.mark.parametrize(
+    ("shape", "says"),
+    [((96, 64, 16), "M = 96"), ((128, 12, 16), "N = 12"), ((128, 264, 16), "N = 264"), ((128, 64, 32), "128x64x32")],
+)
+def test_extents_that_the_isa_does_not_list_are_refuted(shape: tuple[int, int, int], says: str, court: Court) -> None:
+    m, n, k = shape
+    atom = as_atom("tcgen05.mma.cta_group::1.kind::f16")
+    assert isinstance(atom, Atom)
+    operands = {"A": f"(1,({m},{k})):(0,(1,{m}))", "B": f"(1,({n},{k})):(0,(1,{n}))", "C": f"(1,({m},{n})):(0,(1,{m}))"}
+    found = case(replace(atom, shape=shape, operands=operands), court)
+    (signature,) = on(found, Kind.SIGNATURE)
+    assert found.status == "REFUTED" and signature.counterexample is not None
+    assert says in signature.counterexample.statement
+
+
+def test_a_list_that_depends_on_m_decides_for_that_m(court: Court) -> None:
+    atom = as_atom("tcgen05.mma.cta_group::1.kind::i8")
+    assert isinstance(atom, Atom)
+    m, n, k = 128, 40, 32  # of integers N is a multiple of 16 above 32
+    operands = {"A": f"(1,({m},{k})):(0,(1,{m}))", "B": f"(1,({n},{k})):(0,(1,{n}))", "C": f"(1,({m},{n})):(0,(1,{m}))"}
+    assert case(replace(atom, shape=(m, n, k), operands=operands), court).status == "REFUTED"
+
+
+@pytest.mark.parametrize(
+    "mnemonic",
+    [
+        "wgmma.mma_async.sync.aligned.m64n12k16.f32.f16.f16",
+        "wgmma.mma_async.sync.aligned.m64n264k16.f32.f16.f16",
+        "mma.sync.aligned.m16n12k16.row.col.f32.f16.f16.f32",
+    ],
+)
+def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, court: Court) -> None:
+    assert case(stated(tmp_path, quoted(mnemonic)), court).status == "REFUTED"
+
+
+# operands that the atom leaves out
+
+
+@pytest.mark.parametrize(
+    ("mnemonic", "operand"),
+    [
+        ("mma.sp::ordered_metadata.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", "E"),
+        ("wgmma.mma_async.sp.sync.aligned.m64n8k32.f32.f16.f16", "E"),
+        (
+            "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale.scale_vec::2X.f32.e2m1.e2m1.f32.ue8m0",
+            "SFA",
+        ),
+    ],
+)
+def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_verified(
+    mnemonic: str, operand: str, court: Court
+) -> None:
+    whole = as_atom(mnemonic)
+    assert isinstance(whole, Atom) and operand in whole.operands and case(whole, court).status == "STANDS"
+    bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
+    found = case(bare, court)
+    assert found.status == "UNCHECKED"
+    assert [v.status for v in on(found, Kind.EQUALS, operand)] == [Status.UNCHECKED]
+    assert {v.status for part in "ABC" for v in on(found, Kind.EQUALS, part)} == {Status.PROVED}
+    assert Report((found,), frozenset({Witness.BOOK})).exit() == 4
+    wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
+    assert case(wrong, court).status == "REFUTED"
+
+
+# what an entry expects
+
+
+def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_something_else_is_a_surprise(
+    tmp_path: Path, court: Court
+) -> None:
+    expected = '"UNCHECKED: a family that no table holds"'
+    quiet = case(stated(tmp_path, quoted("hmma.magic"), expect=expected), court)
+    assert quiet.status == "UNCHECKED" and Report((quiet,)).exit() == 0 and not Report((quiet,)).surprises
+    stands = case(stated(tmp_path, quoted(K16), expect=expected), court)
+    assert (
+        stands.status == "STANDS"
+        and "is STANDS" in Report((stands,)).surprises["MINE"]
+        and Report((stands,)).exit() == 1
+    )
+    refuted = case(stated(tmp_path, quoted(K8), expect=expected), court)
+    assert (
+        refuted.status == "REFUTED"
+        and "is REFUTED" in Report((refuted,)).surprises["MINE"]
+        and Report((refuted,)).exit() == 1
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "key", "problem"),
+    [
+        ({"expect": '"STANDS"'}, "MINE.expect", "UNCHECKED"),
+        ({"expect": "1"}, "MINE.expect", "expected a string"),
+        ({"expect": '"UNCHECKED"', "known_defect": '"A: x"'}, "MINE.expect", "known_defect"),
+    ],
+)
+def test_what_an_entry_cannot_expect_is_told(tmp_path: Path, more: dict[str, str], key: str, problem: str) -> None:
+    with pytest.raises(AtomFileError) as told:
+        stated(tmp_path, quoted(K16), **more)
+    assert told.value.key == key and problem in told.value.problem
+
+
+def test_what_registered_atoms_expect_has_a_reason_and_holds(court: Court) -> None:
+    expecting = [atom for atom in registry().values() if atom.expect]
+    assert {atom.name.rsplit("_", 2)[0] for atom in expecting} == {"SM100_UTCCP"}
+    assert all(atom.expect and atom.expect.partition(": ")[2] for atom in expecting)
+    assert {case(atom, court).status for atom in expecting} == {"UNCHECKED"}
+
+
+# one atom's failure
+
+
+def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "three.toml"
+    path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
+    true = Court.judge
+
+    def judge(self: Court, atom: AnyAtom, *rest: object) -> list[Verdict]:
+        if atom.name == "two":
+            raise ZeroDivisionError("planted")
+        return true(self, atom, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Court, "judge", judge)
+    assert command.main(["--atoms", str(path)]) == 3
+    told = capsys.readouterr()
+    assert "STANDS    one" in told.out and "STANDS    three" in told.out and "two" not in told.out
+    assert "internal error, two was not judged: ZeroDivisionError: planted" in told.err
+    assert "Traceback" not in told.err
+
+
+def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_verdicts(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "two.toml"
+    bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
+    path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
+    assert command.main(["--atoms", str(path)]) == 2
+    told = capsys.readouterr()
+    assert "STANDS    fine" in told.out and "has no operand E" in told.err
