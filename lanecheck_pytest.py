@@ -10,9 +10,10 @@ from __future__ import annotations
 import glob
 import importlib.util
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -208,10 +209,41 @@ def insist(checker: Checker, entries: Sequence[Entry], require: Sequence[str], a
     """The report on the entries where all are verified; else the test fails with its text, or is skipped."""
     found = checker.verify(entries, require, allowed)
     if found.failure:
-        pytest.fail(found.failure, pytrace=False)
+        raise NotVerified(found.failure)
     if found.unchecked:
         raise pytest.skip.Exception(found.unchecked, _use_item_location=True)
     return found.report
+
+
+class NotVerified(AssertionError):
+    """The failure of a test whose message is a report."""
+
+
+class Shown:
+    """What pytest shows of a failure: the report, once; where it has room for a line, the report's first."""
+
+    def __init__(self, text: str, where: tuple[Path, int | None]) -> None:
+        self.text = text
+        self.reprcrash = SimpleNamespace(path=str(where[0]), lineno=where[1] or 0, message=text.partition("\n")[0])
+
+    def __str__(self) -> str:
+        return self.text
+
+    def toterminal(self, writer: pytest.TerminalReporter) -> None:
+        """Print the report."""
+        writer.line(self.text)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(
+    item: pytest.Item, call: pytest.CallInfo[None]
+) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Show a report where a test fails with one, whoever's test it is."""
+    report = yield
+    if call.excinfo is not None and isinstance(call.excinfo.value, NotVerified):
+        where = Path(item.location[0]), item.location[1]
+        report.longrepr = Shown(str(call.excinfo.value), where)  # type: ignore[assignment]
+    return report
 
 
 @pytest.fixture

@@ -1,96 +1,190 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin in a repository of a user's own: atoms as tests, and the fixture."""
+"""The plugin in a repository of a user's own: the entries of files as tests, and the fixture."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-pytestmark = pytest.mark.slow
+from verify.judgement import Court
 
-MUSEUM = Path(__file__).parents[1] / "museum"
+pytest_plugins = ["pytester"]
 
-
-def pytest_in(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    words = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-p", "lanecheck_pytest", *arguments]
-    environment = {"PYTHONPATH": str(Path(__file__).parents[2]), "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
-    return subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
-
-
-def test_each_atom_of_a_file_is_a_test(tmp_path: Path) -> None:
-    done = pytest_in(tmp_path, "--lanecheck", str(MUSEUM / "wrong.toml"))
-    assert done.returncode == 1 and "8 failed" in done.stdout
-    assert "T0 V4 and T1 V0 both own (n=0, k=4)" in done.stdout and "Traceback" not in done.stdout
-    done = pytest_in(tmp_path, "--lanecheck", str(MUSEUM / "right.toml"))
-    assert done.returncode == 0 and "8 passed" in done.stdout
+ROOT = Path(__file__).parents[2]
+MUSEUM = ROOT / "tests" / "museum"
+MINE = (ROOT / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
+TILING = '["MY_TILING"]\natom = "SM80_16x8x16_F32F16F16F32_TN"\natoms_layout = "2,2"\n'
+MOVEMENT = '["MY_LOAD"]\nfrom = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"\nto = "SM80_16x8x16_F32F16F16F32_TN"\n'
+WRONG = MINE.replace('"((4,8),(2,2)):((16,1),(8,64))"', '"((4,8),(2,2)):((8,1),(16,64))"')
+PLAIN = "def test_it(): pass\n"
 
 
-def test_a_required_witness_must_have_spoken(tmp_path: Path) -> None:
-    text = (MUSEUM / "right.toml").read_text(encoding="utf-8")
-    entry = text[text.index('["1:') : text.index('["2:')]
-    unread = "\n".join(line for line in entry.splitlines() if not line.startswith("ptx"))
-    (tmp_path / "unread.toml").write_text(unread, encoding="utf-8")
-    assert pytest_in(tmp_path, "--lanecheck", "unread.toml").returncode == 0
-    assert pytest_in(tmp_path, "--lanecheck", "unread.toml", "--lanecheck-require", "book").returncode == 1
+class Guest:
+    """A repository with some files, in which pytest runs in this process."""
+
+    def __init__(self, pytester: pytest.Pytester) -> None:
+        self.pytester = pytester
+
+    def write(self, **files: str) -> None:
+        for name, text in files.items():
+            path = self.pytester.path / name.replace("__", "/").replace("_toml", ".toml").replace("_py", ".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+    def run(self, *arguments: str) -> pytest.RunResult:
+        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments)
+
+    def collected(self, *arguments: str) -> list[str]:
+        """The tests of a run, by name."""
+        done = self.run("--collect-only", "-q", *arguments)
+        return sorted(line for line in done.outlines if "::" in line)
 
 
-def test_what_is_no_file_of_atoms_is_said_in_one_line(tmp_path: Path) -> None:
-    done = pytest_in(tmp_path, "--lanecheck", "nowhere.toml")
-    assert done.returncode == 4 and "--lanecheck nowhere.toml: no such file" in done.stderr
-    (tmp_path / "bad.toml").write_text("not toml", encoding="utf-8")
-    done = pytest_in(tmp_path, "--lanecheck", "bad.toml")
-    assert done.returncode != 0 and "bad.toml" in done.stdout and "Traceback" not in done.stdout
+@pytest.fixture
+def guest(pytester: pytest.Pytester) -> Guest:
+    return Guest(pytester)
 
 
-def test_an_operand_that_the_instruction_has_not_is_said_in_one_line(tmp_path: Path) -> None:
+def text_of(done: pytest.RunResult) -> str:
+    return "\n".join([*done.outlines, *done.errlines])
+
+
+def test_each_atom_of_a_file_is_a_test(guest: Guest) -> None:
+    done = guest.run("--lanecheck", str(MUSEUM / "wrong.toml"))
+    done.assert_outcomes(failed=8)
+    assert "T0 V4 and T1 V0 both own (n=0, k=4)" in text_of(done) and "Traceback" not in text_of(done)
+    guest.run("--lanecheck", str(MUSEUM / "right.toml")).assert_outcomes(passed=8)
+
+
+def test_tilings_and_movements_are_told_apart_by_their_keys(guest: Guest) -> None:
+    guest.write(atoms_toml=MINE, tilings_toml=TILING, movements_toml=MOVEMENT)
+    done = guest.run("--lanecheck", ".", "-v")
+    done.assert_outcomes(passed=3)
+    for line in ("atoms.toml::MY_16x8x16*", "movements.toml::MY_LOAD*", "tilings.toml::MY_TILING*"):
+        done.stdout.fnmatch_lines([line])
+    guest.write(tilings_toml=TILING + 'A = "(32,8):(1,32)"\n')
+    done = guest.run("--lanecheck", "tilings.toml")
+    done.assert_outcomes(failed=1)
+
+
+INI = "[pytest]\nlanecheck = {}\n"
+PLACED = ["atoms/a.toml::MY_16x8x16_F32F16F16F32", "test_it.py::test_it"]
+
+
+@pytest.mark.parametrize("named", ["atoms/a.toml", "atoms", "atoms/*.toml", "**/a.toml"])
+def test_the_ini_option_names_files_folders_and_globs_of_the_rootdir(guest: Guest, named: str) -> None:
+    guest.write(atoms__a_toml=MINE, test_it_py=PLAIN, sub__test_sub_py=PLAIN)
+    (guest.pytester.path / "pytest.ini").write_text(INI.format(named), encoding="utf-8")
+    assert guest.collected() == sorted([*PLACED, "sub/test_sub.py::test_it"])
+    assert guest.collected("atoms") == PLACED[:1]
+    assert guest.collected("atoms/a.toml::MY_16x8x16_F32F16F16F32") == PLACED[:1]
+    guest.pytester.path.joinpath("sub").mkdir(exist_ok=True)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(guest.pytester.path / "sub")
+        assert "1 passed" in text_of(guest.run("test_sub.py"))
+
+
+def test_selecting_one_test_collects_no_atom(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    guest.write(atoms__a_toml=MINE, test_it_py=PLAIN)
+    (guest.pytester.path / "pytest.ini").write_text(
+        "[pytest]\nlanecheck = atoms/a.toml\naddopts = --lanecheck=atoms/a.toml\n", encoding="utf-8"
+    )
+    assert guest.collected() == PLACED
+    assert guest.collected("test_it.py::test_it") == guest.collected("test_it.py") == PLACED[1:]
+    assert guest.collected("test_it.py::test_it", "--lanecheck", "atoms/a.toml") == PLACED
+    monkeypatch.setattr(Court, "judge", lambda *_: pytest.exit("an atom was judged"))
+    guest.run("-k", "test_it").assert_outcomes(passed=1, deselected=1)
+
+
+def test_files_in_folders_that_pytest_does_not_walk_are_judged_too(guest: Guest) -> None:
+    guest.write(build__a_toml=MINE, test_it_py=PLAIN)
+    guest.run("--lanecheck", "build/a.toml").assert_outcomes(passed=2)
+    guest.run("--lanecheck", "build/a.toml", "--lanecheck", "build", ".").assert_outcomes(passed=2)
+
+
+def test_what_is_no_file_of_entries_is_said_in_one_line(guest: Guest) -> None:
+    done = guest.run("--lanecheck", "nowhere.toml")
+    assert done.ret == 4 and "--lanecheck nowhere.toml: no such file in" in text_of(done)
+    (guest.pytester.path / "empty").mkdir()
+    assert "--lanecheck empty: no TOML file is in this folder" in text_of(guest.run("--lanecheck", "empty"))
+    guest.write(bad_toml="not toml")
+    done = guest.run("--lanecheck", "bad.toml")
+    assert done.ret == 2 and "bad.toml" in text_of(done) and "Traceback" not in text_of(done)
+    (guest.pytester.path / "pytest.ini").write_text(INI.format("gone.toml"), encoding="utf-8")
+    done = guest.run()
+    assert done.ret == 4 and "ini option lanecheck: gone.toml: no such file in" in text_of(done)
+
+
+def test_an_operand_that_the_instruction_has_not_is_said_in_one_line(guest: Guest) -> None:
     """It shows when the atom is judged, not when the file is read."""
-    text = (Path(__file__).parents[2] / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
-    (tmp_path / "mine.toml").write_text(text + 'E = "(32,8):(1,32)"\n', encoding="utf-8")
-    (tmp_path / "test_mine.py").write_text("def test_it(verify_atom): verify_atom(file='mine.toml')", encoding="utf-8")
-    done = pytest_in(tmp_path, "--lanecheck", "mine.toml", "test_mine.py", "mine.toml")
-    assert "2 failed" in done.stdout and done.stdout.count("has no operand E\n") >= 2
-    assert "AtomFileError" not in done.stdout.split("short test summary")[0]
+    guest.write(
+        mine_toml=MINE + 'E = "(32,8):(1,32)"\n', test_mine_py="def test_it(verify_atom): verify_atom(file='mine.toml')"
+    )
+    done = guest.run("--lanecheck", "mine.toml")
+    done.assert_outcomes(failed=2)
+    assert sum(line.endswith("has no operand E") for line in done.outlines) >= 2
+    assert "AtomFileError" not in text_of(done)
 
 
-def test_the_fixture_finds_the_file_beside_the_test(tmp_path: Path) -> None:
-    (tmp_path / "inner").mkdir()
-    (tmp_path / "inner" / "atoms.toml").write_bytes((MUSEUM / "wrong.toml").read_bytes())
-    (tmp_path / "inner" / "test_ours.py").write_text(
-        "def test_shipped(verify_atom):\n    verify_atom('SM75_16x8x8')\n"
+def test_a_failure_of_ours_costs_one_entry(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    judge = Court.judge
+
+    def failing(court: Court, atom: object) -> object:
+        if getattr(atom, "name", "").startswith("MY"):
+            raise RuntimeError("planted")
+        return judge(court, atom)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Court, "judge", failing)
+    guest.write(mine_toml=MINE + "\n" + MINE.replace("MY_", "THEIRS_"))
+    done = guest.run("--lanecheck", "mine.toml")
+    done.assert_outcomes(failed=1, passed=1)
+    assert "internal error, MY_16x8x16_F32F16F16F32 was not judged: RuntimeError: planted" in text_of(done)
+    assert "gate.py" not in text_of(done)
+
+
+def test_the_fixture_finds_the_file_beside_the_test(guest: Guest) -> None:
+    guest.write(
+        inner__atoms_toml=(MUSEUM / "wrong.toml").read_text(encoding="utf-8"),
+        inner__test_ours_py="def test_shipped(verify_atom):\n    verify_atom('SM75_16x8x8')\n"
         "def test_ours(verify_atom):\n    verify_atom('24: SM75*', file='atoms.toml')\n"
         "def test_unknown(verify_atom):\n    verify_atom('SM99')\n",
-        encoding="utf-8",
     )
-    done = pytest_in(tmp_path)
-    assert "1 passed" in done.stdout and "2 failed" in done.stdout
-    assert "equals PTX ISA 9.7.14.5.7" in done.stdout and "no atom is named 'SM99'" in done.stdout
+    done = guest.run()
+    done.assert_outcomes(passed=1, failed=2)
+    assert "equals PTX ISA 9.7.14.5.7" in text_of(done) and "no atom is named 'SM99'" in text_of(done)
 
 
-COPY = """
-["{name}"]
-ptx    = ["ldmatrix.sync.aligned.m8n8.x1.shared.b16"]
-thr    = "32:1"
-Src    = "((8,4),128):((128,0),1)"
-Dst    = "{dst}"
-Ref    = "{dst}"
-space  = {{ Src = "smem", Dst = "reg" }}
-bits   = {{ Src = 16, Dst = 16 }}
-copies = {{ Src = 4 }}
-source = "a test"
-"""
+def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:
+    guest.write(wrong_toml=WRONG, test_it_py="def test_it(verify_atom):\n    verify_atom(file='wrong.toml')\n")
+    done = guest.run("-ra", "-vv", "--showlocals")
+    done.assert_outcomes(failed=1)
+    start = done.outlines.index(next(line for line in done.outlines if line.startswith("____")))
+    shown = done.outlines[start + 1 :]
+    end = next(i for i, line in enumerate(shown) if line.startswith("===="))
+    assert shown[0].startswith("REFUTED   MY_16x8x16_F32F16F16F32  B") and shown[end - 1].endswith("exit 1")
+    for alien in ("lanecheck_pytest", "gate.py", "def ", "Failed:", "Report("):
+        assert alien not in "\n".join(shown), alien
+    assert sum(line.startswith("1 subject: 1 refuted") for line in shown) == 1
+    assert shown[end + 1].startswith("FAILED test_it.py::test_it - REFUTED   MY_16x8x16_F32F16F16F32  B")
+    assert shown[end + 2].startswith("====")
 
 
-def test_copy_atoms_are_tests_too(tmp_path: Path) -> None:
-    text = COPY.format(name="right", dst="(32,32):(32,1)") + COPY.format(name="wrong", dst="((4,8),32):((256,32),1)")
-    (tmp_path / "copies.toml").write_text(text, encoding="utf-8")
-    done = pytest_in(tmp_path, "--lanecheck", "copies.toml", "--lanecheck-require", "silicon")
-    assert "1 passed" in done.stdout and "1 failed" in done.stdout and "Traceback" not in done.stdout
-    assert (
-        "Dst calls byte 0 of lane 1 bits 256..263; it is byte 4 of lane 0, which Src calls bits 32..39" in done.stdout
-    )
-    (tmp_path / "test_ours.py").write_text(
-        "def test_copies(verify_atom):\n    verify_atom('SM75_U32x4_LDSM_N', require=('book', 'silicon'))\n"
-    )
-    done = pytest_in(tmp_path, "test_ours.py")
-    assert done.returncode == 0 and "1 passed" in done.stdout
+@pytest.mark.parametrize("words", ["'book'", "('book', 'proof')", "['silicon']"])
+def test_the_fixture_takes_a_witness_as_a_word_or_several(guest: Guest, words: str) -> None:
+    guest.write(mine_toml=MINE, test_it_py=f"def test_it(verify_atom): verify_atom(file='mine.toml', require={words})")
+    guest.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize("words", ["'bok'", "('book', 'bok')"])
+def test_a_word_that_is_no_witness_is_one_line(guest: Guest, words: str) -> None:
+    guest.write(mine_toml=MINE, test_it_py=f"def test_it(verify_atom): verify_atom(file='mine.toml', require={words})")
+    done = guest.run("-rN")
+    done.assert_outcomes(failed=1)
+    shown = [line for line in done.outlines if "verify_atom" in line or "witness has" in line]
+    assert shown == ["require='bok': no witness has that name; one of book, proof, silicon"]
+
+
+def test_a_fixture_that_names_nothing_judges_nothing(guest: Guest) -> None:
+    guest.write(test_it_py="def test_it(verify_atom): verify_atom()")
+    done = guest.run()
+    done.assert_outcomes(failed=1)
+    assert "which atom? Give a name, or file=" in text_of(done)
