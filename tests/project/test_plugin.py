@@ -48,6 +48,7 @@ def text_of(done: pytest.RunResult) -> str:
     return "\n".join([*done.outlines, *done.errlines])
 
 
+@pytest.mark.slow
 def test_each_atom_of_a_file_is_a_test(guest: Guest) -> None:
     done = guest.run("--lanecheck", str(MUSEUM / "wrong.toml"))
     done.assert_outcomes(failed=8)
@@ -188,3 +189,17 @@ def test_a_fixture_that_names_nothing_judges_nothing(guest: Guest) -> None:
     done = guest.run()
     done.assert_outcomes(failed=1)
     assert "which atom? Give a name, or file=" in text_of(done)
+
+
+def test_the_page_says_how_a_repository_is_gated(guest: Guest) -> None:
+    page = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
+    settings, test = (page.split(f"```{language}\n")[1].split("```")[0] for language in ("toml", "python"))
+    guest.write(pyproject_toml=settings, layouts_of_ours__mma_toml=MINE, mma_toml=MINE, tests__test_ours_py=test)
+    names = ["layouts_of_ours/mma.toml::MY_16x8x16_F32F16F16F32", "tests/test_ours.py::test_our_atoms"]
+    assert guest.collected() == names
+    guest.run().assert_outcomes(passed=2)
+    assert guest.collected(names[0]) == names[:1] and names[0] in page
+    options = ["--lanecheck", "--lanecheck-require", "--lanecheck-allow-unchecked"]
+    assert [o for o in guest.run("--help").outlines if o.strip().startswith("--lanecheck")] and all(
+        o in page for o in options
+    )
