@@ -7,6 +7,7 @@ import argparse
 import importlib
 from collections.abc import Sequence
 
+from gpu_checks import command
 from gpu_checks.command import guarded
 
 SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
@@ -14,13 +15,17 @@ SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Print every figure of some suites, or of all; 0 all reached, 1 one missed, 2 no such suite, 130 interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measure what has to be fast.")
+    parser = command.parser("benchmarks", "Measure what has to be fast.", "command")
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
+    return guarded("benchmarks", lambda: _run(parser, argv))
+
+
+def _run(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> int:
     suites = parser.parse_args(argv).suite
     for word in suites:
         if word not in SUITES:
             parser.error(f"no suite is named {word!r}; one of {', '.join(SUITES)}")
-    return guarded("benchmarks", lambda: _measured(suites or SUITES))
+    return _measured(suites or SUITES)
 
 
 def _measured(suites: Sequence[str]) -> int:

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from gpu_checks import command
 from gpu_checks.bank_patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.command import guarded
 from gpu_checks.device import Loaded, compile_cubin, device, load
@@ -230,12 +231,11 @@ def _data(one: Observation) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
-    parser = argparse.ArgumentParser(prog="python -m gpu_checks.banks", description=__doc__)
+    parser = command.parser("gpu_checks.banks", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
-    options = parser.parse_args(argv)
-    return guarded("banks", lambda: _run(options))
+    return guarded("banks", lambda: _run(parser.parse_args(argv)))
 
 
 def _run(options: argparse.Namespace) -> int:

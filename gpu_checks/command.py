@@ -3,12 +3,14 @@
 
 from __future__ import annotations
 
+import argparse
 import errno
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from gpu_checks import installation
 from gpu_checks.progress import INTERRUPTED
 from gpu_checks.values import WorkerError
 
@@ -43,12 +45,36 @@ def _told(name: str, line: str, code: int) -> int:
     return code
 
 
+class Help(argparse.HelpFormatter):
+    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        parts = text.split("\n\n")
+        return "\n\n".join(
+            part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
+        )
+
+
+def parser(name: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:
+    """A parser with the option that every command has; `example` is the arguments of one call."""
+    made = argparse.ArgumentParser(
+        prog=f"python -m {name}",
+        description=description,
+        epilog=f"example:\n  python -m {name} {example}\n\n{epilog}",
+        formatter_class=Help,
+    )
+    made.add_argument("--version", action="version", version=installation.version())
+    return made
+
+
 @contextmanager
 def _until_closed() -> Iterator[None]:
     """End with code 2: without a word where a reader such as `head -1` has seen enough, with one on a full device."""
     try:
-        yield
-        sys.stdout.flush()
+        try:
+            yield
+        finally:
+            sys.stdout.flush()  # also where argparse has printed its help and ends with SystemExit
     except OSError as error:
         if error.filename or error.errno not in (errno.EPIPE, errno.ENOSPC):
             raise

@@ -34,3 +34,13 @@ def fault() -> str:
     if origin is not None and ROOT in origin.parents:
         return ""
     return f"lanecheck: `isa_tables` is {origin or 'missing'}, not Lanecheck's own: rename it or run elsewhere"
+
+
+def version() -> str:
+    """Lanecheck's name and version, as it is installed."""
+    from importlib import metadata
+
+    try:
+        return f"lanecheck {metadata.version('lanecheck')}"
+    except metadata.PackageNotFoundError:
+        return "lanecheck, from a folder that is not installed"

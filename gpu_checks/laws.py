@@ -17,6 +17,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
 from gpu_checks.device import array_module, device
 from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
@@ -191,13 +192,12 @@ def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Ite
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaigns; 1 when a law fails, 2 for usage and a GPU that is not there, 3 when the GPU fails."""
-    parser = argparse.ArgumentParser(prog="python -m gpu_checks.laws", description=__doc__)
+    parser = command.parser("gpu_checks.laws", __doc__, "composition --cpu")
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")
     parser.add_argument("-o", "--output", metavar="FILE", help="append one JSON line per law there")
-    options = parser.parse_args(argv)
-    return guarded("gpu_checks.laws", lambda: _run(options))
+    return guarded("gpu_checks.laws", lambda: _run(parser.parse_args(argv)))
 
 
 def _run(options: argparse.Namespace) -> int:

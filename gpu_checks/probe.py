@@ -17,6 +17,7 @@ from math import prod
 from pathlib import Path
 from typing import NoReturn
 
+from gpu_checks import command
 from gpu_checks.anchors import anchoring
 from gpu_checks.checking import check
 from gpu_checks.command import Interrupted, guarded
@@ -48,8 +49,7 @@ of the probe itself; 4 under --require something stayed UNCHECKED, and nothing i
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    options = _parser().parse_args(argv)
-    return guarded("probe", lambda: _run(options))
+    return guarded("probe", lambda: _run(_parser().parse_args(argv)))
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -81,12 +81,8 @@ def _processes(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m gpu_checks.probe",
-        description="Record what matrix instructions do with the elements of their operands on this GPU.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    what = "Record what matrix instructions do with the elements of their operands on this GPU."
+    parser = command.parser("gpu_checks.probe", what, "--family mma.sync -o recordings", EPILOG)
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")

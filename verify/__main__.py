@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`lanecheck COMMAND …`, the same as `python -m verify.COMMAND …`."""
+"""`lanecheck COMMAND …`, the same as `python -m verify.COMMAND …`, or `python -m gpu_checks.COMMAND …`."""
 
 from __future__ import annotations
 
@@ -8,33 +8,44 @@ import sys
 from collections.abc import Sequence
 
 from verify import installation
-from verify.cli import Exit, complain, spell
+from verify.cli import Exit, UsageError, complain, guarded, nearest, write
 
 COMMANDS = {
-    "atlas": "every atom by instruction: what each witness said, and on whose word",
-    "atom": "judge atoms by the book, the proof and the silicon",
-    "laws": "prove the laws of the layout algebra for all extents and ranks",
-    "layout": "judge one layout: bounds and ownership of a tile",
-    "movement": "judge data on its way: registers handed over, bank conflicts, matrix descriptors",
-    "mutate": "show that wrong atoms are refuted: the mutation campaign",
-    "tiling": "judge tiled MMAs: who holds what of a CTA's tile, and what they compute",
+    "atlas": ("verify.atlas", "every atom by instruction: what each witness said, and on whose word"),
+    "atom": ("verify.atom", "judge atoms by the book, the proof and the silicon"),
+    "banks": ("gpu_checks.banks", "time accesses to shared memory on this GPU: bank conflicts"),
+    "laws": ("verify.laws", "prove the laws of the layout algebra for all extents and ranks"),
+    "layout": ("verify.layout", "judge one layout: bounds and ownership of a tile"),
+    "movement": ("verify.movement", "judge data on its way: registers, bank conflicts, matrix descriptors"),
+    "mutate": ("verify.mutate", "show that wrong atoms are refuted: the mutation campaign"),
+    "probe": ("gpu_checks.probe", "record what matrix instructions do on this GPU"),
+    "tiling": ("verify.tiling", "judge tiled MMAs: who holds what of a CTA's tile, what they compute"),
+    "tilings": ("gpu_checks.tilings.__main__", "multiply on this GPU by kernels made from layouts"),
 }
+EXAMPLE = "lanecheck atom SM80_16x8x16"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Hand the arguments on to a command."""
-    spell()
-    if line := installation.fault():
-        return complain(line, Exit.USAGE)
     words = list(sys.argv[1:] if argv is None else argv)
+    if words and words[0] in COMMANDS:
+        if line := installation.fault():
+            return complain(line, Exit.USAGE)
+        return int(importlib.import_module(COMMANDS[words[0]][0]).main(words[1:]))
+    return guarded(_general, words)
+
+
+def _general(words: Sequence[str] | None) -> int:
+    """What is said without a command: the help, the version, that there is no such command."""
     if not words or words[0] in ("-h", "--help"):
-        listed = "\n".join(f"  {name:<8} {what}" for name, what in COMMANDS.items())
-        print(f"usage: lanecheck COMMAND …\n\n{listed}\n\n`lanecheck COMMAND --help` tells more.")
+        listed = "\n".join(f"  {name:<8} {what}" for name, (_, what) in COMMANDS.items())
+        told = f"usage: lanecheck COMMAND …\n       lanecheck --version\n\n{listed}\n\nexample:\n  {EXAMPLE}\n\n"
+        write(f"{told}`lanecheck COMMAND --help` tells more.\n", None)
         return Exit.STANDS if words else Exit.USAGE
-    if words[0] not in COMMANDS:
-        return complain(f"lanecheck: no command is named {words[0]!r}; one of {', '.join(COMMANDS)}", Exit.USAGE)
-    command = importlib.import_module(f"verify.{words[0]}")
-    return int(command.main(words[1:]))
+    if words[0] == "--version":
+        write(f"{installation.version()}\n", None)
+        return Exit.STANDS
+    raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], list(COMMANDS))}")
 
 
 if __name__ == "__main__":

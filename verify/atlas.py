@@ -19,6 +19,7 @@ DESCRIPTION = """The table of instructions, witnesses, verdicts and provenance, 
 A witness stands where it spoke on every claim that it has to speak on: book and proof on what each operand equals,
 silicon on the relation. Known defects are expected to be refuted, and fail the run when they are not. Over all atoms a
 second table follows: the instructions that no atom claims, judged as the book has them."""
+EXAMPLE = "--arch sm80 --by family"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -27,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = cli.parser("python -m verify.atlas", DESCRIPTION, formats=FORMATS)
+    parser = cli.parser("python -m verify.atlas", DESCRIPTION, EXAMPLE, formats=FORMATS)
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
     parser.add_argument("--write", metavar="DIR", help="write it there too, as Markdown, JSON and HTML")

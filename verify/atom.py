@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
 what a GPU was seen to do (silicon). NAME is an exact name, a prefix that ends at `_`, `<` or the end
 (SM80_16x8x16 means every element type of it), or a glob."""
+EXAMPLE = "SM80_16x8x16 --require silicon"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +59,7 @@ def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Partial:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("python -m verify.atom", DESCRIPTION)
+    parser = cli.parser("python -m verify.atom", DESCRIPTION, EXAMPLE)
     selection.add_options(parser)
     parser.add_argument("--all", action="store_true", help="every registered atom")
     parser.add_argument("--list", action="store_true", help="print the names instead of judging")

@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from enum import IntEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from verify import installation
 
@@ -70,11 +70,14 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
     if line := installation.fault():
         return complain(line, Exit.USAGE)
     try:
-        return int(body(argv))
+        try:
+            return int(body(argv))
+        finally:
+            _flush()  # also where argparse has printed its help and ends with SystemExit
     except UsageError as error:
         return complain(f"lanecheck: {error}", Exit.USAGE)
     except BrokenPipeError:
-        _discard_stdout()
+        _discard(sys.stdout)
         return Exit.USAGE
     except KeyboardInterrupt:
         return complain("lanecheck: interrupted", Exit.INTERRUPTED)
@@ -127,15 +130,39 @@ def uncollected() -> Iterator[None]:
 
 def complain(line: str, code: Exit) -> Exit:
     """Print one line on stderr, the first of a text with more, and hand the exit code on."""
-    print(line.partition("\n")[0], file=sys.stderr)
+    try:
+        print(line.partition("\n")[0], file=sys.stderr)
+    except OSError:  # its reader has gone, and Python would try again at its end
+        _discard(sys.stderr)
     return code
 
 
+class Help(argparse.HelpFormatter):
+    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        parts = text.split("\n\n")
+        return "\n\n".join(
+            part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
+        )
+
+
+class Version(argparse.Action):
+    """Prints the version and ends; what knows it is imported no sooner."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print it."""
+        print(installation.version())
+        parser.exit()
+
+
 def parser(
-    prog: str, description: str, formats: Sequence[str] = ("text", "json", "junit", "html")
+    prog: str, description: str, example: str, formats: Sequence[str] = ("text", "json", "junit", "html")
 ) -> argparse.ArgumentParser:
-    """A parser with the options that every command has."""
-    made = argparse.ArgumentParser(prog=prog, description=description, epilog=EPILOG)
+    """A parser with the options that every command has; `example` is the arguments of one call."""
+    epilog = f"example:\n  {prog} {example}\n\n{EPILOG}"
+    made = argparse.ArgumentParser(prog=prog, description=description, epilog=epilog, formatter_class=Help)
+    made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")
     made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")
     loud = made.add_mutually_exclusive_group()
@@ -268,7 +295,12 @@ def coloured() -> bool:
     """Whether stdout is written in colour: on a terminal; NO_COLOR and FORCE_COLOR decide otherwise, NO_COLOR first."""
     if os.environ.get("NO_COLOR"):
         return False
-    return bool(os.environ.get("FORCE_COLOR")) or (sys.stdout.isatty() and os.environ.get("TERM") != "dumb")
+    return bool(os.environ.get("FORCE_COLOR")) or (on_terminal() and os.environ.get("TERM") != "dumb")
+
+
+def on_terminal() -> bool:
+    """Whether stdout is a terminal."""
+    return sys.stdout is not None and sys.stdout.isatty()
 
 
 def _painted(word: re.Match[str]) -> str:
@@ -276,16 +308,31 @@ def _painted(word: re.Match[str]) -> str:
 
 
 def _plainly(text: str) -> None:
-    try:
+    if sys.stdout is None:
+        raise UsageError("cannot write to stdout: it is closed")
+    with _writing():
         sys.stdout.write(text)
-        sys.stdout.flush()
+    _flush()
+
+
+def _flush() -> None:
+    if sys.stdout is not None:
+        with _writing():
+            sys.stdout.flush()
+
+
+@contextmanager
+def _writing() -> Iterator[None]:
+    """Let a stdout that takes no more be told in a line, but for a pipe whose reader has gone."""
+    try:
+        yield
     except BrokenPipeError:
         raise
     except OSError as error:
-        _discard_stdout()
+        _discard(sys.stdout)
         raise UsageError(f"cannot write to stdout: {error.strerror}") from error
 
 
-def _discard_stdout() -> None:
+def _discard(stream: TextIO) -> None:
     """Let what was not written go nowhere, or Python would try again at its end and tell that it cannot."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

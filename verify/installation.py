@@ -47,3 +47,13 @@ def _hidden(name: str) -> str:
     if origin is not None and ROOT in origin.parents:
         return ""
     return f"lanecheck: `{name}` is {origin or 'missing'}, not Lanecheck's own: rename it or run elsewhere"
+
+
+def version() -> str:
+    """Lanecheck's name and version, as it is installed."""
+    from importlib import metadata
+
+    try:
+        return f"lanecheck {metadata.version('lanecheck')}"
+    except metadata.PackageNotFoundError:
+        return "lanecheck, from a folder that is not installed"

@@ -15,6 +15,7 @@ DESCRIPTION = """Prove the laws of the layout algebra over unbounded integers, w
 show that their hypotheses can be met and that each mutant breaks them. R1 to R9 are published claims that are false.
 NAME is an exact name, a prefix that ends at `_`, or a glob. With --module, hold another implementation to the laws
 instead: every path of its functions for layouts of small rank, all integers symbolic."""
+EXAMPLE = "DIVEQ --solver z3"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -77,7 +78,7 @@ def _laws(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("python -m verify.laws", DESCRIPTION)
+    parser = cli.parser("python -m verify.laws", DESCRIPTION, EXAMPLE)
     parser.add_argument("names", nargs="*", metavar="NAME", help="laws, or R1 … R9; all of them when none is named")
     parser.add_argument("--list", action="store_true", help="print the names and statements instead of judging")
     parser.add_argument(

@@ -18,6 +18,7 @@ DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay 
 and does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index.
 Is it the same function as another, however both are spelled?"""
 LARGEST = 1 << 24
+EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -26,7 +27,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = cli.parser("python -m verify.layout", DESCRIPTION)
+    parser = cli.parser("python -m verify.layout", DESCRIPTION, EXAMPLE)
     parser.add_argument("layout", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"')
     what = parser.add_mutually_exclusive_group(required=True)
     what.add_argument("--onto", metavar="MxN", help="the tile, such as 16x8, or its size")

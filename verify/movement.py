@@ -47,6 +47,7 @@ BITS = {
     "element": "bits of an element",
     "width": "bits that a thread asks for at once; an element where absent",
 }
+EXAMPLE = '--shared 256:1 --access "(32,1):(1,0)" --element 32'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -66,7 +67,7 @@ def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("python -m verify.movement", DESCRIPTION)
+    parser = cli.parser("python -m verify.movement", DESCRIPTION, EXAMPLE)
     cli.add_statements(parser, "movements")
     for flag, what in FLAGS.items():
         parser.add_argument(f"--{flag}", metavar=flag.upper(), help=what)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Mutate every distinct operand layout of the registry, copies included and families sampled (each stride
 doubled, halved, incremented, each pair swapped, each mode dropped) and count how many mutants each witness refutes;
 then relabel an axis in both operands that hold it, which every product survives and only the book refutes."""
+EXAMPLE = "SM80_16x8x16_F32F16F16F32_TN"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -23,7 +24,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = cli.parser("python -m verify.mutate", DESCRIPTION, formats=("text", "json"))
+    parser = cli.parser("python -m verify.mutate", DESCRIPTION, EXAMPLE, formats=("text", "json"))
     parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
     options = parser.parse_args(argv)
     from layouts.atoms import registry

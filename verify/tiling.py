@@ -22,6 +22,7 @@ Every element of A, B and C must be held as often as stated, for the tile given 
 instructions are counted; a product is computed through the partitions and fragments alone. A tiling is stated by a TOML
 FILE, or by --atom with --atoms-layout, --permutation and --tile."""
 T = TypeVar("T")
+EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -58,7 +59,7 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = cli.parser("python -m verify.tiling", DESCRIPTION)
+    parser = cli.parser("python -m verify.tiling", DESCRIPTION, EXAMPLE)
     cli.add_statements(parser, "tilings")
     parser.add_argument("--atom", action="append", default=[], metavar="NAME", help="exact name, prefix or glob")
     parser.add_argument("--all", action="store_true", help="every registered MMA atom")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
 from gpu_checks.progress import Progress, each
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
@@ -25,8 +26,7 @@ the check itself; 4 under --require something stayed UNCHECKED; 5 nothing select
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    options = _parser().parse_args(argv)
-    return guarded("tilings", lambda: _judge(options))
+    return guarded("tilings", lambda: _judge(_parser().parse_args(argv)))
 
 
 def _judge(options: argparse.Namespace) -> int:
@@ -41,12 +41,8 @@ def _judge(options: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="python -m gpu_checks.tilings",
-        description="Run kernels that are made from a tiling's layouts alone; every element must equal numpy's.",
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    what = "Run kernels that are made from a tiling's layouts alone; every element must equal numpy's."
+    parser = command.parser("gpu_checks.tilings", what, "--list", EPILOG)
     parser.add_argument("name", nargs="*", metavar="NAME", help="of a tiling, or a glob; all when none is given")
     parser.add_argument(
         "--file", type=Path, default=SHIPPED, metavar="FILE", help="tilings as JSON Lines (the shipped)"

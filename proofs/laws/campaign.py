@@ -9,7 +9,6 @@ A run executes what the record does not speak of, so one that was cut short goes
 
 from __future__ import annotations
 
-import argparse
 import ast
 import hashlib
 import json
@@ -21,7 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from proofs.errors import ProblemError
-from proofs.laws import solve
+from proofs.laws import command, solve
+from proofs.laws.command import until_closed
 from proofs.laws.execution import Examined, Operation, Violation, examine, ours
 from proofs.laws.judge import processes
 from proofs.laws.suite import examined
@@ -167,7 +167,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     2 where an operation cannot be executed, 130 interrupted: what was found until then is kept.
     """
-    parser = argparse.ArgumentParser(prog="python -m proofs.laws.campaign", description=__doc__)
+    with until_closed():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = command.parser("proofs.laws.campaign", __doc__, "--check")
     parser.add_argument("--check", action="store_true", help="compare instead of running")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
     options = parser.parse_args(argv)

@@ -8,7 +8,6 @@ cvc5 said under which seeds, what they spent, and which assumptions cvc5 did not
 
 from __future__ import annotations
 
-import argparse
 import hashlib
 import json
 import sys
@@ -16,7 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proofs.laws import solve
+from proofs.laws import command, solve
+from proofs.laws.command import until_closed
 from proofs.laws.judge import shipped
 from proofs.laws.law import Law
 from proofs.laws.problem import Obligation, mutants, obligations, witness
@@ -151,7 +151,12 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Generate, or with --check compare; 1 when one is not current, 2 without the second solver, 130 interrupted."""
-    parser = argparse.ArgumentParser(prog="python -m proofs.laws.certificates", description=__doc__)
+    with until_closed():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = command.parser("proofs.laws.certificates", __doc__, "--check --prove")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--prove", action="store_true", help="with --check: prove all anew, and compare that too")
     options = parser.parse_args(argv)

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the commands of this package share: the version, an example, a quiet end where the reader has gone."""
+
+from __future__ import annotations
+
+import argparse
+import errno
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from proofs import installation
+
+
+class Help(argparse.HelpFormatter):
+    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        parts = text.split("\n\n")
+        return "\n\n".join(
+            part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
+        )
+
+
+def parser(name: str, description: str | None, example: str) -> argparse.ArgumentParser:
+    """A parser with the option that every command has; `example` is the arguments of one call."""
+    made = argparse.ArgumentParser(
+        prog=f"python -m {name}",
+        description=description,
+        epilog=f"example:\n  python -m {name} {example}",
+        formatter_class=Help,
+    )
+    made.add_argument("--version", action="version", version=installation.version())
+    return made
+
+
+@contextmanager
+def until_closed() -> Iterator[None]:
+    """End with code 2 where stdout takes no more: without a word where its reader has gone."""
+    try:
+        try:
+            yield
+        finally:
+            sys.stdout.flush()  # also where argparse has printed its help and ends with SystemExit
+    except OSError as error:
+        if error.filename or error.errno not in (errno.EPIPE, errno.ENOSPC):
+            raise
+        if error.errno == errno.ENOSPC:
+            print(f"cannot write: {error.strerror}", file=sys.stderr)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        raise SystemExit(2) from None

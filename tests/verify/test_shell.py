@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands in a shell: version, help with an example that works, sub-commands, closed pipes."""
+
+import importlib
+import os
+import shlex
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+from verify.__main__ import COMMANDS
+from verify.__main__ import main as lanecheck
+
+ROOT = Path(__file__).parents[2]
+MODULES = [*(module for module, _ in COMMANDS.values()), "gpu_checks.laws"]
+MODULES += ["proofs.laws.certificates", "proofs.laws.campaign", "benchmarks.__main__"]
+
+
+def said(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """The exit code of a command that may end as argparse does, and what it prints."""
+    try:
+        code = importlib.import_module(module).main(list(words))
+    except SystemExit as ended:
+        code = ended.code
+    return code, capsys.readouterr().out
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_command_has_a_version(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert said(module, capsys, "--version") == (0, f"lanecheck {version('lanecheck')}\n")
+
+
+def test_lanecheck_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lanecheck(["--version"]) == 0
+    assert capsys.readouterr().out == f"lanecheck {version('lanecheck')}\n"
+
+
+def example(module: str, capsys: pytest.CaptureFixture[str]) -> str:
+    """The line of an example in a command's help."""
+    code, told = said(module, capsys, "--help")
+    assert code == 0
+    lines = told.splitlines()
+    return lines[lines.index("example:") + 1]
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_every_help_has_an_example_and_80_columns(
+    module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    name = module.removesuffix(".__main__")
+    assert example(module, capsys).startswith(f"  python -m {name} ")
+    _, told = said(module, capsys, "--help")
+    assert [line for line in told.splitlines() if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("module", ["verify.atom", "verify.layout", "verify.movement", "verify.tiling", "verify.laws"])
+def test_an_example_works(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(example(module, capsys).partition(module)[2])
+    code, told = said(module, capsys, *words)
+    assert (code, told.splitlines()[-1].endswith("exit 0")) == (0, True), told
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["verify.atlas", "verify.mutate", "gpu_checks.laws", "gpu_checks.tilings.__main__"])
+def test_a_longer_example_works(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = shlex.split(example(module, capsys).partition(module.removesuffix(".__main__"))[2])
+    assert said(module, capsys, *words)[0] == 0
+
+
+@pytest.mark.parametrize("name", ["probe", "banks", "tilings"])
+def test_commands_for_a_gpu_are_sub_commands(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert lanecheck([name, "--list"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) > 10
+
+
+def test_a_command_that_is_none_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+    assert lanecheck(["atoms"]) == 2
+    assert capsys.readouterr() == ("", "lanecheck: no command is named 'atoms'; nearest: atom, atlas\n")
+
+
+CLOSED = ["verify --help", "verify", "verify nonsense", "verify.atom --help", "verify.atom --version"]
+CLOSED += ["verify.atom --list", "verify.layout 8:1 --onto 8", "gpu_checks.banks --help"]
+CLOSED += ["proofs.laws.certificates --help"]
+
+
+@pytest.mark.parametrize("command", CLOSED)
+@pytest.mark.parametrize("errors_too", [False, True], ids=["stdout", "stderr too"])
+def test_a_closed_pipe_ends_it_quietly(command: str, errors_too: bool) -> None:
+    read, written = os.pipe()
+    os.close(read)
+    streams = {"stdout": written, "stderr": written if errors_too else subprocess.PIPE}
+    try:
+        words = [sys.executable, "-m", *command.split()]
+        buffered = os.environ | {"PYTHONUNBUFFERED": ""}
+        done = subprocess.run(words, text=True, check=False, env=buffered, **streams)
+    finally:
+        os.close(written)
+    told = "lanecheck: no command is named 'nonsense'; --list shows all\n" if command.endswith("nonsense") else ""
+    assert (done.returncode, done.stderr) == (2, None if errors_too else told)
+
+
+def test_a_stdout_that_is_closed_is_one_line() -> None:
+    command = f"{shlex.quote(sys.executable)} -m verify.atom SM61_DP4A >&-"
+    done = subprocess.run(command, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "lanecheck: cannot write to stdout: it is closed\n")
