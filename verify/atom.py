@@ -15,8 +15,8 @@ from verify import cli, selection
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.apart import Partial
     from verify.judgement import Court
+    from verify.report import Report
     from verify.verdict import Verdict, Witness
 
 DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
@@ -41,12 +41,11 @@ def _main(argv: Sequence[str] | None) -> int:
         raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)
     report = _heard([pool[name] for name in names], options)
-    if report.cases or not (report.refused or report.broken):
-        cli.report(report, options)
+    cli.report(report, options)
     return report.exit()
 
 
-def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Partial:
+def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     from gpu_checks import RecordingError
 
     try:
@@ -108,10 +107,10 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
     return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)), options=asked)
 
 
-def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Partial:
+def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
     from verify.apart import judged
 
-    report = judged(atoms, court.case, options.require, options.expect_known, options.quiet)
+    report = judged(atoms, court.case, "atoms", options.require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)
     return report

@@ -13,7 +13,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
@@ -75,16 +75,16 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         finally:
             _flush()  # also where argparse has printed its help and ends with SystemExit
     except UsageError as error:
-        return complain(f"lanecheck: {error}", Exit.USAGE)
+        return _failed(argv, str(error), Exit.USAGE)
     except BrokenPipeError:
         _discard(sys.stdout)
         return Exit.USAGE
     except KeyboardInterrupt:
-        return complain("lanecheck: interrupted", Exit.INTERRUPTED)
+        return _failed(argv, "interrupted", Exit.INTERRUPTED)
     except Exception as error:
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
-        return _unforeseen(error)
+        return _failed(argv, *_unforeseen(error))
 
 
 @contextmanager
@@ -101,19 +101,32 @@ def spell() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _unforeseen(error: Exception) -> Exit:
+def _failed(argv: Sequence[str] | None, message: str, code: Exit) -> Exit:
+    """Say why a command ends without a report, also as an error in the JUnit file where one was asked for."""
+    from verify.report import Failure, Report
+
+    complain(f"lanecheck: {message}", code)
+    peek = argparse.ArgumentParser(add_help=False)
+    peek.add_argument("--format", default="text")
+    peek.add_argument("-o", "--output")
+    options, _ = peek.parse_known_args(argv)
+    if options.format == "junit":
+        failures = tuple(Failure("lanecheck", line, code) for line in message.splitlines())
+        with suppress(UsageError):  # that nothing can be written there may be what is being said
+            report(Report((), failures=failures), options)
+    return code
+
+
+def _unforeseen(error: Exception) -> tuple[str, Exit]:
     """What no command expects: a badly written table of the ISA, a damaged recording of ours, or a bug of ours."""
     from gpu_checks import RecordingError
     from isa_tables import TableError
 
     if isinstance(error, TableError | RecordingError):
-        return complain(f"lanecheck: {error}", Exit.USAGE)
+        return str(error), Exit.USAGE
     said = str(error).partition("\n")[0]
-    return complain(
-        f"lanecheck: internal error, nothing was judged: {type(error).__name__}: {said} "
-        "(LANECHECK_TRACEBACK=1 shows where)",
-        Exit.CONTRADICTION,
-    )
+    told = f"internal error, nothing was judged: {type(error).__name__}: {said} (LANECHECK_TRACEBACK=1 shows where)"
+    return told, Exit.CONTRADICTION
 
 
 @contextmanager
@@ -260,7 +273,9 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
 
 
 def report(judged: Report, options: argparse.Namespace) -> None:
-    """Write a report in the format that the options ask for."""
+    """Write a report in the format that the options ask for; only as JUnit where no subject has verdicts."""
+    if judged.failures and not judged.cases and options.format != "junit":
+        return
     if options.format == "json":
         from verify.report import as_json
 

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from verify import cli
 
 if TYPE_CHECKING:
-    from verify.apart import Partial
     from verify.movement_stated import Movement
+    from verify.report import Report
     from verify.verdict import Verdict
 
 DESCRIPTION = """Judge data on its way between instructions. --from X --to Y: what X leaves in registers is what Y wants
@@ -61,8 +61,7 @@ def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
             raise cli.UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
         return _search(stated, options)
     report = _judge(stated, options)
-    if report.cases or not report.broken:
-        cli.report(report, options)
+    cli.report(report, options)
     return report.exit()
 
 
@@ -121,20 +120,18 @@ def _command(table: dict[str, Any]) -> str:
     return shlex.join(["python", "-m", "verify.movement", *words])
 
 
-def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Partial:
+def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Report:
     """The report on all movements but those that we fail at, which are told in a line of their own."""
     import proofs
-    from verify.apart import Partial, told_apart
+    from verify.apart import judged
     from verify.report import Case
-    from verify.verdict import Witness
 
     budget, solver = cli.budget(options), proofs.Solver(COUNTED)
-    told, missing = told_apart(
-        stated, lambda one: Case(one.name, tuple(verdicts(one, budget, solver))), "movements", options.quiet
-    )
-    cases = tuple(one for one in told if not isinstance(one, cli.Exit))
-    words = frozenset(Witness(word) for word in options.require)
-    return Partial(cases, words, missing=missing, broken=len(told) - len(cases))
+
+    def case(one: Movement) -> Case:
+        return Case(one.name, tuple(verdicts(one, budget, solver)))
+
+    return judged(stated, case, "movements", options.require, quiet=options.quiet)
 
 
 def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:

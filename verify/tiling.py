@@ -14,7 +14,7 @@ from verify import cli
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.apart import Partial
+    from verify.report import Report
     from verify.tiling_stated import Stated
 
 DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them and a permutation deal a CTA's tile out.
@@ -35,6 +35,7 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         if options.format != "text":
             raise cli.UsageError(f"--explain prints text: there is no {options.format} of it")
         from verify.apart import told_apart
+        from verify.report import Failure
         from verify.tiling_explain import explained
 
         pool = _pool(options)
@@ -44,11 +45,9 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
             cli.write("\n".join(texts), options.output)
         if missing:
             raise KeyboardInterrupt
-        return max((code for code in told if isinstance(code, cli.Exit)), default=cli.Exit.STANDS)
+        return max((failure.code for failure in told if isinstance(failure, Failure)), default=cli.Exit.STANDS)
     report = _judge(stated, options)
-    if (report.refused or report.broken) and not report.cases:
-        return report.exit()
-    if options.format == "text" and not options.quiet:
+    if options.format == "text" and not options.quiet and report.cases:
         from verify.report import as_text
         from verify.tiling_text import render
 
@@ -164,21 +163,18 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     return pool if options.atoms else registry()
 
 
-def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Partial:
+def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
     """The report on all that are tilings; what is none is told in a line of its own."""
-    from verify.apart import Partial, told_apart
+    from verify.apart import judged
     from verify.recorded import runs
     from verify.tiling_claims import case
     from verify.tiling_proof import Prover
-    from verify.verdict import Witness
 
     prover = Prover(cli.budget(options), runs=runs())
     pool = _pool(options)
-    told, missing = told_apart(stated, lambda one: case(one, pool, prover), "tilings", options.quiet)
-    cases = tuple(one for one in told if not isinstance(one, cli.Exit))
-    words = frozenset(Witness(word) for word in options.require)
-    refused, broken = told.count(cli.Exit.USAGE), told.count(cli.Exit.CONTRADICTION)
-    return Partial(cases, words, options.expect_known, missing, refused, broken)
+    return judged(
+        stated, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
+    )
 
 
 if __name__ == "__main__":

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
@@ -69,6 +69,15 @@ class Case:
 
 
 @dataclass(frozen=True, slots=True)
+class Failure:
+    """A subject without verdicts: what was refused of it or at what we failed, and the exit code that it calls for."""
+
+    name: str
+    message: str
+    code: Exit
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """All cases of a run, what was required of it, and what the user expects."""
 
@@ -76,6 +85,7 @@ class Report:
     require: frozenset[Witness] = frozenset()
     expect_known: bool = False
     missing: int = 0  # subjects that an interruption left without a verdict
+    failures: tuple[Failure, ...] = field(default=(), kw_only=True)
 
     @property
     def complete(self) -> bool:
@@ -110,16 +120,18 @@ class Report:
     def exit(self) -> Exit:
         """The exit code: a contradiction outranks a refutation, a refutation outranks what is not known.
 
-        An interruption outranks all: whatever was found, it is not the answer.
+        An interruption outranks all: whatever was found, it is not the answer. A subject that we failed at counts as a
+        contradiction, one that was refused outranks all that was found of the others.
         """
         if not self.complete:
             return Exit.INTERRUPTED
-        counts = self.counts()
-        if any(c.contradiction for c in self.cases) or counts[Status.VACUOUS]:
+        counts, failed = self.counts(), {failure.code for failure in self.failures}
+        if any(c.contradiction for c in self.cases) or counts[Status.VACUOUS] or Exit.CONTRADICTION in failed:
             return Exit.CONTRADICTION
-        if self.surprises:
-            return Exit.REFUTED
-        if any(c.status == Status.REFUTED and not (self.expect_known and c.as_known) for c in self.cases):
+        if Exit.USAGE in failed:
+            return Exit.USAGE
+        refuted = (c for c in self.cases if c.status == Status.REFUTED)
+        if self.surprises or not all(self.expect_known and case.as_known for case in refuted):
             return Exit.REFUTED
         if counts[Status.UNKNOWN] or self.unmet():
             return Exit.UNKNOWN

@@ -23,7 +23,8 @@ def render(report: Report) -> str:
     """JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors. None is a pass.
 
     What else fails the run is a test case too: a known defect that is not as expected, a required witness that was
-    silent, an interruption. A known defect that was expected is skipped.
+    silent, a subject that was refused or that we failed at, an interruption. A known defect that was expected is
+    skipped.
     """
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="lanecheck")
@@ -34,6 +35,8 @@ def render(report: Report) -> str:
         _extra(suite, name, "known defect", "failure", surprise(name, how))
     for name, reason in report.unmet():
         _extra(suite, name, f"required {reason.partition(':')[0]}", "error", reason)
+    for failure in report.failures:
+        _extra(suite, failure.name, "judged", "error", failure.message)
     if not report.complete:
         _extra(suite, "lanecheck", "complete", "error", cut_short(report.missing))
     suite.set("tests", str(len(suite)))
