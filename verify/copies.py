@@ -67,7 +67,10 @@ def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
 
 
 def left_open(instruction: isa_tables.Instruction) -> str:
-    """Why nothing can be compared: the bits that are moved depend on what the assembly text selects beyond `bytes`."""
+    """Why nothing can be compared: the ISA leaves the bits open, or they depend on what the text selects beyond `bytes`."""
+    unspecified = [name for name, table in instruction.operands.items() if table.unspecified]
+    if unspecified:
+        return f"PTX ISA {instruction.section} leaves {', '.join(unspecified)} unspecified"
     moved = [table for table in instruction.operands.values() if "row" in table.maps]
     used = {name for table in moved for name in table.uses & instruction.signature.select.keys()} - {"bytes"}
     return f"the bits that it moves depend on {', '.join(sorted(used))}, which the atom leaves open" if used else ""

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables.signature import mnemonics
-from layouts.atoms import AnyAtom, Atom, AtomFileError, load, registry
+from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from verify import atom as command
 from verify.atlas_book import Silent, as_atom
 from verify.judgement import Court
@@ -107,6 +107,20 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
         assert both.status != "REFUTED" or any(second in v.claim.text for v in refuted), (first, second)
         seen += 1
     assert seen >= 300
+
+
+@pytest.mark.parametrize("family", ["wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d"])
+def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked(family: str, court: Court) -> None:
+    """Which element a lane holds is not said: the sides are counted, and nothing is compared."""
+    atom = as_atom("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
+    assert isinstance(atom, CopyAtom)
+    named = next(name for name in mnemonics("wmma*") if name.startswith(family))
+    found = case(replace(atom, ptx=(named,)), court)
+    silent = [v for part in ("Src", "Dst") for v in on(found, Kind.EQUALS, part)]
+    assert len(silent) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in silent)
+    assert found.status != "STANDS"
+    both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), court)
+    assert both.status not in ("STANDS", "CONTRADICTION")
 
 
 def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_path: Path, court: Court) -> None:
