@@ -38,27 +38,30 @@ def told_apart(
 
     Of one that is refused, or that we fail at, the failure, which is a line on stderr too.
     """
-    from gpu_checks import RecordingError
-    from isa_tables import TableError
-    from layouts.atoms import AtomFileError
 
     def told(one: S, shown: Progress) -> T | Failure:
-        try:
-            return tell(one)
-        except (UsageError, AtomFileError, TableError, RecordingError) as error:
-            failure = Failure(one.name, str(error), Exit.USAGE)
-        except Exception as error:
-            if os.environ.get("LANECHECK_TRACEBACK"):
-                raise
-            failure = Failure(one.name, internal(one.name, error), Exit.CONTRADICTION)
-        with shown.aside():
-            complain(f"lanecheck: {failure.message}", failure.code)
-        return failure
+        found = attempt(one, tell)
+        if isinstance(found, Failure):
+            with shown.aside():
+                complain(f"lanecheck: {found.message}", found.code)
+        return found
 
     return each(stated, told, what, lambda one: one.name, quiet)
 
 
-def internal(name: str, error: Exception) -> str:
-    """That a subject was not judged by a fault of ours, in one line."""
-    what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
-    return f"internal error, {name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
+def attempt(one: S, tell: Callable[[S], T]) -> T | Failure:
+    """What is told of a statement, or why nothing can be; LANECHECK_TRACEBACK=1 lets faults of ours through."""
+    from gpu_checks import RecordingError
+    from isa_tables import TableError
+    from layouts.atoms import AtomFileError
+
+    try:
+        return tell(one)
+    except (UsageError, AtomFileError, TableError, RecordingError) as error:
+        return Failure(one.name, str(error), Exit.USAGE)
+    except Exception as error:
+        if os.environ.get("LANECHECK_TRACEBACK"):
+            raise
+        what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
+        line = f"internal error, {one.name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
+        return Failure(one.name, line, Exit.CONTRADICTION)

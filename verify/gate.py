@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -11,13 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import proofs
-from isa_tables import TableError
 from layouts.atoms import AtomFileError, load, registry
 from layouts.atoms.document import read
 from verify import movement_stated, selection, tiling_stated
-from verify.apart import internal
+from verify.apart import attempt
 from verify.cli import Exit, UsageError
-from verify.report import Case, Report, as_text
+from verify.report import Case, Failure, Report, as_text
 from verify.verdict import Status, Witness
 
 if TYPE_CHECKING:
@@ -76,17 +74,12 @@ class Checker:
 
     def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
         """The report on some entries, with shipped recordings as the silicon's witness."""
-        cases = []
-        for entry in entries:
-            try:
-                cases.append(entry.case())
-            except (AtomFileError, UsageError, TableError) as error:
-                return Found(Report(()), str(error))
-            except Exception as error:
-                if os.environ.get("LANECHECK_TRACEBACK"):
-                    raise
-                return Found(Report(()), internal(entry.name, error))
-        report = Report(tuple(cases), frozenset(map(Witness, require)))
+        told = [attempt(entry, lambda one: one.case()) for entry in entries]
+        cases = tuple(case for case in told if isinstance(case, Case))
+        failures = [failure.message for failure in told if isinstance(failure, Failure)]
+        report = Report(cases, frozenset(map(Witness, require)))
+        if failures:
+            return Found(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
         unread = [case for case in cases if case.status == Status.UNCHECKED and not case.as_expected]
         if report.exit() is not Exit.STANDS:
             return Found(report, as_text.render(report).rstrip())

@@ -12,6 +12,7 @@ from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from verify import atom as command
 from verify.atlas_book import Silent, as_atom
+from verify.gate import Checker
 from verify.judgement import Court
 from verify.report import Case, Report
 from verify.verdict import Kind, Status, Verdict, Witness
@@ -348,3 +349,24 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
     assert command.main(["--atoms", str(path)]) == 2
     told = capsys.readouterr()
     assert "STANDS    fine" in told.out and "has no operand E" in told.err
+
+
+def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "three.toml"
+    names = {"one": K16, "two": K16, "three": K8}
+    path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
+    true = Court.judge
+
+    def judge(self: Court, atom: AnyAtom, *rest: object) -> list[Verdict]:
+        if atom.name == "two":
+            raise ZeroDivisionError("planted")
+        return true(self, atom, *rest)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(Court, "judge", judge)
+    checker = Checker()
+    entries, fault = checker.read(path)
+    found = checker.verify(entries)
+    assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
+    assert "internal error, two was not judged" in found.failure and "REFUTED   three" in found.failure
