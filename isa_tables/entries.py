@@ -137,8 +137,7 @@ def _counts(
         if "copies" not in keys:
             counts["copies"] = variant.table.lanes
     elif keys.get("unspecified", False):
-        slots = variant.table.lanes * counts["values"]
-        counts["copies"] = max(1, slots // (counts["rows"] * counts["cols"]))
+        counts["copies"] = variant.table.lanes * counts["values"] // (counts["rows"] * counts["cols"])
     return raw, counts
 
 
@@ -239,7 +238,7 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
     if width > entry.bits or overflow:
         reason = f"{held} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)
-    counted = not (entry.unspecified or entry.placed or entry.untold)  # the copies of a place are told, not counted
+    counted = not (entry.placed or entry.untold)  # the copies of a place are told, not counted
     if counted and lanes * entry.values != rows * cols * entry.copies:
         reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)

@@ -262,6 +262,10 @@ WMMA = {
 }  # fmt: skip
 
 
+# 32 lanes of 16 elements of f16 hold 16x16, 8x16 or 32x16 of them; each other fragment is as large as its matrix
+COPIES = {"m16n16k16 f16": (2, 2), "m8n32k16 f16": (4, 1), "m32n8k16 f16": (1, 4)}
+
+
 def test_fragments_of_wmma_have_registers_but_no_layout() -> None:
     seen = set()
     for name in mnemonics("wmma.mma*"):
@@ -280,7 +284,19 @@ def test_fragments_of_wmma_have_registers_but_no_layout() -> None:
             for ask in (lambda o=operand: o.locate(0, 0), lambda o=operand: o.row):
                 with pytest.raises(IsaError, match="leaves unspecified"):
                     ask()
+            held = {"A": COPIES.get(key, (1, 1))[0], "B": COPIES.get(key, (1, 1))[1]}.get(operand.name, 1)
+            assert (operand.copies, operand.fragment.copies) == (held, held), (name, operand.name)
     assert seen == set(WMMA)
     load = instruction("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16")
     assert load.signature == signature("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16")
-    assert list(load.operands) == ["A"]
+    assert list(load.operands) == ["A"] and load.operands["A"].copies == 2
+    assert instruction("wmma.load.b.sync.aligned.row.m32n8k16.f16").operands["B"].copies == 4
+    assert instruction("wmma.store.d.sync.aligned.row.m32n8k16.f32").operands["D"].copies == 1
+
+
+@pytest.mark.parametrize(("extent", "reason"), [("[16, 24]", "1 x 16x24"), ("[64, 64]", "0 x 64x64")])
+def test_a_fragment_without_a_layout_holds_each_element_as_often(extent: str, reason: str, tmp_path: Path) -> None:
+    text = (Path(isa_tables.__file__).parent / "ptx" / "wmma_m16n16k16.toml").read_text()
+    (tmp_path / "wmma_m16n16k16.toml").write_text(text.replace("[A]\nextent = [16, 16]", f"[A]\nextent = {extent}"))
+    with pytest.raises(TableError, match=f"A.values: 32 lanes x 16 values is not {reason} elements"):
+        signature("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16", tmp_path)
