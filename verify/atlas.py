@@ -54,7 +54,9 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     beside = unclaimed(pool.values()) if everything else ()
     try:
         with cli.uncollected():
-            whole = tabulate((pool[name] for name in names), Court(witnesses), beside, options.quiet)
+            whole = tabulate(
+                (pool[name] for name in names), Court(witnesses), beside, options.quiet, options.allow_unchecked
+            )
     except AtomFileError as error:
         raise cli.UsageError(str(error)) from error
     return whole.by_family() if options.by == "family" else whole

@@ -51,7 +51,16 @@ def _told(counts: Counter[Told]) -> str:
 def _verdict(row: Row) -> str:
     known = len({wrong.name for wrong in row.refuted if wrong.known})
     words = []
-    for status in ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED", "UNSPECIFIED"):
+    for status in (
+        "STANDS",
+        "STANDS (observed)",
+        "CONTRADICTION",
+        "VACUOUS",
+        "REFUTED",
+        "UNKNOWN",
+        "UNCHECKED",
+        "UNSPECIFIED",
+    ):
         count = row.verdicts[status]
         if count:
             noted = f" ({known} known)" if status == "REFUTED" and known else ""

@@ -76,7 +76,7 @@ class Row:
     def add(self, case: Case, mnemonics: Sequence[str], witnesses: Iterable[Witness]) -> None:
         """Count an atom in, which issues these instructions."""
         self.atoms += 1
-        self.verdicts[case.status] += 1
+        self.verdicts[case.headline] += 1
         self.adapters.update(filter(None, [case.adapter]))
         self.claims.update(verdict.status for verdict in case.verdicts)
         if how := case.surprise(expect_known=True):
@@ -140,7 +140,7 @@ class Row:
             self.provenance.setdefault(claim.part, {}).update(dict.fromkeys(claim.provenance.split(" | ")))
         self.evidence += len(verdict.evidence)
         self.shared += sum(bool(evidence.shared) for evidence in verdict.evidence)
-        if verdict.status is Status.REFUTED or (case.contradiction and verdict.contradiction):
+        if verdict.status is Status.REFUTED or case.contradicts(verdict):
             statement = verdict.counterexample.statement if verdict.counterexample else verdict.reason
             self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
 
@@ -233,10 +233,17 @@ def place(mnemonic: str) -> tuple[str, str]:
     return family, " ".join(filter(None, (family, shape)))
 
 
-def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = (), quiet: bool = False) -> Atlas:
+def tabulate(
+    atoms: Iterable[AnyAtom],
+    court: Court,
+    unclaimed: Iterable[str] = (),
+    quiet: bool = False,
+    allow_unchecked: bool = False,
+) -> Atlas:
     """The atlas of some atoms, and of instructions that none claims: rows in alphabetical order of their instruction.
 
-    Its exit code is a report's: known defects, and only they, may be refuted.
+    Its exit code is a report's: known defects, and only they, may be refuted. An instruction that no atom claims may be
+    UNCHECKED: nobody states anything about it.
     """
     rows: dict[str, Row] = {}
     bare: dict[str, Row] = {}
@@ -245,14 +252,14 @@ def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = 
 
     def count(one: AnyAtom | str, _: object) -> None:
         if not isinstance(one, str):
-            _count(one, instruction(one), rows, court, exits)
+            _count(one, instruction(one), rows, court, exits, allow_unchecked)
             return
         (family, name), found = place(one), as_atom(one)
         if isinstance(found, Silent):
             observed = isinstance(court.lookup(signature(one)), tuple)
             bare.setdefault(name, Row(name, family)).leave_open(found, witnesses, observed)
         else:
-            _count(found, (family, name), bare, court, exits)
+            _count(found, (family, name), bare, court, exits, allow_unchecked=True)
 
     everything: list[AnyAtom | str] = [*atoms, *unclaimed]
     _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
@@ -262,10 +269,12 @@ def tabulate(atoms: Iterable[AnyAtom], court: Court, unclaimed: Iterable[str] = 
     return Atlas(ordered, witnesses, code, beside, missing)
 
 
-def _count(atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit]) -> None:
+def _count(
+    atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit], allow_unchecked: bool
+) -> None:
     """Judge an atom and count it in its row."""
     family, name = where
     case = court.case(atom)
     heard = [witness for witness in Witness if witness in court.witnesses]
     rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, heard)
-    exits.add(Report((case,), expect_known=True).exit())
+    exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())

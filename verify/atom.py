@@ -40,9 +40,21 @@ def _main(argv: Sequence[str] | None) -> int:
     if not (options.names or options.all or options.arch or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)
+    _check_gpu(options)
     report = _heard([pool[name] for name in names], options)
-    cli.report(report, options)
-    return report.exit()
+    return cli.report(report, options)
+
+
+def _check_gpu(options: argparse.Namespace) -> None:
+    """Refuse --live where this machine has no GPU to hear, or no CuPy."""
+    _witnesses(options)
+    if not options.live:
+        return
+    import gpu_checks
+
+    found = gpu_checks.device()
+    if isinstance(found, gpu_checks.Unavailable):
+        raise cli.AbsentError(f"--live: {found.reason}")
 
 
 def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:

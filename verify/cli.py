@@ -14,6 +14,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
@@ -24,8 +25,8 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
-VACUOUS or internal error (outranks 1); 4 UNKNOWN only, or UNCHECKED where --require asks for it; 5 nothing selected;
-130 interrupted: what was found until then is reported"""
+VACUOUS or internal error (outranks 1); 4 UNKNOWN or UNCHECKED (--allow-unchecked accepts that), or a required witness
+that did not speak; 5 nothing selected; 130 interrupted: what was found until then is reported"""
 
 
 COLOURS = {
@@ -63,6 +64,14 @@ class Exit(IntEnum):
 class UsageError(Exception):
     """Something the user asked for that cannot be done; its text is the one line that is printed."""
 
+    code = Exit.USAGE
+
+
+class AbsentError(UsageError):
+    """A check that was asked for and that this machine cannot make."""
+
+    code = Exit.UNKNOWN
+
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
@@ -75,7 +84,7 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         finally:
             _flush()  # also where argparse has printed its help and ends with SystemExit
     except UsageError as error:
-        return _failed(argv, str(error), Exit.USAGE)
+        return _failed(argv, str(error), error.code)
     except BrokenPipeError:
         _discard(sys.stdout)
         return Exit.USAGE
@@ -109,6 +118,7 @@ def _failed(argv: Sequence[str] | None, message: str, code: Exit) -> Exit:
     peek = argparse.ArgumentParser(add_help=False)
     peek.add_argument("--format", default="text")
     peek.add_argument("-o", "--output")
+    peek.add_argument("--allow-unchecked", action="store_true")
     options, _ = peek.parse_known_args(argv)
     if options.format == "junit":
         failures = tuple(Failure("lanecheck", line, code) for line in message.splitlines())
@@ -178,6 +188,7 @@ def parser(
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")
     made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")
+    made.add_argument("--allow-unchecked", action="store_true", help="what could not be checked does not fail the run")
     loud = made.add_mutually_exclusive_group()
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
@@ -272,10 +283,14 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
     return f"; nearest: {', '.join(close)}" if close else f"; {lists} shows all"
 
 
-def report(judged: Report, options: argparse.Namespace) -> None:
-    """Write a report in the format that the options ask for; only as JUnit where no subject has verdicts."""
+def report(judged: Report, options: argparse.Namespace) -> Exit:
+    """Write a report in the format that the options ask for, and return its exit code.
+
+    Where no subject has verdicts it is written only as JUnit.
+    """
+    judged = allowing(judged, options)
     if judged.failures and not judged.cases and options.format != "junit":
-        return
+        return judged.exit()
     if options.format == "json":
         from verify.report import as_json
 
@@ -293,6 +308,12 @@ def report(judged: Report, options: argparse.Namespace) -> None:
 
         text = as_text.render(judged, options.quiet, options.verbose)
     write(text, options.output)
+    return judged.exit()
+
+
+def allowing(judged: Report, options: argparse.Namespace) -> Report:
+    """The report, which UNCHECKED does not fail where --allow-unchecked is given."""
+    return replace(judged, allow_unchecked=options.allow_unchecked)
 
 
 def write(text: str, output: str | None) -> None:

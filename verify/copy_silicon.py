@@ -15,7 +15,7 @@ import gpu_checks
 from layouts.atoms import Adapter, CopyAtom
 from verify.arithmetic import lane_of, walks
 from verify.copies import elsewhere
-from verify.silicon import Lookup, source, unchecked
+from verify.silicon import Lookup, Missing, place, source, unchecked
 from verify.subject import Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -27,8 +27,8 @@ Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 def moved(subject: Subject, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
     found = lookup.moves(subject.instruction.signature)
-    if isinstance(found, str):
-        return [unchecked(found)]
+    if isinstance(found, Missing):
+        return [unchecked(found.reason, found.applies)]
     if fault := next(elsewhere(atom, subject.instruction), ""):
         return [unchecked(fault)]
     return [_testify(subject, atom, move) for move in found]
@@ -48,8 +48,10 @@ def _testify(subject: Subject, atom: CopyAtom, move: gpu_checks.Move) -> Evidenc
     points, wrong = _compare((held, tables[held]), (other, tables[other]), move, adapter)
     status = Status.AGREES if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
-    how = source(move)
-    return Evidence(Witness.SILICON, status, how, points, "gpu_checks", seconds=seconds, counterexample=wrong)
+    return Evidence(
+        Witness.SILICON, status, source(move), points, "gpu_checks",
+        seconds=seconds, counterexample=wrong, recording=place(move),
+    )  # fmt: skip
 
 
 def _by_lane(subject: Subject, side: str) -> Rows | str:

@@ -16,7 +16,7 @@ from verify import movement_stated, selection, tiling_stated
 from verify.apart import attempt
 from verify.cli import Exit, UsageError
 from verify.report import Case, Failure, Report, as_text
-from verify.verdict import Status, Witness
+from verify.verdict import Witness
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -77,13 +77,13 @@ class Checker:
         told = [attempt(entry, lambda one: one.case()) for entry in entries]
         cases = tuple(case for case in told if isinstance(case, Case))
         failures = [failure.message for failure in told if isinstance(failure, Failure)]
-        report = Report(cases, frozenset(map(Witness, require)))
+        report = Report(cases, frozenset(map(Witness, require)), allow_unchecked=True)
         if failures:
             return Found(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
-        unread = [case for case in cases if case.status == Status.UNCHECKED and not case.as_expected]
         if report.exit() is not Exit.STANDS:
             return Found(report, as_text.render(report).rstrip())
-        return Found(report, unchecked="" if allow_unchecked else "; ".join(map(_reason, unread)))
+        unread = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked]
+        return Found(report, unchecked="" if allow_unchecked else "; ".join(unread))
 
     def _entry(self, atom: AnyAtom) -> Entry:
         return Entry(atom.name, 1, lambda: self._court.case(atom))
@@ -116,9 +116,3 @@ class Checker:
         from verify.tiling_proof import Prover
 
         return Prover(runs=runs())
-
-
-def _reason(case: Case) -> str:
-    """Why nothing could be compared for a case, with its name."""
-    reasons = dict.fromkeys(v.reason for v in case.verdicts if v.status is Status.UNCHECKED and v.reason)
-    return f"UNCHECKED {case.name}: {next(iter(reasons), 'no witness was asked')}"

@@ -62,9 +62,16 @@ class Court:
         return verdicts
 
     def case(self, atom: AnyAtom) -> Case:
-        """All verdicts on an atom, with what its entry expects."""
-        known, expect = atom.known_defect or "", atom.expect or ""
-        return Case(atom.name, tuple(self.judge(atom)), known, tuple(atom.operands.items()), adapter(atom), expect)
+        """All verdicts on an atom, with what its entry says of it."""
+        return Case(
+            atom.name,
+            tuple(self.judge(atom)),
+            known_defect=atom.known_defect or "",
+            layouts=tuple(atom.operands.items()),
+            adapter=adapter(atom),
+            expect=atom.expect or "",
+            issues_nothing=atom.ptx == (),
+        )
 
     def _hear(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
         if claim.part == "thr":

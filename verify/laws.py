@@ -43,6 +43,7 @@ def _check(options: argparse.Namespace) -> None:
         (options.only or options.rank or options.fresh, code, "--only, --rank and --fresh go with --code or --module"),
         (options.path, options.module, "--path says where a --module lies: name it"),
         (options.shape or options.by, infer, "--shape and --by go with --infer"),
+        (options.allow_unchecked, not infer, "--allow-unchecked is about verdicts: --infer prints a condition"),
         (options.budget, infer or options.module, "--budget goes with --infer or --module"),
         (named, not (code or infer), "NAME, --explain and --open are about laws: with --code or --module use --only"),
         (
@@ -73,8 +74,7 @@ def _laws(options: argparse.Namespace) -> int:
     seeds = options.seeds or 1
     engines, require = _engines(options.solver), bool(options.require)
     report = law_report.judge(chosen, engines, seeds, options.jobs, require, options.quiet)
-    cli.report(report, options)
-    return report.exit()
+    return cli.report(report, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -150,8 +150,7 @@ def _code(options: argparse.Namespace) -> int:
         return cli.Exit.STANDS
     seconds = options.budget or law_code.BUDGET
     report = law_code.judge(options.module, options.path, options.only, rank, options.fresh, seconds, options.quiet)
-    cli.report(report, options)
-    return report.exit()
+    return cli.report(report, options)
 
 
 def _infer(options: argparse.Namespace) -> int:

@@ -39,8 +39,7 @@ def _main(argv: Sequence[str] | None) -> int:
     with Progress(1, "layout", options.quiet) as shown:
         shown.begin(options.layout)
         report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
-    cli.report(report, options)
-    return report.exit()
+    return cli.report(report, options)
 
 
 def _extent(text: str) -> tuple[int, int]:

@@ -9,8 +9,8 @@ import numpy as np
 
 import gpu_checks
 from gpu_checks.worker import Worker
-from isa_tables.signature import Signature
-from verify.silicon import Table, labels, unchecked
+from isa_tables.signature import Signature, runs_on
+from verify.silicon import Missing, Table, labels, unchecked
 from verify.subject import Subject
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
@@ -25,17 +25,22 @@ class Live:
     worker: Worker
     seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)
 
-    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
         """What this GPU shows of an instruction, or why it shows nothing."""
         if signature.mnemonic not in self.seen:
             self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
         found = self.seen[signature.mnemonic]
-        return found.reason if isinstance(found, gpu_checks.Unavailable) else (found,)
+        return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
-    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """What this GPU shows of a matrix move, or why it shows nothing."""
         found = gpu_checks.move(signature, worker=self.worker)
-        return found.reason if isinstance(found, gpu_checks.Unavailable) else (found,)
+        return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
+
+    def _missing(self, signature: Signature, found: gpu_checks.Unavailable) -> Missing:
+        """Why this GPU shows nothing: a gap, unless it does not have the instruction."""
+        device = self.worker.device
+        return Missing(found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm))
 
     def product(self, subject: Subject) -> list[Evidence]:
         """Random exact products through the atom's three maps, on this GPU."""
@@ -43,12 +48,16 @@ class Live:
         if isinstance(claimed, str):
             return [unchecked(claimed)]
         if len(claimed) < len(subject.parts):
-            return [unchecked("products are run with all operands in registers")]
+            return [unchecked("products are run with all operands in registers", applies=False)]
         if more := subject.instruction.operands.keys() - PLAIN:
-            return [unchecked(f"products are run with A, B and C alone, the instruction has {min(more)} too")]
-        maps = {name: _map(name, table) for name, table in claimed.items()}
-        wrong = gpu_checks.multiply(subject.instruction.signature, maps, TRIALS, worker=self.worker)
-        return [unchecked(wrong.reason) if isinstance(wrong, gpu_checks.Unavailable) else _product(wrong)]
+            why = f"products are run with A, B and C alone, the instruction has {min(more)} too"
+            return [unchecked(why, applies=False)]
+        maps, signature = {name: _map(name, table) for name, table in claimed.items()}, subject.instruction.signature
+        wrong = gpu_checks.multiply(signature, maps, TRIALS, worker=self.worker)
+        if isinstance(wrong, gpu_checks.Unavailable):
+            missing = self._missing(signature, wrong)
+            return [unchecked(missing.reason, missing.applies)]
+        return [_product(wrong)]
 
 
 def _map(name: str, table: Table) -> Table:

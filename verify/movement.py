@@ -61,8 +61,7 @@ def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
             raise cli.UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
         return _search(stated, options)
     report = _judge(stated, options)
-    cli.report(report, options)
-    return report.exit()
+    return cli.report(report, options)
 
 
 def _parser() -> argparse.ArgumentParser:

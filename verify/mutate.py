@@ -42,7 +42,7 @@ def _main(argv: Sequence[str] | None) -> int:
         return cli.Exit.INTERRUPTED
     if score.survived:
         return cli.Exit.REFUTED
-    return cli.Exit.UNKNOWN if score.silent else cli.Exit.STANDS
+    return cli.Exit.UNKNOWN if score.silent and not options.allow_unchecked else cli.Exit.STANDS
 
 
 def _text(score: Score, quiet: bool, verbose: bool) -> str:

@@ -203,14 +203,25 @@ def _clash(operand: str, axis: str, label: int, lane: int, value: int) -> str:
     )
 
 
-class Lookup(Protocol):
-    """Where recordings of an instruction come from; a sentence when there is none."""
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """There is no recording of an instruction, and why.
 
-    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
+    `applies` says that there should be one: the GPU at hand has the instruction, and its probe failed.
+    """
+
+    reason: str
+    applies: bool = False
+
+
+class Lookup(Protocol):
+    """Where recordings of an instruction come from."""
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
         """All recordings of a matrix product, or why there is none."""
         ...
 
-    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """All recordings of a matrix move, or why there is none."""
         ...
 
@@ -223,11 +234,11 @@ class Recorded:
     answers: dict[Key, Answer] = field(default_factory=dict, compare=False)  # given before, to the same question
     stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
 
-    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | str:
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
         """The recordings of exactly this instruction: a twin's does not count."""
         return self._held(self.recordings.get(signature.mnemonic, ()), signature) or _never(signature)
 
-    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | str:
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """The recordings of exactly this move."""
         return self._held(self.recordings.moves.get(signature.mnemonic, ()), signature) or _never(signature)
 
@@ -249,8 +260,8 @@ class Recorded:
         return self.stale[key]
 
 
-def _never(signature: Signature) -> str:
-    return f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})"
+def _never(signature: Signature) -> Missing:
+    return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
 
 
 def relation(subject: Subject, lookup: Lookup) -> list[Evidence]:
@@ -267,8 +278,8 @@ def _each(subject: Subject, lookup: Lookup, testify: Testify) -> list[Evidence]:
     known = lookup.answers if isinstance(lookup, Recorded) else {}
     claims = cache(lambda: labels(subject))
     found = lookup(subject.instruction.signature)
-    if isinstance(found, str):
-        return [unchecked(found)]
+    if isinstance(found, Missing):
+        return [unchecked(found.reason, found.applies)]
     return [_asked(subject, claims, recording, testify, known) for recording in found]
 
 
@@ -291,10 +302,10 @@ def _asked(
         known[question] = testify(subject, claimed, recording)
     status, said, points, wrong = known[question]
     if status is Status.UNCHECKED:
-        return unchecked(said)
+        return unchecked(said, applies=testify is _related)  # anchors may say nothing of an instruction
     seconds = time.perf_counter() - started
     evidence = Evidence(Witness.SILICON, status, source(recording), points, "gpu_checks", said, seconds)
-    return replace(evidence, counterexample=wrong)
+    return replace(evidence, counterexample=wrong, recording=place(recording))
 
 
 def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
@@ -303,6 +314,11 @@ def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
     emulated = ", known emulated" if recording.emulated else ""
     stale = ", by kernels of another text" if recording.stale else ""
     return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}{stale}"
+
+
+def place(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
+    """The file and line of a recording; empty for what a GPU showed just now."""
+    return f"{recording.file}:{recording.line}" if recording.file else ""
 
 
 def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
@@ -382,6 +398,6 @@ def _misplaced(
     return Counterexample({"lane": lane, "value": value}, statement, extent="smallest")
 
 
-def unchecked(why: str) -> Evidence:
-    """The silicon's silence, with its reason."""
-    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why)
+def unchecked(why: str, applies: bool = True) -> Evidence:
+    """The silicon's silence, with its reason; `applies` unless there is nothing that it could have spoken on."""
+    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why, applies=applies)

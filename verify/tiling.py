@@ -46,15 +46,14 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         if missing:
             raise KeyboardInterrupt
         return max((failure.code for failure in told if isinstance(failure, Failure)), default=cli.Exit.STANDS)
-    report = _judge(stated, options)
+    report = cli.allowing(_judge(stated, options), options)
     if options.format == "text" and not options.quiet and report.cases:
         from verify.report import as_text
         from verify.tiling_text import render
 
         cli.write(render(report, as_text.render(report, verbose=options.verbose)), options.output)
-    else:
-        cli.report(report, options)
-    return report.exit()
+        return report.exit()
+    return cli.report(report, options)
 
 
 def _parser() -> argparse.ArgumentParser:

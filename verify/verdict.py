@@ -127,7 +127,11 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one witness says of one claim, how it knows, and over how many points."""
+    """What one witness says of one claim, how it knows, and over how many points.
+
+    `applies` is False where an UNCHECKED is no gap: the check does not exist for this claim, as where no GPU was
+    recorded. `recording` is the file and line of the recording that spoke.
+    """
 
     witness: Witness
     status: Status
@@ -139,6 +143,8 @@ class Evidence:
     shared: str = ""
     artifact: str = field(default="", compare=False, repr=False)
     counterexample: Counterexample | None = None
+    applies: bool = True
+    recording: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)

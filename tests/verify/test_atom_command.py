@@ -106,8 +106,9 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
     """A required witness that was silent, a known defect that is gone, and one that is as expected."""
     text = ENTRY.format(number=0, B=RIGHT_B)
     silent = Path(user_file(tmp_path, text="\n".join(row for row in text.split("\n") if not row.startswith("ptx"))))
-    assert outcomes(silent)[::2] == (0, [])
-    assert outcomes(silent, "--require", "book")[::2] == (4, ["MINE_0 required book"])
+    assert outcomes(silent)[::2] == (4, ["MINE_0 checked"])
+    assert outcomes(silent, "--allow-unchecked")[::2] == (0, [])
+    assert outcomes(silent, "--require", "book")[::2] == (4, ["MINE_0 checked", "MINE_0 required book"])
     gone = Path(user_file(tmp_path, text=text + 'known_defect = "B: it was wrong"\n'))
     assert outcomes(gone, "--expect-known")[::2] == (1, ["MINE_0 known defect"])
     assert atom.main(["--atoms", str(gone), "--expect-known", "-q"]) == 1
@@ -136,8 +137,9 @@ def test_an_atom_without_an_instruction_is_unchecked_by_book_and_silicon(tmp_pat
         'ptx    = ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]\n', ""
     )
     path = user_file(tmp_path, text=text)
-    assert atom.main(["--atoms", path]) == 0
-    assert atom.main(["--atoms", path, "--require", "silicon"]) == 4
+    assert atom.main(["--atoms", path]) == 4
+    assert atom.main(["--atoms", path, "--allow-unchecked"]) == 0
+    assert atom.main(["--atoms", path, "--allow-unchecked", "--require", "silicon"]) == 4
 
 
 def test_an_instruction_the_isa_does_not_have_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -148,7 +150,7 @@ def test_an_instruction_the_isa_does_not_have_is_refuted(tmp_path: Path, capsys:
 
 def test_an_instruction_family_the_book_lacks_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     text = ENTRY.format(number=0, B=RIGHT_B).replace("mma.sync.aligned", "tcgen99.mma")
-    assert atom.main(["--atoms", user_file(tmp_path, text=text), "-v"]) == 0
+    assert atom.main(["--atoms", user_file(tmp_path, text=text), "-v"]) == 4
     assert "tcgen99" in capsys.readouterr().out
 
 

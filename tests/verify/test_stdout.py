@@ -29,7 +29,7 @@ def test_a_name_that_the_encoding_lacks_is_spelled(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(ATOM, encoding="utf-8")
     done = run("verify.atom", "--atoms", str(file), encoding="ascii")
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (done.returncode, done.stderr) == (4, "")
     assert done.stdout.startswith("UNCHECKED \\xc9 ")
 
 

@@ -108,7 +108,7 @@ def test_a_wrong_book_is_contradicted_by_the_recordings(tmp_path: Path, monkeypa
         found = tabulate((), Court(), [SPARSE])
     finally:
         look_up.cache_clear()
-    assert found.without_atom().told[Witness.SILICON][Told.REFUTED] == 1 and found.exit == 1
+    assert found.without_atom().told[Witness.SILICON][Told.REFUTED] == 1 and found.exit == 3
 
 
 def test_the_command_shows_them_only_with_everything(capsys: pytest.CaptureFixture[str]) -> None:

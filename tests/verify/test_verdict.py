@@ -52,7 +52,7 @@ def test_silence_is_unchecked_with_every_reason() -> None:
     ("statuses", "code"),
     [
         ([[Status.PROVED]], 0),
-        ([[Status.PROVED], [Status.UNCHECKED]], 0),
+        ([[Status.PROVED], [Status.UNCHECKED]], 4),
         ([[Status.PROVED], [Status.REFUTED]], 1),
         ([[Status.UNKNOWN], [Status.REFUTED]], 1),
         ([[Status.PROVED], [Status.UNKNOWN]], 4),
@@ -67,7 +67,8 @@ def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
 
 
 def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
-    silent = join(CLAIM, [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason="no recording")])
+    related = Claim("atom", "", Kind.RELATION, "A, B and D meet as recorded")
+    silent = join(related, [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason="no recording", applies=False)])
     case = Case("atom", (said(Status.PROVED), silent))
     assert Report((case,)).exit() == 0
     assert Report((case,), require=frozenset({Witness.SILICON})).exit() == 4

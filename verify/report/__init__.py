@@ -12,12 +12,14 @@ from itertools import product
 from verify.cli import Exit
 from verify.verdict import Kind, Status, Verdict, Witness
 
+FORM = (Kind.WELL_FORMED, Kind.SIZE, Kind.SIGNATURE)  # checked whoever is heard
+SAYING = (Kind.EQUALS, Kind.RELATION)  # the claims of an atom that say what it is, besides its form
+OF_GPU = (Kind.RELATION, Kind.EQUALS_ABSOLUTE)  # the claims on which a GPU alone speaks
 REQUIRED = {  # the claims on which a required witness must speak
     Witness.BOOK: (Kind.EQUALS,),
     Witness.PROOF: (Kind.EQUALS,),
     Witness.SILICON: (Kind.RELATION,),
 }
-COMPARED = (Kind.EQUALS, Kind.SIGNATURE)  # where one of them is UNCHECKED, the subject is
 
 
 @dataclass(frozen=True)
@@ -30,24 +32,85 @@ class Case:
     layouts: tuple[tuple[str, str], ...] = ()
     adapter: str = ""  # what a copy does to its registers after the instruction
     expect: str = ""  # that it is expected to be UNCHECKED, and why
+    issues_nothing: bool = False  # the entry says that no matrix instruction is issued (`ptx = []`)
 
     @cached_property
     def contradiction(self) -> bool:
         """Whether two witnesses disagree anywhere."""
-        return any(v.contradiction for v in self.verdicts)
+        return any(map(self.contradicts, self.verdicts))
+
+    def contradicts(self, verdict: Verdict) -> bool:
+        """Whether witnesses disagree on a claim, or a GPU alone refutes it of an atom that is what the ISA says."""
+        of_gpu = verdict.claim.kind in OF_GPU and verdict.status is Status.REFUTED
+        return verdict.contradiction or (of_gpu and self._as_the_isa_says)
+
+    @cached_property
+    def _as_the_isa_says(self) -> bool:
+        """Whether every operand equals what the ISA says, and nothing is refuted but by a GPU."""
+        equal = [v.status.stands for v in self.verdicts if v.claim.kind is Kind.EQUALS]
+        wrong = [v for v in self.verdicts if v.status is Status.REFUTED and v.claim.kind not in OF_GPU]
+        return bool(equal) and all(equal) and not wrong
+
+    @property
+    def contradictions(self) -> list[str]:
+        """The recordings, by file and line, that contradict an atom which is what the ISA says: they or the ISA err."""
+        return [
+            f"{verdict.claim.kind.label}: every `equals` is confirmed and {evidence.recording or evidence.method} "
+            "refutes it: the recording or the book is wrong, not the atom"
+            for verdict in self.verdicts
+            if self.contradicts(verdict) and self._as_the_isa_says
+            for evidence in verdict.evidence
+            if evidence.status is Status.REFUTED and verdict.claim.kind in OF_GPU
+        ]
 
     @property
     def status(self) -> str:
-        """The subject in one word: STANDS, UNCHECKED where maps or an instruction were not compared, or the worst."""
+        """The subject in one word: STANDS, UNCHECKED where a check that was asked for was not made, or the worst."""
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
         for worst in (Status.VACUOUS, Status.REFUTED, Status.UNKNOWN):
             if worst in statuses:
                 return worst.value
-        unread = any(v.claim.kind in COMPARED and v.status is Status.UNCHECKED for v in self.verdicts)
-        stands = any(s.stands for s in statuses) and not unread
-        return "STANDS" if stands else Status.UNCHECKED.value
+        return Status.UNCHECKED.value if self.gap else "STANDS"
+
+    @cached_property
+    def gap(self) -> str:
+        """The first check that was asked for, applies and could not be made, by its reason; empty where all were made.
+
+        A witness that was not asked gave no evidence. One that was asked has to speak on what the subject says; of a
+        claim besides one of them is enough. What does not apply to any of them leaves nothing that was checked.
+        """
+        for verdict in self.verdicts:
+            silent = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
+            if silent and (verdict.claim.kind in SAYING or verdict.status is Status.UNCHECKED):
+                return silent[0].reason or f"{silent[0].witness} gave no reason"
+        if any(verdict.status.stands for verdict in self._saying):
+            return ""
+        return next((v.reason for v in self._saying if v.evidence and v.reason), "nothing was checked")
+
+    @property
+    def _saying(self) -> list[Verdict]:
+        """The verdicts on what the subject says, besides its form."""
+        said = [v for v in self.verdicts if v.claim.kind in SAYING]
+        return said or [v for v in self.verdicts if v.claim.kind not in FORM] or list(self.verdicts)
+
+    @property
+    def observed(self) -> bool:
+        """Whether it stands on observation or samples alone: nothing that it says is proved."""
+        return self.status == "STANDS" and not any(v.status is Status.PROVED for v in self._saying)
+
+    @property
+    def headline(self) -> str:
+        """The status as people read it: it says where a subject rests on observation alone."""
+        return f"{self.status} (observed)" if self.observed else self.status
+
+    @property
+    def excuse(self) -> str:
+        """Why it is no failure that the subject is UNCHECKED; empty where it is one."""
+        if self.issues_nothing:
+            return "without a matrix instruction"
+        return "as expected" if self.expect else ""
 
     @property
     def as_known(self) -> bool:
@@ -56,16 +119,12 @@ class Case:
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status is Status.REFUTED}
         return bool(self.known_defect) and bool(refuted) and refuted <= named
 
-    @property
-    def as_expected(self) -> bool:
-        """Whether it is UNCHECKED, and its entry says that it is expected to be."""
-        return bool(self.expect) and self.status == Status.UNCHECKED
-
     def surprise(self, expect_known: bool) -> str:
         """How it is otherwise than its entry says; empty where it is as expected or nothing was."""
         if expect_known and self.known_defect and not self.as_known:
             return "is not refuted in just the parts of its known defect"
-        return f"is {self.status}, its entry expects UNCHECKED" if self.expect and not self.as_expected else ""
+        other = self.expect and self.status != Status.UNCHECKED
+        return f"is {self.status}, its entry expects UNCHECKED" if other else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +145,7 @@ class Report:
     expect_known: bool = False
     missing: int = 0  # subjects that an interruption left without a verdict
     failures: tuple[Failure, ...] = field(default=(), kw_only=True)
+    allow_unchecked: bool = field(default=False, kw_only=True)
 
     @property
     def complete(self) -> bool:
@@ -98,15 +158,31 @@ class Report:
         told = {case.name: case.surprise(self.expect_known) for case in self.cases}
         return {name: how for name, how in told.items() if how}
 
+    @property
+    def unchecked(self) -> list[Case]:
+        """The subjects that are UNCHECKED; `gap` says why, `excuse` why that fails no run."""
+        return [case for case in self.cases if case.status == Status.UNCHECKED]
+
+    @property
+    def gaps(self) -> list[Case]:
+        """The subjects that fail the run because they are UNCHECKED."""
+        return [] if self.allow_unchecked else [case for case in self.unchecked if not case.excuse]
+
     def unmet(self) -> list[tuple[str, str]]:
-        """Subjects on which a required witness said nothing that stands or refutes, with its reason."""
+        """Subjects on which a required witness said nothing that stands or refutes, with its reason.
+
+        On an instruction that could not be compared none has spoken.
+        """
         missing = []
         for case, witness in product(self.cases, sorted(self.require)):
             about = [v for v in case.verdicts if v.claim.kind in REQUIRED[witness]] or case.verdicts
             mine = [e for v in about for e in v.evidence if e.witness is witness]
-            if not mine or any(e.status is Status.UNCHECKED for e in mine):
-                silent = next((e.reason for e in mine if e.status is Status.UNCHECKED), "it was not asked")
-                missing.append((case.name, f"{witness}: {silent}"))
+            unnamed = [
+                v.reason for v in case.verdicts if v.claim.kind is Kind.SIGNATURE and v.status is Status.UNCHECKED
+            ]
+            silent = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
+            if not mine or silent:
+                missing.append((case.name, f"{witness}: {next(iter(silent), 'it was not asked')}"))
         return missing
 
     def verdicts(self) -> Iterable[Verdict]:
@@ -133,7 +209,7 @@ class Report:
         refuted = (c for c in self.cases if c.status == Status.REFUTED)
         if self.surprises or not all(self.expect_known and case.as_known for case in refuted):
             return Exit.REFUTED
-        if counts[Status.UNKNOWN] or self.unmet():
+        if counts[Status.UNKNOWN] or self.unmet() or self.gaps:
             return Exit.UNKNOWN
         return Exit.STANDS if self.cases else Exit.NOTHING
 

@@ -8,7 +8,7 @@ from html import escape
 
 from verify.report import Case, Report
 from verify.report.as_text import describe, story, summary
-from verify.verdict import Verdict
+from verify.verdict import Status, Verdict
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -41,7 +41,12 @@ def render(report: Report, verbose: bool = False) -> str:
 
 def _case(case: Case, verbose: bool) -> Iterator[str]:
     opened = "" if case.status == "STANDS" else " open"
-    yield f"<details{opened}><summary>{_status(case.status)} {escape(case.name)}</summary>"
+    yield f"<details{opened}><summary>{_status(case.status, case.headline)} {escape(case.name)}</summary>"
+    yield from (
+        f"<p>{escape(line)}</p>"
+        for line in [case.gap * (case.status == Status.UNCHECKED), *case.contradictions]
+        if line
+    )
     if case.known_defect:
         yield f"<p>known defect: {escape(case.known_defect)}</p>"
     yield "<table><tr><th>part<th>claim<th>verdict<th>evidence</tr>"
@@ -51,7 +56,7 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
 
 
 def _row(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
-    status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
+    status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
     heard = "<br>".join(escape(" ".join(describe(e, verbose).split())) for e in verdict.evidence)
     claim = verdict.claim
     rests = f" ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
@@ -61,5 +66,5 @@ def _row(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
         yield f"<tr><td colspan=4><pre>{escape(told)}</pre></tr>"
 
 
-def _status(status: str) -> str:
-    return f'<span class="{status}">{status}</span>'
+def _status(status: str, shown: str = "") -> str:
+    return f'<span class="{status}">{shown or status}</span>'

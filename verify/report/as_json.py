@@ -14,7 +14,7 @@ SCHEMA = 1
 
 def render(report: Report, verbose: bool = False) -> str:
     """The report as one JSON document; `verbose` adds the seconds of each piece of evidence."""
-    counts = report.counts()
+    counts, failing = report.counts(), report.gaps
     document = {
         "schema": SCHEMA,
         "exit": int(report.exit()),
@@ -23,6 +23,10 @@ def render(report: Report, verbose: bool = False) -> str:
         "claims": {status.value: counts[status] for status in Status},
         "surprises": list(report.surprises),
         "required_but_missing": [{"name": name, "reason": reason} for name, reason in report.unmet()],
+        "unchecked": [
+            {"name": case.name, "reason": case.gap, "excuse": case.excuse or None, "fails": case in failing}
+            for case in report.unchecked
+        ],
         "subjects": [_case(case, verbose) for case in report.cases],
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
@@ -32,21 +36,23 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
     return {
         "name": case.name,
         "status": case.status,
+        "observed": case.observed,
+        "contradictions": case.contradictions,
         "known_defect": case.known_defect or None,
         "layouts": dict(case.layouts),
         **({"adapter": case.adapter} if case.adapter else {}),
-        "verdicts": [_verdict(verdict, verbose) for verdict in case.verdicts],
+        "verdicts": [_verdict(case, verdict, verbose) for verdict in case.verdicts],
     }
 
 
-def _verdict(verdict: Verdict, verbose: bool) -> dict[str, Any]:
+def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
     return {
         "part": verdict.claim.part,
         "kind": verdict.claim.kind.label,
         "claim": verdict.claim.text,
         "provenance": verdict.claim.provenance or None,
         "status": verdict.status.value,
-        "contradiction": verdict.contradiction,
+        "contradiction": case.contradicts(verdict),
         "reason": verdict.reason or None,
         "evidence": [_evidence(e, verbose) for e in verdict.evidence],
         "counterexample": _counterexample(verdict.counterexample),

@@ -23,8 +23,8 @@ def render(report: Report) -> str:
     """JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors. None is a pass.
 
     What else fails the run is a test case too: a known defect that is not as expected, a required witness that was
-    silent, a subject that was refused or that we failed at, an interruption. A known defect that was expected is
-    skipped.
+    silent, a subject that is UNCHECKED, that was refused or that we failed at, an interruption. A known defect that was
+    expected is skipped.
     """
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="lanecheck")
@@ -33,6 +33,8 @@ def render(report: Report) -> str:
             _testcase(suite, case, verdict, report.expect_known)
     for name, how in report.surprises.items():
         _extra(suite, name, "known defect", "failure", surprise(name, how))
+    for case in report.gaps:
+        _extra(suite, case.name, "checked", "error", case.gap)
     for name, reason in report.unmet():
         _extra(suite, name, f"required {reason.partition(':')[0]}", "error", reason)
     for failure in report.failures:
@@ -48,7 +50,7 @@ def render(report: Report) -> str:
 
 
 def _outcome(case: Case, verdict: Verdict, expect_known: bool) -> str:
-    if verdict.contradiction:
+    if case.contradicts(verdict):
         return "error"
     expected = expect_known and case.as_known and verdict.status is Status.REFUTED
     return "skipped" if expected else OUTCOME.get(verdict.status, "")
@@ -74,6 +76,8 @@ def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_k
     if outcome:
         wrong = verdict.counterexample
         message = wrong.statement if wrong is not None else verdict.reason
+        if case.contradicts(verdict):
+            message = "; ".join([message, *case.contradictions])
         known = f"known defect: {case.known_defect}: " if outcome == "skipped" and wrong is not None else ""
         node = ElementTree.SubElement(told, outcome, message=f"{known}{claim.text}: {message}")
         if wrong is not None:

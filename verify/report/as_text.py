@@ -33,6 +33,9 @@ def summary(report: Report) -> str:
     by_status = Counter(c.status for c in report.cases)
     listed = sorted(by_status, key=HEADS.index)
     subjects = ", ".join(f"{by_status[status]} {_verb(status, by_status[status])}" for status in listed)
+    excused = Counter(c.excuse for c in report.unchecked if c.excuse)
+    if excused:
+        subjects += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
     what = "subject" if len(report.cases) == 1 else "subjects"
     line = f"{len(report.cases)} {what}: {subjects or 'none'}; claims: {tally(report.counts())}"
     silent = Counter(e.witness.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
@@ -43,6 +46,8 @@ def summary(report: Report) -> str:
         line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
     if report.surprises:
         line += f"; entries not as expected: {len(report.surprises)}"
+    if report.gaps:
+        line += f"; not checked: {report.gaps[0].name}: {report.gaps[0].gap} (--allow-unchecked accepts it)"
     if not report.complete:
         line += f"; {cut_short(report.missing)}"
     return f"{line}; exit {int(report.exit())}"
@@ -53,7 +58,8 @@ def _verb(status: str, count: int) -> str:
 
 
 def _case(case: Case, verbose: bool) -> Iterator[str]:
-    told = [v for v in case.verdicts if v.contradiction or v.status in (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)]
+    open_ = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)
+    told = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
     if not told or verbose:
         yield _headline(case)
     for verdict in case.verdicts:
@@ -61,16 +67,18 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
             yield from story(case, verdict, verbose)
         elif verbose:
             yield from _plain(verdict)
+    yield from (f"  {line}" for line in case.contradictions)
     if told and case.known_defect:
         yield f"  known defect: {case.known_defect}"
 
 
 def _headline(case: Case) -> str:
     counts = Counter(v.status for v in case.verdicts)
-    line = f"{case.status:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES, Status.TAKEN))}"
+    line = f"{case.headline:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES, Status.TAKEN))}"
     if counts[Status.UNCHECKED]:
         line += f", {counts[Status.UNCHECKED]} unchecked"
-    rests = {v.claim.part: origin(v.claim.provenance) for v in case.verdicts if v.claim.part and v.claim.provenance}
+    booked = [v.claim for v in case.verdicts if v.evidence and v.claim.part and v.claim.provenance]
+    rests = {claim.part: origin(claim.provenance) for claim in booked}
     told: dict[str, list[str]] = {}
     for part, kinds in rests.items():
         if kinds != (Origin.TEXT,):
@@ -82,9 +90,11 @@ def _headline(case: Case) -> str:
     heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
     if heard:
         line += f"   silicon: {'; '.join(heard)}"
-    elif counts[Status.UNCHECKED]:
-        reasons = dict.fromkeys(v.reason for v in case.verdicts if v.status is Status.UNCHECKED)
-        line += f"   {next(iter(reasons))}"
+    if case.gap:
+        line += f"   {case.gap}"
+    elif not heard:
+        reasons = [v.reason for v in case.verdicts if v.status is Status.UNCHECKED and v.evidence]
+        line += "".join(f"   {reason}" for reason in reasons[:1])
     return line
 
 
@@ -101,7 +111,8 @@ def _plain(verdict: Verdict) -> Iterator[str]:
 
 def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     """A verdict that does not stand, told from the claim to the line that replays it."""
-    status = "CONTRADICTION" if verdict.contradiction else verdict.status.value
+    contradicted = case.contradicts(verdict)
+    status = "CONTRADICTION" if contradicted else verdict.status.value
     teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
     told = f"{verdict.claim.text}{_rests(verdict.claim)}"
@@ -114,7 +125,7 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     elif verdict.reason:
         yield f"  {verdict.reason}"
     others = [e for e in verdict.evidence if e is not teller]
-    if verdict.contradiction or verbose:
+    if contradicted or verbose:
         yield from (f"  {describe(evidence)}" for evidence in verdict.evidence)
     elif others:
         yield f"  also {'; '.join(_brief(e) for e in others)}"

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a subject is headed with: it speaks of the checks that were asked for, and an unmade one is no pass."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+import gpu_checks
+from gpu_checks import Move, Recording, pages
+from gpu_checks.values import DeviceInfo, Unavailable
+from isa_tables.signature import signature
+from layouts.atoms import registry
+from tests.verify.test_atom_command import ENTRY, RIGHT_B
+from verify import atlas, atom, laws
+from verify.judgement import Court
+from verify.live import Live
+from verify.report import Case, Report, as_text
+from verify.silicon import Missing
+from verify.verdict import Claim, Evidence, Kind, Status, Witness, join
+
+MMA, COPY = "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"
+UNRECORDED = "SM80_CP_ASYNC_CACHEALWAYS<uint32_t,uint32_t>"
+NO_BOOK = "SM100_UTCCP_128dp256bit_1cta"  # the ISA has no order of its bits
+NOTHING = "UniversalFMA<float,float,float,float>"  # ptx = []
+CHECKS = [set(chosen) for count in (1, 2, 3) for chosen in combinations(Witness, count)]
+COURTS = {frozenset(chosen): Court(frozenset(chosen)) for chosen in CHECKS}
+
+
+def case(name: str, chosen: set[Witness]) -> Case:
+    return COURTS[frozenset(chosen)].case(registry()[name])
+
+
+def entry(folder: Path, *lines: str, without: str = "") -> str:
+    """A file with a right atom, lines added, or the line of a key left out."""
+    text = ENTRY.format(number=0, B=RIGHT_B)
+    kept = [row for row in text.split("\n") if not without or not row.startswith(without)]
+    path = folder / "mine.toml"
+    path.write_text("\n".join([*kept, *lines]) + "\n")
+    return str(path)
+
+
+def junit(path: Path) -> dict[str, list[str]]:
+    """The names of the test cases of a JUnit file by their outcome."""
+    (suite,) = ElementTree.parse(path).getroot()
+    return {
+        tag: [f"{c.attrib['classname']} {c.attrib['name']}" for c in suite if c.find(tag) is not None]
+        for tag in ("failure", "error", "skipped")
+    }
+
+
+@pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
+@pytest.mark.parametrize("name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS"])
+def test_a_right_atom_stands_by_whichever_checks_are_asked_for(name: str, chosen: set[Witness]) -> None:
+    found = case(name, chosen)
+    assert (found.status, found.gap) == ("STANDS", "")
+    assert found.observed == (chosen == {Witness.SILICON})
+    assert Report((found,)).exit() == 0
+
+
+@pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
+def test_an_unrecorded_instruction_is_no_gap_unless_silicon_alone_is_asked(chosen: set[Witness]) -> None:
+    found = case(UNRECORDED, chosen)
+    alone = chosen == {Witness.SILICON}
+    assert found.status == ("UNCHECKED" if alone else "STANDS") and not found.observed
+    assert found.gap.startswith("no recorded GPU has run") == alone
+    assert Report((found,)).exit() == (4 if alone else 0)
+    assert Report((found,), allow_unchecked=True).exit() == 0
+    if Witness.SILICON in chosen:
+        assert Report((found,), require=frozenset({Witness.SILICON}), allow_unchecked=True).exit() == 4
+
+
+@pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
+def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[Witness]) -> None:
+    found = replace(case(NO_BOOK, chosen), expect="")
+    assert found.status == "UNCHECKED" and found.gap and Report((found,)).exit() == 4
+    expected = replace(found, expect="UNCHECKED: the ISA leaves it open")
+    assert Report((expected,)).exit() == 0 and Report((expected,), expect_known=True).exit() == 0
+    assert "1 unchecked (1 as expected)" in as_text.render(Report((expected,)))
+
+
+@pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
+def test_an_atom_that_issues_nothing_on_purpose_is_counted_and_no_failure(chosen: set[Witness]) -> None:
+    found = case(NOTHING, chosen)
+    assert found.status == "UNCHECKED" and "`ptx` is empty" in found.gap and Report((found,)).exit() == 0
+    assert "1 unchecked (1 without a matrix instruction)" in as_text.render(Report((found,)), quiet=True)
+
+
+def test_an_instruction_that_nobody_compared_leaves_the_atom_unchecked() -> None:
+    right = case(MMA, set(Witness))
+    unknown = Claim(MMA, "", Kind.SIGNATURE, "fits hmma.magic")
+    silent = join(unknown, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="the book has no hmma")])
+    found = replace(right, verdicts=(*right.verdicts, silent))
+    assert (found.status, found.gap) == ("UNCHECKED", "the book has no hmma")
+    for witness in Witness:
+        assert Report((found,), frozenset({witness}), allow_unchecked=True).exit() == 4
+        assert Report((right,), frozenset({witness})).exit() == 0
+    wrong = join(unknown, [Evidence(Witness.BOOK, Status.REFUTED, "looked up")])
+    assert replace(found, verdicts=(*found.verdicts, wrong)).status == "REFUTED"
+
+
+def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
+    equal = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+    for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Witness.BOOK, Status.UNCHECKED, "")]),)):
+        assert Case("atom", verdicts).status == "UNCHECKED" and Report((Case("atom", verdicts),)).exit() == 4
+    taken = join(equal, [Evidence(Witness.BOOK, Status.TAKEN, "from the instruction")])
+    assert Case("atom", (taken,)).gap == "nothing was checked"
+
+
+def test_an_atom_without_ptx_is_exit_4_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    why = "the atom names no instruction (`ptx` is absent)"
+    bare = ["--atoms", entry(tmp_path, without="ptx")]
+    assert atom.main([*bare, "-q"]) == 4
+    assert "1 unchecked; " in (out := capsys.readouterr().out)
+    assert f"not checked: MINE_0: {why} (--allow-unchecked accepts it); exit 4" in out
+    assert atom.main([*bare, "-q", "--allow-unchecked"]) == 0
+    assert "not checked" not in capsys.readouterr().out
+    for words, code in (([], 4), (["--allow-unchecked"], 0)):
+        assert atom.main([*bare, *words, "--format", "json"]) == code
+        document = json.loads(capsys.readouterr().out)
+        assert document["exit"] == code
+        assert document["unchecked"] == [{"name": "MINE_0", "reason": why, "excuse": None, "fails": code == 4}]
+        assert atom.main([*bare, *words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == code
+        found = junit(tmp_path / "junit.xml")
+        assert (found["failure"], found["error"]) == ([], ["MINE_0 checked"] * (code == 4))
+        assert "MINE_0 A equals" in found["skipped"]
+        assert atom.main([*bare, *words, "--format", "html"]) == code
+        assert f"<p>{why}</p>" in capsys.readouterr().out
+
+
+def test_an_empty_ptx_is_exit_0_in_every_format(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = ["--atoms", entry(tmp_path, "ptx = []", without="ptx")]
+    assert atom.main(empty) == 0
+    assert "1 unchecked (1 without a matrix instruction)" in capsys.readouterr().out
+    assert atom.main([*empty, "--format", "json"]) == 0
+    (told,) = json.loads(capsys.readouterr().out)["unchecked"]
+    assert (told["excuse"], told["fails"]) == ("without a matrix instruction", False)
+    assert atom.main([*empty, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 0
+    found = junit(tmp_path / "junit.xml")
+    assert found["failure"] == found["error"] == []
+
+
+def test_what_stands_on_observation_alone_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    assert atom.main([MMA, "--witness", "silicon"]) == 0
+    assert capsys.readouterr().out.startswith(f"STANDS (observed) {MMA}")
+    assert atom.main([MMA, "--witness", "silicon", "--format", "html"]) == 0
+    assert ">STANDS (observed)</span>" in capsys.readouterr().out
+    for words, observed in (("silicon", True), ("silicon,proof", False)):
+        assert atom.main([MMA, "--witness", words, "--format", "json"]) == 0
+        (told,) = json.loads(capsys.readouterr().out)["subjects"]
+        assert (told["status"], told["observed"]) == ("STANDS", observed)
+    assert atlas.main([MMA, "--witness", "silicon"]) == 0
+    assert "1 STANDS (observed)" in capsys.readouterr().out
+
+
+def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bare = ["--atoms", entry(tmp_path, without="ptx")]
+    assert atlas.main(bare) == 4 and "exit 4" in capsys.readouterr().out
+    assert atlas.main([*bare, "--allow-unchecked"]) == 0 and "exit 0" in capsys.readouterr().out
+    (tmp_path / "lacks_all.py").write_text("class Layout: pass\nLayoutError = ValueError\n")
+    lacks = ["--module", "lacks_all", "--path", str(tmp_path), "--only", "complement", "--rank", "1"]
+    assert laws.main(lacks) == 4 and "lacks_all has no function" in capsys.readouterr().out
+    assert laws.main([*lacks, "--allow-unchecked"]) == 0
+    capsys.readouterr()
+    assert laws.main(["--infer", "complement", "--shape", "(4)", "--allow-unchecked"]) == 2
+    assert "--allow-unchecked is about verdicts" in capsys.readouterr().err
+
+
+def test_live_without_a_gpu_is_one_line_and_exit_4(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(gpu_checks, "device", lambda: Unavailable("no CUDA device: none is here"))
+    for words in ([MMA, "--live"], ["--all", "--live", "--format", "json"], [NOTHING, "--live", "--allow-unchecked"]):
+        assert atom.main(words) == 4
+        told = capsys.readouterr()
+        assert (told.out, told.err) == ("", "lanecheck: --live: no CUDA device: none is here\n")
+    assert atom.main([MMA, "--live", "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 4
+    assert junit(tmp_path / "junit.xml")["error"] == ["lanecheck judged"]
+    assert atom.main([MMA, "--live", "--witness", "book"]) == 2
+
+
+class Broken:
+    """A worker on whose GPU every probe fails."""
+
+    def __init__(self, device: DeviceInfo | Unavailable) -> None:
+        self.device = device
+
+    def run(self, jobs: Sequence[object]) -> Sequence[tuple[int, object]]:
+        return [(index, Unavailable("the probe process ended")) for index in range(len(jobs))]
+
+
+@pytest.mark.parametrize(
+    ("sm", "applies"), [("sm_90a", True), ("sm_70", False), (None, True)], ids=["has it", "lacks it", "no GPU"]
+)
+def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | None, applies: bool) -> None:
+    """A GPU that does not have it is none: nothing could be seen there."""
+    device = Unavailable("gone") if sm is None else DeviceInfo("Simulated", sm, "1", "13.0", "13.0")
+    live = Live(Broken(device))  # type: ignore[arg-type]
+    (mnemonic,) = registry()[MMA].ptx or ()
+    assert live(signature(mnemonic)) == Missing("the probe process ended", applies)
+    found = Court(lookup=live, multiply=live.product).case(registry()[MMA])
+    assert found.status == ("UNCHECKED" if applies else "STANDS")
+
+
+def swapped(right: Recording) -> Recording:
+    """What C holds arrives elsewhere in D than it did: the relation is refuted."""
+    return replace(right, passthrough=np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape))
+
+
+def misplaced(right: Recording) -> Recording:
+    """Anchors that say other labels than they did."""
+    return replace(right, anchors=tuple(replace(a, labels=np.roll(a.labels, 1, axis=0)) for a in right.anchors))
+
+
+def moved(right: Move) -> Move:
+    """A move that took the bytes of a lane to its neighbour."""
+    return replace(right, places=np.roll(right.places, 1, axis=0))
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "claim"),
+    [
+        (MMA, swapped, "relation"),
+        (MMA, misplaced, "equals absolute"),
+        (COPY, moved, "relation"),
+    ],
+)
+def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
+    name: str,
+    change: Callable[[Recording | Move], Recording | Move],
+    claim: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Exit 3 with the recording's file and line; 1 where the book was not asked, or the atom is wrong."""
+    (named,) = registry()[name].ptx or ()
+    library, mnemonic = gpu_checks.recordings(), signature(named).mnemonic
+    (right,) = library.moves[mnemonic] if name == COPY else library[mnemonic]
+    pages.write(tmp_path, "planted", [pages.page(change(right))])
+    monkeypatch.setattr("gpu_checks.store.SHIPPED", tmp_path / "nothing")
+    (tmp_path / "nothing").mkdir()
+    (file,) = tmp_path.glob("*.jsonl")
+    number = next(i for i, row in enumerate(file.read_text().splitlines(), 1) if row.startswith('{"m'))
+    words = [name, "--recordings", str(tmp_path)]
+    assert atom.main(words) == 3
+    out = capsys.readouterr().out
+    said = f"every `equals` is confirmed and {file}:{number} refutes it: the recording or the book is wrong"
+    assert out.startswith(f"CONTRADICTION {name}") and claim in out and out.count(said) == 1
+    assert "\nREFUTED" not in out and "1 subject: 1 contradiction; " in out
+    assert atom.main([*words, "--format", "json"]) == 3
+    (told,) = json.loads(capsys.readouterr().out)["subjects"]
+    assert told["status"] == "CONTRADICTION" and said in told["contradictions"][0]
+    assert [v["kind"] for v in told["verdicts"] if v["contradiction"]] == [claim]
+    assert atom.main([*words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 3
+    found = junit(tmp_path / "junit.xml")
+    assert found["failure"] == [] and len(found["error"]) == 1
+    assert atom.main([*words, "--witness", "silicon"]) == 1
+    assert "REFUTED" in capsys.readouterr().out
+
+
+def test_a_wrong_atom_that_a_recording_refutes_is_no_contradiction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))"))
+    assert atom.main(["--atoms", str(path)]) == 1
+    assert "CONTRADICTION" not in (out := capsys.readouterr().out) and "A, B and D meet as recorded" in out
