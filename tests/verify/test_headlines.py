@@ -24,7 +24,7 @@ from verify.judgement import Court
 from verify.live import Live
 from verify.report import Case, Report, as_text
 from verify.silicon import Missing
-from verify.verdict import Claim, Evidence, Kind, Status, Witness, join
+from verify.verdict import Claim, Evidence, Kind, Status, Verdict, Witness, join
 
 MMA, COPY = "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"
 UNRECORDED = "SM80_CP_ASYNC_CACHEALWAYS<uint32_t,uint32_t>"
@@ -110,7 +110,7 @@ def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -
     equal = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
     for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Witness.BOOK, Status.UNCHECKED, "")]),)):
         assert Case("atom", verdicts).status == "UNCHECKED" and Report((Case("atom", verdicts),)).exit() == 4
-    taken = join(equal, [Evidence(Witness.BOOK, Status.TAKEN, "from the instruction")])
+    taken = Verdict(equal, Status.TAKEN, ())
     assert Case("atom", (taken,)).gap == "nothing was checked"
 
 
