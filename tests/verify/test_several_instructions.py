@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from isa_tables.mnemonic import said
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from verify import atom as command
@@ -53,6 +54,12 @@ def on(found: Case, kind: Kind, part: str = "") -> list[Verdict]:
     return [v for v in found.verdicts if v.claim.kind is kind and v.claim.part == part]
 
 
+def refutations(found: Case) -> list[str]:
+    """Every refuted claim with its counterexample."""
+    wrong = [(v.claim.text, v.counterexample) for v in found.verdicts if v.status is Status.REFUTED]
+    return [f"{text}: {told.statement if told else ''}" for text, told in wrong]
+
+
 def quoted(*names: str) -> str:
     return "[" + ", ".join(f'"{name}"' for name in names) + "]"
 
@@ -75,28 +82,35 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
 
 
 def sampled() -> list[str]:
-    """One mnemonic of each family and shape, and of the sizes in which they differ."""
-    chosen: dict[tuple[str, str], str] = {}
+    """One mnemonic of each family and shape that an atom can be made of; of wgmma, which has every N, the first."""
+    chosen: dict[tuple[str, str | None], str] = {}
     for name in mnemonics("*"):
-        words = name.split(".")
-        if not isinstance(as_atom(name), Silent):
-            chosen.setdefault((words[0], next((w for w in words if w[0] == "m" and "n" in w[1:4]), "")), name)
-    return list(chosen.values())
+        key = said(name)
+        chosen.setdefault((key.family, None if key.head == "wgmma" else key.shape), name)
+    return [name for name in chosen.values() if not isinstance(as_atom(name), Silent)]
 
 
-def pairs() -> Iterator[tuple[str, str]]:
-    """Every ordered pair of a dozen and a half of mnemonics: 306 of them."""
+def pairs(count: int) -> Iterator[tuple[str, str]]:
+    """Every ordered pair of so many mnemonics of the sample."""
     every = sampled()
-    return permutations(every[:: max(1, len(every) // 18)][:18], 2)
+    return permutations(every[:: len(every) // count][:count], 2)
 
 
-@pytest.mark.parametrize("by", [Witness.BOOK, Witness.PROOF])
-def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_does_not_fit(by: Witness) -> None:
-    court, alone, seen = Court(frozenset({by, Witness.SILICON})), dict[str, str](), 0
-    for first, second in pairs():
+@pytest.mark.parametrize(
+    ("witnesses", "count"),
+    [
+        ({Witness.BOOK, Witness.SILICON}, 9),
+        ({Witness.PROOF}, 6),
+        pytest.param(frozenset(Witness), 18, marks=pytest.mark.slow),
+    ],
+)
+def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_does_not_fit(
+    witnesses: set[Witness], count: int
+) -> None:
+    court, told = Court(frozenset(witnesses)), set()
+    for first, second in pairs(count):
         atom = as_atom(first)
         assert not isinstance(atom, Silent)
-        alone[first] = alone.get(first) or case(atom, court).status
         both = case(replace(atom, ptx=(first, second)), court)
         try:
             other = case(replace(atom, ptx=(second,)), court).status
@@ -104,10 +118,9 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
             other = str(error)
         assert both.status != "STANDS" or other == "STANDS", (first, second)
         assert not both.contradiction, (first, second)
-        refuted = [v for v in on(both, Kind.SIGNATURE) if v.status is Status.REFUTED]
-        assert both.status != "REFUTED" or any(second in v.claim.text for v in refuted), (first, second)
-        seen += 1
-    assert seen >= 300
+        assert both.status != "REFUTED" or any(second in line for line in refutations(both)), (first, second)
+        told.add(both.status)
+    assert "REFUTED" in told
 
 
 @pytest.mark.parametrize("family", ["wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d"])
@@ -266,7 +279,8 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
     found = case(bare, court)
     assert found.status == "UNCHECKED"
-    assert [v.status for v in on(found, Kind.EQUALS, operand)] == [Status.UNCHECKED]
+    (silent,) = on(found, Kind.EQUALS, operand)
+    assert silent.status is Status.UNCHECKED and f"does not say how {operand} is dealt out" in silent.reason
     assert {v.status for part in "ABC" for v in on(found, Kind.EQUALS, part)} == {Status.PROVED}
     assert Report((found,), frozenset({Witness.BOOK})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
