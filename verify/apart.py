@@ -43,7 +43,7 @@ def told_apart(
         found = attempt(one, tell)
         if isinstance(found, Failure):
             with shown.aside():
-                complain(f"lanecheck: {found.message}", found.code)
+                complain(f"lanecheck: {found.message.splitlines()[0]}", found.code)
         return found
 
     return each(stated, told, what, lambda one: one.name, quiet)

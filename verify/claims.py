@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
+from layouts.atoms import Atom, CopyAtom
 from verify.subject import Part, Subject
-from verify.verdict import Claim, Kind
+from verify.verdict import Claim, Kind, Status, Verdict
 
 TIMES = {1: "once", 2: "twice"}
 COUNT = {3: "three", 4: "four", 5: "five", 6: "six"}
@@ -18,18 +19,39 @@ def claims(subject: Subject) -> list[Claim[Kind]]:
     """Every claim of an MMA atom: of its threads, per operand, per instruction, then of the atom as a whole."""
     atom = subject.mma
     threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
-    listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
+    listed = [] if "thr" in atom.taken else [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
     for part in subject.parts:
         seen = [other for view in subject.views for other in view.parts if other.name == part.name]
         listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, seen)) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
     listed += [Claim(atom.name, name, Kind.EQUALS, "equals the PTX ISA") for name in subject.unsaid]
-    for named in subject.named:
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit {named.mnemonic}"))
-    if not subject.named:
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"extents {shape}, threads and types fit no instruction"))
+    stated = compared(atom.taken, shape)
+    for mnemonic in [named.mnemonic for named in subject.named] or ["no instruction"]:
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"{stated} fit {mnemonic}"))
     listed += [Claim(atom.name, "", k, whole(k, subject, shape), rests_on(k, subject.parts)) for k in WHOLE]
     return listed
+
+
+def compared(taken: Mapping[str, str], shape: str) -> str:
+    """What of an atom is compared with its instruction: what was taken from it is not.
+
+    >>> compared({}, "16x8x16"), compared({"shape": "16x8x16"}, "16x8x16")
+    ('extents 16x8x16, threads and types', 'threads and types')
+    >>> compared(dict.fromkeys(("shape", "thr", "types"), ""), "16x8x16")
+    'operands'
+    """
+    words = {"shape": f"extents {shape}", "thr": "threads", "types": "types"}
+    left = [word for key, word in words.items() if key not in taken] or ["operands"]
+    return " and ".join(filter(None, [", ".join(left[:-1]), left[-1]]))
+
+
+def taken(atom: Atom | CopyAtom) -> list[Verdict]:
+    """What an atom's entry leaves to its instruction, one verdict for each key: there is nothing to check."""
+    reason = "taken from the instruction: the entry leaves it out"
+    return [
+        Verdict(Claim(atom.name, key, Kind.TAKEN, words), Status.TAKEN, (), reason=reason)
+        for key, words in atom.taken.items()
+    ]
 
 
 def rests_on(kind: Kind, parts: Iterable[Part]) -> str:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 from verify import installation
 
 if TYPE_CHECKING:
+    from layouts.atoms import AtomFileError
     from verify.report import Report
 
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
@@ -65,12 +66,22 @@ class UsageError(Exception):
     """Something the user asked for that cannot be done; its text is the one line that is printed."""
 
     code = Exit.USAGE
+    shown = ""  # instead of its text on stderr
 
 
 class AbsentError(UsageError):
     """A check that was asked for and that this machine cannot make."""
 
     code = Exit.UNKNOWN
+
+
+class MalformedError(UsageError):
+    """A file with errors: its text is a line for each; `shown` has the lines of the file where they stand, too."""
+
+    def __init__(self, errors: Sequence[AtomFileError]) -> None:
+        super().__init__("\n".join(map(str, errors)))
+        told = [line for error in errors for line in (f"lanecheck: {error}", error.pointed) if line]
+        self.shown = "\n".join(told)
 
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
@@ -84,7 +95,7 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         finally:
             _flush()  # also where argparse has printed its help and ends with SystemExit
     except UsageError as error:
-        return _failed(argv, str(error), error.code)
+        return _failed(argv, str(error), error.code, error.shown)
     except BrokenPipeError:
         _discard(sys.stdout)
         return Exit.USAGE
@@ -110,11 +121,11 @@ def spell() -> None:
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
-def _failed(argv: Sequence[str] | None, message: str, code: Exit) -> Exit:
+def _failed(argv: Sequence[str] | None, message: str, code: Exit, shown: str = "") -> Exit:
     """Say why a command ends without a report, also as an error in the JUnit file where one was asked for."""
     from verify.report import Failure, Report
 
-    complain(f"lanecheck: {message}", code)
+    complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
     peek = argparse.ArgumentParser(add_help=False)
     peek.add_argument("--format", default="text")
     peek.add_argument("-o", "--output")
@@ -127,16 +138,21 @@ def _failed(argv: Sequence[str] | None, message: str, code: Exit) -> Exit:
     return code
 
 
-def _unforeseen(error: Exception) -> tuple[str, Exit]:
+def _unforeseen(error: Exception) -> tuple[str, Exit, str]:
     """What no command expects: a badly written table of the ISA, a damaged recording of ours, or a bug of ours."""
     from gpu_checks import RecordingError
     from isa_tables import TableError
 
-    if isinstance(error, TableError | RecordingError):
-        return str(error), Exit.USAGE
+    if isinstance(error, TableError):
+        from verify.files import in_table
+
+        found = MalformedError(in_table(error))
+        return str(found), Exit.USAGE, found.shown
+    if isinstance(error, RecordingError):
+        return str(error), Exit.USAGE, ""
     said = str(error).partition("\n")[0]
     told = f"internal error, nothing was judged: {type(error).__name__}: {said} (LANECHECK_TRACEBACK=1 shows where)"
-    return told, Exit.CONTRADICTION
+    return told, Exit.CONTRADICTION, ""
 
 
 @contextmanager
@@ -152,9 +168,9 @@ def uncollected() -> Iterator[None]:
 
 
 def complain(line: str, code: Exit) -> Exit:
-    """Print one line on stderr, the first of a text with more, and hand the exit code on."""
+    """Print a line on stderr, and hand the exit code on."""
     try:
-        print(line.partition("\n")[0], file=sys.stderr)
+        print(line, file=sys.stderr)
     except OSError:  # its reader has gone, and Python would try again at its end
         _discard(sys.stderr)
     return code
@@ -210,7 +226,7 @@ def in_files(options: argparse.Namespace, load: Callable[[Path], Iterable[S]], w
     try:
         found = [one for file in options.files for one in load(Path(file))]
     except AtomFileError as error:
-        raise UsageError(str(error)) from error
+        raise MalformedError(error.errors) from error
     if not options.only:
         return found
     chosen = select(options.only, dict.fromkeys(one.name for one in found), what)

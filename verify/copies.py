@@ -169,7 +169,7 @@ def copy_claims(subject: Subject) -> list[Claim[Kind]]:
     """Every claim of a copy atom: of its threads, of each side, then of both."""
     atom = subject.atom
     number = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
-    listed = [Claim(atom.name, "thr", Kind.WELL_FORMED, number)]
+    listed = [] if "thr" in atom.taken else [Claim(atom.name, "thr", Kind.WELL_FORMED, number)]
     for part in subject.parts:
         kinds = KINDS if part.name in SIDES else (Kind.WELL_FORMED,)
         listed += [
@@ -177,8 +177,10 @@ def copy_claims(subject: Subject) -> list[Claim[Kind]]:
             for k in kinds
             if k is not Kind.EQUALS or not _names(subject, part)
         ]
+    stated = ["threads", "widths"]["thr" in atom.taken :]
     for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"threads, widths and multiplicities fit {mnemonic}"))
+        fits = f"{', '.join(stated)} and multiplicities fit {mnemonic}"
+        listed.append(Claim(atom.name, "", Kind.SIGNATURE, fits))
     listed.append(Claim(atom.name, "bits", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
     listed.append(Claim(atom.name, "bytes", Kind.RELATION, "every byte moves as recorded"))
     return listed

@@ -61,6 +61,8 @@ def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
 def _is_member(atom: Atom, part: Part, family: Family) -> bool:
     """Whether an atom still says what its family says of this operand: one that was changed is no instance."""
     table, params = family.entry.table, atom.params
+    if not {"shape", "thr"} <= table.keys():  # taken from each member's instruction
+        return False
     extents = table["shape"]
     shape = tuple(fill(str(extent), params) for extent in extents) if isinstance(extents, list) else ()
     same_layout = fill(str(table[part.name]), params) == part.text

@@ -12,9 +12,11 @@ import gpu_checks
 import layouts.atoms
 import proofs
 from layouts.atoms import AnyAtom, CopyAtom
+from layouts.atoms.reading import Stated
 from verify import book, family, proof, silicon
 from verify.arithmetic import read
-from verify.claims import claims
+from verify.claims import claims, taken
+from verify.completion import completed
 from verify.copies import copy_claims, fits_copy, prepare_copy, same_bits
 from verify.copy_silicon import moved
 from verify.report import Case
@@ -50,19 +52,21 @@ class Court:
     solver: proofs.Solver | None = None  # loaded with the first proof, then used again
     options: str = ""  # those of the command under which other silicon is heard than what is shipped
 
-    def judge(self, atom: AnyAtom, wanted: Callable[[Claim[Kind]], bool] = lambda _: True) -> list[Verdict]:
+    def judge(self, atom: Stated, wanted: Callable[[Claim[Kind]], bool] = lambda _: True) -> list[Verdict]:
         """The verdict on every wanted claim of an atom. Its form is always checked, whoever else is heard.
 
         What follows from a claim that is not wanted is not heard either.
         """
-        copied, subject = isinstance(atom, CopyAtom), prepared(atom)
-        verdicts: list[Verdict] = []
+        subject = prepared(atom)
+        copied = isinstance(subject.atom, CopyAtom)
+        verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
         for claim in filter(wanted, copy_claims(subject) if copied else claims(subject)):
-            verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), atom, self.options))
+            verdicts.append(_with_replay(join(claim, self._hear(claim, subject, verdicts)), subject.atom, self.options))
         return verdicts
 
-    def case(self, atom: AnyAtom) -> Case:
+    def case(self, entry: Stated) -> Case:
         """All verdicts on an atom, with what its entry says of it."""
+        atom = completed(entry)
         return Case(
             atom.name,
             tuple(self.judge(atom)),
@@ -278,8 +282,9 @@ def unsaid(subject: Subject, operand: str) -> str:
     return f"the atom does not say how {operand} is dealt out, which {subject.unsaid[operand]} takes from registers"
 
 
-def prepared(atom: AnyAtom) -> Subject:
+def prepared(entry: Stated) -> Subject:
     """An atom of either sort, made ready for judgement."""
+    atom = completed(entry)
     return prepare_copy(atom) if isinstance(atom, CopyAtom) else prepare(atom)
 
 

@@ -104,7 +104,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
     return [movement_stated.movement(_name(table), table, _command(table), _fail)]
 
 
-def _fail(key: str, problem: str) -> None:
+def _fail(key: str, problem: str, _: object = None) -> None:
     raise cli.UsageError(f"--{key}: {problem}")
 
 

@@ -42,11 +42,13 @@ from typing import Any, TypeVar
 
 import isa_tables
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, cosize, parse_layout, size
-from layouts.atoms.atom import AtomFileError
-from layouts.atoms.document import read
+from layouts.atoms.atom import raised
+from layouts.atoms.document import Document
 from layouts.atoms.entry import Entry, kind
+from layouts.atoms.tables import Found, tables
 from layouts.int_tuple import leaves
 from verify.cli import UsageError
+from verify.files import opened
 from verify.movement_descriptor import taken
 from verify.movement_reach import ARCH, CAPACITY, MATRICES, WIDTHS, Reach, in_parts
 from verify.movement_registers import Link, link
@@ -88,29 +90,31 @@ class Movement:
 def load(path: Path) -> list[Movement]:
     """The movements of a file, in its order.
 
-    Raises UsageError with the file and the key: unreadable, over 1 MiB, not TOML, a key missing, unknown or unreadable.
+    Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, a key missing, unknown or unreadable.
     """
-    found = []
-    try:
-        for name, table in read(path).items():
-            if not isinstance(table, dict):
-                raise AtomFileError(str(path), name or '""', f"expected a table, found {kind(table)}")
-            if not name.strip():
-                raise AtomFileError(str(path), '""', "a movement needs a name")
-            entry = Entry(str(path), name, table)
-            sort = next((sort for sort in SORTS if sort in table), None)
-            if sort is None:
-                entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
-            entry.check_keys(table, "", *SORTS[sort])
-            replay = shlex.join(["python", "-m", "verify.movement", str(path), f"--only={name}"])
-            found.append(movement(name, table, replay, entry.fail))
-    except AtomFileError as error:
-        raise UsageError(str(error)) from error
-    return found
+    found = listed(opened(path, "movement"))
+    if found.errors:
+        raise raised(found.errors)
+    return list(found.items)
 
 
-def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[[str, str], Any]) -> Movement:
-    """The movement that a table states; `fail` is told the key and the problem of what cannot be read."""
+def listed(document: Document) -> Found[Movement]:
+    """The movements of a file that can be read, and what is wrong with the others."""
+    keys = {key for sort in SORTS.values() for listed in sort for key in listed}
+    return tables(document, "a movement", keys, lambda entry: [_table(entry)])
+
+
+def _table(entry: Entry) -> Movement:
+    sort = next((sort for sort in SORTS if sort in entry.table), None)
+    if sort is None:
+        entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
+    entry.check_keys(entry.table, "", *SORTS[sort])
+    replay = shlex.join(["python", "-m", "verify.movement", entry.file, f"--only={entry.name}"])
+    return movement(entry.name, entry.table, replay, entry.fail)
+
+
+def movement(name: str, table: Mapping[str, Any], replay: str, fail: Callable[..., Any]) -> Movement:
+    """The movement that a table states; `fail` is told key and problem of what cannot be read, and may be its cause."""
     said = _Said(table, fail)
     major = said.choice("major", MAJORS, "")
     if "from" in table:
@@ -139,13 +143,13 @@ class _Said:
     """A table being read; a key that cannot be is handed to `fail`, which raises."""
 
     table: Mapping[str, Any]
-    fail: Callable[[str, str], Any]
+    fail: Callable[..., Any]
 
     def read(self, key: str, reader: Callable[[Any], T]) -> T:
         try:
             return reader(self.table[key])
         except (StatementError, LayoutError, UsageError) as error:
-            raise _raised(self.fail(key, str(error))) from error
+            raise _raised(self.fail(key, str(error), error)) from error
 
     def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
         value = self.table.get(key, default)
@@ -328,9 +332,7 @@ def _raised(error: object) -> Exception:
     return error if isinstance(error, Exception) else StatementError(str(error))
 
 
-def _matched(
-    first: Side, second: Side, counts: tuple[object, int], fail: Callable[[str, str], Any]
-) -> tuple[Side, Side]:
+def _matched(first: Side, second: Side, counts: tuple[object, int], fail: Callable[..., Any]) -> tuple[Side, Side]:
     """Both ends in elements of the same width, the matrix instruction's tiles side by side as stated or as they fit.
 
     `counts` are these tiles, and how often a matrix load or store is issued.
@@ -348,13 +350,13 @@ def _matched(
     return (other, tiled) if first.rows else (tiled, other)
 
 
-def _passed_on(first: Side, second: Side, tiles: object, fail: Callable[[str, str], Any]) -> tuple[Side, Side]:
+def _passed_on(first: Side, second: Side, tiles: object, fail: Callable[..., Any]) -> tuple[Side, Side]:
     """Accumulators and an operand, which are converted value by value: their n is its k."""
     first = _tiled(first, "n", max(1, second.values // first.values), tiles, fail)
     return first, second.tiled("k", max(1, first.values // second.values))
 
 
-def _tiled(side: Side, axis: str, count: int, tiles: object, fail: Callable[[str, str], Any]) -> Side:
+def _tiled(side: Side, axis: str, count: int, tiles: object, fail: Callable[..., Any]) -> Side:
     """Tiles side by side, as stated or else as they fit."""
     if tiles is not None:
         word, _, number = str(tiles).partition("=")

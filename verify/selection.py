@@ -33,20 +33,26 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
     """The atoms to choose from: the user's files where given, else the registry."""
-    from layouts.atoms import AtomFileError, load, registry
+    from layouts.atoms import AtomFileError, registry
+    from verify.files import atoms
 
     if not files:
         return registry()
     found: dict[str, AnyAtom] = {}
+    errors: list[AtomFileError] = []
     for file in files:
         try:
-            atoms = load(Path(file))
+            read = atoms(Path(file))
         except AtomFileError as error:
-            raise cli.UsageError(str(error)) from error
-        for atom in atoms:
+            errors += error.errors
+            continue
+        errors += read.errors
+        for atom in read.items:
             if atom.name in found:
-                raise cli.UsageError(f"{file}: atom {atom.name!r} stands in {found[atom.name].file} too")
+                errors.append(AtomFileError(file, atom.name, f"stands in {found[atom.name].file} too"))
             found[atom.name] = atom
+    if errors:
+        raise cli.MalformedError(errors)
     return found
 
 

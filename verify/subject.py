@@ -16,8 +16,9 @@ from typing import Any
 import isa_tables
 from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
-from layouts.atoms import Atom, AtomFileError, CopyAtom
+from layouts.atoms import Atom, AtomFileError, CopyAtom, IncompleteAtom
 from verify.arithmetic import lane_of
+from verify.completion import completed
 from verify.formulas import AXES, Formula, formulas
 
 LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
@@ -179,11 +180,14 @@ class Subject:
         return self.threads, max(1, points // max(1, self.threads))
 
 
-def prepare(atom: Atom) -> Subject:
-    """Parse the atom's layouts and look up its instructions.
+def prepare(entry: Atom | IncompleteAtom) -> Subject:
+    """Parse the atom's layouts and look up its instructions; what its entry leaves out is taken from them.
 
-    Raises AtomFileError for an operand that none of the instructions has.
+    Raises AtomFileError for an operand that none of the instructions has, and for what they do not say.
     """
+    atom = completed(entry)
+    if not isinstance(atom, Atom):
+        raise TypeError(f"{atom.name} is a copy atom")
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
     chosen = tuple({**space, "M": m, "N": n, "K": k * contracted(atom)}.items())

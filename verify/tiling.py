@@ -7,7 +7,6 @@ import argparse
 from collections import ChainMap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from verify import cli
@@ -149,16 +148,12 @@ def _option(options: argparse.Namespace, key: str, reader: Callable[[object], T]
 
 def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     """The atoms to choose from: the user's where given, else the shipped; a FILE may name either."""
-    from layouts.atoms import AtomFileError, load, registry
+    from layouts.atoms import registry
+    from verify.selection import pool as chosen_from
 
-    pool: dict[str, AnyAtom] = {}
-    for file in options.atoms:
-        try:
-            pool |= {atom.name: atom for atom in load(Path(file))}
-        except AtomFileError as error:
-            raise cli.UsageError(str(error)) from error
+    pool = chosen_from(options.atoms) if options.atoms else {}
     if options.files:
-        return ChainMap(pool, registry())  # type: ignore[arg-type]
+        return ChainMap(dict(pool), registry())  # type: ignore[arg-type]
     return pool if options.atoms else registry()
 
 

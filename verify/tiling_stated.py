@@ -17,13 +17,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, append, composition, leaves, size
-from layouts.atoms.atom import AtomFileError
-from layouts.atoms.document import read
-from layouts.atoms.entry import Entry, kind
+from layouts.atoms.atom import raised
+from layouts.atoms.document import Document
+from layouts.atoms.entry import Entry, kind, numbers
+from layouts.atoms.tables import Found, tables
+from verify.files import opened
 
 Tiler: TypeAlias = "int | Layout | None"
 Smem: TypeAlias = "Layout | ComposedLayout"
@@ -75,53 +78,56 @@ class Stated:
 def load(path: Path) -> list[Stated]:
     """The tilings of a file, in its order.
 
-    Raises AtomFileError: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or unreadable.
+    Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
+    unreadable.
     """
-    return [_table(Entry(str(path), name, table)) for name, table in _tables(path).items()]
+    found = listed(opened(path, "tiling"))
+    if found.errors:
+        raise raised(found.errors)
+    return list(found.items)
 
 
-def _tables(path: Path) -> dict[str, dict[str, object]]:
-    tables = {}
-    for name, table in read(path).items():
-        if not isinstance(table, dict):
-            raise AtomFileError(str(path), name or '""', f"expected a table, found {kind(table)}")
-        if not name.strip():
-            raise AtomFileError(str(path), '""', "a tiling needs a name")
-        tables[name] = table
-    return tables
+def listed(document: Document) -> Found[Stated]:
+    """The tilings of a file that can be read, and what is wrong with the others."""
+    return tables(document, "a tiling", ("atom", *KEYS), lambda entry: [_table(entry)])
 
 
 def _table(entry: Entry) -> Stated:
-    entry.check_keys(entry.table, "", ("atom",), KEYS)
-    smem = entry.tables("smem", "operands and layouts", ("A", "B"))
+    with entry.collected() as read:
+        read(lambda: entry.check_keys(entry.table, "", ("atom",), KEYS))
 
-    def stated(key: str, reader: Callable[[object], T], default: T) -> T:
-        return _read(entry, key, reader, entry.table[key]) if key in entry.table else default
+        def stated(key: str, reader: Callable[[object], T], default: T) -> T:
+            return read(lambda: _read(entry, key, reader, entry.table[key])) if key in entry.table else default
 
-    return Stated(
-        entry.name,
-        entry.text(entry.table["atom"], "atom"),
-        stated("atoms_layout", atoms_layout, ONE_ATOM),
-        stated("permutation", permutation, AS_IT_IS),
-        stated("tile", tile, None),
-        {operand: entry.layout(operand) for operand in OPERANDS if operand in entry.table},
-        {operand: _read(entry, f"smem.{operand}", swizzle_atom, text) for operand, text in smem.items()},
-        entry.file,
-    )
+        smem = read(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
+        found = Stated(
+            entry.name,
+            read(lambda: entry.text(entry.value("atom"), "atom")),
+            stated("atoms_layout", atoms_layout, ONE_ATOM),
+            stated("permutation", permutation, AS_IT_IS),
+            stated("tile", tile, None),
+            {operand: read(partial(entry.layout, operand)) for operand in OPERANDS if operand in entry.table},
+            {
+                operand: read(partial(_read, entry, f"smem.{operand}", swizzle_atom, text))
+                for operand, text in smem.items()
+            },
+            entry.file,
+        )
+    return found
 
 
 def _read(entry: Entry, key: str, reader: Callable[[object], T], value: object) -> T:
     try:
         return reader(value)
     except StatementError as error:
-        entry.fail(key, str(error))
+        entry.fail(key, str(error), error)
 
 
 def items(stated: object) -> list[Item]:
-    """A list, or a text cut at the commas that no parenthesis holds.
+    """A list, or a text cut at the commas that no parenthesis holds; numbers may be joined by x.
 
-    >>> items("_,(8,2,2):(1,16,8),32")
-    ['_', '(8,2,2):(1,16,8)', '32']
+    >>> items("_,(8,2,2):(1,16,8),32"), items("2x2x1")
+    (['_', '(8,2,2):(1,16,8)', '32'], [2, 2, 1])
 
     Raises StatementError for anything else.
     """
@@ -129,6 +135,9 @@ def items(stated: object) -> list[Item]:
         return stated
     if not isinstance(stated, str):
         raise StatementError(f"expected a text or a list of numbers and texts, found {kind(stated)}")
+    counted = numbers(stated)
+    if counted is not None:
+        return [*counted]
     found, level = [""], 0
     for letter in stated:
         level += {"(": 1, ")": -1}.get(letter, 0)

@@ -53,6 +53,7 @@ class Kind(Enum):
     RELATION = ("relation", False)
     EQUALS_ABSOLUTE = ("equals absolute", False)
     SAME_BITS = ("same bits", False)
+    TAKEN = ("taken", False)
 
     def __init__(self, label: str, per_operand: bool) -> None:
         self.label = label

@@ -13,6 +13,7 @@ from layouts.atoms.atom import Adapter as Adapter
 from layouts.atoms.atom import Atom as Atom
 from layouts.atoms.atom import AtomFileError as AtomFileError
 from layouts.atoms.atom import CopyAtom as CopyAtom
+from layouts.atoms.atom import IncompleteAtom as IncompleteAtom
 from layouts.atoms.family import Family as Family
 from layouts.atoms.reading import AnyAtom as AnyAtom
 from layouts.atoms.reading import load as load

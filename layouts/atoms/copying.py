@@ -4,45 +4,81 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from math import prod
 
-from layouts.atoms.atom import Adapter, CopyAtom
+from layouts.atoms.atom import Adapter, CopyAtom, IncompleteAtom
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves, wrap
 
 SIDES = ("Src", "Dst")
 LAYOUTS = (*SIDES, "Ref")
 SPACES = ("reg", "smem", "gmem", "tmem")
-REQUIRED = ("thr", *LAYOUTS, "space", "source")
-OPTIONAL = ("ptx", "bits", "copies", "adapter", "known_defect", "expect")
+SAID = ("thr", "space")  # what an entry may leave to its instruction
+REQUIRED = LAYOUTS
+OPTIONAL = (*SAID, "ptx", "source", "bits", "copies", "adapter", "known_defect", "expect")
 LONGEST = 64  # bytes of an adapter
+STAND_INS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst": "reg"}}
 
 
-def atom(entry: Entry) -> CopyAtom:
-    """The copy atom that a table states; raises AtomFileError."""
-    entry.check_keys(entry.table, "", REQUIRED, OPTIONAL)
-    operands = {side: entry.layout(side) for side in LAYOUTS}
+def atom(entry: Entry) -> CopyAtom | IncompleteAtom:
+    """The copy atom that a table states; raises AtomFileError. What it leaves out is for its instruction to say."""
+    missing = [*(key for key in SAID if key not in entry.table), *_unplaced(entry)]
+    if not missing or not entry.table.get("ptx"):
+        return _whole(entry)
+    checked = _whole(entry.filled(STAND_INS))
+    return IncompleteAtom(
+        name=entry.name,
+        ptx=checked.ptx or (),
+        operands=checked.operands,
+        gaps=tuple(missing),
+        known_defect=checked.known_defect,
+        file=entry.file,
+        entry=entry,
+        spellings=checked.spellings,
+    )
+
+
+def _unplaced(entry: Entry) -> list[str]:
+    """The sides whose space is left out of a table of spaces that is there."""
+    space = entry.table.get("space")
+    return [f"space.{side}" for side in SIDES if side not in space] if isinstance(space, dict) else []
+
+
+def _whole(entry: Entry) -> CopyAtom:
+    """The atom of an entry that leaves nothing out."""
+    with entry.collected() as read:
+        read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
+        operands = {side: read(partial(entry.layout, side)) for side in LAYOUTS}
+        space = read(lambda: _space(entry))
+        found = CopyAtom(
+            name=entry.name,
+            ptx=read(entry.ptx),
+            thr=read(entry.threads),
+            operands=operands,
+            space=space,
+            bits=read(lambda: _bits(entry)),
+            copies=read(lambda: entry.copies(SIDES)),
+            adapter=read(lambda: _adapter(entry, space or {})),
+            source=read(entry.source),
+            known_defect=read(entry.defect),
+            file=entry.file,
+            family=entry.family,
+            params=entry.params,
+            spellings=read(entry.spellings),
+            expect=read(entry.expectation),
+            taken=entry.taken,
+        )
+    return found
+
+
+def _space(entry: Entry) -> dict[str, str]:
+    """Where both sides live."""
     space = entry.spaces(SIDES, SPACES)
     for side in SIDES:
         if side not in space:
             entry.fail(f"space.{side}", "missing")
-    return CopyAtom(
-        name=entry.name,
-        ptx=entry.ptx(),
-        thr=entry.threads(),
-        operands=operands,
-        space=space,
-        bits=_bits(entry),
-        copies=entry.copies(SIDES),
-        adapter=_adapter(entry, space),
-        source=entry.text(entry.table["source"], "source"),
-        known_defect=entry.defect(),
-        file=entry.file,
-        family=entry.family,
-        params=entry.params,
-        spellings=entry.spellings(),
-        expect=entry.expectation(),
-    )
+    return space
 
 
 def _bits(entry: Entry) -> dict[str, int]:
@@ -69,7 +105,7 @@ def _adapter(entry: Entry, space: Mapping[str, str]) -> Adapter | None:
     if not isinstance(stated, dict):
         entry.fail("adapter", f"expected a table of name and bytes, found {kind(stated)}")
     entry.check_keys(stated, "adapter.", ("name", "bytes"))
-    if space["Dst"] != "reg":
+    if space.get("Dst", "reg") != "reg":
         entry.fail("adapter", f"permutes bytes of registers, Dst is in {space['Dst']}")
     listed = stated["bytes"]
     if not isinstance(listed, list):

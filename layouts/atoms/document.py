@@ -1,22 +1,85 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TOML file as plain data, within bounds of size and depth."""
+"""A TOML file as plain data, within bounds of size and depth, and where in the file each key stands.
+
+A syntax error costs the table in which it stands and no other: that table is left out and the rest is read again, so
+that everything that is wrong is found at once.
+"""
 
 from __future__ import annotations
 
+import re
 import tomllib
+from collections import Counter
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 
-from layouts.atoms.atom import AtomFileError
+from layouts.atoms.atom import AtomFileError, Spot
+from layouts.atoms.places import Path as Keys
+from layouts.atoms.places import Places, places
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DOTS = 1000
+MAX_ERRORS = 20  # errors of syntax in one file: each costs another reading
+POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
+LOOKS_LIKE_A_HEADER = re.compile(r"^[ \t]*\[.*\][ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
 
-def read(path: Path) -> dict[str, object]:
-    """The tables of a TOML file.
+@dataclass(frozen=True)
+class Document:
+    """The tables of a file, those with an error of syntax left out, and the errors."""
 
-    Raises AtomFileError when the file cannot be read, is over 1 MiB, is not TOML in UTF-8 or nests deeper than 64.
+    file: str
+    text: str
+    tables: dict[str, object]
+    errors: tuple[AtomFileError, ...] = ()
+
+    @cached_property
+    def _places(self) -> Places:
+        return places(self.text)
+
+    @cached_property
+    def _spelled(self) -> dict[tuple[str, str], Keys]:
+        """The paths by their table and by their keys as messages spell them, where that is one path's spelling."""
+        found = [((str(path[0]), spelled(path[1:])), path) for path in self._places.keys]
+        often = Counter(name for name, _ in found)
+        return {name: path for name, path in found if often[name] == 1}
+
+    def located(self, error: AtomFileError) -> AtomFileError:
+        """The error with its line and column: those of its key, or else of the nearest table around it."""
+        if error.place is not None or error.spot is None:
+            return error
+        spot, offset = error.spot, self._offset(error.spot)
+        if offset is None:
+            return error
+        line, column = self._places.at(offset)
+        return AtomFileError(error.file, error.key, error.problem, spot, (line, column, self._places.line(line)))
+
+    def _offset(self, spot: Spot) -> int | None:
+        key = spot.key
+        while key and (spot.root, key) not in self._spelled:
+            key = key[: max(key.rfind("."), key.rfind("["), 0)]
+        path = self._spelled.get((spot.root, key), (spot.root,))
+        start = self._places.values.get(path)
+        if spot.letter >= 0 and start is not None and self.text.startswith(spot.text, start + 1):
+            return start + 1 + spot.letter
+        return self._places.find(path)
+
+
+def spelled(path: Keys) -> str:
+    """A path as messages spell it.
+
+    >>> spelled(("types", "D")), spelled(("ptx", 1))
+    ('types.D', 'ptx[1]')
+    """
+    return "".join(f"[{word}]" if isinstance(word, int) else f".{word}" for word in path).removeprefix(".")
+
+
+def read(path: Path) -> Document:
+    """A TOML file.
+
+    Raises AtomFileError when the file cannot be read, is over 1 MiB, is not UTF-8 or nests deeper than 64.
     """
     file = str(path)
     try:
@@ -28,7 +91,17 @@ def read(path: Path) -> dict[str, object]:
         raise AtomFileError(file, "", f"cannot be read: {error}") from error
     if len(raw) > MAX_BYTES:
         raise AtomFileError(file, "", "is over 1 MiB")
-    return parse(raw, file)
+    return document(raw, file)
+
+
+def document(raw: bytes, file: str) -> Document:
+    """A TOML text; `file` is named in errors. Raises AtomFileError for what is not text, or nests too deep."""
+    text = _decoded(raw, file)
+    reading = _Reading(file, text.replace("\r\n", "\n"))
+    tables = reading.tables()
+    if deeper(tables, MAX_DEPTH):
+        raise AtomFileError(file, "", f"nested deeper than {MAX_DEPTH}")
+    return Document(file, reading.text, tables, tuple(reading.errors))
 
 
 def parse(raw: bytes, file: str) -> dict[str, object]:
@@ -39,7 +112,13 @@ def parse(raw: bytes, file: str) -> dict[str, object]:
 
     Raises AtomFileError.
     """
-    too_deep = AtomFileError(file, "", f"nested deeper than {MAX_DEPTH}")
+    found = document(raw, file)
+    if found.errors:
+        raise found.errors[0]
+    return found.tables
+
+
+def _decoded(raw: bytes, file: str) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -48,20 +127,73 @@ def parse(raw: bytes, file: str) -> dict[str, object]:
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MAX_DOTS:
             raise AtomFileError(file, "", f"line {number} has more than {MAX_DOTS} dots")
+    return text
+
+
+@dataclass(slots=True)
+class _Reading:
+    """A text that is read until nothing is wrong with it: what is, is replaced by blank lines."""
+
+    file: str
+    text: str
+    errors: list[AtomFileError] = field(default_factory=list)
+    spoiled: set[str] = field(default_factory=set)
+
+    def tables(self) -> dict[str, object]:
+        """The tables without those in which something is wrong."""
+        while True:
+            try:
+                found = tomllib.loads(self.text)
+                return {name: table for name, table in found.items() if name not in self.spoiled}
+            except RecursionError:
+                raise AtomFileError(self.file, "", f"nested deeper than {MAX_DEPTH}") from None
+            except ValueError as error:  # TOMLDecodeError, and an int() of too many digits
+                self.leave_out(str(error))
+            if len(self.errors) == MAX_ERRORS:
+                return {}
+
+    def leave_out(self, problem: str) -> None:
+        """Note an error of syntax, and replace by blank lines what stands between the headers around it."""
+        walked = places(self.text)
+        position = POSITION.search(problem)
+        at = self._offset(position, walked, problem.startswith("Unclosed"))
+        starts = [offset for offset, _ in walked.heads]
+        if walked.lost is not None:
+            looked = LOOKS_LIKE_A_HEADER.finditer(self.text, min(len(self.text), walked.lost + 1))
+            starts += [match.start() for match in looked]
+        if position is None:  # the text does not say where: the first part that is at fault alone
+            at = next((a for a, b in zip([0, *starts], [*starts, None], strict=True) if _fails(self.text[a:b])), 0)
+        begin = max((start for start in starts if start <= at), default=0)
+        end = min((start for start in starts if start > at), default=len(self.text))
+        self.spoiled |= {str(path[0]) for offset, path in walked.heads if begin <= offset < end}
+        line, column = walked.at(at)
+        place = line, column, walked.line(line)
+        said = problem if position is None or position[1] is None else problem[: position.start()]
+        self.errors.append(AtomFileError(self.file, "", f"is not TOML: {said}", None, place))
+        kept = "".join(c for c in self.text[begin:end] if c == "\n")
+        self.text = self.text[:begin] + kept + self.text[end:]
+
+    def _offset(self, position: re.Match[str] | None, walked: Places, unclosed: bool) -> int:
+        """Where the error is: of what is not closed, where it is opened."""
+        if walked.lost is not None and (unclosed or position is None or position[1] is None):
+            return walked.lost
+        if position is None or position[1] is None:
+            return len(self.text.rstrip())
+        before = self.text.split("\n", int(position[1]) - 1)[: int(position[1]) - 1]
+        return min(len(self.text), sum(len(line) + 1 for line in before) + int(position[2]) - 1)
+
+
+def _fails(text: str) -> bool:
     try:
-        tables = tomllib.loads(text)
-    except RecursionError:
-        raise too_deep from None
-    except ValueError as error:  # TOMLDecodeError, and an int() of too many digits
-        raise AtomFileError(file, "", f"is not TOML: {error}") from error
-    if deeper(tables, MAX_DEPTH):
-        raise too_deep
-    return tables
+        tomllib.loads(text)
+    except ValueError:
+        return True
+    return False
 
 
-def deeper(document: dict[str, object], limit: int) -> bool:
+def deeper(tables: dict[str, object], limit: int) -> bool:
     """Whether tables and arrays, the document not counted, stand more than `limit` levels inside each other."""
-    level: list[object] = [document]
+    level: list[object] = [tables]
     for _ in range(limit + 1):
         level = [inner for outer in level for inner in containers(outer)]
         if not level:

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from math import prod
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, cast
 
-from layouts.atoms.atom import AtomFileError
+from layouts.atoms.atom import AtomFileError, Spot, raised
 from layouts.atoms.template import Word
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
@@ -22,6 +24,22 @@ LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged
 MOST_THREADS = 2**16
 LONGEST_NAME = 256  # characters of a name or a mnemonic
 FARTHEST = 2**62  # the largest element that a layout may name: beyond it, int64 ends
+T = TypeVar("T")
+NUMBERS = re.compile(r"[\[(]?\s*[0-9]{1,9}(?:\s*[,x]\s*[0-9]{1,9}){0,7}\s*[\])]?")
+ELSEWHERE = {  # what others call a key -> what it is called here
+    **{f"{operand}Layout": operand for operand in ("A", "B", "C", "Src", "Dst", "Ref")},
+    **{"ThrID": "thr", "Shape_MNK": "shape", "threads": "thr", "metadata": "E"},
+    **{f"ValType{operand}": f"types.{operand}" for operand in "DABC"},
+}
+INSTEAD = {"D": "D has the layout of C: state C alone"}
+
+
+class Read(Protocol):
+    """Reads one key after another: what is wrong with one does not keep the others from being read."""
+
+    def __call__(self, reader: Callable[[], T]) -> T:
+        """What the reader gives; nothing, where it fails."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,24 +52,63 @@ class Entry:
     parsed: dict[str, IntTuple] = field(default_factory=dict)  # layout text -> its shape
     family: Family | None = None
     params: Mapping[str, Word] = field(default_factory=dict)
+    taken: Mapping[str, str] = field(default_factory=dict)  # keys that were filled in -> with what
 
-    def fail(self, key: str, problem: str) -> NoReturn:
-        """Refuse the file because of this key."""
-        raise AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem)
+    def filled(self, said: Mapping[str, object], taken: Mapping[str, str] | None = None) -> Entry:
+        """The entry with what it leaves out filled in: keys, and in a table that is there its keys.
+
+        >>> Entry("", "", {"types": {"A": "f16"}}).filled({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"}).table
+        {'types': {'A': 'f16', 'B': 'f32'}, 'thr': '1:0'}
+        """
+        table = dict(self.table)
+        for key, value in said.items():
+            own = table.get(key, value)
+            table[key] = {**value, **own} if isinstance(value, dict) and isinstance(own, dict) else own
+        return replace(self, table=table, taken=taken or {})
+
+    def fail(self, key: str, problem: str, cause: BaseException | None = None) -> NoReturn:
+        """Refuse the file because of this key; a `cause` that knows the letter of a layout's text points at it."""
+        raise self.error(key, problem, cause)
+
+    def error(self, key: str, problem: str, cause: BaseException | None = None) -> AtomFileError:
+        """What is wrong with this key."""
+        text, letter = _pointed(cause)
+        spot = Spot(self.name if self.family is None else self.family.name, key, text, letter)
+        return AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem, spot)
+
+    @contextmanager
+    def collected(self) -> Iterator[Read]:
+        """Read keys one after another, then raise all errors at once."""
+        errors: list[AtomFileError] = []
+
+        def read(reader: Callable[[], T]) -> T:
+            try:
+                return reader()
+            except AtomFileError as error:
+                errors.extend(error.errors)
+                return cast(T, None)
+
+        try:
+            yield read
+        finally:
+            if errors:
+                raise raised(errors)
+
+    def value(self, key: str) -> object:
+        """What a key that must be there says."""
+        if key not in self.table:
+            self.fail(key, "missing")
+        return self.table[key]
 
     def check_keys(
         self, table: Mapping[str, object], under: str, required: Iterable[str], optional: Iterable[str] = ()
     ) -> None:
         """Refuse keys that are unknown, and keys that are missing."""
         known = [*required, *optional]
-        for key in table:
-            if key not in known:
-                near = get_close_matches(key, known, n=1)
-                hint = f"did you mean {near[0]!r}?" if near else f"known are {', '.join(known)}"
-                self.fail(under + key, f"unknown key; {hint}")
-        for key in required:
-            if key not in table:
-                self.fail(under + key, "missing")
+        errors = [self.error(under + key, f"unknown key; {hint(key, known)}") for key in table if key not in known]
+        errors += [self.error(under + key, "missing") for key in required if key not in table]
+        if errors:
+            raise raised(errors)
 
     def text(self, value: object, key: str) -> str:
         """A string that is not blank."""
@@ -115,12 +172,12 @@ class Entry:
 
     def layout(self, key: str) -> str:
         """A layout text that parses, of at most 2^24 points."""
-        text = self.text(self.table[key], key)
+        text = self.text(self.value(key), key)
         if text not in self.parsed:
             try:
                 shape, stride = parse_shape_stride(text)
             except LayoutParseError as error:
-                self.fail(key, str(error))
+                self.fail(key, str(error), error)
             if prod(max(extent, 1) for extent in leaves(shape)) > LARGEST:
                 self.fail(key, f"{text} has more than {LARGEST} points")
             if LARGEST * max(map(abs, leaves(stride)), default=0) > FARTHEST:
@@ -160,6 +217,10 @@ class Entry:
             stated[operand] = str(value)
         return stated
 
+    def source(self) -> str:
+        """Where the entry comes from; empty where it does not say."""
+        return self.text(self.table["source"], "source") if "source" in self.table else ""
+
     def defect(self) -> str | None:
         """Why the atom is expected to be refuted."""
         defect = self.table.get("known_defect")
@@ -181,3 +242,36 @@ def kind(value: object) -> str:
     """A value's TOML type, as a reader of the file would call it."""
     names = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "an array", dict: "a table"}
     return names.get(type(value), "a date or time")
+
+
+def numbers(text: str) -> list[int] | None:
+    """Numbers joined by commas or by x; None where a text is none of these.
+
+    >>> numbers("16x8x16"), numbers("2, 2"), numbers("[2, 2]"), numbers("2by2")
+    ([16, 8, 16], [2, 2], [2, 2], None)
+    """
+    return [int(word) for word in re.findall(r"[0-9]+", text)] if NUMBERS.fullmatch(text.strip()) else None
+
+
+def hint(key: str, known: Sequence[str]) -> str:
+    """What an unknown key may have been meant for, as a clause.
+
+    >>> hint("ThrID", ["thr", "A"]), hint("a", ["thr", "A"]), hint("x", ["thr", "A"])
+    ("did you mean 'thr'?", "did you mean 'A'?", 'known are thr, A')
+    """
+    if key in INSTEAD and key not in known:
+        return INSTEAD[key]
+    lowered = {name.lower(): name for name in known}
+    near = [ELSEWHERE.get(key, ""), lowered.get(key.lower(), ""), *get_close_matches(key, known, n=1)]
+    near += [lowered[name] for name in get_close_matches(key.lower(), lowered, n=1)]
+    meant = next((name for name in near if name.partition(".")[0] in known), None)
+    return f"known are {', '.join(known)}" if meant is None else f"did you mean {meant!r}?"
+
+
+def _pointed(error: BaseException | None) -> tuple[str, int]:
+    """The text of a layout that could not be read, and the letter where reading stopped, from 0."""
+    while error is not None:
+        if isinstance(error, LayoutParseError):
+            return error.text, error.column - 1
+        error = error.__cause__
+    return "", -1

@@ -5,45 +5,81 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 
-from layouts.atoms.atom import Atom
-from layouts.atoms.entry import LARGEST, Entry, kind
+from layouts.atoms.atom import Atom, IncompleteAtom
+from layouts.atoms.entry import LARGEST, Entry, kind, numbers
 
 OPERANDS = ("A", "B", "C")
 EXTRA = ("E", "SFA", "SFB")  # metadata of a sparse A, and scale factors
 TYPED = ("D", "A", "B", "C")
 SPACES = ("reg", "smem", "tmem")
-REQUIRED = ("shape", "thr", "types", *OPERANDS, "source")
-OPTIONAL = ("ptx", *EXTRA, "element", "space", "copies", "known_defect", "expect")
+SAID = ("shape", "thr", "types")  # what an entry may leave to its instruction, beside `space`
+REQUIRED = OPERANDS
+OPTIONAL = (*SAID, "ptx", "source", *EXTRA, "element", "space", "copies", "known_defect", "expect")
 ELEMENT = re.compile(r"[1-9][0-9]?x[a-z][a-z0-9]*")
+STAND_INS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types": dict.fromkeys(TYPED, "b1")}
 
 
-def atom(entry: Entry) -> Atom:
-    """The atom that a table states; raises AtomFileError."""
-    entry.check_keys(entry.table, "", REQUIRED, OPTIONAL)
-    held = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
-    return Atom(
+def atom(entry: Entry) -> Atom | IncompleteAtom:
+    """The atom that a table states; raises AtomFileError.
+
+    What it leaves out is for its instruction to say; where it names none, it has to say it itself.
+    """
+    missing = [*(key for key in SAID if key not in entry.table), *_untyped(entry)]
+    if not missing or not entry.table.get("ptx"):
+        return _whole(entry)
+    filled = entry.filled(STAND_INS)
+    checked = _whole(filled)  # with stand-ins, which makes no difference to the keys that are there
+    return IncompleteAtom(
         name=entry.name,
-        ptx=entry.ptx(),
-        shape=_shape(entry),
-        thr=entry.threads(),
-        types=_types(entry),
-        operands={operand: entry.layout(operand) for operand in held},
-        source=entry.text(entry.table["source"], "source"),
-        element=_element(entry),
-        known_defect=entry.defect(),
+        ptx=checked.ptx or (),
+        operands=checked.operands,
+        gaps=tuple(missing),
+        known_defect=checked.known_defect,
         file=entry.file,
-        space=entry.spaces((*OPERANDS, *EXTRA), SPACES),
-        copies=entry.copies((*OPERANDS, *EXTRA)),
-        family=entry.family,
-        params=entry.params,
-        spellings=entry.spellings(),
-        expect=entry.expectation(),
+        entry=entry,
+        spellings=checked.spellings,
     )
 
 
+def _untyped(entry: Entry) -> list[str]:
+    """The operands whose type is left out of a table of types that is there."""
+    types = entry.table.get("types")
+    return [f"types.{name}" for name in TYPED if name not in types] if isinstance(types, dict) else []
+
+
+def _whole(entry: Entry) -> Atom:
+    """The atom of an entry that leaves nothing out."""
+    held = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
+    with entry.collected() as read:
+        read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
+        found = Atom(
+            name=entry.name,
+            ptx=read(entry.ptx),
+            shape=read(lambda: _shape(entry)),
+            thr=read(entry.threads),
+            types=read(lambda: _types(entry)),
+            operands={operand: read(partial(entry.layout, operand)) for operand in held},
+            source=read(entry.source),
+            element=read(lambda: _element(entry)),
+            known_defect=read(entry.defect),
+            file=entry.file,
+            space=read(lambda: entry.spaces((*OPERANDS, *EXTRA), SPACES)),
+            copies=read(lambda: entry.copies((*OPERANDS, *EXTRA))),
+            family=entry.family,
+            params=entry.params,
+            spellings=read(entry.spellings),
+            expect=read(entry.expectation),
+            taken=entry.taken,
+        )
+    return found
+
+
 def _shape(entry: Entry) -> tuple[int, int, int]:
-    extents = entry.table["shape"]
+    extents = entry.value("shape")
+    if isinstance(extents, str):
+        extents = numbers(extents) or extents
     if not isinstance(extents, list):
         entry.fail("shape", f"expected [M, N, K], found {kind(extents)}")
     if len(extents) != 3:
@@ -55,7 +91,7 @@ def _shape(entry: Entry) -> tuple[int, int, int]:
 
 
 def _types(entry: Entry) -> Mapping[str, str]:
-    types = entry.table["types"]
+    types = entry.value("types")
     if not isinstance(types, dict):
         entry.fail("types", f"expected a table of D, A, B, C, found {kind(types)}")
     entry.check_keys(types, "types.", TYPED, EXTRA)

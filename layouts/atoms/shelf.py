@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from layouts.atoms.atom import AtomFileError
+from layouts.atoms.atom import AtomFileError, IncompleteAtom
 from layouts.atoms.document import parse
+from layouts.atoms.entry import Entry
 from layouts.atoms.family import Family
 from layouts.atoms.family import family as read_family
-from layouts.atoms.reading import AnyAtom, checked, stated
+from layouts.atoms.reading import AnyAtom, stated
+from layouts.atoms.tables import named
 from layouts.atoms.template import Word
 from layouts.int_tuple import IntTuple
 
@@ -86,8 +88,7 @@ class Shelf(Mapping[str, AnyAtom]):
     def family(self, name: str) -> Family:
         """A family by the name of its entry."""
         if name not in self.opened:
-            file, text = self.texts[name]
-            self.opened[name] = read_family(checked(name, parse(text.encode(), file)[name], file, self.parsed))
+            self.opened[name] = read_family(self._entry(name))
         return self.opened[name]
 
     def named(self, pattern: str) -> dict[str, dict[str, Word]]:
@@ -99,11 +100,22 @@ class Shelf(Mapping[str, AnyAtom]):
 
     def _find(self, name: str) -> AnyAtom:
         if name in self.texts and "{" not in name:
-            file, text = self.texts[name]
-            return stated(checked(name, parse(text.encode(), file)[name], file, self.parsed))
+            return _whole(self._entry(name))
         if name not in self.pattern:
             for pattern in self.texts:
                 if "{" in pattern and name.startswith(pattern.partition("{")[0]):
                     self.named(pattern)
         pattern = self.pattern[name]
-        return stated(self.family(pattern).instance(name, self.members[pattern][name]))
+        return _whole(self.family(pattern).instance(name, self.members[pattern][name]))
+
+    def _entry(self, name: str) -> Entry:
+        file, text = self.texts[name]
+        return replace(named(file, name, parse(text.encode(), file)[name]), parsed=self.parsed)
+
+
+def _whole(entry: Entry) -> AnyAtom:
+    """The atom of a shipped entry, which leaves nothing to its instruction."""
+    atom = stated(entry)
+    if isinstance(atom, IncompleteAtom):
+        entry.fail(atom.gaps[0], "missing")
+    return atom

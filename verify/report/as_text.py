@@ -62,6 +62,7 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
     told = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
     if not told or verbose:
         yield _headline(case)
+        yield from _taken(case)
     for verdict in case.verdicts:
         if verdict in told:
             yield from story(case, verdict, verbose)
@@ -70,6 +71,13 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
     yield from (f"  {line}" for line in case.contradictions)
     if told and case.known_defect:
         yield f"  known defect: {case.known_defect}"
+
+
+def _taken(case: Case) -> Iterator[str]:
+    """What was taken from the instruction, in a line."""
+    fields = [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]
+    if fields:
+        yield f"  not stated, taken from the instruction: {'; '.join(fields)}"
 
 
 def _headline(case: Case) -> str:

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the keys of a TOML text stand, which `tomllib` does not say.
+
+The text is walked once: headers, keys, and as much of the values as is needed to find their ends. Of a text that is
+TOML every key is found; of one that is not, those before the place where the walk stops (`lost`).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+Path: TypeAlias = "tuple[str | int, ...]"
+
+DEEPEST = 128  # arrays and inline tables inside each other
+BLANK = re.compile(r"(?:[ \t\r\n]|#[^\n]*)*")  # between statements and inside brackets
+SPACE = re.compile(r"[ \t]*")
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
+BASIC = re.compile(r'"(?:[^"\\\n]|\\[^\n])*"')
+LITERAL = re.compile(r"'[^'\n]*'")
+LONG_BASIC = re.compile(r'"""(?:[^"\\]|\\.|"(?!""))*"""(?:"(?!"")|""(?!"))?', re.DOTALL)
+LONG_LITERAL = re.compile(r"'''(?:[^']|'(?!''))*'''(?:'(?!'')|''(?!'))?", re.DOTALL)
+BARE_VALUE = re.compile(r"[^\s,\[\]{}#\"'=](?:[^\n,\[\]{}#\"'=]*)")
+REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?=\r?\n|\Z)")
+
+
+class _LostError(Exception):
+    """The walk cannot go on from here."""
+
+    def __init__(self, at: int) -> None:
+        self.at = at
+
+
+@dataclass(slots=True)
+class Places:
+    """The offsets at which keys, items of arrays and their values begin.
+
+    A path names tables and keys from the document inwards; an item of an array is its number. `heads` are the offsets
+    of the headers with their paths, in the order of the text; `lost` is where the walk stopped, if it did.
+    """
+
+    text: str
+    keys: dict[Path, int] = field(default_factory=dict)
+    values: dict[Path, int] = field(default_factory=dict)
+    heads: list[tuple[int, Path]] = field(default_factory=list)
+    lost: int | None = None
+
+    def at(self, offset: int) -> tuple[int, int]:
+        r"""The line and the column of an offset, counted from 1.
+
+        >>> Places("a = 1\nb = 2").at(8)
+        (2, 3)
+        """
+        return self.text.count("\n", 0, offset) + 1, offset - self.text.rfind("\n", 0, offset)
+
+    def line(self, number: int) -> str:
+        """A line of the text, without its end."""
+        return self.text.split("\n", number)[number - 1].rstrip("\r")
+
+    def find(self, path: Path) -> int | None:
+        """The offset of a key, or of the nearest table around it that has a place; None where none has."""
+        for length in range(len(path), 0, -1):
+            if path[:length] in self.keys:
+                return self.keys[path[:length]]
+        return None
+
+
+def places(text: str) -> Places:
+    r"""Where the keys of a text stand.
+
+    >>> found = places('["a.b"]\ne = { f = [1, 2] }')
+    >>> {path[1:]: found.at(offset) for path, offset in found.keys.items()}
+    {(): (1, 2), ('e',): (2, 1), ('e', 'f'): (2, 7), ('e', 'f', 0): (2, 12), ('e', 'f', 1): (2, 15)}
+    """
+    walk = _Walk(Places(text))
+    try:
+        walk.document()
+    except _LostError as lost:
+        walk.found.lost = lost.at
+    return walk.found
+
+
+class _Walk:
+    """A place in a text, moved forward over what stands there."""
+
+    def __init__(self, found: Places) -> None:
+        self.found, self.text, self.at = found, found.text, 0
+        self.counts: dict[Path, int] = {}  # of arrays of tables
+
+    def sees(self, mark: str) -> bool:
+        return self.text.startswith(mark, self.at)
+
+    def skip(self, pattern: re.Pattern[str]) -> str:
+        """Move over what the pattern matches here, and give it."""
+        match = pattern.match(self.text, self.at)
+        if match is None:
+            raise _LostError(self.at)
+        self.at = match.end()
+        return match[0]
+
+    def expect(self, mark: str) -> None:
+        if not self.sees(mark):
+            raise _LostError(self.at)
+        self.at += len(mark)
+
+    def document(self) -> None:
+        table: Path = ()
+        self.skip(BLANK)
+        while self.at < len(self.text):
+            if self.sees("["):
+                table = self.header()
+            else:
+                self.statement(table, 0)
+            self.skip(REST)
+            self.skip(BLANK)
+
+    def header(self) -> Path:
+        start, several = self.at, self.sees("[[")
+        self.expect("[[" if several else "[")
+        self.skip(SPACE)
+        parts = self.dotted()
+        self.expect("]]" if several else "]")
+        path: Path = ()
+        for position, (word, offset) in enumerate(parts):
+            path, last = (*path, word), position == len(parts) - 1
+            if last and several:
+                self.counts[path] = self.counts.get(path, 0) + 1
+            if last and not several:
+                self.found.keys[path] = offset  # also where a table inside it came first
+            self.found.keys.setdefault(path, offset)
+            if path in self.counts and (several or not last):
+                path = (*path, self.counts[path] - 1)
+                self.found.keys.setdefault(path, offset)
+        self.found.heads.append((start, path))
+        return path
+
+    def dotted(self) -> list[tuple[str, int]]:
+        """The parts of a key, each with its offset, and the blanks behind it."""
+        parts = [self.key()]
+        self.skip(SPACE)
+        while self.sees("."):
+            self.at += 1
+            self.skip(SPACE)
+            parts.append(self.key())
+            self.skip(SPACE)
+        return parts
+
+    def key(self) -> tuple[str, int]:
+        start = self.at
+        if self.sees('"'):
+            quoted = self.skip(BASIC)
+            return (_unescaped(quoted, start) if "\\" in quoted else quoted[1:-1]), start
+        if self.sees("'"):
+            return self.skip(LITERAL)[1:-1], start
+        return self.skip(BARE_KEY), start
+
+    def statement(self, table: Path, depth: int) -> None:
+        """A key with its value."""
+        path = table
+        for word, offset in self.dotted():
+            path = (*path, word)
+            self.found.keys.setdefault(path, offset)
+        self.expect("=")
+        self.skip(SPACE)
+        self.value(path, depth)
+
+    def value(self, path: Path, depth: int) -> None:
+        start = self.found.values[path] = self.at
+        if depth > DEEPEST:
+            raise _LostError(start)
+        for mark, pattern in (('"""', LONG_BASIC), ("'''", LONG_LITERAL), ('"', BASIC), ("'", LITERAL)):
+            if self.sees(mark):
+                self.skip(pattern)
+                return
+        if not (self.sees("[") or self.sees("{")):
+            self.skip(BARE_VALUE)
+            return
+        try:
+            self.array(path, depth + 1) if self.sees("[") else self.table(path, depth + 1)
+        except _LostError as lost:  # a bracket that is not closed is lost where it is opened
+            opened = lost.at == len(self.text) or "\n" in self.text[start : lost.at]
+            raise _LostError(start if opened else lost.at) from None
+
+    def array(self, path: Path, depth: int) -> None:
+        self.expect("[")
+        self.skip(BLANK)
+        count = 0
+        while not self.sees("]"):
+            self.found.keys[(*path, count)] = self.at
+            self.value((*path, count), depth)
+            count += 1
+            self.skip(BLANK)
+            if not self.sees("]"):
+                self.expect(",")
+                self.skip(BLANK)
+        self.expect("]")
+
+    def table(self, path: Path, depth: int) -> None:
+        self.expect("{")
+        self.skip(BLANK)
+        while not self.sees("}"):
+            self.statement(path, depth)
+            self.skip(BLANK)
+            if not self.sees("}"):
+                self.expect(",")
+                self.skip(BLANK)
+        self.expect("}")
+
+
+def _unescaped(quoted: str, at: int) -> str:
+    """What a quoted key with escapes says."""
+    try:
+        return str(tomllib.loads(f"key = {quoted}")["key"])
+    except ValueError:
+        raise _LostError(at) from None

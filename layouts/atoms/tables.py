@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a file one by one: what is wrong with one costs no other, and all errors are told with their lines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from layouts.atoms.atom import AtomFileError, Spot
+from layouts.atoms.document import Document
+from layouts.atoms.entry import LONGEST_NAME, Entry, kind
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Found(Generic[T_co]):
+    """What the tables of a file state, in its order, and everything that is wrong with it, by line."""
+
+    items: tuple[T_co, ...]
+    errors: tuple[AtomFileError, ...]
+
+
+def tables(document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]) -> Found[T]:
+    r"""What `reader` makes of each table; `keys` are those by which a table of this sort is known.
+
+    >>> from layouts.atoms.document import document
+    >>> found = tables(document(b"[a]\nx = 1\n[b]", "f"), "a thing", {"x"}, lambda e: [e.value("x")])
+    >>> found.items, [str(error) for error in found.errors]
+    ((1,), ['f:3:2: b.x: missing'])
+    """
+    items: list[T] = []
+    errors = list(document.errors)
+    loose = [name for name, table in document.tables.items() if name in keys and not isinstance(table, dict)]
+    if loose:
+        problem = (
+            f'{", ".join(loose)} {"stands" if len(loose) == 1 else "stand"} in no table: a line ["NAME"] belongs above'
+        )
+        errors.append(AtomFileError(document.file, loose[0], problem, Spot(loose[0], "")))
+    for name, table in document.tables.items():
+        if loose and name in keys:
+            continue
+        try:
+            items += reader(named(document.file, name, table, what, keys))
+        except AtomFileError as error:
+            errors += error.errors
+    located = [document.located(error) for error in errors]
+    return Found(tuple(items), tuple(sorted(located, key=lambda error: error.place[:2] if error.place else (0, 0))))
+
+
+def named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:
+    """A table with a name; raises AtomFileError."""
+    spot = Spot(name, "")
+    if not isinstance(table, dict):
+        raise AtomFileError(file, name or '""', f"expected a table, found {kind(table)}", spot)
+    if not name.strip():
+        raise AtomFileError(file, '""', f"{what} needs a name", spot)
+    if len(name) > LONGEST_NAME or not name.isprintable():
+        raise AtomFileError(file, name, f"a name is at most {LONGEST_NAME} printable characters", spot)
+    inner = _inside(name, table, keys)
+    if inner:
+        raise AtomFileError(file, name, f'a name with a dot stands in quotes: ["{inner}"]', spot)
+    return Entry(file, name, table)
+
+
+def _inside(name: str, table: Mapping[str, object], keys: Collection[str]) -> str:
+    """The whole name of the first table inside one that has no key of its own; empty where there is none."""
+    while not table.keys() & set(keys):
+        name_and_table = next(((n, t) for n, t in table.items() if isinstance(t, dict) and t), None)
+        if name_and_table is None:
+            return ""
+        name, table = f"{name}.{name_and_table[0]}", name_and_table[1]
+        if table.keys() & set(keys):
+            return name
+    return ""

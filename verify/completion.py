@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an entry leaves to its instruction, filled in from the ISA's tables: taken, and so never checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import isa_tables
+from isa_tables.signature import signature
+from layouts import Layout, coalesce
+from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
+from layouts.atoms.atom import raised
+from layouts.atoms.reading import Stated, complete
+
+FRAGMENT = {"C": ("C", "D")}  # which operands of an instruction say what an atom's is, the first that it has
+TYPED = ("D", "A", "B", "C")
+EXTENTS = ("M", "N", "K")
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """What one instruction says of a key, or why it does not say it."""
+
+    mnemonic: str
+    value: object = None
+    silence: str = ""
+
+
+def completed(atom: Stated) -> AnyAtom:
+    """The atom with what it leaves out taken from its instructions; one that leaves nothing out as it is.
+
+    Raises AtomFileError, with every key that no instruction says, or of which two say different things.
+    """
+    return _filled(atom) if isinstance(atom, IncompleteAtom) else _placed(atom) if isinstance(atom, Atom) else atom
+
+
+def _filled(atom: IncompleteAtom) -> AnyAtom:
+    found: dict[str, object] = {}
+    errors: list[AtomFileError] = []
+    for gap in atom.gaps:
+        try:
+            found[gap] = _agreed(atom, gap)
+        except AtomFileError as error:
+            errors.append(error)
+    if errors:
+        raise raised(errors)
+    taken = {key: _words(value) for key, value in found.items()}
+    whole = complete(atom, _nested(found), taken)
+    return _placed(whole) if isinstance(whole, Atom) else whole
+
+
+def _nested(found: Mapping[str, object]) -> dict[str, object]:
+    """Keys such as types.D as the table that they stand for."""
+    tables: dict[str, object] = {}
+    for key, value in found.items():
+        name, _, inner = key.partition(".")
+        if inner:
+            before = tables.get(name, {})
+            tables[name] = {**(before if isinstance(before, dict) else {}), inner: value}
+        else:
+            tables[name] = value
+    return tables
+
+
+def _words(value: object) -> str:
+    """A value as reports print it.
+
+    >>> _words([16, 8, 16]), _words({"D": "f32", "A": "f16"}), _words("32:1")
+    ('16x8x16', 'D f32, A f16', '32:1')
+    """
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {word}" for key, word in value.items())
+    return "x".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _agreed(atom: IncompleteAtom, gap: str) -> object:
+    """What all instructions of an atom say of a key that it leaves out; raises AtomFileError."""
+    heard = [_said(atom, mnemonic, gap) for mnemonic in atom.mnemonics]
+    silent = next((said for said in heard if said.silence), None)
+    if silent is not None:
+        raise atom.entry.error(gap, f"missing, and {silent.mnemonic} cannot say it: {silent.silence}")
+    first = heard[0]
+    other = next((said for said in heard if said.value != first.value), None)
+    if other is not None:
+        says = f"{first.mnemonic} says {_words(first.value)}, {other.mnemonic} {_words(other.value)}"
+        raise atom.entry.error(gap, f"missing, and its instructions disagree: {says}")
+    return first.value
+
+
+def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
+    try:
+        instruction = isa_tables.instruction(mnemonic)
+    except isa_tables.IsaError as error:
+        return Said(mnemonic, silence=str(error))
+    key, _, operand = gap.partition(".")
+    if key == "shape":
+        return _shape(atom, instruction.signature)
+    if key == "thr":
+        return _threads(instruction)
+    if key == "types":
+        return _types(instruction, [operand] if operand else TYPED)
+    return _spaces(instruction, [operand] if operand else ["Src", "Dst"])
+
+
+def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Said:
+    open_ = [axis for axis in EXTENTS if axis in signature.select]
+    if open_:
+        return Said(signature.mnemonic, silence=f"a descriptor chooses {', '.join(open_)}")
+    if "element" in atom.entry.table:
+        return Said(signature.mnemonic, silence="elements of several numbers (`element`) make it the atom's own")
+    if len(signature.shape) != 3:
+        return Said(signature.mnemonic, silence="it multiplies no matrices")
+    return Said(signature.mnemonic, list(signature.shape))
+
+
+def _threads(instruction: isa_tables.Instruction) -> Said:
+    """The threads in the order of their lanes: those of the first product, where an instruction makes several."""
+    signature = instruction.signature
+    lanes = [*range(signature.lanes * signature.ctas)]
+    if signature.products > 1:
+        lanes = [lane for lane in lanes if instruction.product(lane) == 0]
+    strides = [lanes[1 << bit] for bit in range((len(lanes) - 1).bit_length())]
+    layout = coalesce(Layout((2,) * len(strides), tuple(strides))) if strides else Layout(1, 0)
+    return Said(signature.mnemonic, str(layout))
+
+
+def _types(instruction: isa_tables.Instruction, operands: Iterable[str]) -> Said:
+    fragments, found = instruction.signature.operands, {}
+    for operand in operands:
+        name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in fragments), None)
+        if name is None:
+            return Said(instruction.signature.mnemonic, silence=f"it has no operand {operand}")
+        if fragments[name].types:
+            listed = ", ".join(fragments[name].types)
+            return Said(instruction.signature.mnemonic, silence=f"a descriptor chooses the type of {operand}: {listed}")
+        found[operand] = fragments[name].type
+    return Said(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
+
+
+def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Said:
+    from verify.copies import moves, spaces
+
+    if not moves(instruction):
+        return Said(instruction.signature.mnemonic, silence="it copies nothing")
+    told = spaces(instruction)
+    found = {side: told[0] if side == "Dst" else told[-1] for side in sides}
+    return Said(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
+
+
+def _placed(atom: Atom) -> Atom:
+    """The atom with the spaces that it does not state and its instructions leave no choice of."""
+    said: dict[str, str] = {}
+    for operand in atom.operands.keys() - atom.space.keys():
+        spaces = {_space(mnemonic, operand) for mnemonic in atom.mnemonics}
+        if len(spaces) == 1 and (space := spaces.pop()) not in ("", "reg"):
+            said[operand] = space
+    if not said:
+        return atom
+    taken = {**atom.taken, "space": _words(dict(sorted(said.items())))}
+    return replace(atom, space={**atom.space, **said}, taken=taken)
+
+
+@lru_cache(maxsize=8192)
+def _space(mnemonic: str, operand: str) -> str:
+    """Where an instruction has an operand; empty where its text chooses, or it has none."""
+    try:
+        told = signature(mnemonic)
+    except isa_tables.IsaError:
+        return ""
+    name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in told.operands), None)
+    return "" if name is None or len(told.select.get(f"{operand}_space", ())) > 1 else told.operands[name].space
