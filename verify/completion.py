@@ -100,7 +100,7 @@ def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
     if key == "thr":
         return _threads(instruction)
     if key == "types":
-        return _types(instruction, [operand] if operand else TYPED)
+        return _types(atom, instruction.signature, [operand] if operand else TYPED)
     return _spaces(instruction, [operand] if operand else ["Src", "Dst"])
 
 
@@ -126,17 +126,21 @@ def _threads(instruction: isa_tables.Instruction) -> Said:
     return Said(signature.mnemonic, str(layout))
 
 
-def _types(instruction: isa_tables.Instruction, operands: Iterable[str]) -> Said:
-    fragments, found = instruction.signature.operands, {}
+def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Said:
+    """The types that all combinations have which agree with those that the entry states."""
+    own = atom.entry.table.get("types", {})
+    stated = own.items() if isinstance(own, dict) else ()
+    rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in stated)]
+    found: dict[str, str] = {}
     for operand in operands:
-        name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in fragments), None)
+        name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
         if name is None:
-            return Said(instruction.signature.mnemonic, silence=f"it has no operand {operand}")
-        if fragments[name].types:
-            listed = ", ".join(fragments[name].types)
-            return Said(instruction.signature.mnemonic, silence=f"a descriptor chooses the type of {operand}: {listed}")
-        found[operand] = fragments[name].type
-    return Said(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
+            return Said(signature.mnemonic, silence=f"it has no operand {operand}")
+        listed = list(dict.fromkeys(row[name] for row in rows or signature.types))
+        if len(listed) > 1:
+            return Said(signature.mnemonic, silence=f"a descriptor chooses the type of {operand}: {', '.join(listed)}")
+        found[operand] = listed[0]
+    return Said(signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
 
 
 def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Said:

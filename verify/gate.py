@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import proofs
-from layouts.atoms import AtomFileError, load, registry
+from layouts.atoms import AtomFileError, registry
 from layouts.atoms.document import read
 from verify import movement_stated, selection, tiling_stated
 from verify.apart import attempt
 from verify.cli import Exit, UsageError
+from verify.files import meant_for
 from verify.report import Case, Failure, Report, as_text
 from verify.verdict import Witness
 
@@ -55,12 +56,12 @@ class Checker:
             return [], str(error)
 
     def _entries(self, path: Path) -> list[Entry]:
-        keys = {key for table in read(path).values() if isinstance(table, dict) for key in table}
-        if keys & set(movement_stated.SORTS):
+        sort = meant_for(read(path).tables)
+        if sort == "movement":
             return [Entry(one.name, 1, partial(self._movement, one)) for one in movement_stated.load(path)]
-        if "atom" in keys:
+        if sort == "tiling":
             return [Entry(one.name, 1, partial(self._tiling, one)) for one in tiling_stated.load(path)]
-        return [self._entry(atom) for atom in load(path)]
+        return [self._entry(atom) for atom in selection.pool([str(path)]).values()]
 
     def select(self, names: Sequence[str], file: Path | str | None) -> tuple[list[Entry], str]:
         """The atoms that names mean, of a file or else of the registry, and what is wrong; one of the two is empty."""

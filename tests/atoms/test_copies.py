@@ -47,8 +47,6 @@ def test_an_entry_is_read_as_it_is_written(tmp_path: Path) -> None:
 WRONG = [
     ("Src", "", "MINE.Src", "missing"),
     ("Ref", "", "MINE.Ref", "missing"),
-    ("space", "", "MINE.space", "missing"),
-    ("space", 'space = { Src = "smem" }', "MINE.space.Dst", "missing"),
     ("space", 'space = { Src = "smem", Dst = "disk" }', "MINE.space.Dst", "expected one of reg, smem, gmem, tmem"),
     ("bits", "bits = { Src = 3 }", "MINE.bits.Src", "128 bits per thread do not pack elements of 3 bits"),
     ("bits", "bits = { Dst = 24 }", "MINE.bits.Dst", "64 bits per thread do not pack elements of 24 bits"),

@@ -130,7 +130,7 @@ def test_a_malformed_file_names_the_key(
     file.write_text(text)
     assert movement.main([str(file)]) == 2
     said = capsys.readouterr().err
-    assert told in said and str(file) in said and said.count("\n") == 1
+    assert told in said and str(file) in said and said.count("lanecheck: ") == 1
 
 
 def test_a_file_holds_several_and_only_chooses(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
