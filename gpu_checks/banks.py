@@ -235,7 +235,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
-    return guarded("banks", lambda: _run(parser.parse_args(argv)))
+    return guarded("banks", lambda: _run(command.parsed(parser, argv, {"list": ()})))
 
 
 def _run(options: argparse.Namespace) -> int:

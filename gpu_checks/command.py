@@ -7,7 +7,7 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gpu_checks import installation
@@ -43,6 +43,28 @@ def guarded(name: str, body: Callable[[], int]) -> int:
 def _told(name: str, line: str, code: int) -> int:
     print(f"{name}: {line}", file=sys.stderr)
     return code
+
+
+def parsed(
+    parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Sequence[str]]
+) -> argparse.Namespace:
+    """The options; a usage error for one that nobody would read.
+
+    `stops` are the options that print something and stop, each with the other options that it reads.
+    """
+    options, absent = parser.parse_args(argv), vars(parser.parse_args([]))
+    changed = [name for name, value in vars(options).items() if value != absent[name]]
+    for stop in stops:
+        unread = [name for name in changed if name not in (stop, *stops[stop])]
+        if stop in changed and unread:
+            parser.error(f"--{stop} reads no {', '.join(_spelled(parser, name) for name in unread)}")
+    return options
+
+
+def _spelled(parser: argparse.ArgumentParser, name: str) -> str:
+    """An argument as the user gives it."""
+    action = next(action for action in parser._actions if action.dest == name)
+    return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
 class Help(argparse.HelpFormatter):

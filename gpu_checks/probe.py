@@ -29,6 +29,7 @@ from gpu_checks.values import DeviceInfo, Unavailable
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 
+_STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}
 _GLOB = frozenset("*?[")
 _ALWAYS = 3000  # what a probe costs however small its matrices are
 OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
@@ -49,7 +50,7 @@ of the probe itself; 4 under --require something stayed UNCHECKED, and nothing i
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return guarded("probe", lambda: _run(_parser().parse_args(argv)))
+    return guarded("probe", lambda: _run(parsed(_parser(), argv, _STOPS)))
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -12,6 +12,7 @@ from isa_tables.signature import signature
 from layouts import Layout, coalesce
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.atom import raised
+from layouts.atoms.mma import SPACES
 from layouts.atoms.reading import Stated, complete
 
 FRAGMENT = {"C": ("C", "D")}  # which operands of an instruction say what an atom's is, the first that it has
@@ -174,4 +175,16 @@ def _space(mnemonic: str, operand: str) -> str:
     except isa_tables.IsaError:
         return ""
     name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in told.operands), None)
-    return "" if name is None or len(told.select.get(f"{operand}_space", ())) > 1 else told.operands[name].space
+    if name is None:
+        return ""
+    space = told.operands[name].space
+    return "" if any(_may_be(mnemonic, operand, other) for other in SPACES if other != space) else space
+
+
+def _may_be(mnemonic: str, operand: str, space: str) -> bool:
+    """Whether the text of an instruction may choose a space for an operand."""
+    try:
+        signature(mnemonic, **{f"{operand}_space": space})
+    except isa_tables.IsaError:
+        return False
+    return True

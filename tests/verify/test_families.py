@@ -113,7 +113,7 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
 def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
-    assert ("", "signature") in refuted(replace(atom, space={"A": "smem"}))
+    assert ("", "signature") in refuted(replace(atom, space={"A": "smem", "B": "reg"}))
 
 
 @pytest.mark.slow
