@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import isa_tables
-from isa_tables.signature import signature
+from isa_tables.signature import find, signature
 from layouts import Layout, coalesce
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.atom import raised
@@ -184,7 +184,7 @@ def _space(mnemonic: str, operand: str) -> str:
 def _may_be(mnemonic: str, operand: str, space: str) -> bool:
     """Whether the text of an instruction may choose a space for an operand."""
     try:
-        signature(mnemonic, **{f"{operand}_space": space})
+        find(mnemonic, select={f"{operand}_space": space})
     except isa_tables.IsaError:
         return False
     return True

@@ -26,7 +26,9 @@ the check itself; 4 under --require something stayed UNCHECKED; 5 nothing select
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
-    return guarded("tilings", lambda: _judge(command.parsed(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file")))))
+    return guarded(
+        "tilings", lambda: _judge(command.parsed(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file"))))
+    )
 
 
 def _judge(options: argparse.Namespace) -> int:
