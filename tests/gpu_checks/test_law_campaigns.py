@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 from gpu_checks import laws
-from gpu_checks.laws import LAWS, Law, campaign
-from gpu_checks.values import Unavailable
+from gpu_checks.laws import LAWS, Campaign, Law, campaign, recordings_of_laws
+from gpu_checks.lines import parsed
+from gpu_checks.values import DeviceInfo, Unavailable
 
 
 @pytest.mark.parametrize("name", LAWS)
@@ -84,6 +85,71 @@ def test_a_gpu_that_is_not_there_is_told_in_words(
     assert capsys.readouterr().err == "gpu_checks.laws: no CUDA device; --cpu uses numpy\n"
 
 
+@pytest.mark.parametrize(
+    ("argv", "least", "on_gpu"),
+    [
+        (["--cpu"], 200_000, False),
+        ([], 10_000_000, True),
+        (["--cpu", "--cases", "7"], 7, False),
+        (["--cases", "7"], 7, True),
+        (["--cases", "1"], 1, True),
+        (["--cases", "20000000"], 20_000_000, True),
+    ],
+)
+def test_as_many_cases_are_asked_for_as_the_options_say(
+    argv: list[str], least: int, on_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a device that is not there: what is computed with is numpy under another name."""
+    asked, meant = [], []
+
+    def counted(name: str, least: int, xp: Any) -> Campaign:
+        asked.append((name, least, xp))
+        return Campaign(name, {"x": (0, 3)}, 4, least, 0, None, 0.5)
+
+    monkeypatch.setattr(laws, "device", lambda: DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0"))
+    monkeypatch.setattr(laws, "array_module", lambda on_gpu: meant.append(on_gpu) or np)
+    monkeypatch.setattr(laws, "campaign", counted)
+    (tmp_path / "kept").mkdir()
+    assert laws.main(["swizzle", "carry", *argv, "-o", str(tmp_path / "kept" / "gpu.jsonl")]) == 0
+    assert asked == [("swizzle", least, np), ("carry", least, np)] and meant == [on_gpu]
+    lines = [parsed(line) for line in (tmp_path / "kept" / "gpu.jsonl").read_text().splitlines()]
+    gpu = {"gpu": "NVIDIA H200", "sm": "sm_90a", "driver": "580.1"} if on_gpu else {"gpu": None}
+    found = {"bounds": {"x": [0, 3]}, "points": 4, "cases": least, "failures": 0, "first": None, "seconds": 0.5}
+    for line, name in zip(lines, ("swizzle", "carry"), strict=True):
+        date = line.pop("date")
+        assert (
+            line == {"schema": 1, "arrays": f"numpy {np.__version__}", "law": name, **gpu, **found} and len(date) == 10
+        )
+    assert [one.law for one in recordings_of_laws(tmp_path / "kept")] == ["swizzle", "carry"]
+
+
+def divided(side: int) -> int:
+    """Points of the grid of that side at which the law of division applies, counted one by one."""
+    digits = range(1, side + 1)
+    return sum(y < n * d * g for n in digits for d in digits for g in digits for y in range(side))
+
+
+@pytest.mark.parametrize(
+    ("least", "side"),
+    [(1, 4), (divided(4), 4), (divided(4) + 1, 6), (divided(6) + 1, 8), (divided(8), 8), (8**4, 11)],
+)
+def test_the_grid_is_the_first_that_has_as_many_cases(
+    least: int, side: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Grids grow by a quarter and one from the fourth root of the number, from a side of 4 on."""
+    assert laws.main(["divide", "--cpu", "--cases", str(least)]) == 0
+    assert capsys.readouterr().out.startswith(f"AGREES   divide         {divided(side)} cases, ")
+    found = campaign("divide", least, np)
+    assert (found.points, found.cases, found.failures) == (side**4, divided(side), 0)
+    assert found.bounds == {"N": (1, side), "d": (1, side), "g": (1, side), "y": (0, side - 1)}
+
+
+def test_a_grid_that_is_walked_in_pieces_is_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws, "CHUNK", 1000)
+    found = campaign("divide", divided(8), np)
+    assert (found.points, found.cases) == (8**4, divided(8))
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("name", LAWS)
 def test_law_agrees_on_the_gpu(name: str) -> None:
@@ -94,9 +160,8 @@ def test_law_agrees_on_the_gpu(name: str) -> None:
 
 def test_the_recorded_campaigns_cover_every_law_with_ten_million_cases() -> None:
     """What an H200 evaluated; its bounds are those of today's campaigns, so the record speaks of the same laws."""
-    recorded = Path(laws.__file__).parent / "recordings" / "laws" / "nvidia_h200.jsonl"
-    lines = {line["law"]: line for line in map(json.loads, recorded.read_text(encoding="utf-8").splitlines())}
-    assert list(lines) == list(LAWS)
-    for name, line in lines.items():
-        assert line["schema"] == 1 and line["gpu"] and line["failures"] == 0 and line["cases"] >= 10_000_000
-        assert list(line["bounds"]) == list(LAWS[name].names)
+    found = {one.law: one for one in recordings_of_laws()}
+    assert list(found) == list(LAWS)
+    for name, one in found.items():
+        assert one.failures == 0 and one.cases >= 10_000_000
+        assert list(one.bounds) == list(LAWS[name].names)
