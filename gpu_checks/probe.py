@@ -20,7 +20,7 @@ from typing import NoReturn
 from gpu_checks import command
 from gpu_checks.anchors import anchoring
 from gpu_checks.checking import check
-from gpu_checks.command import Interrupted, guarded
+from gpu_checks.command import Interrupted, guarded, parsed
 from gpu_checks.findings import Find, Finding
 from gpu_checks.pages import Page, write
 from gpu_checks.progress import Progress

@@ -309,6 +309,7 @@ def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch
 def test_a_defect_and_an_interruption_are_told_in_one_line(error, code, said, capsys, monkeypatch):
     def run_all(chosen, seed):
         raise error
+        yield
 
     monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", run_all)
     assert main(["mma_f64"]) == code
