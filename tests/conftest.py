@@ -43,6 +43,12 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
     pytest.skip(f"gpu: {reason}")
 
 
+@pytest.fixture(autouse=True)
+def one_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports whose lines are not broken, so that tests find sentences; tests of the layout unset COLUMNS."""
+    monkeypatch.setenv("COLUMNS", "10000")
+
+
 def missing_gpu(config: pytest.Config) -> str | None:
     """Why no GPU can be used here, asked once a session; None when one can."""
     if GPU_MISSING not in config.stash:

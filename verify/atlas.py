@@ -36,7 +36,9 @@ def _main(argv: Sequence[str] | None) -> int:
     atlas = _atlas(options)
     if options.write:
         _write(atlas, Path(options.write))
-    cli.write(_rendered(atlas, options.format, options.quiet), options.output)
+    told = _rendered(atlas, options.format, options.quiet)
+    plain = options.format == "text" and not options.quiet
+    cli.write(cli.fitted(told, options.output) if plain else told, options.output)
     return atlas.exit
 
 

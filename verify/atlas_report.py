@@ -93,7 +93,8 @@ def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
     for row in (*atlas.rows, *atlas.unclaimed):
         for wrong in row.refuted:
             known = " (known)" if wrong.known else ""
-            yield "refuted", f"REFUTED{known} {wrong.name} {wrong.part or 'ptx'}: {wrong.claim}: {wrong.statement}"
+            where = f"{wrong.name} {wrong.part or 'ptx'}"
+            yield "refuted", f"{where}  REFUTED{known}   {wrong.claim}: {wrong.statement}"
         for name, how in row.surprises.items():
             yield "refuted", surprise(name, how)
     for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.unclaimed)):
@@ -131,14 +132,25 @@ def sources(atlas: Atlas) -> str:
 
 
 def as_text(atlas: Atlas, quiet: bool = False) -> str:
-    """The table in columns."""
+    """A line for each instruction with its atoms and verdicts, then what each witness said, then the provenance."""
     if quiet:
         return summary(atlas) + "\n"
-    table = [line for names, rows, sums in _parts(atlas) for line in (names, *rows, sums)]
-    widths = [max(len(line[i]) for line in table) for i in range(len(table[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip() for line in table]
+    lines = []
+    for (first, counted, *witnesses, _, _), rows, sums in _parts(atlas):
+        lines.append(f"{first}   {counted}   verdict")
+        for name, count, *heard, verdict, provenance in (*rows, sums):
+            lines.append(f"{name}   {count}   {verdict}")
+            lines += [f"    {line}" for line in (_together(witnesses, heard), provenance) if line]
     told = [line for _, line in notes(atlas)]
     return "\n".join(filter(None, [*lines, *told, sources(atlas), summary(atlas)])) + "\n"
+
+
+def _together(witnesses: Iterable[str], heard: Iterable[str]) -> str:
+    """What witnesses said, those that said the same named together: "book, proof 8 stands; silicon 8 unchecked"."""
+    said: dict[str, list[str]] = {}
+    for witness, words in zip(witnesses, heard, strict=True):
+        said.setdefault(words, []).append(witness)
+    return "; ".join(f"{', '.join(names)} {words}" for words, names in said.items())
 
 
 def table(atlas: Atlas) -> str:

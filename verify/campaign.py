@@ -201,9 +201,9 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
             score.asked[judge] += 1
             score.refuted[judge] += refuted
             if not refuted and judge != "intrinsic":
-                score.survivors.append(f"SURVIVES {judge}: {mutant.origin} {operand} {mutant.what}")
+                score.survivors.append(f"{mutant.origin} {operand}  SURVIVES {judge}: {mutant.what}")
         elif judge in ("book", "z3"):
-            score.survivors.append(f"UNHEARD by {judge}: {mutant.origin} {operand} {mutant.what}")
+            score.survivors.append(f"{mutant.origin} {operand}  UNHEARD by {judge}: {mutant.what}")
 
 
 def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
@@ -220,7 +220,7 @@ def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
     refuted = any(e.status is Status.REFUTED for e in by_book)
     score.joint_refuted += refuted
     if not refuted:
-        score.survivors.append(f"SURVIVES book: {mutant.origin} {mutant.what}")
+        score.survivors.append(f"{mutant.origin}  SURVIVES book: {mutant.what}")
 
 
 def _said(verdicts: Sequence[Verdict], kind: Kind, witness: Witness) -> list[Evidence]:

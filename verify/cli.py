@@ -323,6 +323,7 @@ def report(judged: Report, options: argparse.Namespace) -> Exit:
         from verify.report import as_text
 
         text = as_text.render(judged, options.quiet, options.verbose)
+        text = text if options.quiet else fitted(text, options.output)
     write(text, options.output)
     return judged.exit()
 
@@ -330,6 +331,15 @@ def report(judged: Report, options: argparse.Namespace) -> Exit:
 def allowing(judged: Report, options: argparse.Namespace) -> Report:
     """The report, which UNCHECKED does not fail where --allow-unchecked is given."""
     return replace(judged, allow_unchecked=options.allow_unchecked)
+
+
+def fitted(text: str, output: str | None) -> str:
+    """A text report within COLUMNS where that is set, or else within 80 on a terminal and 100 elsewhere."""
+    from verify.report import columns
+
+    asked = os.environ.get("COLUMNS", "")
+    usual = columns.IN_A_FILE if output or not on_terminal() else columns.ON_A_TERMINAL
+    return columns.fitted(text, int(asked) if asked.isdecimal() and int(asked) > 0 else usual)
 
 
 def write(text: str, output: str | None) -> None:

@@ -67,7 +67,7 @@ def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
 
 
 def left_open(instruction: isa_tables.Instruction) -> str:
-    """Why nothing can be compared: the ISA leaves the bits open, or they depend on what the text selects beyond `bytes`."""
+    """Why nothing can be compared: the ISA leaves the bits open, or they depend on what is selected beyond `bytes`."""
     unspecified = [name for name, table in instruction.operands.items() if table.unspecified]
     if unspecified:
         return f"PTX ISA {instruction.section} leaves {', '.join(unspecified)} unspecified"

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ def _main(argv: Sequence[str] | None) -> int:
     if not (score.mutants or score.missing):
         raise cli.UsageError(f"nothing to mutate: the book holds none of {', '.join(names)}")
     as_json = options.format == "json"
-    text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options.quiet, options.verbose)
+    text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options)
     cli.write(text, options.output)
     if score.missing:
         return cli.Exit.INTERRUPTED
@@ -45,11 +46,14 @@ def _main(argv: Sequence[str] | None) -> int:
     return cli.Exit.UNKNOWN if score.silent and not options.allow_unchecked else cli.Exit.STANDS
 
 
-def _text(score: Score, quiet: bool, verbose: bool) -> str:
-    """The last line when quiet; every survivor when verbose, else the first twenty."""
-    survivors = score.survivors if verbose else score.survivors[:20]
-    lines = score.lines()[-1:] if quiet else [*survivors, *score.lines()]
-    return "\n".join(lines) + "\n"
+def _text(score: Score, options: argparse.Namespace) -> str:
+    """The last line when quiet; every survivor when verbose, else the first twenty and how many more there are."""
+    if options.quiet:
+        return f"{score.lines()[-1]}\n"
+    shown = score.survivors if options.verbose else score.survivors[:20]
+    more = len(score.survivors) - len(shown)
+    lines = [*shown, *[f"and {more} more (-v shows all)"][: more > 0], *score.lines()]
+    return cli.fitted("\n".join(lines), options.output)
 
 
 if __name__ == "__main__":

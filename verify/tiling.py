@@ -50,7 +50,8 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         from verify.report import as_text
         from verify.tiling_text import render
 
-        cli.write(render(report, as_text.render(report, verbose=options.verbose)), options.output)
+        text = render(report, as_text.render(report, verbose=options.verbose))
+        cli.write(cli.fitted(text, options.output), options.output)
         return report.exit()
     return cli.report(report, options)
 

@@ -55,7 +55,7 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 def test_a_law_stands_with_everything_that_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "COALESCE_LAST", "--solver", "z3", "--jobs", "1")
     assert code == 0
-    assert [line.split()[:2] for line in out.splitlines()[:2]] == [["STANDS", "DIVDEF"], ["STANDS", "COALESCE_LAST"]]
+    assert [line.split()[:2] for line in out.splitlines()[:2]] == [["DIVDEF", "STANDS"], ["COALESCE_LAST", "STANDS"]]
 
 
 def test_an_open_statement_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -218,8 +218,7 @@ def test_a_way_around_composition_is_no_refusal() -> None:
 def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "--code", "--only", "R*", "-v")
     assert code == 0, out
-    heads = [line.replace(" (observed)", "").split() for line in out.splitlines() if line.startswith("STANDS")]
-    assert [head[2] for head in heads] == [f"R{i}" for i in range(1, 10)]
+    assert [line.split()[1] for line in out.splitlines() if "  STANDS " in line] == [f"R{i}" for i in range(1, 10)]
 
 
 @pytest.mark.slow

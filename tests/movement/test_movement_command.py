@@ -221,5 +221,5 @@ def test_what_is_handed_over_says_whose_formulas_it_rests_on(
 
 def test_a_refuted_hand_over_says_it_too(capsys: pytest.CaptureFixture[str]) -> None:
     assert movement.main(["--from", F16, "--to", ST]) == 1
-    (told,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("REFUTED"))
+    (told,) = (line for line in capsys.readouterr().out.splitlines() if "  REFUTED   " in line)
     assert "(derived: figures; CUTLASS; the text gives four lanes to each row | ISA text)" in told

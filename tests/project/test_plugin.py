@@ -161,11 +161,11 @@ def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:
     start = done.outlines.index(next(line for line in done.outlines if line.startswith("____")))
     shown = done.outlines[start + 1 :]
     end = next(i for i, line in enumerate(shown) if line.startswith("===="))
-    assert shown[0].startswith("REFUTED   MY_16x8x16_F32F16F16F32  B") and shown[end - 1].endswith("exit 1")
+    assert shown[0].startswith("MY_16x8x16_F32F16F16F32  B  REFUTED") and shown[end - 1].endswith("exit 1")
     for alien in ("lanecheck_pytest", "gate.py", "def ", "Failed:", "Report("):
         assert alien not in "\n".join(shown), alien
     assert sum(line.startswith("1 subject: 1 refuted") for line in shown) == 1
-    assert shown[end + 1].startswith("FAILED test_it.py::test_it - REFUTED   MY_16x8x16_F32F16F16F32  B")
+    assert shown[end + 1].startswith("FAILED test_it.py::test_it - MY_16x8x16_F32F16F16F32  B  REFUTED")
     assert shown[end + 2].startswith("====")
 
 

@@ -130,7 +130,7 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
     assert command.main(["--atoms", str(MUSEUM / "wrong.toml"), "--by", "family"]) == 1
     out = capsys.readouterr().out
     assert (
-        "REFUTED 1: SM80_16x8x32_S32S4S4S32_TN B: owns each element" in out
+        "1: SM80_16x8x32_S32S4S4S32_TN B  REFUTED   owns each element" in out
         and f"{len(load(MUSEUM / 'wrong.toml'))} atoms of" in out
     )
 
@@ -166,7 +166,7 @@ def test_a_known_defect_that_is_gone_is_told(capsys: pytest.CaptureFixture[str],
         if form == "json":
             assert json.loads(told)["total"]["surprises"] == ["MY_16x8x16_F32F16F16F32"]
         else:
-            assert "SURPRISE MY_16x8x16_F32F16F16F32 is not refuted in just the parts" in told
+            assert "MY_16x8x16_F32F16F16F32  SURPRISE: it is not refuted in just the parts" in told
     assert command.main(["no_such_atom"]) == 2
     assert "python -m verify.atom --list shows all" in capsys.readouterr().err
 

@@ -37,12 +37,13 @@ def user_file(folder: Path, *b: str, text: str = "") -> str:
 def test_the_main_job_stands(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["SM80_16x8x16"]) == 0
     out = capsys.readouterr().out.splitlines()
-    assert [line.split()[1] for line in out[:3]] == [
+    assert [line.split()[0] for line in out[:3]] == [
         "SM80_16x8x16_F16F16F16F16_TN",
         "SM80_16x8x16_F32F16F16F32_TN",
         "SM80_16x8x16_F32BF16BF16F32_TN",
     ]
-    assert all(line.startswith("STANDS") for line in out[:-1]) and len(out) == 12
+    assert all(line.split()[1] == "STANDS" for line in out[:11]) and len(out) == 13
+    assert out[11].startswith("silicon: recording of ")
     assert out[-1].startswith("11 subjects: 11 stand; claims: ") and out[-1].endswith("exit 0")
 
 

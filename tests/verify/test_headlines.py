@@ -149,7 +149,7 @@ def test_an_empty_ptx_is_exit_0_in_every_format(tmp_path: Path, capsys: pytest.C
 
 def test_what_stands_on_observation_alone_says_so(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main([MMA, "--witness", "silicon"]) == 0
-    assert capsys.readouterr().out.startswith(f"STANDS (observed) {MMA}")
+    assert capsys.readouterr().out.startswith(f"{MMA}  STANDS (observed) ")
     assert atom.main([MMA, "--witness", "silicon", "--format", "html"]) == 0
     assert ">STANDS (observed)</span>" in capsys.readouterr().out
     for words, observed in (("silicon", True), ("silicon,proof", False)):

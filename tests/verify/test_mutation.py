@@ -81,7 +81,7 @@ def test_a_surviving_mutant_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setattr("verify.book._compare", lambda *_: None)
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     told = capsys.readouterr().out
-    assert "SURVIVES book: SM80_8x8x4_F64F64F64F64_TN A" in told and told.endswith("SOME MUTANT SURVIVES\n")
+    assert "SM80_8x8x4_F64F64F64F64_TN A  SURVIVES book: " in told and told.endswith("SOME MUTANT SURVIVES\n")
 
 
 def test_a_mutant_on_which_the_book_was_silent_is_no_success(
@@ -96,5 +96,5 @@ def test_a_mutant_on_which_the_book_was_silent_is_no_success(
     monkeypatch.setattr(judgement, "missing_premise", silent)
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     told = capsys.readouterr().out
-    assert "UNHEARD by book: SM80_8x8x4_F64F64F64F64_TN A stride 8 (mode 0) doubled" in told
+    assert "SM80_8x8x4_F64F64F64F64_TN A  UNHEARD by book: stride 8 (mode 0) doubled" in told
     assert "SOME MUTANT SURVIVES" in told

@@ -349,7 +349,7 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
     monkeypatch.setattr(Court, "judge", judge)
     assert command.main(["--atoms", str(path)]) == 3
     told = capsys.readouterr()
-    assert "STANDS    one" in told.out and "STANDS    three" in told.out and "two" not in told.out
+    assert "one    STANDS" in told.out and "three  STANDS" in told.out and "two" not in told.out
     assert "internal error, two was not judged: ZeroDivisionError: planted" in told.err
     assert "Traceback" not in told.err
 
@@ -362,7 +362,7 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert command.main(["--atoms", str(path)]) == 2
     told = capsys.readouterr()
-    assert "STANDS    fine" in told.out and "has no operand E" in told.err
+    assert "fine  STANDS" in told.out and "has no operand E" in told.err
 
 
 def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
@@ -383,4 +383,4 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     entries, fault = checker.read(path)
     found = checker.verify(entries)
     assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
-    assert "internal error, two was not judged" in found.failure and "REFUTED   three" in found.failure
+    assert "internal error, two was not judged" in found.failure and "three  REFUTED" in found.failure

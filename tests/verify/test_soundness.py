@@ -169,7 +169,7 @@ source = "a test"
     path.write_text(entry.format(name="bad", thr="64:1") + entry.format(name="fine", thr="32:1"))
     assert command.main(["--atoms", str(path)]) == 1
     told = capsys.readouterr().out
-    assert "STANDS    fine" in told and "REFUTED   bad" in told
+    assert "fine  STANDS" in told and "\nbad  REFUTED" in f"\n{told}"
     assert len(load(path)) == 2
 
 

@@ -221,7 +221,7 @@ def cut_short(missing: int, what: str = "subject") -> str:
 
 def surprise(name: str, how: str) -> str:
     """An atom that is not what its entry expects, in one line."""
-    return f"SURPRISE {name} {how}"
+    return f"{name}  SURPRISE: it {how}"
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:

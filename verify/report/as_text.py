@@ -22,9 +22,13 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
     """The whole report; `quiet` leaves the last line only, `verbose` shows every claim with its evidence."""
     lines: list[str] = []
     if not quiet:
+        room = min(NAME_WIDTH, max((len(case.name) for case in report.cases), default=0))
+        sources = {source for case in report.cases if (source := _source(case))}
+        alike = len(sources) == 1 and len(report.cases) > 1  # then it is told once
         for case in report.cases:
-            lines += _case(case, verbose)
+            lines += _case(case, verbose, room, alike)
         lines += [surprise(name, how) for name, how in report.surprises.items()]
+        lines += [f"silicon: {source}" for source in sources if alike]
     return "\n".join([*lines, summary(report)]) + "\n"
 
 
@@ -57,11 +61,18 @@ def _verb(status: str, count: int) -> str:
     return "stand" if status == "STANDS" and count != 1 else status.lower()
 
 
-def _case(case: Case, verbose: bool) -> Iterator[str]:
+def _source(case: Case) -> str:
+    """What the silicon's evidence rests on: recordings, by their GPU."""
+    heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
+    return "; ".join(heard)
+
+
+def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
+    """A case's lines; names have `room` columns, and sources that are `alike` in all cases are not told."""
     open_ = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)
     told = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
     if not told or verbose:
-        yield _headline(case)
+        yield _headline(case, room, alike)
         yield from _taken(case)
     for verdict in case.verdicts:
         if verdict in told:
@@ -80,9 +91,9 @@ def _taken(case: Case) -> Iterator[str]:
         yield f"  not stated, taken from the instruction: {'; '.join(fields)}"
 
 
-def _headline(case: Case) -> str:
+def _headline(case: Case, room: int, alike: bool) -> str:
     counts = Counter(v.status for v in case.verdicts)
-    line = f"{case.headline:<9} {case.name:<{NAME_WIDTH}} {tally(counts, (Status.PROVED, Status.AGREES, Status.TAKEN))}"
+    line = f"{case.name:<{room}}  {case.headline:<9} {tally(counts, (Status.PROVED, Status.AGREES, Status.TAKEN))}"
     if counts[Status.UNCHECKED]:
         line += f", {counts[Status.UNCHECKED]} unchecked"
     booked = [v.claim for v in case.verdicts if v.evidence and v.claim.part and v.claim.provenance]
@@ -95,12 +106,12 @@ def _headline(case: Case) -> str:
         line += f"   then: {case.adapter}"
     if told:
         line += "   book: " + "; ".join(f"{', '.join(parts)} {kinds}" for kinds, parts in told.items())
-    heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
-    if heard:
-        line += f"   silicon: {'; '.join(heard)}"
+    source = _source(case)
+    if source and not alike:
+        line += f"   silicon: {source}"
     if case.gap:
         line += f"   {case.gap}"
-    elif not heard:
+    elif not source:
         reasons = [v.reason for v in case.verdicts if v.status is Status.UNCHECKED and v.evidence]
         line += "".join(f"   {reason}" for reason in reasons[:1])
     return line
@@ -113,7 +124,7 @@ def _rests(claim: Claim[Any]) -> str:
 
 def _plain(verdict: Verdict) -> Iterator[str]:
     claim = verdict.claim
-    yield f"  {verdict.status:<9} {claim.part or '-'}  {claim.text}{_rests(claim)}"
+    yield f"  {claim.part or '-':<3}  {verdict.status:<9} {claim.text}{_rests(claim)}"
     yield from (f"      {describe(evidence)}" for evidence in verdict.evidence)
 
 
@@ -124,7 +135,7 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
     teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
     told = f"{verdict.claim.text}{_rests(verdict.claim)}"
-    yield f"{status:<9} {where}  {told}" + (f"      {_how(teller)}" if teller else "")
+    yield f"{where}  {status}   {told}" + (f"      {_how(teller)}" if teller else "")
     text = dict(case.layouts).get(verdict.claim.part)
     if text:
         yield f"  {verdict.claim.part} = {text}"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Text within so many columns: long lines go on below, further in; nothing is left out, no word is cut."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+ON_A_TERMINAL, IN_A_FILE = 80, 100
+FURTHER = 4  # blanks before what a line goes on with
+QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a command line
+
+
+def fitted(text: str, width: int) -> str:
+    """The text with its long lines broken: before a clause, which three blanks set apart, or else between words.
+
+    >>> print(fitted("SM80  STANDS  21 proved   silicon: recording of NVIDIA H200", 40))
+    SM80  STANDS  21 proved
+        silicon: recording of NVIDIA H200
+    """
+    return "".join(f"{line}\n" for long in text.splitlines() for line in _lines(long, width))
+
+
+def _lines(line: str, width: int) -> Iterator[str]:
+    if len(line) <= width:
+        yield line
+        return
+    body = line.lstrip(" ")
+    indent = len(line) - len(body)
+    further = " " * (indent + FURTHER)
+    if body.startswith("replay "):
+        yield from _command(line, further, width)
+        return
+    blanks, now = line[:indent], ""
+    for gap, clause in re.findall(r"(^| {3,})(.*?)(?= {3,}|$)", body):
+        if now and len(blanks + now + gap + clause) <= width:
+            now += gap + clause
+            continue
+        if now:
+            yield blanks + now
+            blanks = further
+        *full, now = _words(clause, width - len(blanks), width - len(further))
+        for part in full:
+            yield blanks + part
+            blanks = further
+    yield blanks + now
+
+
+def _words(clause: str, first: int, others: int) -> Iterator[str]:
+    """A clause in pieces: the first has `first` columns, unless one word takes more, the others have `others`."""
+    now, room = "", first
+    for gap, word in re.findall(r"(\s*)(\S+)", clause):
+        if now and len(now + gap + word) > room:
+            yield now
+            now, room = word, others
+        else:
+            now += gap + word
+    yield now
+
+
+def _command(line: str, further: str, width: int) -> Iterator[str]:
+    """A command line that a shell reads as one: a backslash ends each line but the last."""
+    now = line[: len(line) - len(line.lstrip(" "))]
+    fresh = True
+    for word in QUOTED.findall(line):
+        longer = f"{now}{'' if fresh else '   ' if now.endswith('replay') else ' '}{word}"
+        if len(longer) + 2 > width and not fresh:
+            yield f"{now} \\"
+            longer = further + word
+        now, fresh = longer, False
+    yield now
