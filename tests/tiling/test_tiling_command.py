@@ -227,6 +227,7 @@ def steady(text: str) -> str:
 def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Word for word; `LANECHECK_SNAPSHOTS=update pytest …` writes the snapshots anew."""
     monkeypatch.chdir(HERE.parents[1])
+    monkeypatch.delenv("COLUMNS")
     told = steady(run(capsys, *SNAPSHOTS[name])[1])
     kept = HERE / "snapshots" / name
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
