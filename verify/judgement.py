@@ -186,7 +186,8 @@ class Court:
         if subject.by is None:
             return [silicon.unchecked(subject.no_book)]
         heard = of_each(subject, lambda view: self._silicon(kind, view))
-        return heard + [silicon.unchecked(why) for why in subject.uncompared]
+        silent = [*subject.uncompared, *(unsaid(subject, operand) for operand in subject.unsaid)]
+        return heard + [silicon.unchecked(why) for why in silent]
 
     def _silicon(self, kind: Kind, subject: Subject) -> list[Evidence]:
         maps = tuple((part.text, part.extent) for part in subject.parts)

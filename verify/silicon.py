@@ -377,12 +377,7 @@ def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording
             wrong = _misplaced(part, anchor.name, at, said[at].tolist(), seen[at].tolist())
             return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
     if not points:
-        return (
-            Status.UNCHECKED,
-            "the anchors of this instruction say nothing of what the atom has in registers",
-            0,
-            None,
-        )
+        return Status.UNCHECKED, "its anchors say nothing of what the atom has in registers", 0, None
     names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in anchors)
     premises = "; ".join(dict.fromkeys(anchor.premise for anchor in anchors))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None

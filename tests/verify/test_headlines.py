@@ -106,6 +106,16 @@ def test_an_instruction_that_nobody_compared_leaves_the_atom_unchecked() -> None
     assert replace(found, verdicts=(*found.verdicts, wrong)).status == "REFUTED"
 
 
+@pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
+def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen: set[Witness]) -> None:
+    sparse = registry()["SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"]
+    bare = replace(sparse, operands={name: text for name, text in sparse.operands.items() if name != "E"})
+    court = COURTS[frozenset(chosen)]
+    assert court.case(sparse).status == "STANDS"
+    found = court.case(bare)
+    assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not say how E is dealt out")
+
+
 def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
     equal = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
     for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Witness.BOOK, Status.UNCHECKED, "")]),)):
