@@ -21,7 +21,7 @@ def claims(subject: Subject) -> list[Claim[Kind]]:
     threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
     listed = [] if "thr" in atom.taken else [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
     for part in subject.parts:
-        seen = [other for view in subject.views for other in view.parts if other.name == part.name]
+        seen = seen_alike(subject, part)
         listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, seen)) for k in OF_OPERANDS]
     shape = "x".join(map(str, atom.shape))
     listed += [Claim(atom.name, name, Kind.EQUALS, "equals the PTX ISA") for name in subject.unsaid]
@@ -54,6 +54,11 @@ def taken(atom: Atom | CopyAtom) -> list[Verdict]:
     ]
 
 
+def seen_alike(subject: Subject, part: Part) -> list[Part]:
+    """An operand as each of the atom's instructions sees it."""
+    return [other for view in subject.views for other in view.parts if other.name == part.name]
+
+
 def rests_on(kind: Kind, parts: Iterable[Part]) -> str:
     """Where the formulas come from that a claim about some operands rests on; empty where it rests on none.
 
@@ -78,7 +83,8 @@ def wording(kind: Kind, subject: Subject, part: Part) -> str:
             copies = subject.multiplicity(part)
             return f"owns each element of {part.tile} {TIMES.get(copies, f'{copies} times')}"
         case Kind.EQUALS:
-            return f"equals {part.formulas[0].citation if part.formulas else 'the PTX ISA'}"
+            cited = dict.fromkeys(seen.formulas[0].citation for seen in seen_alike(subject, part) if seen.formulas)
+            return f"equals {' and '.join(cited) or 'the PTX ISA'}"
         case _:
             return f"its right inverse composed with it is the identity on {part.tile}"
 

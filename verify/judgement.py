@@ -259,23 +259,26 @@ def of_each(subject: Subject, hear: Callable[[Subject], Iterable[Evidence]]) -> 
     """
     if not subject.others:
         return list(hear(subject))
-    heard = [[by_name(view, evidence) for evidence in hear(view)] for view in subject.views]
-    refuting = [each for each in heard if any(e.status is Status.REFUTED for e in each)]
+    heard = [list(hear(view)) for view in subject.views]
+    if all(each == heard[0] for each in heard):
+        return heard[0]
+    refuting = [any(e.status is Status.REFUTED for e in each) for each in heard]
     distinct: list[Evidence] = []
-    for evidence in (e for each in refuting or heard for e in each):
-        if evidence not in distinct:
-            distinct.append(evidence)
+    for view, each, refutes in zip(subject.views, heard, refuting, strict=True):
+        for evidence in each if refutes or not any(refuting) else ():
+            named = by_name(view, evidence, all(refuting))
+            if named not in distinct:
+                distinct.append(named)
     return distinct
 
 
-def by_name(view: Subject, evidence: Evidence) -> Evidence:
-    """Evidence whose counterexample says by which instruction it is one."""
+def by_name(view: Subject, evidence: Evidence, repairable: bool) -> Evidence:
+    """Evidence whose counterexample says by which instruction; a repair is none where it would break another."""
     wrong = evidence.counterexample
     if wrong is None:
         return evidence
-    return replace(
-        evidence, counterexample=replace(wrong, statement=f"by {spoken(view.instruction)}: {wrong.statement}")
-    )
+    told = f"by {spoken(view.instruction)}: {wrong.statement}"
+    return replace(evidence, counterexample=replace(wrong, statement=told, repair=wrong.repair if repairable else ""))
 
 
 def unsaid(subject: Subject, operand: str) -> str:

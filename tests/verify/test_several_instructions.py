@@ -76,7 +76,8 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
         assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
         (equals,) = on(found, Kind.EQUALS, "A")
         assert equals.status is Status.REFUTED and equals.counterexample is not None
-        assert f"by {K8}: " in equals.counterexample.statement
+        assert f"by {K8}: " in equals.counterexample.statement and not equals.counterexample.repair
+        assert "9.7.14.5.7 " in equals.claim.text and "9.7.14.5.8 " in equals.claim.text
         assert {e.witness for e in equals.evidence} == {Witness.BOOK, Witness.PROOF}
         assert not found.contradiction
 
@@ -170,6 +171,26 @@ def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown
         found = case(stated(tmp_path, quoted(*order)), court)
         assert found.status == "REFUTED"
         assert Report((found,), frozenset({Witness.BOOK})).exit() == 1
+
+
+def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_another_that_is(court: Court) -> None:
+    """The shape and the types of both agree; of the second nothing is said that an operand could equal."""
+    right = registry()["SM80_8x8x4_F64F64F64F64_TN"]
+    assert isinstance(right, Atom) and right.ptx and case(right, court).status == "STANDS"
+    both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
+    found = case(both, court)
+    assert {v.status for v in on(found, Kind.SIGNATURE)} == {Status.PROVED}
+    assert found.status == "UNCHECKED" and Report((found,), frozenset({Witness.BOOK})).unmet()
+
+
+def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(court: Court) -> None:
+    name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
+    right = registry()[name]
+    assert isinstance(right, Atom)
+    found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), court)
+    (equals,) = on(found, Kind.EQUALS, "C")
+    assert found.status == "REFUTED" and [e.witness for e in equals.evidence] == [Witness.BOOK, Witness.PROOF]
+    assert equals.counterexample is not None and not equals.counterexample.statement.startswith("by ")
 
 
 def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, court: Court) -> None:

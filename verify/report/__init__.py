@@ -47,7 +47,8 @@ class Case:
     @cached_property
     def _as_the_isa_says(self) -> bool:
         """Whether every operand equals what the ISA says, and nothing is refuted but by a GPU."""
-        equal = [v.status.stands for v in self.verdicts if v.claim.kind is Kind.EQUALS]
+        equals = [v for v in self.verdicts if v.claim.kind is Kind.EQUALS]
+        equal = [v.status.stands and all(e.status is not Status.UNCHECKED for e in v.evidence) for v in equals]
         wrong = [v for v in self.verdicts if v.status is Status.REFUTED and v.claim.kind not in OF_GPU]
         return bool(equal) and all(equal) and not wrong
 
