@@ -85,4 +85,4 @@ def test_a_family_that_fails_beyond_its_list_stands_where_it_is_listed(
 def test_more_threads_than_work_together_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, said = judged(entry("SM80_8x8x4_F64F64F64F64_TN", thr="(128,(64,64)):(0,(1,64))"), tmp_path, capsys)
     assert code == 2 and "X.thr: (128,(64,64)):(0,(1,64)) numbers 524288 threads, at most 65536" in said
-    assert len(said.splitlines()) == 1
+    assert len(said.splitlines()) == 3  # the place, the line and a caret
