@@ -65,16 +65,15 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     because it is called as ours. Names that another plugin's distribution has too stay.
     """
     manager = early_config.pluginmanager
-    others = {
-        Path(str(file)).parts[0]
+    records = [
+        f"\n{distribution.read_text('RECORD')}"
         for plugin, distribution in manager.list_plugin_distinfo()
         if getattr(plugin, "__name__", "") != __name__
-        for file in distribution.files or ()
-    }
+    ]
     hook = manager.rewrite_hook
     marked = getattr(hook, "_must_rewrite", None)  # pytest offers no way to take a mark back
     if isinstance(marked, set):
-        marked -= OURS - others
+        marked -= {name for name in OURS if not any(f"\n{name}/__init__.py" in record for record in records)}
         hook.mark_rewrite()  # with no name it forgets what it concluded from the marks
 
 

@@ -117,6 +117,19 @@ def test_a_repository_may_still_ask_for_the_rewriting_of_its_own(run_pytest: obj
     assert code == 0 and "1 passed" in out, out
 
 
+def test_a_plugin_of_its_own_with_a_package_named_as_ours_is_rewritten_as_before(
+    run_pytest: object, tmp_path: Path
+) -> None:
+    said = "import verify\ndef test_it():\n    assert type(verify.__loader__).__name__ == 'AssertionRewritingHook'\n"
+    record = "own_plugin.py,,\nverify/__init__.py,,\nown-1.0.dist-info/RECORD,,\n"
+    info = {"METADATA": "Metadata-Version: 2.1\nName: own\nVersion: 1.0\n", "RECORD": record}
+    info["entry_points.txt"] = "[pytest11]\nown = own_plugin\n"
+    files = {f"own-1.0.dist-info/{name}": text for name, text in info.items()}
+    write(tmp_path, files | {"own_plugin.py": "", "verify/__init__.py": OWN, "test_it.py": said})
+    code, out = run_pytest()  # type: ignore[operator]
+    assert code == 0 and "1 passed" in out, out
+
+
 def test_a_repository_that_names_a_file(run_pytest: object, tmp_path: Path) -> None:
     write(tmp_path, {"atoms/mine.toml": ATOMS, "test_it.py": "def test_it(): pass\n"})
     code, said = run_pytest("--lanecheck", "atoms/mine.toml")  # type: ignore[operator]
