@@ -152,10 +152,11 @@ def shadowed() -> str:
     for name in sorted(OURS, key="verify".__ne__):
         loaded = sys.modules.get(name)
         specs = [loaded.__spec__ if loaded else importlib.util.find_spec(name), PathFinder.find_spec(name)]
-        for origin in (spec.origin for spec in specs if spec is not None):
-            if origin is None or HOME not in Path(origin).resolve().parents:
-                found = origin or "a folder without __init__.py"
-                return f"lanecheck: `{name}` is {found}, not Lanecheck's own in {HOME}: rename yours, or {ELSEWHERE}"
+        for spec in filter(None, specs):
+            # A folder without __init__.py has no origin: of ours, where another package took that away, see `fault`.
+            origin = spec.origin or next(iter(spec.submodule_search_locations or ()), "missing")
+            if HOME not in Path(origin).resolve().parents:
+                return f"lanecheck: `{name}` is {origin}, not Lanecheck's own in {HOME}: rename yours, or {ELSEWHERE}"
     return ""
 
 

@@ -53,7 +53,10 @@ def meant_for(tables: Mapping[str, object]) -> str:
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
     inner = [table.keys() for table in tables.values() if isinstance(table, dict)]
-    sorts = {sort for keys in inner for sort, signs in SIGNS.items() if keys & signs}
+    # What names an atom is a tiling, which may state A, B and C too.
+    sorts = {
+        s for keys in inner for s, signs in SIGNS.items() if keys & signs and (s == "tiling" or "atom" not in keys)
+    }
     return sorts.pop() if len(sorts) == 1 else ""
 
 

@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An atom, a tiling or a movement, the line of its file, and what verifies it."""
+    """An atom, a tiling or a movement, what verifies it, and the line of its file where that matters."""
 
     name: str
-    line: int
     case: Callable[[], Case]
+    line: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,12 +56,15 @@ class Checker:
             return [], str(error)
 
     def _entries(self, path: Path) -> list[Entry]:
-        sort = meant_for(read(path).tables)
+        document = read(path)
+        sort, line = meant_for(document.tables), document.line
         if sort == "movement":
-            return [Entry(one.name, 1, partial(self._movement, one)) for one in movement_stated.load(path)]
+            movements = movement_stated.load(path)
+            return [Entry(one.name, partial(self._movement, one), line(one.name)) for one in movements]
         if sort == "tiling":
-            return [Entry(one.name, 1, partial(self._tiling, one)) for one in tiling_stated.load(path)]
-        return [self._entry(atom) for atom in selection.pool([str(path)]).values()]
+            return [Entry(one.name, partial(self._tiling, one), line(one.name)) for one in tiling_stated.load(path)]
+        atoms = selection.pool([str(path)]).values()
+        return [self._entry(atom, line(atom.family.name if atom.family else atom.name)) for atom in atoms]
 
     def select(self, names: Sequence[str], file: Path | str | None) -> tuple[list[Entry], str]:
         """The atoms that names mean, of a file or else of the registry, and what is wrong; one of the two is empty."""
@@ -83,11 +86,11 @@ class Checker:
             return Found(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
         if report.exit() is not Exit.STANDS:
             return Found(report, as_text.render(report).rstrip())
-        unread = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked]
+        unread = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
         return Found(report, unchecked="" if allow_unchecked else "; ".join(unread))
 
-    def _entry(self, atom: AnyAtom) -> Entry:
-        return Entry(atom.name, 1, lambda: self._court.case(atom))
+    def _entry(self, atom: AnyAtom, line: int = 1) -> Entry:
+        return Entry(atom.name, lambda: self._court.case(atom), line)
 
     def _tiling(self, stated: Stated) -> Case:
         from verify.tiling_claims import case

@@ -56,6 +56,11 @@ class Document:
         line, column = self._places.at(offset)
         return AtomFileError(error.file, error.key, error.problem, spot, (line, column, self._places.line(line)))
 
+    def line(self, table: str) -> int:
+        """The line of a table's header, or of its first key; 1 where none is known."""
+        offset = self._places.find((table,))
+        return 1 if offset is None else self._places.at(offset)[0]
+
     def _offset(self, spot: Spot) -> int | None:
         key = spot.key
         while key and (spot.root, key) not in self._spelled:

@@ -26,9 +26,9 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 def test_a_module_is_licensed_and_short(path: Path) -> None:
     text = path.read_text()
     assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")
-    assert len(text.splitlines()) <= 400
+    assert len(text.splitlines()) <= 450
     functions = [n for n in ast.walk(ast.parse(text)) if isinstance(n, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    assert [f.name for f in functions if length(f) > 40] == []
+    assert [f.name for f in functions if length(f) > 60] == []
 
 
 def test_one_module_stands_beside_the_packages() -> None:

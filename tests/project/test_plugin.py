@@ -184,6 +184,34 @@ def test_a_word_that_is_no_witness_is_one_line(guest: Guest, words: str) -> None
     assert shown == ["require='bok': no witness has that name; one of book, proof, silicon"]
 
 
+UNNAMED = "\n".join(line for line in MINE.splitlines() if not line.startswith("ptx"))
+
+
+def test_what_nothing_could_be_compared_with_is_skipped_with_the_reason(guest: Guest) -> None:
+    guest.write(mine_toml=f"# a comment\n\n{UNNAMED}")
+    done = guest.run("--lanecheck", "mine.toml", "-rs")
+    done.assert_outcomes(skipped=1)
+    header = UNNAMED.splitlines().index('["MY_16x8x16_F32F16F16F32"]') + 3
+    done.stdout.fnmatch_lines([f"SKIPPED * mine.toml:{header}: UNCHECKED MY_16x8x16_F32F16F16F32: *"])
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-allow-unchecked").assert_outcomes(passed=1)
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "book").assert_outcomes(failed=1)
+
+
+@pytest.mark.parametrize("said", ["ptx = []", 'expect = "UNCHECKED"'])
+def test_what_is_unchecked_on_purpose_passes(guest: Guest, said: str) -> None:
+    guest.write(mine_toml=UNNAMED.replace("shape ", f"{said}\nshape "))
+    guest.run("--lanecheck", "mine.toml").assert_outcomes(passed=1)
+
+
+def test_the_fixture_skips_and_passes_what_is_unchecked_likewise(guest: Guest) -> None:
+    calls = ("", ", allow_unchecked=True", ", require='book'")
+    tests = (f"def test_{i}(verify_atom): verify_atom(file='mine.toml'{call})\n" for i, call in enumerate(calls))
+    guest.write(mine_toml=UNNAMED, test_it_py="".join(tests))
+    done = guest.run("-rs")
+    done.assert_outcomes(skipped=1, passed=1, failed=1)
+    done.stdout.fnmatch_lines(["SKIPPED * test_it.py:1: UNCHECKED MY_16x8x16_F32F16F16F32: *"])
+
+
 def test_a_fixture_that_names_nothing_judges_nothing(guest: Guest) -> None:
     guest.write(test_it_py="def test_it(verify_atom): verify_atom()")
     done = guest.run()
