@@ -44,6 +44,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _atlas(options: argparse.Namespace) -> Atlas:
     witnesses = selection.witnesses(options.witness)
+    selection.take_files(options)
     pool = selection.pool(options.atoms)
     names = selection.chosen(options.names, options.arch, pool)
 

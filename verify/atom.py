@@ -32,11 +32,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     options = _parser().parse_args(argv)
-    pool = selection.pool(options.atoms)
+    selection.take_files(options)
+    pool = selection.pool(options.atoms, options)
     if options.list:
-        names = selection.chosen(options.names, options.arch, pool)
-        cli.write("".join(f"{name}\n" for name in names), options.output)
-        return cli.Exit.STANDS
+        return cli.names([pool[name] for name in selection.chosen(options.names, options.arch, pool)], options)
     if not (options.names or options.all or options.arch or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)

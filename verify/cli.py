@@ -23,6 +23,7 @@ from verify import installation
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
+    from layouts.atoms.tables import Found
     from verify.report import Report
 
 EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
@@ -219,18 +220,37 @@ def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
 
 
-def in_files(options: argparse.Namespace, load: Callable[[Path], Iterable[S]], what: str) -> list[S]:
-    """What the files state, or those of it that --only names; a :class:`UsageError` where one cannot be read."""
+def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what: str) -> list[S]:
+    """What the files state, or those of it that --only names; what cannot be read is told, and counts as a failure."""
     from layouts.atoms import AtomFileError
 
-    try:
-        found = [one for file in options.files for one in load(Path(file))]
-    except AtomFileError as error:
-        raise MalformedError(error.errors) from error
+    found: list[S] = []
+    errors: list[AtomFileError] = []
+    for file in options.files:
+        try:
+            stated = read(Path(file))
+        except AtomFileError as error:
+            errors += error.errors
+            continue
+        found += stated.items
+        errors += stated.errors
+    note(errors, options, bool(found))
     if not options.only:
         return found
     chosen = select(options.only, dict.fromkeys(one.name for one in found), what)
     return [one for one in found if one.name in chosen]
+
+
+def note(errors: Sequence[AtomFileError], options: argparse.Namespace, others: bool) -> None:
+    """Print what is wrong with files, and keep it as failures; MalformedError where there are no others to judge."""
+    from verify.report import Failure
+
+    told = MalformedError(errors)
+    if errors and not others:
+        raise told
+    if errors:
+        complain(told.shown, Exit.USAGE)
+    options.malformed = tuple(Failure(error.key or error.file, str(error), Exit.USAGE) for error in errors)
 
 
 def budget(options: argparse.Namespace) -> int:
@@ -260,13 +280,14 @@ def stating(
 def names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:
     """Print the names of what is stated, for --list."""
     write("".join(f"{one.name}\n" for one in stated), options.output)
-    return Exit.STANDS
+    return Exit.USAGE if getattr(options, "malformed", ()) else Exit.STANDS
 
 
 def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:
     """The names that the patterns mean, in the order of `names`.
 
-    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob.
+    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob;
+    capitals count only where a name has them as they are written.
     One that means nothing is a :class:`UsageError` with the nearest names.
 
     >>> select(["SM80_8x8x4"], ["SM80_8x8x4_F64", "SM80_8x8x40"], "atom")
@@ -276,6 +297,7 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
     wanted: set[str] = set()
     for pattern in patterns:
         found = {pattern} & set(known) or {name for name in known if means(pattern, name)}
+        found = found or {name for name in known if means(pattern.lower(), name.lower())}
         if not found:
             raise UsageError(f"no {what} is named {pattern!r}{nearest(pattern, known, what)}")
         wanted |= found
@@ -329,8 +351,9 @@ def report(judged: Report, options: argparse.Namespace) -> Exit:
 
 
 def allowing(judged: Report, options: argparse.Namespace) -> Report:
-    """The report, which UNCHECKED does not fail where --allow-unchecked is given."""
-    return replace(judged, allow_unchecked=options.allow_unchecked)
+    """The report as the options have it: --allow-unchecked, and what was wrong with files as failures."""
+    failures = dict.fromkeys((*getattr(options, "malformed", ()), *judged.failures))
+    return replace(judged, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
 
 
 def fitted(text: str, output: str | None) -> str:

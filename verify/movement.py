@@ -89,7 +89,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
     if options.files:
         if table:
             raise cli.UsageError(f"--{next(iter(table))}: a FILE states its movements in whole; give one or the other")
-        return cli.in_files(options, movement_stated.load, "movement")
+        return cli.in_files(options, movement_stated.read, "movement")
     if options.only:
         raise cli.UsageError("--only chooses among the movements of a FILE, and there is none")
     sort = next((sort for sort in movement_stated.SORTS if sort in table), None)

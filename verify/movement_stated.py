@@ -43,7 +43,6 @@ from typing import Any, TypeVar
 import isa_tables
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, cosize, parse_layout, size
 from layouts.atoms.atom import raised
-from layouts.atoms.document import Document
 from layouts.atoms.entry import Entry, kind
 from layouts.atoms.tables import Found, tables
 from layouts.int_tuple import leaves
@@ -92,16 +91,16 @@ def load(path: Path) -> list[Movement]:
 
     Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, a key missing, unknown or unreadable.
     """
-    found = listed(opened(path, "movement"))
+    found = read(path)
     if found.errors:
         raise raised(found.errors)
     return list(found.items)
 
 
-def listed(document: Document) -> Found[Movement]:
-    """The movements of a file that can be read, and what is wrong with the others."""
+def read(path: Path) -> Found[Movement]:
+    """The movements of a file that can be read, and what is wrong with the others; raises as `load` does."""
     keys = {key for sort in SORTS.values() for listed in sort for key in listed}
-    return tables(document, "a movement", keys, lambda entry: [_table(entry)])
+    return tables(opened(path, "movement"), "a movement", keys, lambda entry: [_table(entry)])
 
 
 def _table(entry: Entry) -> Movement:

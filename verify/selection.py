@@ -23,7 +23,7 @@ ARCHITECTURE = re.compile(r"sm_?(\d+)[af]?", re.IGNORECASE)
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options by which a command says which atoms it means."""
-    parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob; or a FILE, as of --atoms")
     parser.add_argument("--arch", metavar="SM", help="only the atoms of an architecture, such as sm90")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
     parser.add_argument(
@@ -31,8 +31,18 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
-    """The atoms to choose from: the user's files where given, else the registry."""
+def take_files(options: argparse.Namespace) -> None:
+    """Take those names that are files, or end as one, as files of atoms."""
+    files = [name for name in options.names if name.endswith(".toml") or Path(name).is_file()]
+    options.names = [name for name in options.names if name not in files]
+    options.atoms = [*options.atoms, *files]
+
+
+def pool(files: Sequence[str], options: argparse.Namespace | None = None) -> Mapping[str, AnyAtom]:
+    """The atoms to choose from: the user's files where given, else the registry.
+
+    What is wrong with a file is a MalformedError; with `options` it is told and kept there, and the rest is given.
+    """
     from layouts.atoms import AtomFileError, registry
     from verify.files import atoms
 
@@ -51,8 +61,10 @@ def pool(files: Sequence[str]) -> Mapping[str, AnyAtom]:
             if atom.name in found:
                 errors.append(AtomFileError(file, atom.name, f"stands in {found[atom.name].file} too"))
             found[atom.name] = atom
-    if errors:
+    if errors and options is None:
         raise cli.MalformedError(errors)
+    if options is not None:
+        cli.note(errors, options, bool(found))
     return found
 
 

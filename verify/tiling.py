@@ -44,7 +44,8 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
             cli.write("\n".join(texts), options.output)
         if missing:
             raise KeyboardInterrupt
-        return max((failure.code for failure in told if isinstance(failure, Failure)), default=cli.Exit.STANDS)
+        failures = [*(one for one in told if isinstance(one, Failure)), *getattr(options, "malformed", ())]
+        return max((failure.code for failure in failures), default=cli.Exit.STANDS)
     report = cli.allowing(_judge(stated, options), options)
     if options.format == "text" and not options.quiet and report.cases:
         from verify.report import as_text
@@ -108,7 +109,7 @@ def _stated(options: argparse.Namespace) -> list[Stated]:
     if not options.files:
         return _on_the_line(options)
     atoms = tuple(options.atoms)
-    return [replace(one, atoms=atoms) for one in cli.in_files(options, tiling_stated.load, "tiling")]
+    return [replace(one, atoms=atoms) for one in cli.in_files(options, tiling_stated.read, "tiling")]
 
 
 def _on_the_line(options: argparse.Namespace) -> list[Stated]:

@@ -23,7 +23,6 @@ from typing import TypeAlias, TypeVar
 
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, append, composition, leaves, size
 from layouts.atoms.atom import raised
-from layouts.atoms.document import Document
 from layouts.atoms.entry import Entry, kind, numbers
 from layouts.atoms.tables import Found, tables
 from verify.files import opened
@@ -81,34 +80,34 @@ def load(path: Path) -> list[Stated]:
     Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
     unreadable.
     """
-    found = listed(opened(path, "tiling"))
+    found = read(path)
     if found.errors:
         raise raised(found.errors)
     return list(found.items)
 
 
-def listed(document: Document) -> Found[Stated]:
-    """The tilings of a file that can be read, and what is wrong with the others."""
-    return tables(document, "a tiling", ("atom", *KEYS), lambda entry: [_table(entry)])
+def read(path: Path) -> Found[Stated]:
+    """The tilings of a file that can be read, and what is wrong with the others; raises as `load` does."""
+    return tables(opened(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_table(entry)])
 
 
 def _table(entry: Entry) -> Stated:
-    with entry.collected() as read:
-        read(lambda: entry.check_keys(entry.table, "", ("atom",), KEYS))
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(entry.table, "", ("atom",), KEYS))
 
         def stated(key: str, reader: Callable[[object], T], default: T) -> T:
-            return read(lambda: _read(entry, key, reader, entry.table[key])) if key in entry.table else default
+            return each(lambda: _read(entry, key, reader, entry.table[key])) if key in entry.table else default
 
-        smem = read(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
+        smem = each(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
         found = Stated(
             entry.name,
-            read(lambda: entry.text(entry.value("atom"), "atom")),
+            each(lambda: entry.text(entry.value("atom"), "atom")),
             stated("atoms_layout", atoms_layout, ONE_ATOM),
             stated("permutation", permutation, AS_IT_IS),
             stated("tile", tile, None),
-            {operand: read(partial(entry.layout, operand)) for operand in OPERANDS if operand in entry.table},
+            {operand: each(partial(entry.layout, operand)) for operand in OPERANDS if operand in entry.table},
             {
-                operand: read(partial(_read, entry, f"smem.{operand}", swizzle_atom, text))
+                operand: each(partial(_read, entry, f"smem.{operand}", swizzle_atom, text))
                 for operand, text in smem.items()
             },
             entry.file,
@@ -177,7 +176,7 @@ def _layout(text: str) -> Layout:
         layout = Layout.parse(text)
     except LayoutError as error:
         raise StatementError(str(error)) from error
-    if size(layout) > POINTS or max(map(abs, leaves(layout.stride))) > POINTS:
+    if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
         raise StatementError(f"{text} has more than {POINTS} points, or a stride above that")
     return layout
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from layouts.atoms import Atom
+from layouts.atoms import Atom, IncompleteAtom
 from layouts.atoms import CopyAtom as CopyEntry
 from layouts.errors import LayoutError
 from layouts.int_tuple import size
@@ -37,13 +37,15 @@ class MmaAtom:
         read(self, "ABC")
 
     @classmethod
-    def of(cls, atom: MmaAtom | Atom) -> MmaAtom:
+    def of(cls, atom: MmaAtom | Atom | IncompleteAtom) -> MmaAtom:
         """The atom with its layouts read: they are still text in a file's entry.
 
-        Raises LayoutError where a text is no layout.
+        Raises LayoutError where a text is no layout, and for an entry that leaves keys to its instruction.
         """
         if isinstance(atom, MmaAtom):
             return atom
+        if isinstance(atom, IncompleteAtom):
+            raise LayoutError(f"{atom.name} leaves {', '.join(atom.gaps)} to its instruction: state them for a tiling")
         memory = frozenset(operand for operand in "ABC" if atom.space.get(operand, "reg") != "reg")
         A, B, C, thr = map(Layout.parse, (*(atom.operands[operand] for operand in "ABC"), atom.thr))
         return cls(atom.shape, thr, A, B, C, memory)

@@ -1,0 +1,271 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A user's file: what an entry may leave out, how all that is wrong with a file is told, and which command reads it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from layouts import LayoutError
+from layouts.atoms import Atom, AtomFileError, IncompleteAtom, load, registry
+from layouts.tiled.atom import MmaAtom
+from verify import atlas, atom, movement, tiling
+from verify.completion import completed
+from verify.files import atoms
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+MINIMAL = f"""["MIN"]
+ptx = "{MMA}"
+A = "((4,8),(2,2,2)):((32,1),(16,8,128))"
+B = "((4,8),(2,2)):((16,1),(8,64))"
+C = "((4,8),(2,2)):((32,1),(16,8))"
+"""
+FULL = MINIMAL + 'shape = [16, 8, 16]\nthr = "32:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
+TILING = '["t"]\natom = "SM80_16x8x16_F32F16F16F32_TN"\n'
+MOVEMENT = '["m"]\nshared = "(32,8):(8,1)"\naccess = "(32,8):(1,32)"\nelement = 16\n'
+INSTRUCTION = Path(__file__).parents[2] / "isa_tables/ptx/mma_m16n8k4_tf32.toml"
+
+
+def run(capsys: pytest.CaptureFixture[str], path: Path, text: str, *options: str) -> tuple[int, str, str]:
+    """The exit code, output and errors of `verify.atom` on a file with this text."""
+    path = path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    code = atom.main([str(path), *options])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err.replace(str(path), "F")
+
+
+def test_an_entry_needs_ptx_and_its_layouts_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "json")
+    found = json.loads(out)
+    taken = {v["part"]: v["claim"] for v in found["subjects"][0]["verdicts"] if v["status"] == "TAKEN"}
+    assert code == 0
+    assert taken == {"shape": "16x8x16", "thr": "32:1", "types": "D f32, A f16, B f16, C f32"}
+    assert found["claims"]["TAKEN"] == 3
+    stated = json.loads(run(capsys, tmp_path, FULL, "--witness", "book", "--format", "json")[1])
+    assert stated["claims"]["TAKEN"] == 0
+    assert stated["claims"]["PROVED"] == found["claims"]["PROVED"] + 1  # that thr numbers the lanes
+
+
+def test_what_is_taken_is_told_and_never_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = run(capsys, tmp_path, MINIMAL, "--witness", "book", "-v")[1]
+    assert "taken from the instruction: shape 16x8x16; thr 32:1; types D f32, A f16, B f16, C f32" in out
+    assert "3 taken" in out and f"operands fit {MMA}" in out
+    assert "extents" not in out and "threads and types fit" not in out and "number the 32 lanes" not in out
+    junit = ElementTree.fromstring(run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "junit")[1])
+    skipped = [case.get("name") for case in junit.iter("testcase") if case.find("skipped") is not None]
+    assert {"shape taken", "thr taken", "types taken"} <= set(skipped)
+    assert 'class="TAKEN"' in run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "html")[1]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "SM80_16x8x16_F32F16F16F32_TN",
+        "SM70_8x8x4_F32F16F16F32_TN",
+        "SM61_DP4A",
+        "SM90_64x8x16_F32F16F16_SS",
+        "SM90_64x8x16_F32F16F16_RS",
+        "SM90::GMMA::SPARSE::GMMA_64x24x32_F16F16F16_RS",
+    ],
+)
+def test_what_is_left_out_is_filled_in_as_the_registry_has_it(name: str, tmp_path: Path) -> None:
+    stated = registry()[name]
+    assert isinstance(stated, Atom) and stated.ptx
+    lines = [f'["{name}"]', f"ptx = {json.dumps(list(stated.ptx))}"]
+    lines += [f'{operand} = "{text}"' for operand, text in stated.operands.items()]
+    if stated.space.get("A"):  # wgmma's text chooses where A is
+        lines.append(f'space = {{ A = "{stated.space["A"]}" }}')
+    path = tmp_path / "mine.toml"
+    path.write_text("\n".join(lines), encoding="utf-8")
+    (found,) = atoms(path).items
+    assert isinstance(found, Atom)
+    wanted = {key: word for key, word in stated.types.items() if key in found.types}
+    assert (found.shape, found.thr, found.types, found.space) == (stated.shape, stated.thr, wanted, stated.space)
+    assert {"shape", "thr", "types"} <= found.taken.keys()
+
+
+GAPS = [
+    (f'["{MMA}", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"]', "says 16x8x16, mma.sync.aligned.m16n8k8"),
+    ('"tcgen05.mma.cta_group::1.kind::f16"', "a descriptor chooses M, N"),
+    ('"tcgen05.mma.cta_group::1.kind::f16"', "a descriptor chooses the type of"),
+    ('"hmma.magic"', "MIN.shape: missing, and hmma.magic cannot say it"),
+    ("[]", "MIN.shape: missing"),
+]
+
+
+@pytest.mark.parametrize(("ptx", "said"), GAPS)
+def test_what_no_instruction_says_has_to_be_stated(
+    ptx: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, tmp_path, MINIMAL.replace(f'"{MMA}"', ptx))
+    assert (code, out) == (2, "") and said in err and "F:1:2: MIN." in err
+
+
+def test_a_tiling_of_an_entry_with_gaps_names_them(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(MINIMAL, encoding="utf-8")
+    (found,) = load(path)
+    assert isinstance(found, IncompleteAtom)
+    with pytest.raises(LayoutError, match="MIN leaves shape, thr, types to its instruction"):
+        MmaAtom.of(found)
+    whole = completed(found)
+    assert isinstance(whole, Atom) and MmaAtom.of(whole).shape == (16, 8, 16)
+
+
+def test_a_gap_that_is_filled_in_by_hand_is_no_gap(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(FULL, encoding="utf-8")
+    (whole,) = load(path)
+    assert isinstance(whole, Atom) and completed(whole) == whole and not whole.taken
+    assert replace(whole, name="x").taken == {}
+
+
+ERRORS = [
+    (MINIMAL.replace("A =", "a ="), ["F:1:2: MIN.A: missing", "F:3:1: MIN.a: unknown key; did you mean 'A'?"]),
+    (
+        MINIMAL.replace("B =", "BLayout ="),
+        ["F:1:2: MIN.B: missing", "F:4:1: MIN.BLayout: unknown key; did you mean 'B'?"],
+    ),
+    (MINIMAL + 'ThrID = "32:1"', ["F:6:1: MIN.ThrID: unknown key; did you mean 'thr'?"]),
+    (MINIMAL + 'D = "32:1"', ["F:6:1: MIN.D: unknown key; D has the layout of C: state C alone"]),
+    (MINIMAL.replace('["MIN"]', "[SM80.x]"), ['F:1:2: SM80: a name with a dot stands in quotes: ["SM80.x"]']),
+    (MINIMAL.replace('["MIN"]\n', ""), ['F:1:1: ptx: ptx, A, B, C stand in no table: a line ["NAME"] belongs above']),
+    (MINIMAL.replace("(16,8))", "(16,8)"), ["F:5:34: MIN.C: cannot read"]),
+    (MINIMAL + "shape = [16, 8]\nthr = 32", ["F:6:1: MIN.shape: expected", "F:7:1: MIN.thr: expected a string"]),
+    (MINIMAL + 'types = { A = "f16", X = "f16" }', ["F:6:22: MIN.types.X: unknown key"]),
+    (MINIMAL + "x = [", ["F:6:5: is not TOML: "]),
+]
+
+
+@pytest.mark.parametrize(("text", "said"), ERRORS, ids=map(str, range(len(ERRORS))))
+def test_every_error_is_told_with_its_line_and_costs_no_other_atom(
+    text: str, said: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(capsys, tmp_path, text)
+    told = [line for line in err.splitlines() if line.startswith("lanecheck: ")]
+    assert (code, out) == (2, "")
+    assert len(told) == len(said) and all(part in line for part, line in zip(said, told, strict=True))
+    assert err.count("^") == len(said)
+    if "no table" not in said[0]:
+        other = FULL.replace("MIN", "OTHER")
+        code, out, err = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book")
+        assert code == 2 and "STANDS    OTHER" in out and "exit 2" in out and all(part in err for part in said)
+        assert run(capsys, tmp_path, f"{text}\n{other}", "--list")[:2] == (2, "OTHER\n")
+        junit = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book", "--format", "junit")[1]
+        assert junit.count("<error") == len(said)
+
+
+def test_every_error_of_tilings_and_movements_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "mine.toml"
+    for main, good, bad in (
+        (
+            tiling.main,
+            TILING,
+            TILING.replace('"t"', '"u"') + 'tile = [1]\natoms_layout = "():()"\nsmem = { A = "8:1" }\n',
+        ),
+        (
+            movement.main,
+            MOVEMENT,
+            MOVEMENT.replace('"m"', '"n"') + "widht = 1\n" + MOVEMENT.replace('"m"', '"o"') + "how = 1\n",
+        ),
+    ):
+        path.write_text(good + bad, encoding="utf-8")
+        code = main([str(path)])
+        captured = capsys.readouterr()
+        assert code == 2 and captured.out.endswith("; exit 2\n") and captured.err.count("lanecheck: ") == 2
+        assert captured.err.count(f"{path}:") == 2 and captured.err.count("^") == 2
+
+
+OTHERS = [
+    (atom.main, TILING, "this is a file of tilings: python -m verify.tiling"),
+    (atom.main, MOVEMENT, "this is a file of movements: python -m verify.movement"),
+    (atlas.main, TILING, "this is a file of tilings: python -m verify.tiling"),
+    (tiling.main, FULL, "this is a file of atoms: python -m verify.atom"),
+    (tiling.main, MOVEMENT, "this is a file of movements: python -m verify.movement"),
+    (movement.main, TILING, "this is a file of tilings: python -m verify.tiling"),
+    (movement.main, FULL, "this is a file of atoms: python -m verify.atom"),
+    (atom.main, INSTRUCTION.read_text(encoding="utf-8"), "the table of an instruction"),
+    (movement.main, '{"schema": 1, "name": "load 32"}\n', "such as recordings are"),
+]
+
+
+@pytest.mark.parametrize(("main", "text", "said"), OTHERS, ids=map(str, range(len(OTHERS))))
+def test_a_file_for_another_command_is_told_by_its_keys(
+    main: object, text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(text, encoding="utf-8")
+    assert callable(main) and main([str(path)]) == 2
+    err = capsys.readouterr().err
+    assert said in err and err.count("lanecheck: ") == 1
+
+
+def test_names_and_files_mix_and_capitals_do_not_count(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, tmp_path, MINIMAL + FULL.replace("MIN", "OTHER"), "other", "--list")
+    assert (code, out) == (0, "OTHER\n")
+    assert atom.main(["sm80_16x8x16_f32f16f16f32_tn", "--list"]) == 0
+    assert capsys.readouterr().out == "SM80_16x8x16_F32F16F16F32_TN\n"
+    assert atom.main([str(tmp_path / "absent.toml")]) == 2
+    assert "absent.toml: cannot be read: No such file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("tuple_", ["2x2x1", "2,2,1", "(2,2,1)"])
+def test_a_tuple_of_numbers_is_read_in_every_spelling(
+    tuple_: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    line = ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--tile", "64x64x32", "--list", "--atoms-layout"]
+    assert tiling.main([*line, tuple_]) == 0
+    path = tmp_path / "mine.toml"
+    path.write_text(f'{TILING}atoms_layout = "{tuple_}"\n', encoding="utf-8")
+    assert tiling.main([str(path), "--list"]) == 0
+    path.write_text(FULL.replace("[16, 8, 16]", '"16x8x16"'), encoding="utf-8")
+    assert [one.shape for one in load(path) if isinstance(one, Atom)] == [(16, 8, 16)]
+    assert capsys.readouterr().err == ""
+
+
+EMPTY = [
+    ["--atoms-layout", "():()"],
+    ["--permutation", "_,():(),_"],
+    ["--smem-a", "():()"],
+    ["--smem-a", "Sw<1,1,1> o ():()"],
+    ["--tile", "()"],
+]
+
+
+@pytest.mark.parametrize("option", EMPTY, ids=" ".join)
+def test_an_empty_mode_is_no_fault_of_ours(option: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert tiling.main(["--atom", "SM80_16x8x16_F32F16F16F32_TN", *option]) in (0, 2)
+    assert "internal error" not in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("key", ["shared", "descriptor"])
+def test_a_swizzle_beyond_63_bits_is_refused_in_movements(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    access = ["--access", "(32,8):(1,64)"] if key == "shared" else []
+    code = movement.main([f"--{key}", "Sw<40,3,40> o (64,64):(64,1)", *access, "--element", "16"])
+    assert (code, "bits + base + |shift| <= 63" in capsys.readouterr().err) == (2, True)
+
+
+def test_shared_memory_ends_at_two_to_the_32(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["--shared", "(32,8):(8,1)", "--access", "(32,8):(1,32)", "--element", "16", "--base"]
+    assert movement.main([*line, str(2**32)]) == 2
+    assert f"expected a number of bytes from 0 to {2**32 - 1}, found {2**32}" in capsys.readouterr().err
+    assert movement.main([*line, str(2**32 - 16)]) != 2 and "expected a number" not in capsys.readouterr().err
+
+
+def test_an_error_of_an_instruction_s_table_has_its_line(tmp_path: Path) -> None:
+    from isa_tables import TableError
+    from verify.files import in_table
+
+    path = tmp_path / INSTRUCTION.name
+    path.write_text(INSTRUCTION.read_text(encoding="utf-8"), encoding="utf-8")
+    (error,) = in_table(TableError(str(path), "C.row", "wrong", "groupID if i == 0 or", 3))
+    assert error.place is not None
+    line = path.read_text(encoding="utf-8").splitlines()[error.place[0] - 1]
+    assert line.startswith("row") and line[error.place[1] - 1 :].startswith("oupID if i == 0 or i")
+    (error,) = in_table(TableError(str(path), "form[0].nothing", "wrong"))
+    assert error.place is None and isinstance(error, AtomFileError)
