@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The plugin on what nobody could compare: SKIPPED with the reason, a failure where a witness is required."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.project.test_plugin import MINE, Guest, guest, text_of
+
+pytest_plugins = ["pytester"]
+__all__ = ["guest"]
+
+(PTX,) = (line for line in MINE.splitlines() if line.startswith("ptx"))
+FIXTURE = "def test_it(verify_atom): verify_atom('MY_16x8x16*', file='mine.toml'{})\n"
+NONE = "the atom names no instruction (`ptx` is absent)"
+EMPTY = "the atom issues no matrix instruction (`ptx` is empty)"
+UNKNOWN = "hmma.magic"
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ("", NONE),
+        ("ptx = []", EMPTY),
+        (f'ptx = ["{UNKNOWN}"]', UNKNOWN),
+        (f'ptx = ["{UNKNOWN}"]\nexpect = "UNCHECKED: no table of it"', UNKNOWN),
+    ],
+    ids=["absent", "empty", "unknown", "expected"],
+)
+def test_an_atom_that_nobody_could_compare_is_skipped_with_the_reason(guest: Guest, line: str, why: str) -> None:
+    guest.write(mine_toml=MINE.replace(PTX, line), test_mine_py=FIXTURE.format(""))
+    done = guest.run("--lanecheck", "mine.toml", "-rs", ".")
+    done.assert_outcomes(skipped=2)
+    assert text_of(done).count("SKIPPED [1]") == 2 and "UNCHECKED MY_16x8x16" in text_of(done) and why in text_of(done)
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-allow-unchecked", "mine.toml").assert_outcomes(passed=1)
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "book", "mine.toml").assert_outcomes(failed=1)
+
+
+def test_the_fixture_passes_what_is_unchecked_where_that_is_allowed(guest: Guest) -> None:
+    guest.write(mine_toml=MINE.replace(PTX, ""), test_mine_py=FIXTURE.format(", allow_unchecked=True"))
+    guest.run("test_mine.py").assert_outcomes(passed=1)
+    guest.write(test_mine_py=FIXTURE.format(", allow_unchecked=True, require='book'"))
+    guest.run("test_mine.py").assert_outcomes(failed=1)
