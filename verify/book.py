@@ -56,7 +56,19 @@ def _size(subject: Subject, part: Part) -> Finding:
     if (threads, values) == wanted:
         return "counted", threads * values, None
     statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
-    return "counted", threads * values, Counterexample({"threads": threads, "values": values}, statement)
+    often = 0 if part.formulas else _held_equally(layout, part)
+    repair = f"give `copies = {{ {part.name} = {often} }}`: each element is held {often} times" if often > 1 else ""
+    wrong = Counterexample({"threads": threads, "values": values}, statement, repair=repair)
+    return "counted", threads * values, wrong
+
+
+def _held_equally(layout: Layout, part: Part) -> int:
+    """How often each element of the tile is held; 0 where they differ, or the layout leaves the tile."""
+    table, elements = evaluate(layout), part.extent[0] * part.extent[1]
+    if not table.size or table.min() < 0 or table.max() >= elements:
+        return 0
+    counts = np.bincount(table.ravel(), minlength=elements)
+    return int(counts[0]) if (counts == counts[0]).all() else 0
 
 
 def _expects(part: Part) -> str:

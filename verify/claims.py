@@ -18,14 +18,17 @@ WHOLE = (Kind.PRODUCT, Kind.TILING, Kind.RELATION, Kind.EQUALS_ABSOLUTE)
 def claims(subject: Subject) -> list[Claim[Kind]]:
     """Every claim of an MMA atom: of its threads, per operand, per instruction, then of the atom as a whole."""
     atom = subject.mma
-    threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
+    order = "in the order of its operands" if subject.permuted else "once"
+    threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes {order}"
+    shape = "x".join(map(str, atom.shape))
     listed = [] if "thr" in atom.taken else [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
+    if subject.shape_fault:
+        listed.insert(0, Claim(atom.name, "shape", Kind.SIZE, f"{shape} is the shape of its instruction"))
     for part in subject.parts:
         seen = seen_alike(subject, part)
         listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, seen)) for k in OF_OPERANDS]
-    shape = "x".join(map(str, atom.shape))
     listed += [Claim(atom.name, name, Kind.EQUALS, "equals the PTX ISA") for name in subject.unsaid]
-    stated = compared(atom.taken, shape)
+    stated = compared({**atom.taken, "shape": ""} if subject.shape_fault else atom.taken, shape)
     for mnemonic in [named.mnemonic for named in subject.named] or ["no instruction"]:
         listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"{stated} fit {mnemonic}"))
     listed += [Claim(atom.name, "", k, whole(k, subject, shape), rests_on(k, subject.parts)) for k in WHOLE]

@@ -99,7 +99,7 @@ def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
     if key == "shape":
         return _shape(atom, instruction.signature)
     if key == "thr":
-        return _threads(instruction)
+        return Said(mnemonic, in_order(instruction))
     if key == "types":
         return _types(atom, instruction.signature, [operand] if operand else TYPED)
     return _spaces(instruction, [operand] if operand else ["Src", "Dst"])
@@ -116,15 +116,14 @@ def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Said:
     return Said(signature.mnemonic, list(signature.shape))
 
 
-def _threads(instruction: isa_tables.Instruction) -> Said:
+def in_order(instruction: isa_tables.Instruction) -> str:
     """The threads in the order of their lanes: those of the first product, where an instruction makes several."""
     signature = instruction.signature
     lanes = [*range(signature.lanes * signature.ctas)]
     if signature.products > 1:
         lanes = [lane for lane in lanes if instruction.product(lane) == 0]
     strides = [lanes[1 << bit] for bit in range((len(lanes) - 1).bit_length())]
-    layout = coalesce(Layout((2,) * len(strides), tuple(strides))) if strides else Layout(1, 0)
-    return Said(signature.mnemonic, str(layout))
+    return str(coalesce(Layout((2,) * len(strides), tuple(strides))) if strides else Layout(1, 0))
 
 
 def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Said:

@@ -11,12 +11,13 @@ from pathlib import Path
 import gpu_checks
 import layouts.atoms
 import proofs
+from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import Stated
 from verify import book, family, proof, silicon
 from verify.arithmetic import read
 from verify.claims import claims, taken
-from verify.completion import completed
+from verify.completion import completed, in_order
 from verify.copies import copy_claims, fits_copy, prepare_copy, same_bits
 from verify.copy_silicon import moved
 from verify.report import Case
@@ -78,6 +79,8 @@ class Court:
         )
 
     def _hear(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
+        if claim.part == "shape":
+            return [_form(Status.REFUTED, "compared", subject.shape_fault)]
         if claim.part == "thr":
             return of_each(subject, threads_number_lanes)
         if claim.kind.per_operand and claim.part in subject.unsaid:
@@ -153,6 +156,9 @@ class Court:
         return self._once(key, f"{subject.atom.name} {part.name}", testify)[0].status is Status.PROVED
 
     def _whole(self, claim: Claim[Kind], subject: Subject, before: list[Verdict]) -> Iterable[Evidence]:
+        if claim.kind in SILICON_KINDS and subject.shape_fault:
+            why = f"the shape is at fault: {subject.shape_fault}"
+            return [Evidence(w, Status.UNCHECKED, "", reason=why) for w in self.witnesses & {Witness.SILICON}]
         if claim.kind in SILICON_KINDS:
             return self._observed(claim.kind, subject) if Witness.SILICON in self.witnesses else []
         if claim.kind is Kind.TILING:
@@ -289,7 +295,29 @@ def unsaid(subject: Subject, operand: str) -> str:
 def prepared(entry: Stated) -> Subject:
     """An atom of either sort, made ready for judgement."""
     atom = completed(entry)
-    return prepare_copy(atom) if isinstance(atom, CopyAtom) else prepare(atom)
+    return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(prepare(atom))
+
+
+def blamed(subject: Subject) -> Subject:
+    """The subject with its threads at fault, where in the instruction's own order all operands would be right."""
+    right = "" if subject.by is None or subject.others else in_order(subject.by)
+    if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
+        return subject
+    if size(subject.thr) != size(Layout.parse(right)) or _all_equal(subject):
+        return subject
+    if not _all_equal(prepare(replace(subject.mma, thr=right))):
+        return subject
+    names = ", ".join(part.name for part in subject.parts if part.formulas)
+    fault = f"{subject.mma.thr} permutes the lanes: with {right} {names} are the instruction's"
+    return replace(subject, thr=None, rep=None, thr_fault=fault, permuted=True)
+
+
+def _all_equal(subject: Subject) -> bool:
+    """Whether all operands of which the ISA tables have formulas equal them."""
+    parts = [part for part in subject.parts if part.formulas]
+    if not parts or any(part.layout is None or part.domain != subject.expected(part) for part in parts):
+        return False
+    return all(book.testify(Kind.EQUALS, subject, part).status.stands for part in parts)
 
 
 def adapter(atom: AnyAtom) -> str:
@@ -338,6 +366,8 @@ def missing_premise(kind: Kind, subject: Subject, part: Part) -> str:
     """Why a claim about an operand cannot be judged at all; empty when it can."""
     if part.layout is None:
         return "the layout is not well formed"
+    if subject.shape_fault:
+        return f"the shape is at fault: {subject.shape_fault}"
     if subject.thr is None or subject.rep is None:
         return f"the threads are at fault: {subject.thr_fault}"
     if kind is Kind.EQUALS and not part.formulas:

@@ -101,6 +101,7 @@ class Subject:
     named: tuple[Named, ...]
     by: isa_tables.Instruction | None = None  # whose formulas the parts have and whose lanes are counted
     others: tuple[Subject, ...] = ()  # the same atom as each further instruction sees it
+    permuted: bool = False  # the threads number every lane once, in another order than the operands need
 
     @property
     def mma(self) -> Atom:
@@ -113,6 +114,15 @@ class Subject:
     def views(self) -> tuple[Subject, ...]:
         """The atom as each instruction sees it that the ISA tables hold; as it stands where they hold none."""
         return (self, *self.others)
+
+    @property
+    def shape_fault(self) -> str:
+        """How the shape differs from that of the one instruction which the atom names; empty where it does not."""
+        if not isinstance(self.atom, Atom) or self.by is None or len(known(self.named)) > 1:
+            return ""
+        m, n, k = self.atom.shape
+        claimed, real = ("x".join(map(str, s)) for s in ((m, n, k * contracted(self.atom)), self.by.signature.shape))
+        return "" if claimed == real else f"shape is {claimed}, the instruction's is {real}"
 
     @property
     def instruction(self) -> isa_tables.Instruction:

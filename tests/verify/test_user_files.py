@@ -154,7 +154,12 @@ def test_every_error_is_told_with_its_line_and_costs_no_other_atom(
     if "no table" not in said[0]:
         other = FULL.replace("MIN", "OTHER")
         code, out, err = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book")
-        assert code == 2 and out.count("OTHER") == out.count("STANDS") == 1 and "exit 2" in out and all(part in err for part in said)
+        assert (
+            code == 2
+            and out.count("OTHER") == out.count("STANDS") == 1
+            and "exit 2" in out
+            and all(part in err for part in said)
+        )
         assert run(capsys, tmp_path, f"{text}\n{other}", "--list")[:2] == (2, "OTHER\n")
         junit = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book", "--format", "junit")[1]
         assert junit.count("<error") == len(said)
@@ -269,3 +274,55 @@ def test_an_error_of_an_instruction_s_table_has_its_line(tmp_path: Path) -> None
     assert line.startswith("row") and line[error.place[1] - 1 :].startswith("oupID if i == 0 or i")
     (error,) = in_table(TableError(str(path), "form[0].nothing", "wrong"))
     assert error.place is None and isinstance(error, AtomFileError)
+
+
+def refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[tuple[str, str, str]]:
+    """What is refuted of the one atom of a file: part, kind and why, in the order in which it is told."""
+    code, out, _ = run(capsys, path, text, "--format", "json")
+    assert code == 1
+    verdicts = json.loads(out)["subjects"][0]["verdicts"]
+    return [
+        (v["part"], v["kind"], v["counterexample"]["statement"] + "|" + (v["counterexample"]["repair"] or ""))
+        for v in verdicts
+        if v["status"] == "REFUTED"
+    ]
+
+
+@pytest.mark.parametrize("thr", ["(4,8):(8,1)", "(2,16):(16,1)"])
+def test_permuted_threads_are_the_fault_and_not_the_operands(
+    thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (found,) = refuted(capsys, tmp_path, FULL.replace("32:1", thr))
+    assert found[:2] == ("thr", "well formed")
+    assert found[2].startswith(f"{thr} permutes the lanes: with 32:1 A, B, C are the instruction's")
+    also = refuted(capsys, tmp_path, FULL.replace("32:1", thr).replace("(16,8,128)", "(8,16,128)"))
+    assert {"A", "B", "C"} <= {part for part, _, _ in also}  # A is wrong in any order
+
+
+def test_operands_and_threads_permuted_alike_are_right(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = FULL.replace("32:1", "(8,4):(4,1)").replace("((4,8),(2,2,2)):((32,1)", "((8,4),(2,2,2)):((1,32)")
+    text = text.replace("((4,8),(2,2)):((16,1)", "((8,4),(2,2)):((1,16)")
+    text = text.replace("((4,8),(2,2)):((32,1)", "((8,4),(2,2)):((1,32)")
+    assert run(capsys, tmp_path, text, "--witness", "book")[0] == 0
+
+
+@pytest.mark.parametrize("shape", ["[16, 8, 8]", "[16, 16, 16]", "[8, 16, 16]"])
+def test_a_wrong_shape_is_told_first_and_once(shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    found = refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
+    claimed = shape.strip("[]").replace(", ", "x")
+    assert [(part, why) for part, _, why in found] == [("shape", f"shape is {claimed}, the instruction's is 16x8x16|")]
+    out = run(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))[1]
+    assert "shape" in out.splitlines()[0] and f"extents {claimed}" not in out
+
+
+def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = FULL.replace(f'ptx = "{MMA}"', "ptx = []")
+    assert run(capsys, tmp_path, text, "--witness", "book", "--allow-unchecked")[0] == 0
+    twice = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,0))")
+    kinds = {kind: why for part, kind, why in refuted(capsys, tmp_path, twice) if part == "B"}
+    assert kinds["size"].endswith("|give `copies = { B = 2 }`: each element is held 2 times")
+    assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--witness", "book", "--allow-unchecked")[0] == 0
+    uneven = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,1))")
+    assert all("copies" not in why for _, _, why in refuted(capsys, tmp_path, uneven))
