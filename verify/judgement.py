@@ -15,7 +15,7 @@ from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import Stated
 from verify import book, family, proof, silicon
-from verify.arithmetic import read
+from verify.arithmetic import lane_of, read
 from verify.claims import claims, taken
 from verify.completion import completed, in_order
 from verify.copies import copy_claims, fits_copy, prepare_copy, same_bits
@@ -303,13 +303,18 @@ def blamed(subject: Subject) -> Subject:
     right = "" if subject.by is None or subject.others else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
         return subject
-    if size(subject.thr) != size(Layout.parse(right)) or _all_equal(subject):
+    if _lanes(subject.thr) != _lanes(Layout.parse(right)) or _all_equal(subject):
         return subject
     if not _all_equal(prepare(replace(subject.mma, thr=right))):
         return subject
     names = ", ".join(part.name for part in subject.parts if part.formulas)
     fault = f"{subject.mma.thr} permutes the lanes: with {right} {names} are the instruction's"
     return replace(subject, thr=None, rep=None, thr_fault=fault, permuted=True)
+
+
+def _lanes(thr: Layout) -> list[int]:
+    """The lanes that threads are numbered to, in their order."""
+    return sorted(lane_of(thr, thread) for thread in range(size(thr)))
 
 
 def _all_equal(subject: Subject) -> bool:

@@ -41,7 +41,7 @@ SPARSE = "SM90::GMMA::SPARSE::GMMA_64x{N}x64_F32E5M2E4M3_RS_TN"
 REFUTED = {
     "a tile that the formula leaves along its second axis": (
         entry(SCALED, params={"A": ["e2m1"], "B": ["e5m2"]}, shape=[16, 1, 16]),
-        "outside 16x16 (m,k)",
+        "shape is 16x1x16, the instruction's is 16x8x32",
     ),
     "copies that are not the instruction's, of one that makes four products": (
         entry("SM70_8x8x4_F16F16F16F16_NN", copies={"B": 4}),
@@ -53,7 +53,7 @@ REFUTED = {
     ),
     "a tile too small for an element of metadata": (
         entry(SPARSE, params={"N": [256]}, shape=[64, "{N}", 1]),
-        "the ISA 128 x 0",
+        "shape is 64x256x1, the instruction's is 64x256x",
     ),
 }
 

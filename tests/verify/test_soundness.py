@@ -110,18 +110,15 @@ def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shape", "what"),
-    [
-        ((128, 64, 8), "A reaches beyond 128x8"),
-        ((8, 64, 128), "A reaches beyond 8x128"),
-        ((128, 4, 64), "B reaches beyond 4x64"),
-    ],
+    "shape",
+    [(128, 64, 8), (8, 64, 128), (128, 4, 64)],
 )
-def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[int, int, int], what: str) -> None:
+def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[int, int, int]) -> None:
     """Its layouts stay inside the tile, which is longer along another axis; the instruction does not."""
-    told = {v.claim.kind: v for v in Court().judge(atom(shape=shape)) if not v.claim.part}
-    assert told[Kind.SIGNATURE].status is Status.REFUTED
-    assert told[Kind.PRODUCT].status is Status.UNCHECKED and what in told[Kind.PRODUCT].reason
+    verdicts = Court().judge(atom(shape=shape))
+    assert [v.claim.part for v in verdicts if v.status is Status.REFUTED] == ["shape"]
+    product = next(v for v in verdicts if v.claim.kind is Kind.PRODUCT)
+    assert product.status is Status.UNCHECKED and "shape" in product.reason
 
 
 def test_threads_of_one_atom_work_for_one_product() -> None:
@@ -183,7 +180,8 @@ def test_required_witnesses_must_have_spoken() -> None:
 def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> None:
     """D of wgmma is spelled alike for every N: what was heard of N = 48 says nothing of N = 8."""
     good = atom("SM90_64x8x32_S32S8S8_SS_TN")
-    bad = replace(good, name="bad", ptx=tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ()))
+    other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
+    bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault
     court = Court()
     found = {one.name: court.judge(one) for one in ([bad, good] if bad_first else [good, bad])}
     assert Case(good.name, tuple(found[good.name])).status == "STANDS"
