@@ -219,6 +219,26 @@ def test_an_interruption_ends_it_at_once_with_one_line(whom, how, tmp_path):
     assert list(tmp_path.glob("out/*")) == []
 
 
+def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on, capsys, monkeypatch, tmp_path):
+    on("simulated")
+    heard = probe._heard
+
+    def cut(worker, waiting, options, results, shown):
+        rest = [waiting.pop() for _ in range(len(waiting) - 1)]
+        heard(worker, waiting, options, results, shown)
+        waiting.extend(rest)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sources, "GROUP", 1)
+    monkeypatch.setattr(probe, "_heard", cut)
+    words = ["dp4a.s32.s32", F64, "--trials", "2", "--jobs", "1", "-o", str(tmp_path)]
+    assert probe.main(words) == 130
+    out, err = capsys.readouterr()
+    assert err == "probe: interrupted: 1 of 2 not done\n"
+    assert out.count("RECORDED") == 1 and "HMMA.TEST" in out
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped, tmp_path, capsys):
     on("simulated")
     probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
