@@ -13,6 +13,7 @@ CLAIMS = load()
 PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "ledger.md"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_the_verdict_is_what_the_tools_say(claim: Claim) -> None:
     """A statement that holds has no witness against it; a refuted one has just this, and its correction has none."""

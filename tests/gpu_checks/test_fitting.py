@@ -110,6 +110,7 @@ SPOILED = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "change", "said"), SPOILED, ids=range(len(SPOILED)))
 def test_what_the_instructions_probe_cannot_have_written_is_told(name, change, said):
     (recording,) = LIBRARY[name]

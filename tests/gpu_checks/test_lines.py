@@ -211,6 +211,7 @@ def test_stale_recordings_of_ones_own_are_a_warning(nothing_shipped, tmp_path, c
     assert err == f"probe: warning: {path}: dp4a.s32.s32 and 3 more: {STALE}\n" and " read, 0 do not" in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["banks/nvidia_h200.jsonl", "tilings/nvidia_h200.jsonl"])
 def test_stale_patterns_and_tilings_of_ones_own_are_a_warning(name, nothing_shipped, tmp_path, capsys):
     path = copied(name, tmp_path)
@@ -220,6 +221,7 @@ def test_stale_patterns_and_tilings_of_ones_own_are_a_warning(name, nothing_ship
     assert err.startswith(f"probe: warning: {path}: ") and err.endswith(f" more: {STALE}\n") and err.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_stale_recordings_that_are_shipped_are_an_error(monkeypatch, capsys):
     monkeypatch.setattr(checking, "is_stale", lambda one, instruction: one.mnemonic == "dp4a.s32.s32")
     assert probe.main(["--check"]) == 2
@@ -234,6 +236,7 @@ def test_shipped_patterns_and_tilings_of_other_kernels_are_an_error(kind, module
     assert err.startswith(f"probe: {SHIPPED / kind / 'nvidia_h200.jsonl'}: ") and STALE in err
 
 
+@pytest.mark.slow
 def test_the_shipped_recordings_of_every_kind_are_counted(capsys):
     assert probe.main(["--check"]) == 0
     assert capsys.readouterr().out == (

@@ -51,6 +51,7 @@ def test_the_index_expressions_compute_the_product(tiling):
     assert np.array_equal(tiled_machine.block(tiling, matrices, 1, 1), block(tiling, matrices))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tiling", SHIPPED, ids=lambda tiling: tiling.name)
 def test_one_wrong_stride_makes_another_product(tiling):
     wrong = dict(mutants(tiling))

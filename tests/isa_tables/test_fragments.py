@@ -78,6 +78,7 @@ def by_ints(operand: Operand) -> list[list[tuple[int, int]]]:
     return [[operand.locate(lane, i) for i in range(operand.values)] for lane in range(operand.lanes)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("mnemonic", DISTINCT)
 def test_arrays_and_terms_say_what_ints_say(mnemonic: str) -> None:
     for operand in instruction(mnemonic).operands.values():

@@ -57,6 +57,7 @@ def test_a_model_that_cannot_be_told_is_unknown(monkeypatch: pytest.MonkeyPatch)
     assert execution._solved(("x",), formulas, ("x",)) == ("unknown", {})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("orders", "left"), [(execution.ORDERS, False), (1, True)])
 def test_a_guessed_order_of_modes_is_put_right(monkeypatch: pytest.MonkeyPatch, orders: int, left: bool) -> None:
     """No sample takes any path, and none is looked for: the order is a guess until numbers contradict it."""

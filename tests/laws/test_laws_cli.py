@@ -199,6 +199,7 @@ def test_a_division_is_not_followed_without_what_it_is_held_to(
     assert (code, "cutelike_divides has no function complement" in out) == (1, True), out
 
 
+@pytest.mark.slow
 def test_a_way_around_composition_is_no_refusal() -> None:
     """A division that answers for a tile of one itself: its contract is not kept to there, so nothing is proved."""
 
@@ -233,6 +234,7 @@ def test_a_module_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixtu
     assert (code, "no_such_module" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_infer_prints_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "--infer", "composition", "--shape", "(6,2)", "--by", "N:2")
     assert code == 0
@@ -241,6 +243,7 @@ def test_infer_prints_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
     assert said(capsys, "--infer", "composition")[0] == 2
 
 
+@pytest.mark.slow
 def test_infer_says_what_it_does_and_what_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, err = said(capsys, "--infer", "complement", "--shape", "(M,K,L)", "--budget", "1")
     assert code == 4
@@ -250,6 +253,7 @@ def test_infer_says_what_it_does_and_what_it_cannot(capsys: pytest.CaptureFixtur
     assert (code, out, err.count("\n")) == (2, "", 1)
 
 
+@pytest.mark.slow
 def test_infer_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, *"--infer composition --shape (6,2) --by N:2 --format json".split())
     told = json.loads(out)

@@ -184,6 +184,7 @@ def test_a_prefix_means_every_atom_of_it(capsys: pytest.CaptureFixture[str]) -> 
     assert "SM75_8x8x16_S32S8S8S32_TN" in globbed and not any("LDSM" in name for name in globbed)
 
 
+@pytest.mark.slow
 def test_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "report"
     code, out, _ = run(capsys, WRONG, "--format", "json", "-o", str(path))

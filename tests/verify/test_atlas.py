@@ -101,6 +101,7 @@ def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     return capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_the_formats_tell_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     document = json.loads(told(capsys, "--format", "json"))
     rows = {row["instruction"]: row for row in document["instructions"]}
