@@ -154,6 +154,7 @@ def _code(options: argparse.Namespace) -> int:
 
 
 def _infer(options: argparse.Namespace) -> int:
+    from proofs.progress import Progress
     from verify.law_code import infer
 
     if not options.shape:
@@ -161,9 +162,12 @@ def _infer(options: argparse.Namespace) -> int:
 
     def tell(line: str) -> None:
         if not options.quiet:
-            print(line, file=sys.stderr, flush=True)
+            with shown.aside():
+                print(line, file=sys.stderr, flush=True)
 
-    found = infer(options.infer, options.shape, options.by, options.budget or 20, tell)
+    with Progress(1, "condition", options.quiet) as shown:
+        shown.begin(options.infer)
+        found = infer(options.infer, options.shape, options.by, options.budget or 20, tell)
     told = {"told": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
     cli.write(found.told if options.format == "text" else json.dumps(told, indent=1) + "\n", options.output)
     return cli.Exit.STANDS if found.exact else cli.Exit.UNKNOWN
