@@ -115,7 +115,10 @@ def _hidden(path: Path) -> bool:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a file that is an argument of its own; remember one that pytest comes upon for the end."""
+    """Collect a file that is an argument of its own; remember for the end one in a folder that is an argument.
+
+    On its way to a selected test pytest comes upon files that nobody selected.
+    """
     path, stash = file_path.resolve(), parent.config.stash
     if path not in stash.get(NAMED, frozenset()):
         return None
@@ -123,7 +126,8 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Col
         stash[ASKED].pop(path, None)
         collector: EntryFile = EntryFile.from_parent(parent, path=file_path)
         return collector
-    stash[ASKED][path] = None
+    if any(map(parent.session.isinitpath, file_path.parents)):
+        stash[ASKED][path] = None
     return None
 
 

@@ -136,6 +136,14 @@ def test_a_repository_that_names_a_file(run_pytest: object, tmp_path: Path) -> N
     assert code == 0 and "2 passed" in said, said
 
 
+def test_a_repository_that_names_a_file_once_and_runs_another_test(run_pytest: object, tmp_path: Path) -> None:
+    """Nothing of ours is loaded for it: its own `verify` is the one that is."""
+    once = {"pytest.ini": "[pytest]\nlanecheck = atoms.toml\npythonpath = src\n", "atoms.toml": ATOMS}
+    write(tmp_path, GUESTS["src/verify"] | once)
+    code, said = run_pytest("tests/test_it.py")  # type: ignore[operator]
+    assert code == 0 and "2 passed" in said, said
+
+
 def test_a_repository_that_uses_the_fixture(run_pytest: object, tmp_path: Path) -> None:
     test = "def test_it(verify_atom):\n    verify_atom('SM80_16x8x8_F32F16F16F32_TN', require='book')\n"
     wrong = "def test_wrong(verify_atom):\n    verify_atom('SM99')\n"

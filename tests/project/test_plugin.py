@@ -85,11 +85,12 @@ def test_the_ini_option_names_files_folders_and_globs_of_the_rootdir(guest: Gues
 
 
 def test_selecting_one_test_collects_no_atom(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
-    guest.write(atoms__a_toml=MINE, test_it_py=PLAIN)
+    guest.write(atoms__a_toml=MINE, test_it_py=PLAIN, beside_toml=MINE)
     (guest.pytester.path / "pytest.ini").write_text(
-        "[pytest]\nlanecheck = atoms/a.toml\naddopts = --lanecheck=atoms/a.toml\n", encoding="utf-8"
+        "[pytest]\nlanecheck = beside.toml\naddopts = --lanecheck=atoms/a.toml\n", encoding="utf-8"
     )
-    assert guest.collected() == PLACED
+    beside = "beside.toml::MY_16x8x16_F32F16F16F32"
+    assert guest.collected() == guest.collected(".") == [PLACED[0], beside, PLACED[1]]
     assert guest.collected("test_it.py::test_it") == guest.collected("test_it.py") == PLACED[1:]
     assert guest.collected("test_it.py::test_it", "--lanecheck", "atoms/a.toml") == PLACED
     monkeypatch.setattr(Court, "judge", lambda *_: pytest.exit("an atom was judged"))
