@@ -314,7 +314,11 @@ def means(pattern: str, name: str) -> bool:
 
 
 def nearest(word: str, known: Sequence[str], what: str = "") -> str:
-    """The nearest known names as a clause; when nothing is near, how to see them all."""
+    """The nearest known names as a clause; of a file what it is, and when nothing is near how to see all names."""
+    if os.path.isfile(word):  # unlike a Path's own, without an error for what cannot be a path
+        from verify.files import purpose
+
+        return f"; {purpose(Path(word))}"
     lists = "python -m verify.atom --list" if what == "atom" else "--list"
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]

@@ -60,6 +60,15 @@ def meant_for(tables: Mapping[str, object]) -> str:
     return sorts.pop() if len(sorts) == 1 else ""
 
 
+def purpose(path: Path) -> str:
+    """What a file is for, as a clause: which command reads it."""
+    try:
+        sort = meant_for(opened(path, "").tables)
+    except AtomFileError as error:
+        return error.problem
+    return _instead(sort, path) if sort else "this is a file that no command here reads"
+
+
 def _instead(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction, which belongs into isa_tables/ptx"

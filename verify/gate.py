@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import proofs
 from layouts.atoms import AtomFileError, registry
+from layouts.atoms.atom import raised
 from layouts.atoms.document import read
-from verify import movement_stated, selection, tiling_stated
+from layouts.atoms.tables import Found as Readable
+from verify import files, movement_stated, selection, tiling_stated
 from verify.apart import attempt
 from verify.cli import Exit, UsageError
 from verify.files import meant_for
@@ -45,6 +47,15 @@ class Found:
     unchecked: str = ""
 
 
+def _malformed(error: AtomFileError) -> Entry:
+    """What is wrong with an entry, as one that fails beside those that can be read."""
+
+    def told() -> Case:
+        raise error
+
+    return Entry(error.key or "syntax", told, error.place[0] if error.place else 1)
+
+
 class Checker:
     """Verifies entries one by one. Solver, recordings and evidence are loaded with the first, then shared."""
 
@@ -58,13 +69,20 @@ class Checker:
     def _entries(self, path: Path) -> list[Entry]:
         document = read(path)
         sort, line = meant_for(document.tables), document.line
+        found: Readable[Movement] | Readable[Stated] | Readable[AnyAtom]
         if sort == "movement":
-            movements = movement_stated.load(path)
-            return [Entry(one.name, partial(self._movement, one), line(one.name)) for one in movements]
-        if sort == "tiling":
-            return [Entry(one.name, partial(self._tiling, one), line(one.name)) for one in tiling_stated.load(path)]
-        atoms = selection.pool([str(path)]).values()
-        return [self._entry(atom, line(atom.family.name if atom.family else atom.name)) for atom in atoms]
+            found = movement_stated.read(path)
+            entries = [Entry(one.name, partial(self._movement, one), line(one.name)) for one in found.items]
+        elif sort == "tiling":
+            found = tiling_stated.read(path)
+            entries = [Entry(one.name, partial(self._tiling, one), line(one.name)) for one in found.items]
+        else:
+            found = files.atoms(path)
+            roots = [(atom, atom.family.name if atom.family else atom.name) for atom in found.items]
+            entries = [self._entry(atom, line(root)) for atom, root in roots]
+        if found.errors and not entries:
+            raise raised(found.errors)
+        return [*entries, *map(_malformed, found.errors)]
 
     def select(self, names: Sequence[str], file: Path | str | None) -> tuple[list[Entry], str]:
         """The atoms that names mean, of a file or else of the registry, and what is wrong; one of the two is empty."""

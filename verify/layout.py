@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify import cli
@@ -53,6 +55,15 @@ def _extent(text: str) -> tuple[int, int]:
     return extent
 
 
+def _no_layout(text: str, problem: str) -> str:
+    """Why a text is no layout; of a file, which command reads it."""
+    if not os.path.isfile(text):
+        return problem
+    from verify.files import purpose
+
+    return f"{text} is no layout: {purpose(Path(text))}"
+
+
 def judge(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
     from layouts import LayoutError, ProfileError, cosize, parse_layout, size
@@ -68,7 +79,7 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     except ProfileError as error:
         fault = str(error)
     except LayoutError as error:
-        raise cli.UsageError(str(error)) from error
+        raise cli.UsageError(_no_layout(text, str(error))) from error
     layout = None if parsed is None else as_thread_value(parsed)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
@@ -106,7 +117,7 @@ def _parsed(text: str) -> Layout:
     try:
         layout = parse_layout(text)
     except LayoutError as error:
-        raise cli.UsageError(str(error)) from error
+        raise cli.UsageError(_no_layout(text, str(error))) from error
     if max(size(layout), cosize(layout)) > LARGEST:
         raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     return layout

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -33,7 +34,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def take_files(options: argparse.Namespace) -> None:
     """Take those names that are files, or end as one, as files of atoms."""
-    files = [name for name in options.names if name.endswith(".toml") or Path(name).is_file()]
+    files = [name for name in options.names if name.endswith(".toml") or os.path.isfile(name)]
     options.names = [name for name in options.names if name not in files]
     options.atoms = [*options.atoms, *files]
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
@@ -13,9 +14,10 @@ import pytest
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, IncompleteAtom, load, registry
 from layouts.tiled.atom import MmaAtom
-from verify import atlas, atom, movement, tiling
+from verify import atlas, atom, laws, layout, movement, mutate, tiling
 from verify.completion import completed
 from verify.files import atoms
+from verify.gate import Checker
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 MINIMAL = f"""["MIN"]
@@ -326,3 +328,32 @@ def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
     assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--witness", "book", "--allow-unchecked")[0] == 0
     uneven = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,1))")
     assert all("copies" not in why for _, _, why in refuted(capsys, tmp_path, uneven))
+
+
+@pytest.mark.parametrize(
+    ("main", "options"),
+    [(layout.main, ["--onto", "8x8"]), (mutate.main, []), (laws.main, []), (tiling.main, ["--atom"])],
+)
+def test_a_file_where_a_name_or_a_layout_is_wanted_is_told_by_its_keys(
+    main: Callable[[list[str]], int], options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(MOVEMENT, encoding="utf-8")
+    arguments = [*options, str(path)] if options == ["--atom"] else [str(path), *options]
+    assert main(arguments) == 2
+    assert f"this is a file of movements: python -m verify.movement {path}" in capsys.readouterr().err
+
+
+def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text(f"{FULL}\n{MINIMAL.replace('MIN', 'BAD').replace('A =', 'a =')}", encoding="utf-8")
+    entries, problem = Checker().read(path)
+    assert ([entry.name for entry in entries], problem) == (["MIN", "BAD.A", "BAD.a"], "")
+    assert [Checker().verify([entry]).failure.partition("BAD")[2] for entry in entries] == [
+        "",
+        ".A: missing",
+        ".a: unknown key; did you mean 'A'?",
+    ]
+    path.write_text(MINIMAL.replace("A =", "a ="), encoding="utf-8")
+    entries, problem = Checker().read(path)
+    assert not entries and problem.count("mine.toml:") == 2
