@@ -9,11 +9,13 @@ runs saw. Where there is no answer the result is `Unavailable` with its reason, 
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, cast
 
-from gpu_checks import installation
+if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of a command
+    from gpu_checks.installation import insist
 
-installation.insist()  # before the imports that fail where a file of the user's hides ours
+    insist()  # before the imports below, which fail where a file of the user's hides ours
 
 from gpu_checks.device import device
 from gpu_checks.lines import RecordingError

@@ -14,12 +14,14 @@ A layout is read from its shape and stride; ``Layout.__call__`` is never used. T
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from proofs import installation
+if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of a command
+    from proofs.installation import insist
 
-installation.insist()  # before the imports that fail where a file of the user's hides ours
+    insist()  # before the imports below, which fail where a file of the user's hides ours
 
 from proofs.certificate import Certificate, certificate, f2_rank, mixed_radix
 from proofs.errors import EngineError, ProblemError, ProofError, TermError, TermOverflow

@@ -12,8 +12,6 @@ PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 
 def insist() -> None:
     """End `python -m proofs.COMMAND` with one line and code 2 where its imports would not find ours."""
-    if sys.argv[:1] != ["-m"]:  # Python says so while it imports the package of a command
-        return
     line = fault()
     if line:
         print(line, file=sys.stderr)
