@@ -42,9 +42,9 @@ instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Compiled ke
 LANECHECK_CACHE (~/.cache/lanecheck); empty, nothing is kept.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
-recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed recording; 3 a defect
-of the probe itself; 4 under --require something stayed UNCHECKED, and nothing is contradicted; 5 nothing selected;
-130 interrupted: what was found is printed, and nothing is written
+recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed or damaged recording, a
+stale one of ours; 3 a defect of the probe itself; 4 under --require something stayed UNCHECKED, and nothing is
+contradicted; 5 nothing selected; 130 interrupted: what was found is printed, and nothing is written
 """
 
 

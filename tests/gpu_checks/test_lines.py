@@ -124,6 +124,7 @@ def again(path: Path, old: str, new: str) -> None:
         ('"sm_90a"', '"sm_100a"', "NVIDIA H200 is sm_90, not sm_100a"),
         ('"sm_90a"', '"compute_90"', "sm is 'compute_90', not an architecture such as sm_90a"),
         ('"NVIDIA H200"', '" "', "gpu is ' ', not the name of a GPU"),
+        ('"NVIDIA H200"', r'"NVIDIA\u001b[2J"', r"gpu is 'NVIDIA\x1b[2J', not the name of a GPU"),
     ],
 )
 def test_a_gpu_that_cannot_have_that_sm_is_refused(name, old, new, said, tmp_path):
@@ -181,6 +182,7 @@ def test_elements_that_the_result_does_not_have_are_refused(tmp_path):
         ("Tesla T4", (75,)),
         ("Tesla V100-SXM2-16GB", (70,)),
         ("NVIDIA R100", ()),
+        ("NVIDIA GA100", ()),
         ("Simulated", ()),
     ],
 )
