@@ -25,13 +25,20 @@ NAMED = ".reg .pred p; .reg .b32 taddr, idesc, tmeta, sfa, sfb; .reg .b64 adesc,
 SINGLE = ("E", "SFA", "SFB", "RED")  # one register, without braces
 
 
-def missing_ptxas() -> str | None:
+def release() -> tuple[int, int] | None:
+    """The release of the ptxas that is at hand."""
     if shutil.which("ptxas") is None:
-        return "ptxas is not installed"
+        return None
     banner = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout
     found = re.search(r"release (\d+)\.(\d+)", banner)
-    release = (int(found[1]), int(found[2])) if found else (0, 0)
-    return None if release >= NEEDED else f"ptxas {release[0]}.{release[1]} is older than {NEEDED[0]}.{NEEDED[1]}"
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def missing_ptxas() -> str | None:
+    found = release()
+    if found is None:
+        return "ptxas is not installed"
+    return None if found >= NEEDED else f"ptxas {found[0]}.{found[1]} is older than {NEEDED[0]}.{NEEDED[1]}"
 
 
 MISSING = missing_ptxas()
