@@ -6,6 +6,7 @@ from __future__ import annotations
 from layouts.coalesce import from_modes, merge
 from layouts.errors import LayoutError
 from layouts.int_tuple import Shaped, leaves, size
+from layouts.interleaved import below_interleaved
 from layouts.layout import Layout, cosize
 
 
@@ -21,8 +22,14 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     (2,3):(1,8) 3:2
 
     Sorted by stride, with P_0 = 1 and P_{i+1} = s_i * d_i, R has the modes d_i // P_i : P_i and a last one that
-    reaches the cotarget. Raises LayoutError for a negative stride, when d_i < P_i (the modes of L overlap), and
-    when P_i does not divide d_i and the cotarget lies beyond the hole that this leaves.
+    reaches the cotarget. Modes that begin at or above the cotarget may interleave, d_i < P_i: then R has the modes
+    below the cotarget alone, if the others keep the range that it fills with F apart (layouts.interleaved).
+
+    >>> print(complement(Layout((2, 2), (12, 8)), 4))
+    4:1
+
+    Raises LayoutError for a negative stride, when d_i < P_i otherwise (the modes of L overlap), and when P_i does not
+    divide d_i and the cotarget lies beyond the hole that this leaves.
     """
     target = cosize(layout) if cotarget is None else size(cotarget)
     if target < 1:
@@ -31,10 +38,13 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     strides: list[int] = []
     reach = 1
     hole: tuple[int, int, int] | None = None
-    for d, s in sorted(zip(leaves(layout.stride), leaves(layout.shape), strict=True)):
+    modes = sorted(zip(leaves(layout.stride), leaves(layout.shape), strict=True))
+    for d, s in modes:
         if s == 1 or d == 0:
             continue
         if d < reach:
+            if (beside := below_interleaved(modes, target)) is not None:
+                return from_modes(*merge(*beside))
             why = "a negative stride" if d < 0 else f"overlapping modes: the smaller strides fill [0, {reach})"
             raise LayoutError(f"complement of {layout}: the mode {s}:{d} has {why}")
         gap, rest = divmod(d, reach)

@@ -3,7 +3,8 @@
 
 The product of a block A and a layout T moves copy j of the block to A*(T(j)), where A* lists, in order, distances at
 which the copies of A are disjoint: the gaps between its modes first, then what lies beyond it. That is the complement
-of A, except that gaps which the modes below do not fill evenly are left open, as in a block with padding.
+of A, except that gaps which the modes below do not fill evenly are left open, as in a block with padding, and that of
+modes which interleave, as in (4,4):(7,3), no gap is used.
 
 In by-mode products a tiler is a layout; an int n for n:1; a tuple of tilers, mode by mode, where modes of A beyond
 it stay single; or None, a single copy. Of a composed layout S o offset o B the block B is repeated, and S applied to
@@ -35,8 +36,8 @@ def logical_product(block: L, tiler: Tiler) -> L:
     >>> print(logical_product(Layout(4, 2), 2))
     (4,2):(2,1)
 
-    Raises LayoutError when modes of the block overlap or have negative strides, when A* is not admissible for
-    T, and when a tuple has more modes than the block.
+    Raises LayoutError when A* is not admissible for T, when a tuple has more modes than the block, and for more than
+    a single copy when modes of the block overlap or have negative strides.
     """
     return on_layout(lambda plain: by_mode(_logical, plain, tiler), block)
 
@@ -140,11 +141,21 @@ def _tile_to_shape(block: Layout, shape: IntTuple, order: IntTuple | None) -> La
 
 def _copies(block: Layout, tiler: Layout) -> Layout:
     """A* o T. A complement in one index has the gaps alone, whether or not they are filled evenly."""
-    gaps = complement(block, 1)
+    try:
+        gaps = complement(block, 1)
+    except LayoutError:
+        if not single(tiler):
+            raise
+        return composition(UNIT, tiler)
     modes = zip(leaves(block.shape), leaves(block.stride), strict=True)
-    reach = max((s * d for s, d in modes if s > 1), default=0) or 1
+    reach = max([cosize(block), *(s * d for s, d in modes if s > 1)])  # interleaved modes end before their values do
     beyond = Layout(-(-cosize(tiler) // size(gaps)), reach)
     return composition(coalesce(make_layout(gaps, beyond)), tiler)
+
+
+def single(tiler: Layout) -> bool:
+    """Whether all copies lie at 0: then the block stays where it is, and may be any layout."""
+    return cosize(tiler) == 1
 
 
 def _logical(block: Layout, tiler: Layout) -> Layout:

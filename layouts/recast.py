@@ -40,6 +40,8 @@ def downcast(layout: Recastable, n: int) -> Recastable:
     >>> print(downcast(Layout((8, 4), (1, 8)), 2), downcast(Swizzle(3, 1, 3), 8))
     (16,4):(1,16) Sw<3,4,3>
 
+    Modes of extent 1 count only where no other mode has stride 1: then the first of them is split.
+
     Raises LayoutError unless the layout has exactly one mode of stride 1 and none of stride -1, and for a swizzle
     when n is no power of two.
     """
@@ -127,14 +129,17 @@ class _Upcast:
 
 class _Downcast:
     def layout(self, layout: Layout, n: int) -> Layout:
-        flat = leaves(layout.stride)
-        if flat.count(1) != 1 or -1 in flat:
+        modes = list(zip(leaves(layout.shape), leaves(layout.stride), strict=True))
+        units = [i for i, (s, d) in enumerate(modes) if d == 1 and s > 1]
+        units = units or [i for i, (_, d) in enumerate(modes) if d == 1][:1]  # extents of 1 are all alike: the first
+        backward = sum(d == -1 and s > 1 for s, d in modes)
+        if len(units) != 1 or backward:
             raise LayoutError(
                 f"downcast of {layout} by {n}: it needs exactly one mode of stride 1 and none of stride -1, "
-                f"got {flat.count(1)} and {flat.count(-1)}"
+                f"got {len(units)} and {backward}"
             )
-        shapes = [s * n if d == 1 else s for s, d in zip(leaves(layout.shape), flat, strict=True)]
-        strides = [d if d == 1 else d * n for d in flat]
+        shapes = [s * n if i == units[0] else s for i, (s, _) in enumerate(modes)]
+        strides = [d if i == units[0] else d * n for i, (_, d) in enumerate(modes)]
         return trusted(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
 
     def swizzle(self, swizzle: Swizzle, bits: int) -> Swizzle:

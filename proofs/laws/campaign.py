@@ -24,6 +24,7 @@ from proofs.laws import command, solve
 from proofs.laws.command import until_closed
 from proofs.laws.execution import Examined, Operation, Violation, examine, ours
 from proofs.laws.judge import processes
+from proofs.laws.searched import SEARCHING
 from proofs.laws.suite import examined
 from proofs.progress import INTERRUPTED, Progress
 
@@ -31,18 +32,18 @@ FILE = Path(__file__).with_name("certificates") / "code.json"
 RANK = 3
 MEMORY = 6 << 30
 ROOT = Path(__file__).parents[2]
-EXECUTED = (
-    "coalesce",
-    "complement",
-    "compose",
-    "composed",
-    "divide",
-    "inverse",
-    "int_tuple",
-    "layout",
-    "modes",
-    "products",
-)
+PLAIN = ("coalesce", "int_tuple", "layout")
+COMPOSING = (*PLAIN, "compose", "composed")
+EXECUTED = {
+    "coalesce": PLAIN,
+    "composition": COMPOSING,
+    "complement": (*PLAIN, "complement"),
+    "right_inverse": (*PLAIN, "inverse"),
+    "left_inverse": (*PLAIN, "inverse"),
+    "logical_divide": (*COMPOSING, "complement", "divide", "modes"),
+    "logical_product": (*COMPOSING, "complement", "divide", "modes", "products"),
+}
+"""By operation the modules of `layouts` whose code it runs."""
 ENGINE = ("definitions", "execution", "operations", "pathwise", "symbolic")
 """What examines every operation."""
 KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
@@ -52,17 +53,23 @@ STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "lo
 
 def sources() -> Mapping[str, str]:
     """For each operation the sha256 of the code that is executed and of what executes it, whatever comments say."""
-    base = "".join(_code(ROOT / "layouts" / f"{name}.py") for name in EXECUTED)
-    base += "".join(_code(ROOT / "proofs" / "laws" / f"{name}.py") for name in ENGINE)
     digests: dict[str, str] = {}
-    for stating, others in STATING.items():
-        code = base + "".join(_code(ROOT / "proofs" / "laws" / f"{name}.py") for name in others)
-        digests[stating] = hashlib.sha256(code.encode()).hexdigest()
-    return {label: digests[o.goals.__module__.rpartition(".")[2]] for label, o in operations().items()}
+    for label, operation in operations().items():
+        stating = STATING[operation.goals.__module__.rpartition(".")[2]]
+        engine = (*ENGINE, *stating, *(("searched",) * (operation.name in SEARCHING)))
+        files = [f"layouts/{name}.py" for name in EXECUTED[operation.name]]
+        files += [f"proofs/laws/{name}.py" for name in engine]
+        digests[label] = hashlib.sha256("".join(_code(ROOT / file) for file in files).encode()).hexdigest()
+    return digests
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> str:
+    return ast.dump(_bare(ast.parse(text)))
 
 
 def _code(file: Path) -> str:
-    return ast.dump(_bare(ast.parse(file.read_text(encoding="utf-8"))))
+    return _parsed(file.read_text(encoding="utf-8"))
 
 
 def _bare(tree: ast.Module) -> ast.Module:

@@ -8,12 +8,19 @@ what is wrong with a result, or nothing.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from itertools import product as grid
 from math import prod
 
 Tree = object
 Pair = tuple[Tree, Tree]
 Flat = list[tuple[int, int]]
+MOST = 2**18
+"""Values that are listed."""
+
+
+class TooLarge(Exception):
+    """There are more values than are listed."""
 
 
 def flat(pair: Pair) -> Flat:
@@ -38,6 +45,13 @@ def size(modes: Flat) -> int:
     return prod(s for s, _ in modes)
 
 
+def listed(number: int) -> range:
+    """The indices below a number. Raises TooLarge where there are more than MOST."""
+    if number > MOST:
+        raise TooLarge(f"{number} values")
+    return range(number)
+
+
 def at(modes: Flat, index: int) -> int:
     """The layout at an index, the last mode unbounded."""
     total = 0
@@ -53,7 +67,7 @@ def coalesce(a: Flat, result: Flat) -> str:
     if size(a) != size(result):
         return f"size {size(result)} for {size(a)}"
     return next(
-        (f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in range(size(a)) if at(a, i) != at(result, i)), ""
+        (f"R({i}) = {at(result, i)}, L({i}) = {at(a, i)}" for i in listed(size(a)) if at(a, i) != at(result, i)), ""
     )
 
 
@@ -61,7 +75,7 @@ def composition(a: Flat, b: Flat, result: Flat) -> str:
     """R(k) = A(B(k)) at every index of B, with as many of them."""
     if size(b) != size(result):
         return f"R has {size(result)} coordinates, B has {size(b)}: not compatible(B, R)"
-    for k in range(size(b)):
+    for k in listed(size(b)):
         x = at(b, k)
         if x >= 0 and at(result, k) != at(a, x):
             return f"R({k}) = {at(result, k)}, A(B({k})) = A({x}) = {at(a, x)}"
@@ -70,22 +84,46 @@ def composition(a: Flat, b: Flat, result: Flat) -> str:
 
 def complement(a: Flat, target: int, result: Flat) -> str:
     """Ordered, disjoint from A, and together with A onto [0, target)."""
+    if size(a) * size(result) > MOST:
+        return _complement_by_modes(a, target, result)
     rest = [at(result, j) for j in range(size(result))]
     if rest != sorted(set(rest)):
         return f"R = {rest} does not grow"
-    values = {at(a, i) for i in range(size(a))}
-    sums = [x + y for x in values for y in rest]
-    if len(set(sums)) != len(sums):
-        return "A and R overlap: some A(i) + R(j) is taken twice"
-    missing = sorted(set(range(target)) - set(sums))
     if not rest:
         return "R has no coordinates: an extent is 0"
-    return f"{missing[0]} in [0, {target}) is no A(i) + R(j); cosize((A, R)) = {max(sums) + 1}" if missing else ""
+    sums = [at(a, i) + y for i in range(size(a)) for y in rest]
+    taken = set(sums)
+    if len(taken) != len(sums):
+        return "A and R overlap: some A(i) + R(j) is taken twice"
+    missing = next(x for x in count() if x not in taken)
+    return f"{missing} in [0, {target}) is no A(i) + R(j); cosize((A, R)) = {max(sums) + 1}" if missing < target else ""
+
+
+def _complement_by_modes(a: Flat, target: int, result: Flat) -> str:
+    """The same where there are too many values to list: one number that breaks it, found from the modes.
+
+    Raises TooLarge where the modes interleave, so that they tell nothing.
+    """
+    index, before = 1, 0
+    for s, d in result:
+        if s > 1 and d <= before:
+            return f"R({index}) = {at(result, index)} is not above R({index - 1}) = {at(result, index - 1)}"
+        index, before = index * s, before + (s - 1) * d
+    chain = sorted((d, s) for s, d in [*a, *result] if s > 1)
+    reach, end = 1, 1
+    for place, (d, s) in enumerate(chain):
+        if any(d % e == 0 and d // e < t for e, t in chain[:place]):
+            return f"A and R overlap: {d} is taken twice"
+        if d < end:
+            raise TooLarge(f"{size(a) * size(result)} values")
+        reach = reach * s if d == reach else reach
+        end = d * s
+    return f"{reach} in [0, {target}) is no A(i) + R(j)" if reach < target else ""
 
 
 def right_inverse(a: Flat, result: Flat) -> str:
     """L(R(k)) = k."""
-    for k in range(size(result)):
+    for k in listed(size(result)):
         if at(a, at(result, k)) != k:
             return f"L(R({k})) = L({at(result, k)}) = {at(a, at(result, k))}"
     return ""
@@ -93,7 +131,7 @@ def right_inverse(a: Flat, result: Flat) -> str:
 
 def left_inverse(a: Flat, result: Flat) -> str:
     """R(L(k)) = k; a layout that is not injective has no left inverse, and must be refused."""
-    values = [at(a, k) for k in range(size(a))]
+    values = [at(a, k) for k in listed(size(a))]
     if len(set(values)) < len(values):
         return "L takes a value twice: it has no left inverse, and was not refused"
     return next((f"R(L({k})) = R({v}) = {at(result, v)}" for k, v in enumerate(values) if at(result, v) != k), "")
@@ -101,13 +139,16 @@ def left_inverse(a: Flat, result: Flat) -> str:
 
 def product(a: Flat, copies: int, result: Flat) -> str:
     """So many copies of A, and no value taken twice when A takes none twice."""
-    if len({at(a, i) for i in range(size(a))}) != size(a):
+    if len({at(a, i) for i in listed(size(a))}) != size(a):
         return ""
-    values = [at(result, i) for i in range(size(result))]
-    if len(values) != size(a) * copies:
-        return f"{len(values)} coordinates for {size(a) * copies}"
-    twice = next((v for i, v in enumerate(values) if v in values[:i]), None)
-    return "" if twice is None else f"two coordinates have the value {twice}"
+    if size(result) != size(a) * copies:
+        return f"{size(result)} coordinates for {size(a) * copies}"
+    seen: set[int] = set()
+    for i in listed(size(result)):
+        if (value := at(result, i)) in seen:
+            return f"two coordinates have the value {value}"
+        seen.add(value)
+    return ""
 
 
 def representable(values: Sequence[int]) -> bool:

@@ -19,7 +19,7 @@ from typing import Any
 
 from proofs.engine import Session
 from proofs.errors import EngineError
-from proofs.laws.definitions import flat
+from proofs.laws.definitions import TooLarge, flat
 from proofs.laws.formula import Node, evaluate
 from proofs.laws.pathwise import Goal
 from proofs.laws.symbolic import Path, Space, SymInt, abstracted, explore, formula, script
@@ -30,8 +30,6 @@ SEEDS = (0, 1)
 REACH_SEEDS = range(6)
 ORDERS = 3
 """A goal may speak of the order that a path's first sample has: so many samples are tried in its place."""
-LARGE = 1000
-"""Numbers that a solver made up to lead down a path may be huge: beyond this, results are not enumerated."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,23 +169,23 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
 
 def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
     """What is wrong on a path: a violation, why it is not known, or nothing when it is proved."""
-    small = [at for at in path.samples if max(map(abs, at.values())) < LARGE]
-    for at in sorted(small, key=lambda at: sum(at.values()))[:40]:
+    for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
         wrong = run(target, operation, at)
-        if wrong is not None:
+        if isinstance(wrong, Violation):
             return wrong
     if not _followed(target, operation, path):
         return "the code looked at the value of a number, so its formulas are not to be trusted"
     failed, tried = _unproved(path, lambda: operation.goals(path, path.result))
+    looked = ""
     for at in tried:
-        wrong = run(target, operation, at) if max(map(abs, at.values())) < LARGE else None
-        if wrong is not None:
+        wrong = run(target, operation, at)
+        if isinstance(wrong, Violation):
             return wrong
+        looked = wrong or "nothing wrong was found there"
     if failed is None:
         return ""
     if failed.status == "unknown":
         return f"{failed.why}: the solver gave up"
-    looked = "nothing wrong was found there" if max(map(abs, tried[-1].values())) < LARGE else "is too large to be run"
     return f"{failed.why}: {operation.shown(tried[-1])} meets the conditions, and {looked}"
 
 
@@ -279,15 +277,17 @@ def _solved(
         return "unknown", {}
 
 
-def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | None:
-    """The code on plain numbers: None when it refuses or is right, else what is wrong."""
+def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
+    """The code on plain numbers: what is wrong; or nothing when it refuses or is right, or why that is not known."""
     try:
         result = operation.call(target, at)
+        told = operation.fault(at, result)
     except target.refused:
-        return None
-    told = operation.fault(at, result)
+        return ""
+    except TooLarge as error:
+        return f"has too many values to be listed: {error}"
     shown = result if not isinstance(result, tuple) else result[-1]
-    return Violation(operation.shown(at), str(shown), told) if told else None
+    return Violation(operation.shown(at), str(shown), told) if told else ""
 
 
 def followed(

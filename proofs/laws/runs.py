@@ -53,7 +53,7 @@ def composition_merging(rank: int) -> Operation:
     def fault(at: Mapping[str, int], result: Any) -> str:
         a, merged = flat(layout_of("sd", rank, at)), flat(pair(result))
         most = 2 * definitions.size(a)
-        wrong = next((i for i in range(most) if definitions.at(a, i) != definitions.at(merged, i)), None)
+        wrong = next((i for i in definitions.listed(most) if definitions.at(a, i) != definitions.at(merged, i)), None)
         return "" if wrong is None else f"merged, A({wrong}) is {definitions.at(merged, wrong)}"
 
     return Operation(
@@ -154,5 +154,5 @@ def _broken(bounded: Sequence[str]) -> Iterator[Goal]:
 
 
 def _run_fault(a: definitions.Flat, step: int, count: int, value: int) -> str:
-    wrong = next((k for k in range(count) if definitions.at(a, k * step) != k * value), None)
+    wrong = next((k for k in definitions.listed(count) if definitions.at(a, k * step) != k * value), None)
     return "" if wrong is None else f"{wrong} steps of {step} lead to {definitions.at(a, wrong * step)}"

@@ -15,6 +15,7 @@ from proofs.laws.execution import Operation, Target
 from proofs.laws.loops import composition_loops
 from proofs.laws.operations import operations
 from proofs.laws.runs import composition_merging, composition_run
+from proofs.laws.searched import refusing
 
 
 def examined(rank: int, inside: bool) -> Iterator[Operation]:
@@ -26,7 +27,7 @@ def examined(rank: int, inside: bool) -> Iterator[Operation]:
         deep = operation.label.startswith("composition, rank 3") and inside
         composing = operation.name in ("logical_divide", "logical_product") and "rank 1" not in operation.label
         if not (deep or composing):
-            yield operation
+            yield refusing(operation) if inside else operation
     for r, b in grid(range(1, rank + 1), repeat=2):
         if inside and b == 1:
             yield composition_merging(r)
@@ -34,7 +35,7 @@ def examined(rank: int, inside: bool) -> Iterator[Operation]:
         if inside:
             yield composition_loops(r, b)
         for operation in (divide(r, b), product(r, b)):
-            yield operation if inside else _composing_once(operation)
+            yield refusing(operation) if inside else _composing_once(operation)
 
 
 class NotComposed(Exception):

@@ -54,7 +54,7 @@ def test_a_complement_satisfies_its_definition_and_is_refused_only_where_the_fol
             assert not set(range(target)) <= sums
         return
     assert_complement(layout, target, result)
-    assert st.table(result).tolist() == floor_fold(layout, target)
+    assert floor_fold(layout, target) in (None, st.table(result).tolist())  # None: modes interleave above the cotarget
 
 
 @given(st.nested_strides(zeros=True, max_size=40), hyp.integers(1, 80))

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The complement of modes that interleave: where one mode does not end before the next begins.
+
+(2,2):(8,12) takes the values 0, 8, 12 and 20. None of its modes fits below the other, and yet any two of its values are
+4 or more apart: so [0, 4), moved by each of them, overlaps nowhere. Whether values stay apart has no closed form; it is
+searched for, mode by mode from the largest stride, among the few differences that can still come near 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+from layouts.errors import LayoutError
+
+LIMIT = 2**16
+"""Differences that are looked at before the question is given up."""
+
+Mode = tuple[int, int]
+"""Stride and extent: so that modes sort by stride."""
+
+
+def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
+    """Shape and stride of the complement in [0, target) of sorted modes that may interleave from the target on.
+
+    None where there is no complement: the modes below the target must follow one another without a rest, and fill,
+    with the complement, a range that values of the other modes do not come closer than.
+
+    >>> below_interleaved([(8, 2), (12, 2)], 3), below_interleaved([(8, 2), (12, 2)], 5)
+    (((3,), (1,)), None)
+
+    Raises LayoutError where that would take more than LIMIT steps to decide.
+    """
+    counted = [(d, s) for d, s in modes if s > 1 and d]
+    shapes: list[int] = []
+    strides: list[int] = []
+    reach = 1
+    for d, s in counted:
+        if d >= target:
+            break
+        if d < reach or d % reach:
+            return None
+        shapes.append(d // reach)
+        strides.append(reach)
+        reach = s * d
+    shapes.append(-(-target // reach))
+    strides.append(reach)
+    whole = shapes[-1] * reach
+    return (tuple(shapes), tuple(strides)) if apart(counted[len(shapes) - 1 :], whole) else None
+
+
+def apart(modes: Sequence[Mode], least: int) -> bool:
+    """Whether the values of modes with strides of 1 or more differ by ``least`` or more at different coordinates.
+
+    >>> apart([(8, 2), (12, 2)], 4), apart([(8, 2), (12, 2)], 5), apart([(3, 4), (7, 4)], 1)
+    (True, False, True)
+
+    Raises LayoutError where that would take more than LIMIT steps to decide.
+    """
+    spreads = [sum(e * (t - 1) for e, t in modes[:place]) for place in range(len(modes))]
+    steps = prod(min(2 * s, 2 * (least + spread) // d + 1) for (d, s), spread in zip(modes, spreads, strict=True))
+    if steps > LIMIT:
+        shown = ", ".join(f"{s}:{d}" for d, s in modes)
+        raise LayoutError(f"whether the interleaved modes {shown} stay {least} apart takes more than {LIMIT} steps")
+    return not any(
+        _comes_near(modes[:place], c * d, least)
+        for place, (d, s) in enumerate(modes)
+        for c in range(1, min(s - 1, (least - 1 + spreads[place]) // d) + 1)
+    )
+
+
+def _comes_near(modes: Sequence[Mode], value: int, least: int) -> bool:
+    """Whether a difference of two values of the modes, added to ``value``, is closer to 0 than ``least``."""
+    if not modes:
+        return abs(value) < least
+    *lower, (d, s) = modes
+    near = least - 1 + sum(e * (t - 1) for e, t in lower)
+    first, last = max(1 - s, -((near + value) // d)), min(s - 1, (near - value) // d)
+    return any(_comes_near(lower, value + c * d, least) for c in range(first, last + 1))
