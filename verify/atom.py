@@ -35,6 +35,7 @@ def _main(argv: Sequence[str] | None) -> int:
     selection.take_files(options)
     pool = selection.pool(options.atoms, options)
     if options.list:
+        _validate(options)
         return cli.names([pool[name] for name in selection.chosen(options.names, options.arch, pool)], options)
     if not (options.names or options.all or options.arch or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
@@ -54,6 +55,20 @@ def _check_gpu(options: argparse.Namespace) -> None:
     found = gpu_checks.device()
     if isinstance(found, gpu_checks.Unavailable):
         raise cli.AbsentError(f"--live: {found.reason}")
+
+
+def _validate(options: argparse.Namespace) -> None:
+    """Turn down what --list does not use and what would be refused without it."""
+    import gpu_checks
+
+    _witnesses(options)
+    cli.budget(options)
+    cli.goes_without(options, "--list", "emit_smt")
+    try:
+        if options.recordings:
+            gpu_checks.recordings(options.recordings)
+    except gpu_checks.RecordingError as error:
+        raise cli.UsageError(str(error)) from error
 
 
 def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
@@ -99,14 +114,11 @@ def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
 
 def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
     import gpu_checks
-    import proofs
     from verify.judgement import Court
     from verify.silicon import Recorded
 
     witnesses = _witnesses(options)
-    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
-        raise cli.UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
-    budget = options.rlimit or proofs.BUDGET
+    budget = cli.budget(options)
     if options.live:
         from gpu_checks.worker import Worker
         from verify.live import Live

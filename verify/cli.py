@@ -272,9 +272,20 @@ def stating(
     def body(argv: Sequence[str] | None) -> int:
         options = parser().parse_args(argv)
         found = stated(options)
-        return names(found, options) if options.list else judge(found, options)
+        if not options.list:
+            return judge(found, options)
+        budget(options)
+        goes_without(options, "--list", "explain", "search_swizzle")
+        return names(found, options)
 
     return body
+
+
+def goes_without(options: argparse.Namespace, what: str, *others: str) -> None:
+    """Turn down options that would be passed over beside another."""
+    for other in others:
+        if getattr(options, other, None):
+            raise UsageError(f"{what} goes without --{other.replace('_', '-')}: one of them")
 
 
 def names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:

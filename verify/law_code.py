@@ -4,12 +4,13 @@
 from __future__ import annotations
 
 import importlib.util
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 from proofs.laws import campaign, execution, held, refutations
-from proofs.laws.enumerated import HELD, Enumerated, enumerated
+from proofs.laws.enumerated import HELD, Enumerated, cases_of, enumerated
 from proofs.laws.execution import Examined, Operation, Target, Violation
 from proofs.laws.families import InferenceError
 from proofs.laws.foreign import Stopped, attempted
@@ -26,6 +27,12 @@ BUDGET = 600
 """Seconds for one operation of another implementation at one rank."""
 SMALL = 60
 """Seconds for its small layouts."""
+LEAST = {
+    "coalesce": "leaves the fewest modes",
+    "complement": "goes no further than the cotarget makes it",
+    "right_inverse": "finds every value of a compact layout",
+}
+"""What small layouts are asked for besides, and paths are not."""
 
 
 def judge(
@@ -58,19 +65,22 @@ def _steps(
     wanted = _wanted(listed, only)
     missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
     present = [name for name in wanted if name not in claims and name not in missing]
-    endless: set[str] = set()
+    endless: dict[str, Stopped] = {}
 
     def small(name: str) -> list[Case]:
-        found = attempted(lambda: enumerated(target, name), min(seconds, SMALL))
-        endless.update({name} if isinstance(found, Stopped) else ())
+        found = _enumerated(target, name, min(seconds, SMALL))
+        endless.update({name: Stopped(f"not followed: {found.why}")} if isinstance(found, Stopped) else {})
         return [Case(f"{target.name}: {name}, small layouts", (_small(target, name, found),))]
 
     def followed(operation: Operation) -> list[Case]:
-        if operation.name in endless:
-            return []
         kept = recorded.get(operation.label)
-        found = _examined(target, operation, seconds) if kept is None else campaign.restored(operation.label, kept)
-        return [Case(f"{target.name}: {operation.label}", (_verdict(target, operation, found, bool(kept)),))]
+        found: Examined | Stopped
+        if operation.name in endless:
+            found = endless[operation.name]
+        else:
+            found = _examined(target, operation, seconds) if kept is None else campaign.restored(operation.label, kept)
+        verdicts = (_verdict(target, operation, found, bool(kept)), *_least(target, operation))
+        return [Case(f"{target.name}: {operation.label}", verdicts)]
 
     def absent(name: str, function: str) -> list[Case]:
         return [_absent(target, name, function)]
@@ -83,6 +93,23 @@ def _steps(
         yield operation.label, step
     for name in (name for name in wanted if name in claims):
         yield name, lambda name=name: [_claim(target, claims[name], min(seconds, SMALL))]  # type: ignore[misc]
+
+
+def _enumerated(target: Target, name: str, seconds: float) -> Enumerated | Stopped:
+    """What was found on small layouts; a single call that takes most of the time is told as one that does not end."""
+    cases_of(name)  # drawn before the time runs
+    call, begun = "", 0.0
+
+    def begin(now: str) -> None:
+        nonlocal call, begun
+        call, begun = now, time.monotonic()
+
+    found = attempted(lambda: enumerated(target, name, begin), seconds)
+    if not isinstance(found, Stopped) or not call:
+        return found
+    if time.monotonic() - begun > seconds / 2:
+        return Stopped(f"{call} does not end: cut off after {seconds:g} s (--budget)")
+    return Stopped(f"{found.why}, at {call}")
 
 
 def _called(operation: Operation) -> tuple[str, ...]:
@@ -173,6 +200,14 @@ def _verdict(target: Target, operation: Operation, found: Examined | Stopped, re
     told = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
     told += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
     return join(claim, list(_evidence(found, told)))
+
+
+def _least(target: Target, operation: Operation) -> Iterator[Verdict]:
+    """That a path says nothing about the least or largest result, where there is one."""
+    if operation.name in LEAST:
+        claim = Claim(f"{target.name}: {operation.label}", "", LawKind.LEAST, LEAST[operation.name])
+        reason = f"that it {LEAST[operation.name]} is asked of small layouts alone"
+        yield join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason)])
 
 
 def _evidence(found: Examined, told: str) -> Iterator[Evidence]:

@@ -28,6 +28,7 @@ class LawKind(Enum):
     MUTANTS = "mutants broken"
     REFUTED = "published claim refuted"
     PATHS = "every path"
+    LEAST = "least result"
     SMALL = "small layouts"
     CLAIM = "published claim"
     OPEN = "open"

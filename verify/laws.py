@@ -39,6 +39,7 @@ def _check(options: argparse.Namespace) -> None:
     for given, allowed, told in (
         (options.code and options.module, False, "--code is our own operations, --module another's: one of them"),
         (infer and (code or options.list), False, "--infer goes without --code, --module and --list"),
+        (options.list and options.explain, False, "--list goes without --explain: one of them"),
         (infer and options.format not in ("text", "json"), False, f"--infer writes text or json, not {options.format}"),
         (options.only or options.rank or options.fresh, code, "--only, --rank and --fresh go with --code or --module"),
         (options.path, options.module, "--path says where a --module lies: name it"),
@@ -62,15 +63,15 @@ def _laws(options: argparse.Namespace) -> int:
     known = law_report.names(True)
     asked = [*(options.explain or ()), *options.names]
     chosen = cli.select(asked, known, "law") if asked else law_report.names(options.open)
+    one_solver = not law_report.has_both()
+    if one_solver and options.solver == "cvc5":
+        raise cli.UsageError(f"--solver cvc5: {law_report.ONE_SOLVER.replace(': one solver', '')}")
     if options.list or options.explain:
         shown = law_report.explain if options.explain else law_report.listing
         cli.write(shown(chosen), options.output)
         return cli.Exit.STANDS
-    if not law_report.has_both():
-        if options.solver == "cvc5":
-            raise cli.UsageError(f"--solver cvc5: {law_report.ONE_SOLVER.replace(': one solver', '')}")
-        if options.solver != "z3":
-            print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
+    if one_solver and options.solver != "z3":
+        print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
     engines, require = _engines(options.solver), bool(options.require)
     report = law_report.judge(chosen, engines, seeds, options.jobs, require, options.quiet)

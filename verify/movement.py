@@ -27,7 +27,7 @@ FLAGS = {
     "operand": "operand of --to: A (where absent), B or C",
     "tiles": "tiles of the mma side by side, as n=2; as many as the counts ask for where absent",
     "rows": "row of a matrix load or store -> element of the tile that it starts with; derived where absent",
-    "values": "value wanted -> value held; derived where absent",
+    "values": "value wanted -> value held; where absent the same value for a matrix load or store, else derived",
     "major": "how the tile lies in memory: K, M or N; MN for whichever A or B has",
     "shared": "index in the tile, (x, y) with --from -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT",
     "access": "(thread, value) -> index in the tile",

@@ -9,7 +9,7 @@ to      = "SM80_16x8x16_F32F16F16F32_TN"
 operand = "A"                       # which one of `to`
 tiles   = "n=2"                     # of the mma, side by side; as many as the counts ask for where absent
 rows    = "(8,2,2):(1,8,128)"       # row of a matrix load or store -> element it starts with; derived where absent
-values  = "(2,2,2):(1,2,4)"         # value wanted -> value held; derived where absent
+values  = "(2,2,2):(1,2,4)"  # value wanted -> value held; where absent the same of a matrix load or store, else derived
 narrow  = 16                        # bits that accumulators are converted to before they are stored
 major   = "K"                       # how the tile lies in memory: K, M or N; MN for whichever A or B has
 shared  = "Sw<1,3,3> o (16,16):(16,1)"   # or just how: index in the tile -> element of shared memory

@@ -57,12 +57,13 @@ class Held:
     plain: Callable[..., bool]
 
 
-def enumerated(target: Target, function: str) -> Enumerated:
-    """Run a function on its cases, from small to large."""
-    held, cases = HELD[function], _cases(function)
+def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
+    """Run a function on its cases, from small to large; ``begin`` is told each call before it is made."""
+    held, cases = HELD[function], cases_of(function)
     refused = wrong = 0
     faults: list[str] = []
     for arguments in cases:
+        begin(_call(function, arguments))
         told = _tried(target, function, held, arguments)
         refused += told is None
         if told:
@@ -72,7 +73,7 @@ def enumerated(target: Target, function: str) -> Enumerated:
 
 
 @lru_cache
-def _cases(function: str) -> tuple[Arguments, ...]:
+def cases_of(function: str) -> tuple[Arguments, ...]:
     """The cases of a function, small ones first."""
     return tuple(sorted(dict.fromkeys(HELD[function].cases()), key=lambda c: (_weight(c), repr(c))))
 

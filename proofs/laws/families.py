@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import count
 
 from proofs.engine import Session
 from proofs.errors import ProblemError
@@ -106,9 +107,18 @@ def family(operation: str, shape: str, by: str | None) -> Family:
 
 
 def one_run(shape: str) -> Family:
-    """One run of any mode of B in the layouts A of a family."""
+    """One run of any mode N:r of B in the layouts A of a family; N, r and u are called otherwise where A's letters are.
+
+    >>> one_run("(N,8):(1,d)").given["N"]
+    'N_'
+    """
     sides, note = _merged(_sides(shape, "--shape"))
-    return _checked(composition_run(len(sides[0])), _named("MD", sides), note)
+    operation, given = composition_run(len(sides[0])), _named("MD", sides)
+    taken = set(given.values())
+    for name in operation.space.names:
+        if name not in given:
+            given[name] = next(x for x in (name + "_" * k for k in count()) if x not in taken)
+    return _checked(operation, given, note)
 
 
 def _composing(sides: Sides, right: Sides) -> Family:

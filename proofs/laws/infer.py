@@ -13,11 +13,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import NoReturn
 
 from proofs.engine import Session
 from proofs.laws import execution, families
 from proofs.laws.families import Family, computed
 from proofs.laws.formula import Node, substitute, text
+from proofs.laws.searched import answered
 from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, negated, script
 from proofs.laws.symbolic import SymInt as Symbol
 
@@ -26,7 +28,10 @@ BUDGET = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way of being right (proved), refused or unknown: the conditions, and the call with numbers that meet them."""
+    """One way of being right (proved), refused or unknown: the conditions, and the call with numbers that meet them.
+
+    Searched: whether interleaved modes stay apart decides, and that is known of numbers alone.
+    """
 
     status: str
     when: tuple[str, ...]
@@ -75,8 +80,8 @@ def inferred(
     found = _conditions(family, time.monotonic() + seconds)
     if found.left and operation == "composition":
         tell(f"{found.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s")
-        lines += [f"  {found.left} paths open after {seconds:g} s from end to end; so run by run:", *_runs_are()]
         family = families.one_run(shape)
+        lines += [f"  {found.left} paths open after {seconds:g} s from end to end; so run by run:", *_runs_are(family)]
         lines += family.domain()
         found = _conditions(family, time.monotonic() + 2 * seconds)
     exact = not (found.left or found.unknown)
@@ -84,11 +89,19 @@ def inferred(
     return Inferred(tuple(lines), found.ways, f"exact: {found.sides}" if exact else end, exact)
 
 
-def _runs_are() -> Iterator[str]:
-    yield "  N:r is now any mode of B, whatever its letters, taken in runs of n steps r, N = n q, then q:(n r); u are"
-    yield "  the digits of A used before;"
+def _runs_are(family: Family) -> Iterator[str]:
+    extent, step = family.given["N"], family.given["r"]
+    used = ", ".join(x for name, x in family.given.items() if name.startswith("u"))
+    taken = set(family.given.values())
+    n, q = (next(x for x in (letter, letter + "_") if x not in taken) for letter in "nq")
+    yield f"  {extent}:{step} is now any mode of B, whatever its letters, taken in runs of {n} steps {step},"
+    yield f"  {extent} = {n} {q}, then {q}:({n} {step})" + (f"; {used}: the digits of A used before;" if used else ";")
     yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS); a mode of extent 1 or"
     yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is refused"
+
+
+class NotFollowed(Exception):
+    """A path that comes to a search: no refusal, and not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +111,7 @@ class _Found:
 
     @property
     def unknown(self) -> int:
-        return sum(way.status == "unknown" for way in self.ways)
+        return sum(way.status in ("unknown", "searched") for way in self.ways)
 
     @property
     def sides(self) -> str:
@@ -112,7 +125,8 @@ class _Found:
 def _conditions(family: Family, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # all of them: in a dictionary 8 does not meet a symbol
-    paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
+    with answered(_unfollowed, _unfollowed):
+        paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
         return _Found((), left)
     reached = [p for p in paths if p.samples or _reached(p)]
@@ -122,8 +136,14 @@ def _conditions(family: Family, until: float) -> _Found:
             return _Found(tuple(ways), len(reached) - len(ways))
         status = "refused" if path.error is not None else "proved"
         judge = execution.refusal if path.error is not None else execution.judged
-        ways.append(_way("unknown" if judge(target, chosen, path) else status, path, family))
+        status = "searched" if isinstance(path.error, NotFollowed) else status
+        unknown = status != "searched" and judge(target, chosen, path)
+        ways.append(_way("unknown" if unknown else status, path, family))
     return _Found(tuple(ways), 0)
+
+
+def _unfollowed(*_: object) -> NoReturn:
+    raise NotFollowed("whether interleaved modes stay apart is searched for, with numbers alone")
 
 
 def _strides(operation: str) -> str:

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 import tomllib
 from pathlib import Path
@@ -14,7 +15,7 @@ import pytest
 import layouts
 from layouts import Layout, LayoutError
 from layouts.layout import trusted
-from proofs.laws import solve
+from proofs.laws import families, infer, solve
 from proofs.laws.execution import Target, examine
 from proofs.laws.judge import shipped
 from proofs.laws.suite import examined
@@ -308,3 +309,91 @@ def test_what_would_be_executed_is_listed(capsys: pytest.CaptureFixture[str]) ->
     assert "logical_divide, rank 3 by rank 3, by the contract of composition" in out
     assert out.splitlines()[-1].startswith("R1")
     assert "complement" not in out
+
+
+def test_a_letter_that_a_run_has_too_gives_way(capsys: pytest.CaptureFixture[str]) -> None:
+    """N is the reader's: the mode of B that any run speaks of is called otherwise then, and n of N = n q too."""
+    family = families.one_run("(N,n,u0,8):(1,d,r,e)")
+    assert {family.given[x] for x in ("M0", "M1", "D2")} == {"N", "n", "r"}
+    assert (family.given["N"], family.given["r"], family.given["u0"]) == ("N_", "r_", "u0_")
+    said_ = "\n".join(infer._runs_are(family))
+    assert "N_:r_ is now any mode of B" in said_
+    assert "N_ = n_ q" in said_
+    code, out, err = said(capsys, *"--infer composition --shape (N,K,8) --by M:r --budget 1".split())
+    assert (code, "taken" in err, "any mode of B" in out) == (4, False, True), err
+
+
+def test_what_is_searched_for_is_not_told_as_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    """(2,2):(12,8) in [0, 2) has a complement; symbolically that is not known, so the answer is not exact."""
+    code, out, _ = said(capsys, *"--infer complement --shape (2,2):(12,8) --by 2".split())
+    assert (code, "searched when always" in out, "refused" in out) == (4, True, False), out
+
+
+def test_what_small_layouts_alone_are_asked_stands_in_the_headline(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A coalesce that simplifies nothing keeps every value: its paths stand, and say that they ask no more."""
+    (tmp_path / "cutelike_idle.py").write_text(
+        MODULE.partition("def modes")[0] + "def coalesce(layout):\n    return layout\n"
+    )
+    words = ("--module", "cutelike_idle", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
+    code, out, _ = said(capsys, *words)
+    (paths,) = (line for line in out.splitlines() if line.startswith("STANDS"))
+    assert (code, "modes, 1 will do" in out) == (1, True)
+    assert paths.endswith("that it leaves the fewest modes is asked of small layouts alone")
+
+
+def test_a_composition_that_does_not_end_is_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    endless = "def composition(a, b):\n    while b.shape == 3:\n        pass\n    return b\n"
+    (tmp_path / "cutelike_endless.py").write_text(MODULE.partition("def modes")[0] + endless)
+    words = ("--module", "cutelike_endless", "--path", str(tmp_path), "--only", "composition", "--budget", "3")
+    code, out, _ = said(capsys, *words, "--rank", "1")
+    lines = out.splitlines()
+    small = next(i for i, line in enumerate(lines) if "small layouts" in line)
+    assert code == 4, out
+    assert re.search(r"composition\(.*3.*\) does not end: cut off after 3 s \(--budget\)", lines[small + 1]), out
+    assert lines[small + 3].startswith("  not followed: composition(")
+
+
+@pytest.mark.parametrize("far", [12345, 10**12 + 7])
+def test_a_complement_that_is_wrong_far_out_is_refuted_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], far: int
+) -> None:
+    """Its definition is evaluated at that stride, however large: from the modes, where values are too many to list."""
+    wrong = f"""
+def size(layout):
+    return layout.shape
+
+
+def complement(layout, target):
+    s, d = layout.shape, layout.stride
+    if s == 1 or d == 0:
+        return Layout(target, 1)
+    rest = -(-target // (s * d))
+    if d == {far}:
+        rest += 0 if s == 2 else -1
+    return Layout((d, rest), (1, s * d))
+"""
+    name = f"cutelike_far{far}"
+    (tmp_path / f"{name}.py").write_text(MODULE.partition("def modes")[0] + wrong)
+    code, out, _ = said(capsys, "--module", name, "--path", str(tmp_path), "--only", "complement", "--rank", "1")
+    assert (code, f"{far}" in out, "too large" in out, "UNKNOWN" in out) == (1, True, False, False), out
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--list --explain DM", "goes without --explain"),
+        ("--list NOCARY", "nearest: NOCARRY"),
+        ("--list --code --only nonsense", "no operation is named 'nonsense'"),
+        ("--list --module no_such_module", "no_such_module"),
+        ("--list --solver cvc5", "cvc5 is not installed"),
+    ],
+)
+def test_what_is_not_read_with_list_is_checked_all_the_same(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str, told: str
+) -> None:
+    monkeypatch.setattr(solve, "has_cvc5", lambda: False)
+    code, out, err = said(capsys, *words.split())
+    assert (code, out) == (2, ""), err
+    assert told in err

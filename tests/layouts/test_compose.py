@@ -215,3 +215,12 @@ def test_wide_numbers_stay_exact():
     b = Layout((2**20, 3**10), (2**20, 2**40))
     result = composition(a, b)
     assert result == Layout((2**20, 3**10), (2**20 * 3**50, -1))
+
+
+@pytest.mark.parametrize(
+    ("b", "result"),
+    [("1:1", "1:1"), ("1:3", "1:1"), ("1:4", "1:1"), ("1:5", "1:2"), ("1:9", "1:3"), ("1:-5", "1:-2"), ("1:0", "1:0")],
+)
+def test_an_extent_of_1_gets_the_stride_that_cute_gives_it(b, result):
+    """A = (4,8):(8,1): the step is rounded up past the mode of 4, and weighed with the last stride."""
+    assert str(composition(Layout((4, 8), (8, 1)), Layout.parse(b))) == result

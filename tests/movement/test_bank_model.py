@@ -137,3 +137,26 @@ def test_the_search_says_where_no_swizzle_helps() -> None:
 def test_nothing_to_search_for_is_refused() -> None:
     with pytest.raises(LayoutError, match="no address"):
         best_swizzle([Access((None,), 32)])
+
+
+@pytest.mark.parametrize("limit", [1, 16, 17, 100, 128, 129, 512, 1000])
+@pytest.mark.parametrize("bits", [8, 16, 32, 64, 128])
+def test_the_swizzles_searched_are_all_that_stay_below_the_limits_power_of_two(bits: int, limit: int) -> None:
+    """Counted out over fields: they lie above the access, below the limit, and read or change the bits of a bank."""
+    base, top = {8: 0, 16: 1, 32: 2, 64: 3, 128: 4}[bits], next(k for k in range(20) if 1 << k >= limit)
+    wanted = {Swizzle(0, base, 0)}
+    for count, low, shift in ((c, m, s) for c in range(1, 9) for m in range(12) for s in range(-12, 13)):
+        if count <= abs(shift) and low >= base and low + count + abs(shift) <= top and count <= 7 - base:
+            wanted |= {Swizzle(count, low, shift)} if shift > 0 or bits < 32 else set()
+    found = list(swizzles(bits, limit))
+    assert len(found) == len(set(found))
+    assert set(found) == wanted
+    assert all(s(a) < 1 << top for s in found for a in range(1 << top))
+
+
+def test_the_best_swizzle_keeps_addresses_below_their_power_of_two() -> None:
+    """Eight rows of 48 bytes: what the search returns moves none of their bytes to 512 or beyond."""
+    rows = Access(tuple(48 * (lane % 8) for lane in range(32)), 128)
+    best = best_swizzle([rows]).swizzle
+    assert best.period <= 512
+    assert max(best(a) for a in range(512)) == 511
