@@ -58,15 +58,16 @@ def _check_gpu(options: argparse.Namespace) -> None:
 
 
 def _validate(options: argparse.Namespace) -> None:
-    """Turn down what --list does not use and what would be refused without it."""
+    """Turn down beside --list what would be turned down without it."""
+    _witnesses(options)
+    cli.check_budget(options)
+    cli.goes_without(options, "--list", "emit_smt")
+    if not options.recordings:
+        return
     import gpu_checks
 
-    _witnesses(options)
-    cli.budget(options)
-    cli.goes_without(options, "--list", "emit_smt")
     try:
-        if options.recordings:
-            gpu_checks.recordings(options.recordings)
+        gpu_checks.recordings(options.recordings)
     except gpu_checks.RecordingError as error:
         raise cli.UsageError(str(error)) from error
 

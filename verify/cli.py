@@ -257,9 +257,14 @@ def budget(options: argparse.Namespace) -> int:
     """The solver's budget per proof."""
     import proofs
 
+    check_budget(options)
+    return options.rlimit or proofs.BUDGET
+
+
+def check_budget(options: argparse.Namespace) -> None:
+    """Turn down a budget that is none."""
     if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
         raise UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
-    return options.rlimit or proofs.BUDGET
 
 
 def stating(
@@ -274,7 +279,7 @@ def stating(
         found = stated(options)
         if not options.list:
             return judge(found, options)
-        budget(options)
+        check_budget(options)
         goes_without(options, "--list", "explain", "search_swizzle")
         return names(found, options)
 
