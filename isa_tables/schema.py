@@ -45,7 +45,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from isa_tables.errors import TableError
+from isa_tables.errors import TableError, together
 
 OPERANDS = ("D", "A", "B", "C")  # in the order of the assembly text, unless a form says otherwise
 AXES: Mapping[str, tuple[str, str]] = {"A": ("m", "k"), "B": ("k", "n"), "C": ("m", "n"), "D": ("m", "n")}
@@ -201,14 +201,17 @@ SOURCED = ("derived", "observed")  # which say from what
 def check(
     table: Mapping[str, Any], kinds: Mapping[str, Kind], file: str, path: str, required: tuple[str, ...] = ()
 ) -> None:
-    """Raise TableError for a key that is unknown, missing or of the wrong kind."""
+    """Raise TableError for the keys that are unknown, missing or of the wrong kind."""
     prefix = f"{path}." if path else ""
+    errors = []
     for key, value in table.items():
         if key not in kinds:
-            raise TableError(file, prefix + key, f"unknown key (known here: {', '.join(kinds)})")
-        if not kinds[key].holds(value):
-            raise TableError(file, prefix + key, f"must be {kinds[key].words}, not {value!r:.60}")
-    require(table, file, path, required)
+            errors.append(TableError(file, prefix + key, f"unknown key (known here: {', '.join(kinds)})"))
+        elif not kinds[key].holds(value):
+            errors.append(TableError(file, prefix + key, f"must be {kinds[key].words}, not {value!r:.60}"))
+    errors += [TableError(file, prefix + key, "this key is missing") for key in required if key not in table]
+    if errors:
+        raise together(errors)
 
 
 def require(table: Mapping[str, Any], file: str, path: str, keys: Iterable[str]) -> None:

@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from isa_tables import schema
-from isa_tables.errors import TableError
+from isa_tables.errors import TableError, together
 from isa_tables.mnemonic import Said, is_shape, said
 
 SHIPPED = Path(__file__).parent / "ptx"
@@ -136,16 +136,7 @@ def _read(file: str, text: str) -> Table:
     listed = "form" in data
     if not listed:  # a file with one form may write it at the top
         data["form"] = [{key: data.pop(key) for key in schema.FORM if key in data}]
-    schema.check(data, schema.FILE, file, "", ("schema", "isa", "section", "lanes"))
-    check_schema(data, file)
-    for number, form in enumerate(data["form"]):
-        path = f"form[{number}]" if listed else ""
-        schema.check(form, schema.FORM, file, path, ("mnemonic", "targets"))
-    for number, choice in enumerate(data.get("descriptor", ())):
-        schema.check(choice, schema.DESCRIPTOR, file, f"descriptor[{number}]", ("types",))
-    for name, operand in operands.items():
-        schema.check({name: operand}, {name: schema.TABLE}, file, "")
-        _check_operand(operand, file, name)
+    _check(data, operands, listed, file)
     table = Table(
         file=file,
         isa=data["isa"],
@@ -165,11 +156,32 @@ def _read(file: str, text: str) -> Table:
     return table
 
 
-def _check_operand(operand: Mapping[str, Any], file: str, name: str) -> None:
-    schema.check(operand, {**schema.ENTRY, "case": schema.TABLES}, file, name)
-    for number, case in enumerate(operand.get("case", ())):
-        kinds = {**schema.ENTRY, "when": schema.CONDITIONS}
-        schema.check(case, kinds, file, f"{name}.case[{number}]", ("when",))
+def _check(data: Mapping[str, Any], operands: Mapping[str, Any], listed: bool, file: str) -> None:
+    """Raise TableError for whatever breaks the schema, all of it at once."""
+    errors: list[TableError] = []
+
+    def check(table: Any, kinds: Mapping[str, schema.Kind], path: str, required: tuple[str, ...] = ()) -> bool:
+        try:
+            schema.check(table, kinds, file, path, required)
+        except TableError as error:
+            errors.extend(error.errors)
+            return False
+        return True
+
+    if check(data, schema.FILE, "", ("schema", "isa", "section", "lanes")):
+        check_schema(data, file)
+        for number, form in enumerate(data["form"]):
+            check(form, schema.FORM, f"form[{number}]" if listed else "", ("mnemonic", "targets"))
+        for number, choice in enumerate(data.get("descriptor", ())):
+            check(choice, schema.DESCRIPTOR, f"descriptor[{number}]", ("types",))
+    for name, operand in operands.items():
+        known = {**schema.ENTRY, "case": schema.TABLES}
+        if check({name: operand}, {name: schema.TABLE}, "") and check(operand, known, name):
+            for number, case in enumerate(operand.get("case", ())):
+                kinds = {**schema.ENTRY, "when": schema.CONDITIONS}
+                check(case, kinds, f"{name}.case[{number}]", ("when",))
+    if errors:
+        raise together(errors)
 
 
 def _sparsity(data: Mapping[str, Any], file: str) -> Sparsity | None:

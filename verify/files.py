@@ -93,12 +93,16 @@ def atoms(path: Path) -> Found[AnyAtom]:
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:
-    """An error of an instruction's table with its line; of one that is not TOML, all errors of syntax."""
-    table, _, key = re.sub(r"^(\w+)\[", r"\1.[", error.key).partition(".")
-    spot = Spot(table, key, error.text, -1 if error.column is None else error.column - 1)
-    plain = AtomFileError(error.file, error.key, error.reason, spot)
+    """The errors of an instruction's table with their lines; of one that is not TOML, all errors of syntax."""
+    plain = [_plain(one) for one in error.errors]
     try:
         document = read(Path(error.file))
     except AtomFileError:
-        return [plain]
-    return [document.located(plain)] if error.key else document.errors or [plain]
+        return plain
+    return [document.located(one) for one in plain] if error.key else document.errors or plain
+
+
+def _plain(error: TableError) -> AtomFileError:
+    table, _, key = re.sub(r"^(\w+)\[", r"\1.[", error.key).partition(".")
+    spot = Spot(table, key, error.text, -1 if error.column is None else error.column - 1)
+    return AtomFileError(error.file, error.key, error.reason, spot)

@@ -36,6 +36,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from math import gcd
 from pathlib import Path
 from typing import Any, TypeVar
@@ -107,7 +108,12 @@ def _table(entry: Entry) -> Movement:
     sort = next((sort for sort in SORTS if sort in entry.table), None)
     if sort is None:
         entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
-    entry.check_keys(entry.table, "", *SORTS[sort])
+    said = _Said(entry.table, entry.fail)
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(entry.table, "", *SORTS[sort]))
+        for key, reader in LAYOUTS.items():
+            if key in entry.table:
+                each(partial(said.read, key, reader))
     replay = shlex.join(["python", "-m", "verify.movement", entry.file, f"--only={entry.name}"])
     return movement(entry.name, entry.table, replay, entry.fail)
 
@@ -302,6 +308,12 @@ def placed(text: object) -> Layout | ComposedLayout:
     if not found:
         return layout(text)
     return ComposedLayout(Swizzle(*map(int, found.groups()[:3])), 0, layout(found[4]))
+
+
+LAYOUTS: Mapping[str, Callable[[object], object]] = {
+    **dict.fromkeys(("access", "global", "rows", "values"), layout),
+    **dict.fromkeys(("shared", "descriptor"), placed),
+}
 
 
 def operand(text: object) -> Layout | ComposedLayout:

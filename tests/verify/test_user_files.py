@@ -11,10 +11,11 @@ from xml.etree import ElementTree
 
 import pytest
 
+import isa_tables
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, IncompleteAtom, load, registry
 from layouts.tiled.atom import MmaAtom
-from verify import atlas, atom, laws, layout, movement, mutate, tiling
+from verify import atlas, atom, cli, laws, layout, movement, mutate, tiling
 from verify.completion import completed
 from verify.files import atoms
 from verify.gate import Checker
@@ -357,3 +358,30 @@ def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     path.write_text(MINIMAL.replace("A =", "a ="), encoding="utf-8")
     entries, problem = Checker().read(path)
     assert not entries and problem.count("mine.toml:") == 2
+
+
+def test_every_error_of_an_instruction_s_table_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / INSTRUCTION.name
+    text = (
+        INSTRUCTION.read_text(encoding="utf-8")
+        .replace("lanes   = 32", 'lanes   = "32"')
+        .replace("regs   = 2", "rges   = 2")
+    )
+    path.write_text(text, encoding="utf-8")
+    mnemonic = "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"
+    assert cli.guarded(lambda _: bool(isa_tables.instruction(mnemonic, tmp_path)), None) == 2
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("lanecheck: ")]
+    lines = text.splitlines()
+    assert [int(line.split(":")[2]) for line in told] == [
+        next(number for number, line in enumerate(lines, 1) if line.startswith(start)) for start in ("lanes", "rges")
+    ]
+
+
+def test_every_layout_of_a_movement_that_cannot_be_read_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "mine.toml"
+    path.write_text('["m"]\nshared = "(32,8):(8,"\naccess = "(32"\nelement = 16\nwidht = 3\n', encoding="utf-8")
+    assert movement.main([str(path)]) == 2
+    err = capsys.readouterr().err
+    assert [f"mine.toml:{place}: m." in err for place in ("2:21", "3:14", "5:1")] == [True] * 3
