@@ -113,7 +113,7 @@ def test_what_cannot_be_read_is_one_line(words: list[str], told: str, capsys: py
     [
         ('["a"]\nfrom = "x"\n', "a.to: missing"),
         (
-            '["a"]\nshared = "8:1"\naccess = "x"\nelement = 16\nwidht = 8\n',
+            '["a"]\nshared = "8:1"\naccess = "8:1"\nelement = 16\nwidht = 8\n',
             "a.widht: unknown key; did you mean 'width'?",
         ),
         ('["a"]\nelement = 16\n', "a: expected one of the keys from, shared, descriptor"),
