@@ -183,8 +183,8 @@ def test_expect_known_lists_just_these(capsys: pytest.CaptureFixture[str]) -> No
     defects = sorted(name for name, atom in registry().items() if atom.known_defect)
     assert len(defects) == 14
     out = printed(capsys, *defects, "--expect-known")
-    told = {line.split()[0] for line in out.splitlines() if "  REFUTED   " in line}
-    assert sorted(told) == defects
+    told = [line for line in out.splitlines() if "  REFUTED" in line]
+    assert sorted(name for name in registry() if any(line.startswith(f"{name}  ") for line in told)) == defects
     assert "14 subjects: 14 refuted" in out.splitlines()[-1]
 
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -166,7 +167,7 @@ WRONG = {
         "A is s8, the instruction's is f16 or bf16",
     ),
     "A in registers": (UMMA | {"space": {"B": "smem", "C": "tmem"}}, "A is in reg, the instruction's is in smem"),
-    "B without its space": (WGMMA | {"space": {"A": "smem"}}, "B is in reg, the instruction's is in smem"),
+    "B in another space": (WGMMA | {"space": {"A": "smem", "B": "reg"}}, "B is in reg, the instruction's is in smem"),
 }
 
 
@@ -180,13 +181,13 @@ def test_a_wrong_one_is_refuted_and_the_fault_is_named(case: str, tmp_path, caps
 def test_the_family_proof_counts_what_is_in_memory(tmp_path, capsys) -> None:
     """Half of the tile in order is not the tile: the solver's witness alone must not say so."""
     code, said = judged(WRONG["half of B in a family"][0], tmp_path, capsys, "--witness", "proof", "-v")
-    equals = said.split("B  equals", 1)[1].splitlines()[1]
-    assert code == 1 and "PROVED" not in equals
+    heads = re.findall(r"^(?:X_\d+)? +B +(\w+) +equals", said, re.MULTILINE)
+    assert code == 1 and heads == ["REFUTED"] * len(heads) and len(heads) > 1
 
 
 def test_the_company_of_a_right_atom_changes_no_verdict(tmp_path, capsys) -> None:
     """Evidence is shared between equal questions alone: where an operand lies is part of the question."""
-    right, wrong = toml(WGMMA), toml(WRONG["B without its space"][0]).replace("X_", "Y_")
+    right, wrong = toml(WGMMA), toml(WRONG["B in another space"][0]).replace("X_", "Y_")
     file = tmp_path / "both.toml"
     file.write_text(right + wrong, encoding="utf-8")
     assert atom.main(["--atoms", str(file), "--format", "json"]) == 1

@@ -188,8 +188,10 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
 def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -> None:
     atom = mma(SPARSE + "RS")
     without = {name: text for name, text in atom.operands.items() if name != "E"}
-    found = heard(replace(atom, operands=without))
+    (verdict,) = Court(SILICON).judge(replace(atom, operands=without), lambda claim: claim.kind is Kind.RELATION)
+    found, silent = verdict.evidence
     assert found.status is Status.AGREES and found.reason.endswith("whose meaning is the book's; E is not given")
+    assert silent.status is Status.UNCHECKED and "does not say how E is dealt out" in silent.reason
 
 
 def test_a_book_with_another_meaning_of_metadata_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

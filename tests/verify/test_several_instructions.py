@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atoms that name several instructions: each is compared at its own sizes, and none that nobody compared is a pass."""
 
+import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
@@ -253,9 +254,7 @@ def test_extents_that_the_isa_does_not_list_are_refuted(shape: tuple[int, int, i
     assert isinstance(atom, Atom)
     operands = {"A": f"(1,({m},{k})):(0,(1,{m}))", "B": f"(1,({n},{k})):(0,(1,{n}))", "C": f"(1,({m},{n})):(0,(1,{m}))"}
     found = case(replace(atom, shape=shape, operands=operands), court)
-    (signature,) = on(found, Kind.SIGNATURE)
-    assert found.status == "REFUTED" and signature.counterexample is not None
-    assert says in signature.counterexample.statement
+    assert found.status == "REFUTED" and any(says in line for line in refutations(found))
 
 
 def test_a_list_that_depends_on_m_decides_for_that_m(court: Court) -> None:
@@ -404,4 +403,5 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     entries, fault = checker.read(path)
     found = checker.verify(entries)
     assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
-    assert "internal error, two was not judged" in found.failure and "three  REFUTED" in found.failure
+    assert "internal error, two was not judged" in found.failure
+    assert re.search(r"^three .*REFUTED", found.failure, re.MULTILINE)
