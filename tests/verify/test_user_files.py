@@ -13,7 +13,8 @@ import pytest
 
 import isa_tables
 from layouts import LayoutError
-from layouts.atoms import Atom, AtomFileError, IncompleteAtom, load, registry
+from layouts.atoms import Atom, AtomFileError, IncompleteAtom, load, mma, registry
+from layouts.atoms.entry import Entry
 from layouts.tiled.atom import MmaAtom
 from verify import atlas, atom, cli, laws, layout, movement, mutate, tiling
 from verify.completion import completed
@@ -385,3 +386,42 @@ def test_every_layout_of_a_movement_that_cannot_be_read_is_told(
     assert movement.main([str(path)]) == 2
     err = capsys.readouterr().err
     assert [f"mine.toml:{place}: m." in err for place in ("2:21", "3:14", "5:1")] == [True] * 3
+
+
+@pytest.mark.slow
+def test_every_registered_atom_is_completed_as_it_is_or_told_what_to_state() -> None:
+    """No key is filled in otherwise than CUTLASS has it; what is not filled in is for a descriptor to choose."""
+    completed_, told = 0, 0
+    for stated in registry().values():
+        if not isinstance(stated, Atom) or not stated.ptx:
+            continue
+        ptx = [[first, *stated.spellings.get(first, ())] for first in stated.ptx]
+        space = {"A": stated.space["A"]} if "A" in stated.space else {}
+        table = {"ptx": ptx, **stated.operands, "space": space, "copies": dict(stated.copies)}
+        gaps = mma.atom(Entry("f", stated.name, table | ({"element": dict(stated.element)} if stated.element else {})))
+        try:
+            whole = completed(gaps)
+        except AtomFileError as error:
+            told += 1
+            assert all("cannot say it" in str(one) for one in error.errors)
+            continue
+        completed_ += 1
+        assert isinstance(whole, Atom) and whole.types.items() <= stated.types.items()
+        assert (whole.shape, whole.thr, whole.space) == (stated.shape, stated.thr, stated.space)
+    assert completed_ > 10 * told > 0
+
+
+def test_a_copy_leaves_its_threads_and_spaces_to_its_instruction(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = """["COPY"]
+ptx    = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+Src    = "((16,2),128):((128,0),1)"
+Dst    = "(32,(32,2)):(32,(1,1024))"
+Ref    = "(32,(32,2)):(32,(1,1024))"
+copies = { Src = 2 }
+"""
+    code, out, _ = run(capsys, tmp_path, text, "--witness", "book", "-v")
+    assert code == 0 and "taken from the instruction: thr 32:1; space Src smem, Dst reg" in out
+    assert "threads, widths" not in out and "widths and multiplicities fit" in out
+    assert refuted(capsys, tmp_path, text + 'space = { Src = "reg" }\n')
