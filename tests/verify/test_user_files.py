@@ -59,6 +59,8 @@ def test_what_is_taken_is_told_and_never_proved(tmp_path: Path, capsys: pytest.C
     out = run(capsys, tmp_path, MINIMAL, "--witness", "book", "-v")[1]
     assert "taken from the instruction: shape 16x8x16; thr 32:1; types D f32, A f16, B f16, C f32" in out
     assert "3 taken" in out and f"operands fit {MMA}" in out
+    wrong = run(capsys, tmp_path, MINIMAL.replace("(8,64)", "(64,8)"), "--witness", "book")
+    assert wrong[0] == 1 and "taken from the instruction: shape 16x8x16; thr 32:1; types" in wrong[1]
     assert "extents" not in out and "threads and types fit" not in out and "number the 32 lanes" not in out
     junit = ElementTree.fromstring(run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "junit")[1])
     skipped = [case.get("name") for case in junit.iter("testcase") if case.find("skipped") is not None]

@@ -73,12 +73,12 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
     told = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
     if not told or verbose:
         yield _headline(case, room, alike)
-        yield from _taken(case)
     for verdict in case.verdicts:
         if verdict in told:
             yield from story(case, verdict, verbose)
         elif verbose:
             yield from _plain(verdict)
+    yield from _taken(case)
     yield from (f"  {line}" for line in case.contradictions)
     if told and case.known_defect:
         yield f"  known defect: {case.known_defect}"
