@@ -22,7 +22,7 @@ TARGETS = (
     *("sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_120f"),
     "sm_121a",
 )
-FEW = 1000  # combinations: all targets are asked about them; of more, one, and the others about those that it takes
+FEW = 1000  # combinations: all targets are asked about them; of more, two, and the others about those that they take
 
 FACTORS = (
     *("f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1"),
@@ -55,7 +55,7 @@ class Question:
     texts: tuple[str, ...]
     elements: Mapping[str, int]  # of the whole tile, by operand
     only: tuple[str, ...] = TARGETS
-    full: str = "sm_120a"  # the target that is asked about every combination; it takes all that older ones do
+    full: tuple[str, ...] = ("sm_80", "sm_120a")  # the targets that are asked about every combination
 
     def combinations(self) -> Iterator[tuple[str, ...]]:
         """Every combination of types, in the order of the placeholders."""
@@ -152,7 +152,7 @@ def wgmma() -> Iterator[Question]:
             start = "{d}, adesc, bdesc, " + ("%e, 0, " if form else "") + "p"
             texts = tuple(start + scales for scales in ("", ", 1, 1", ", 1, 1, 0, 0"))
             name = f"wgmma.mma_async{form}.sync.aligned.m64n8k{k}.{{D}}.{{A}}.{{B}}{after}"
-            yield Question(name, types, texts, {"D": 64 * 8}, ("sm_90", "sm_90a", "sm_100a", "sm_120a"), "sm_90a")
+            yield Question(name, types, texts, {"D": 64 * 8}, ("sm_90", "sm_90a", "sm_100a", "sm_120a"), ("sm_90a",))
 
 
 WMMA = ("m16n16k16", "m8n32k16", "m32n8k16", "m16n16k8", "m8n8k4", "m8n8k32", "m8n8k128")
@@ -291,7 +291,7 @@ def read(path: Path = ANSWERS) -> dict[str, dict[str, tuple[str, ...]]]:
 def answer(question: Question) -> dict[str, tuple[str, ...]]:
     """Combination of types -> the targets that take it."""
     few = prod(map(len, question.types.values())) <= FEW
-    first = {target: ask(question, target) for target in (question.only if few else (question.full,))}
+    first = {target: ask(question, target) for target in (question.only if few else question.full)}
     every = [types for types in question.combinations() if any(types in taken for taken in first.values())]
     rest = {target: ask(question, target, every) for target in question.only if target not in first}
     both = {**first, **rest}
