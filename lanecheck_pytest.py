@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from importlib.machinery import PathFinder
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -86,6 +86,10 @@ def pytest_collection(session: pytest.Session) -> None:
     config = session.config
     option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
     settled = _files(config.getini("lanecheck"), config.rootpath, "ini option lanecheck:")
+    if not (option or settled):
+        return
+    if not hasattr(config, "args_source"):
+        raise pytest.UsageError("lanecheck: files as tests need pytest 7.2 or newer")
     selected = config.args_source is config.ArgsSource.ARGS
     typed = any(word.partition("=")[0] == "--lanecheck" for word in config.invocation_params.args)
     asked = [*(option if typed or not selected else ()), *(() if selected else settled)]
@@ -238,16 +242,13 @@ class Shown:
         writer.line(self.text)
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+@pytest.hookimpl(hookwrapper=True)  # which an older pytest in somebody's environment knows too
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
     """Show a report where a test fails with one, whoever's test it is."""
-    report = yield
+    outcome = yield
     if call.excinfo is not None and isinstance(call.excinfo.value, NotVerified):
         where = Path(item.location[0]), item.location[1]
-        report.longrepr = Shown(str(call.excinfo.value), where)  # type: ignore[assignment]
-    return report
+        outcome.get_result().longrepr = Shown(str(call.excinfo.value), where)
 
 
 @pytest.fixture
