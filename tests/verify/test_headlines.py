@@ -19,7 +19,7 @@ from gpu_checks.values import DeviceInfo, Unavailable
 from isa_tables.signature import signature
 from layouts.atoms import registry
 from tests.verify.test_atom_command import ENTRY, RIGHT_B
-from verify import atlas, atom, laws
+from verify import atlas, atom, laws, layout, movement, mutate, tiling
 from verify.judgement import Court
 from verify.live import Live
 from verify.report import Case, Report, as_text
@@ -114,6 +114,58 @@ def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen
     assert court.case(sparse).status == "STANDS"
     found = court.case(bare)
     assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not say how E is dealt out")
+
+
+def heard(kind: Kind, *said: tuple[Witness, Status]) -> Verdict:
+    """The verdict on a claim of this kind by what each witness said."""
+    evidence = [Evidence(witness, status, "tried", reason=f"{witness} knows why") for witness, status in said]
+    return join(Claim("atom", "A" if kind.per_operand else "", kind, "a claim"), evidence)
+
+
+BOOK, PROOF, SILICON = Witness
+PROVED, AGREES, REFUTED, UNKNOWN, UNCHECKED, *_ = Status
+
+
+def test_each_witness_that_was_asked_has_to_speak_on_what_the_atom_says_and_one_on_all_else() -> None:
+    equal, met = heard(Kind.EQUALS, (BOOK, PROVED), (PROOF, PROVED)), heard(Kind.RELATION, (SILICON, AGREES))
+    assert Case("atom", (equal, met)).status == "STANDS"
+    half = heard(Kind.EQUALS, (BOOK, UNCHECKED), (PROOF, PROVED))
+    assert (Case("atom", (half, met)).status, Case("atom", (half, met)).gap) == ("UNCHECKED", "book knows why")
+    unsound = heard(Kind.RELATION, (SILICON, AGREES), (SILICON, UNCHECKED))
+    assert Case("atom", (equal, unsound)).gap == "silicon knows why"
+    for kind in (Kind.PRODUCT, Kind.OWNS):
+        assert Case("atom", (equal, met, heard(kind, (BOOK, AGREES), (SILICON, UNCHECKED)))).status == "STANDS"
+        assert Case("atom", (equal, met, heard(kind, (BOOK, UNCHECKED)))).status == "UNCHECKED"
+        assert Case("atom", (equal, met, heard(kind))).status == "STANDS"
+    assert Case("atom", (half, heard(Kind.OWNS, (PROOF, UNKNOWN)))).status == "UNKNOWN"
+    assert Case("atom", (half, heard(Kind.OWNS, (PROOF, REFUTED)))).status == "REFUTED"
+
+
+def test_a_gpu_contradicts_an_atom_only_where_all_else_confirms_it() -> None:
+    equal, wrong = heard(Kind.EQUALS, (BOOK, PROVED)), heard(Kind.RELATION, (SILICON, REFUTED))
+    found = Case("atom", (equal, wrong))
+    assert found.status == "CONTRADICTION" and Report((found,)).exit() == 3 and len(found.contradictions) == 1
+    assert found.contradicts(wrong) and not found.contradicts(equal)
+    for other in (
+        heard(Kind.EQUALS, (BOOK, UNCHECKED)),
+        heard(Kind.EQUALS),
+        heard(Kind.EQUALS, (PROOF, UNKNOWN)),
+        heard(Kind.SIGNATURE, (BOOK, REFUTED)),
+        heard(Kind.SAME_BITS, (BOOK, REFUTED)),
+    ):
+        found = Case("atom", (equal, other, wrong))
+        assert found.status == "REFUTED" and not found.contradictions and Report((found,)).exit() == 1
+    assert Case("atom", (wrong,)).status == "REFUTED"
+    assert Case("atom", (equal, heard(Kind.SAME_BITS, (BOOK, REFUTED)))).status == "REFUTED"
+
+
+def test_every_command_takes_the_option(capsys: pytest.CaptureFixture[str]) -> None:
+    assert layout.main(["(4,8):(8,1)", "--onto", "4x8", "--allow-unchecked"]) == 0
+    assert tiling.main(["examples/tilings.toml", "--list", "--allow-unchecked"]) == 0
+    assert movement.main(["examples/movement.toml", "--list", "--allow-unchecked"]) == 0
+    words = ["SM80_CP_ASYNC_CACHEALWAYS<uint32_t,uint32_t>", "-q"]
+    assert mutate.main(words) == 4 and mutate.main([*words, "--allow-unchecked"]) == 0
+    assert "never spoke" in capsys.readouterr().out
 
 
 def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
