@@ -20,7 +20,8 @@ from isa_tables.signature import signature
 from layouts.atoms import registry
 from tests.verify.test_atom_command import ENTRY, RIGHT_B
 from verify import atlas, atom, laws, layout, movement, mutate, tiling
-from verify.judgement import Court
+from verify.atlas_table import tabulate
+from verify.judgement import Court, prepared
 from verify.live import Live
 from verify.report import Case, Report, as_text
 from verify.silicon import Missing
@@ -57,7 +58,7 @@ def junit(path: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-@pytest.mark.parametrize("name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS"])
+@pytest.mark.parametrize("name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"])  # the last has no anchor
 def test_a_right_atom_stands_by_whichever_checks_are_asked_for(name: str, chosen: set[Witness]) -> None:
     found = case(name, chosen)
     assert (found.status, found.gap) == ("STANDS", "")
@@ -226,6 +227,8 @@ def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsy
     bare = ["--atoms", entry(tmp_path, without="ptx")]
     assert atlas.main(bare) == 4 and "exit 4" in capsys.readouterr().out
     assert atlas.main([*bare, "--allow-unchecked"]) == 0 and "exit 0" in capsys.readouterr().out
+    bare_instruction = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32"
+    assert tabulate((), COURTS[frozenset({Witness.SILICON})], [bare_instruction]).exit == 0
     (tmp_path / "lacks_all.py").write_text("class Layout: pass\nLayoutError = ValueError\n")
     lacks = ["--module", "lacks_all", "--path", str(tmp_path), "--only", "complement", "--rank", "1"]
     assert laws.main(lacks) == 4 and "lacks_all has no function" in capsys.readouterr().out
@@ -267,6 +270,8 @@ def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | Non
     live = Live(Broken(device))  # type: ignore[arg-type]
     (mnemonic,) = registry()[MMA].ptx or ()
     assert live(signature(mnemonic)) == Missing("the probe process ended", applies)
+    (in_memory,) = live.product(prepared(registry()["SM90_64x8x16_F32F16F16_SS"]))
+    assert in_memory.reason == "products are run with all operands in registers" and not in_memory.applies
     found = Court(lookup=live, multiply=live.product).case(registry()[MMA])
     assert found.status == ("UNCHECKED" if applies else "STANDS")
 
@@ -325,6 +330,8 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     assert atom.main([*words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 3
     found = junit(tmp_path / "junit.xml")
     assert found["failure"] == [] and len(found["error"]) == 1
+    assert atom.main([*words, "--format", "html"]) == 3
+    assert out.count("CONTRADICTION") == 1 and capsys.readouterr().out.count(">CONTRADICTION</span>") == 2
     assert atom.main([*words, "--witness", "silicon"]) == 1
     assert "REFUTED" in capsys.readouterr().out
 
