@@ -200,7 +200,8 @@ def prepare(entry: Atom | IncompleteAtom) -> Subject:
         raise TypeError(f"{atom.name} is a copy atom")
     m, n, k = atom.shape
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
-    chosen = tuple({**space, "M": m, "N": n, "K": k * contracted(atom)}.items())
+    scale = {"stype": atom.types["SFA"]} if "SFA" in atom.types else {}
+    chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * contracted(atom)}.items())
     named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
     every = known(named)
     for name in atom.operands.keys() & EXTRA if every else ():

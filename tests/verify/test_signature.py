@@ -150,3 +150,17 @@ def test_of_two_repeated_instructions_the_most_frequent_is_told() -> None:
         assert [text for text in faults if "issues" in text] == [
             f"the atom issues {F64} 3 times, its elements take it once"
         ]
+
+
+@pytest.mark.parametrize(("scales", "right"), [("ue8m0", True), ("ue4m3", True), ("e4m3", False)])
+def test_a_type_of_scale_factors_that_a_descriptor_chooses_is_the_atoms(scales: str, right: bool) -> None:
+    found = atom("SM100_MMA_MXF4_SS")
+    m, n, k = found.shape
+    scaled = replace(
+        found,
+        ptx=("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.block16",),
+        types={**found.types, "SFA": scales, "SFB": scales},
+        operands={**found.operands, "SFA": f"(1,({m},{k})):(0,(1,{m}))", "SFB": f"(1,({n},{k})):(0,(1,{n}))"},
+        space={**found.space, "SFA": "tmem", "SFB": "tmem"},
+    )
+    assert any(text.startswith("SFA is") for text in told(scaled)) is not right
