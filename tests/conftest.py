@@ -46,7 +46,7 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 @pytest.fixture(autouse=True)
 def one_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
     """Reports whose lines are not broken, so that tests find sentences; tests of the layout unset COLUMNS."""
-    monkeypatch.setenv("COLUMNS", "10000")
+    monkeypatch.setenv("COLUMNS", "1000")
 
 
 def missing_gpu(config: pytest.Config) -> str | None:
