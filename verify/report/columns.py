@@ -14,7 +14,7 @@ QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a comm
 def fitted(text: str, width: int) -> str:
     """The text with its long lines broken: before a clause, which three blanks set apart, or else between words.
 
-    >>> print(fitted("SM80  STANDS  21 proved   silicon: recording of NVIDIA H200", 40))
+    >>> print(fitted("SM80  STANDS  21 proved   silicon: recording of NVIDIA H200", 40), end="")
     SM80  STANDS  21 proved
         silicon: recording of NVIDIA H200
     """
