@@ -227,17 +227,6 @@ def test_python_semantics_of_division_are_followed() -> None:
             assert agrees(path, at, path.result, trusted((at["x"] // at["y"], at["x"] % at["y"]), (0, 0)))
 
 
-def test_divmod_is_followed_with_the_symbol_on_either_side() -> None:
-    """By value: divmod(x, 3), and divmod(17, x), which Python asks of the divisor."""
-    space = Space(("x",), ((">=", "x", 1), ("<=", "x", 20)), tuple({"x": x} for x in range(1, 21)))
-    for divide in (lambda x: divmod(x, 3), lambda x: divmod(17, x), lambda x: divmod(-17, x)):
-        paths, left = explore(space, lambda divide=divide: trusted(divide(SymInt("x")), (0, 0)), ())  # type: ignore[misc]
-        assert (left, sum(len(path.samples) for path in paths)) == (0, 20)
-        for path in paths:
-            for at in path.samples:
-                assert agrees(path, at, path.result, trusted(divide(at["x"]), (0, 0)))
-
-
 USES: dict[str, Any] = {
     "shift": lambda x: x << 1,
     "power": lambda x: x**2,
