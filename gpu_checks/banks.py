@@ -33,7 +33,8 @@ SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "banks"
 UNIT = "load 32, stride 1"  # the pattern that is one wavefront
 LEAST = {"cp.async": 3}  # wavefronts' time that an operation takes even where the banks are asked less often
-_WARPS, _ROUNDS, _UNROLLED, _REPEATS = 16, 256, 16, 5
+_WARPS, _ROUNDS, _UNROLLED = 16, 256, 16
+_STEADY, _MOST, _LESS = 5, 60, 0.999  # a launch is repeated until so many in a row show nothing that is less
 _BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that none has two
 
 
@@ -175,13 +176,17 @@ def _cycles(chosen: Sequence[Pattern], info: DeviceInfo, quiet: bool) -> Mapping
 
 
 def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
-    """One launch, repeated, for patterns of one kind: a block each."""
+    """One launch for patterns of one kind, a block each: repeated, since a GPU that was idle begins slowly."""
     addresses = np.array([one.addresses for one in group], np.uint32)
-    runs = []
-    for _ in range(_REPEATS):
+    least, steady = np.full(len(group), np.inf), 0
+    for _ in range(_MOST):
         blank, sink = np.zeros(len(group), np.uint64), np.zeros((len(group), 32 * _WARPS), np.uint32)
-        runs.append(module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1]).results()[0])
-    least = np.min(runs, axis=0) / (_WARPS * _ROUNDS * _UNROLLED)
+        run = module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1]).results()[0]
+        steady = 0 if (run < _LESS * least).any() else steady + 1
+        least = np.minimum(least, run)
+        if steady == _STEADY:
+            break
+    least /= _WARPS * _ROUNDS * _UNROLLED
     return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -167,6 +168,39 @@ def test_cycles_between_two_counts_are_not_clear():
     one = RECORDED[0]
     assert not replace(one, cycles=1.5 * one.unit).clear
     assert replace(one, cycles=2.1 * one.unit).clear and replace(one, cycles=2.1 * one.unit).wavefronts == 2
+
+
+class Warming:
+    """A module on a GPU that was idle: its first launches take longer, and none takes quite as long as another."""
+
+    def __init__(self, slow: int) -> None:
+        self.slow, self.launches = slow, 0
+
+    def launch(self, name, grid, block, arrays, outputs):
+        self.launches += 1
+        late = 3 if self.launches <= self.slow else 1 + 1e-4 * (self.launches % 3)
+        cycles = np.arange(1, grid[0] + 1) * 65536 * late
+        return SimpleNamespace(results=lambda: [cycles.astype(np.uint64)])
+
+
+@pytest.mark.parametrize("slow", [0, 1, 4])
+def test_a_gpu_that_begins_slowly_is_asked_until_nothing_is_less(slow):
+    module, group = Warming(slow), PATTERNS[:4]
+    found = banks._timed(module, group)
+    assert [round(cycles, 2) for cycles in found.values()] == [1, 2, 3, 4]
+    assert slow + 5 < module.launches < slow + 10
+
+
+def test_a_gpu_that_gets_faster_without_end_is_asked_sixty_times():
+    module = Warming(0)
+    module.launch = lambda name, grid, block, arrays, outputs: count(module)
+    banks._timed(module, PATTERNS[:1])
+    assert module.launches == 60
+
+
+def count(module):
+    module.launches += 1
+    return SimpleNamespace(results=lambda: [np.array([1 << 62 - module.launches], np.uint64)])
 
 
 def test_a_gpu_that_fails_measures_nothing(monkeypatch):
