@@ -17,7 +17,7 @@ import numpy as np
 from layouts import Layout, LayoutError, cosize, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
-from verify import book, gemm, proof, tiling_counts, tiling_definition, tiling_smem
+from verify import book, gemm, proof, tiling_counts, tiling_definition, tiling_instruction, tiling_smem
 from verify.arithmetic import spelled, walk
 from verify.report import Case
 from verify.subject import Part, Subject, thread_value
@@ -44,13 +44,21 @@ def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         return Case(stated.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts))
     texts = {d.name: stated.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.dealt}
     texts |= {f"smem {operand}": str(layout) for operand, layout in stated.smem.items()}
-    return Case(stated.name, tuple(judge(tiling, prover)), _defect(atom), tuple(texts.items()))
+    verdicts = tuple(judge(tiling, prover))
+    open_ = any(verdict.claim.kind is TilingKind.INSTRUCTION for verdict in verdicts)
+    return Case(stated.name, verdicts, _defect(atom), tuple(texts.items()), expect=_expected(atom) if open_ else "")
 
 
 def _defect(atom: Atom) -> str:
     """The known defect of an atom's layouts; one of its instruction does not touch a tiling."""
     defect = atom.known_defect or ""
     return defect if {part.strip() for part in defect.partition(":")[0].split(",")} & set(atom.operands) else ""
+
+
+def _expected(atom: Atom) -> str:
+    """Why it is known that an atom cannot be compared with its instruction; empty where it is not."""
+    defect = atom.known_defect or ""
+    return atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
 
 
 def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
@@ -61,6 +69,7 @@ def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
     verdicts += tiling_counts.judge(tiling)
     verdicts += [_product(tiling, prover), _law(tiling, prover, verdicts)]
     verdicts += tiling_smem.judge(tiling, prover)
+    verdicts += tiling_instruction.judge(tiling)
     return [_with_replay(verdict, tiling.stated) for verdict in verdicts]
 
 
@@ -295,6 +304,9 @@ def _product(tiling: Tiling, prover: Prover) -> Verdict:
 
 
 def _computed(tiling: Tiling) -> Evidence:
+    other = [why for part in tiling.subject.parts if (why := tiling_instruction.misfit(tiling.subject, part))]
+    if other:  # an instruction of other registers than the atom's fragments cannot be issued on them
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=other[0])
     given = gemm.operands(tiling)
     right = gemm.expected(given)
     try:

@@ -41,6 +41,7 @@ class TilingKind(Enum):
     REGISTERS = "registers"
     CALLS = "calls"
     SMEM = "swizzle atom"
+    INSTRUCTION = "instruction"
 
     @property
     def label(self) -> str:

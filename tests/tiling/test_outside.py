@@ -97,7 +97,7 @@ def test_a_failure_of_ours_costs_one_tiling(
 
 
 ACROSS = (
-    '["mine"]\nshape = [3, 8, 4]\nthr = "1:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
+    '["mine"]\nptx = []\nshape = [3, 8, 4]\nthr = "1:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
     'A = "(1,12):(0,1)"\nB = "(1,32):(0,1)"\nC = "(1,(4,6)):(0,(1,4))"\nsource = "mine"\n'
 )
 

@@ -162,7 +162,8 @@ def test_a_replay_line_gives_the_refutation_again(capsys: pytest.CaptureFixture[
 def test_atoms_of_your_own(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     atoms, tilings = tmp_path / "atoms.toml", tmp_path / "tilings.toml"
     atoms.write_text(
-        '["mine"]\nshape = [16, 8, 8]\nthr = "32:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
+        '["mine"]\nptx = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"\n'
+        'shape = [16, 8, 8]\nthr = "32:1"\ntypes = { D = "f32", A = "f16", B = "f16", C = "f32" }\n'
         'A = "((4,8),(2,2)):((32,1),(16,8))"\nB = "((4,8),2):((16,1),8)"\nC = "((4,8),(2,2)):((32,1),(16,8))"\n'
         'source = "mine"\n',
         encoding="utf-8",
