@@ -12,7 +12,7 @@ from layouts.atoms import AnyAtom, AtomFileError
 from layouts.atoms.atom import Spot
 from layouts.atoms.document import Document, read
 from layouts.atoms.reading import listed
-from layouts.atoms.tables import Found
+from layouts.atoms.tables import Found, by_line
 from verify.completion import completed
 
 SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys of which each of its tables has one
@@ -52,12 +52,17 @@ def meant_for(tables: Mapping[str, object]) -> str:
     """
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
-    inner = [table.keys() for table in tables.values() if isinstance(table, dict)]
+    inner = [_plain_keys(table) for table in tables.values() if isinstance(table, dict)]
     # What names an atom is a tiling, which may state A, B and C too.
     sorts = {
         s for keys in inner for s, signs in SIGNS.items() if keys & signs and (s == "tiling" or "atom" not in keys)
     }
     return sorts.pop() if len(sorts) == 1 else ""
+
+
+def _plain_keys(table: Mapping[str, object]) -> frozenset[str]:
+    """The keys of a table that hold no table themselves: `[my.atom]` is a name with a dot."""
+    return frozenset(key for key, value in table.items() if not isinstance(value, dict))
 
 
 def purpose(path: Path) -> str:
@@ -89,7 +94,7 @@ def atoms(path: Path) -> Found[AnyAtom]:
             whole.append(completed(atom))
         except AtomFileError as error:
             errors += map(document.located, error.errors)
-    return Found(tuple(whole), tuple(errors))
+    return Found(tuple(whole), by_line(errors))
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

@@ -110,6 +110,19 @@ class Entry:
         if errors:
             raise raised(errors)
 
+    def corrected(self, known: Sequence[str]) -> Entry:
+        """The entry with known keys alone; an unknown one is called what it may have been meant for.
+
+        >>> Entry("", "", {"a": "1:0", "q": 1}).corrected(["A", "B"]).table
+        {'A': '1:0'}
+        """
+        table = {key: value for key, value in self.table.items() if key in known}
+        for key, value in self.table.items():
+            meant = "" if key in INSTEAD else likeliest(key, known)
+            if key not in known and meant in known:
+                table.setdefault(meant, value)
+        return replace(self, table=table)
+
     def text(self, value: object, key: str) -> str:
         """A string that is not blank."""
         if not isinstance(value, str):
@@ -261,11 +274,16 @@ def hint(key: str, known: Sequence[str]) -> str:
     """
     if key in INSTEAD and key not in known:
         return INSTEAD[key]
+    meant = likeliest(key, known)
+    return f"did you mean {meant!r}?" if meant else f"known are {', '.join(known)}"
+
+
+def likeliest(key: str, known: Sequence[str]) -> str:
+    """The known key for which an unknown one may have been meant; empty where none is near."""
     lowered = {name.lower(): name for name in known}
     near = [ELSEWHERE.get(key, ""), lowered.get(key.lower(), ""), *get_close_matches(key, known, n=1)]
     near += [lowered[name] for name in get_close_matches(key.lower(), lowered, n=1)]
-    meant = next((name for name in near if name.partition(".")[0] in known), None)
-    return f"known are {', '.join(known)}" if meant is None else f"did you mean {meant!r}?"
+    return next((name for name in near if name.partition(".")[0] in known), "")
 
 
 def _pointed(error: BaseException | None) -> tuple[str, int]:

@@ -82,8 +82,17 @@ def instances(entry: Entry) -> Iterator[Entry]:
 
 
 def stated(entry: Entry) -> Stated:
-    """The atom of an entry without parameters: a copy where it has a Src or a Dst, else an MMA."""
-    return copying.atom(entry) if {"Src", "Dst"} & entry.table.keys() else mma.atom(entry)
+    """The atom of an entry without parameters: a copy where it has a Src or a Dst, else an MMA.
+
+    A key that is misspelled is told, not also that the one for which it was meant is missing.
+    """
+    copy = {"src", "dst"} & {key.lower().removesuffix("layout") for key in entry.table}
+    sort = copying if copy else mma
+    known = list(dict.fromkeys((*sort.SAID, *sort.REQUIRED, *sort.OPTIONAL)))
+    with entry.collected() as read:
+        read(lambda: entry.check_keys(entry.table, "", (), known))
+        found: Stated = read(lambda: sort.atom(entry.corrected(known)))
+    return found
 
 
 def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[str, str]) -> AnyAtom:

@@ -47,7 +47,12 @@ def tables(document: Document, what: str, keys: Collection[str], reader: Callabl
         except AtomFileError as error:
             errors += error.errors
     located = [document.located(error) for error in errors]
-    return Found(tuple(items), tuple(sorted(located, key=lambda error: error.place[:2] if error.place else (0, 0))))
+    return Found(tuple(items), by_line(located))
+
+
+def by_line(errors: Iterable[AtomFileError]) -> tuple[AtomFileError, ...]:
+    """Errors in the order of the places in their file; those that have none come first."""
+    return tuple(sorted(errors, key=lambda error: error.place[:2] if error.place else (0, 0)))
 
 
 def named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:

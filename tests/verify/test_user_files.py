@@ -132,14 +132,14 @@ def test_a_gap_that_is_filled_in_by_hand_is_no_gap(tmp_path: Path) -> None:
 
 
 ERRORS = [
-    (MINIMAL.replace("A =", "a ="), ["F:1:2: MIN.A: missing", "F:3:1: MIN.a: unknown key; did you mean 'A'?"]),
-    (
-        MINIMAL.replace("B =", "BLayout ="),
-        ["F:1:2: MIN.B: missing", "F:4:1: MIN.BLayout: unknown key; did you mean 'B'?"],
-    ),
+    (MINIMAL.replace("A =", "a ="), ["F:3:1: MIN.a: unknown key; did you mean 'A'?"]),
+    (MINIMAL.replace("B =", "BLayout ="), ["F:4:1: MIN.BLayout: unknown key; did you mean 'B'?"]),
+    (MINIMAL.replace("ptx =", "PTX ="), ["F:2:1: MIN.PTX: unknown key; did you mean 'ptx'?"]),
+    (MINIMAL.replace("A =", "a =").replace("C =", "q ="), ["F:1:2: MIN.C: missing", "F:3:1: MIN.a:", "F:5:1: MIN.q:"]),
     (MINIMAL + 'ThrID = "32:1"', ["F:6:1: MIN.ThrID: unknown key; did you mean 'thr'?"]),
     (MINIMAL + 'D = "32:1"', ["F:6:1: MIN.D: unknown key; D has the layout of C: state C alone"]),
     (MINIMAL.replace('["MIN"]', "[SM80.x]"), ['F:1:2: SM80: a name with a dot stands in quotes: ["SM80.x"]']),
+    (MINIMAL.replace('["MIN"]', "[my.atom]"), ['F:1:2: my: a name with a dot stands in quotes: ["my.atom"]']),
     (MINIMAL.replace('["MIN"]\n', ""), ['F:1:1: ptx: ptx, A, B, C stand in no table: a line ["NAME"] belongs above']),
     (MINIMAL.replace("(16,8))", "(16,8)"), ["F:5:34: MIN.C: cannot read"]),
     (MINIMAL + "shape = [16, 8]\nthr = 32", ["F:6:1: MIN.shape: expected", "F:7:1: MIN.thr: expected a string"]),
@@ -169,6 +169,14 @@ def test_every_error_is_told_with_its_line_and_costs_no_other_atom(
         assert run(capsys, tmp_path, f"{text}\n{other}", "--list")[:2] == (2, "OTHER\n")
         junit = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book", "--format", "junit")[1]
         assert junit.count("<error") == len(said)
+
+
+def test_errors_are_told_by_line_whoever_finds_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What the instruction cannot say is found after all that the file alone shows."""
+    gap = MINIMAL.replace(f'"{MMA}"', '"tcgen05.mma.cta_group::1.kind::f16"')
+    code, _, err = run(capsys, tmp_path, gap + MINIMAL.replace("MIN", "LATER").replace("A =", "q ="))
+    told = [int(line.split(":")[2]) for line in err.splitlines() if line.startswith("lanecheck: ")]
+    assert code == 2 and len(told) == 4 and told == sorted(told)
 
 
 def test_every_error_of_tilings_and_movements_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -352,13 +360,12 @@ def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f"{FULL}\n{MINIMAL.replace('MIN', 'BAD').replace('A =', 'a =')}", encoding="utf-8")
     entries, problem = Checker().read(path)
-    assert ([entry.name for entry in entries], problem) == (["MIN", "BAD.A", "BAD.a"], "")
+    assert ([entry.name for entry in entries], problem) == (["MIN", "BAD.a"], "")
     assert [Checker().verify([entry]).failure.partition("BAD")[2] for entry in entries] == [
         "",
-        ".A: missing",
         ".a: unknown key; did you mean 'A'?",
     ]
-    path.write_text(MINIMAL.replace("A =", "a ="), encoding="utf-8")
+    path.write_text(MINIMAL.replace("A =", "a =").replace("B =", "b ="), encoding="utf-8")
     entries, problem = Checker().read(path)
     assert not entries and problem.count("mine.toml:") == 2
 
