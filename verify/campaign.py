@@ -186,8 +186,8 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
     if same_function(parts[0], parts[1]):
         score.equivalent += 1
         return
-    score.mutants += 1
     verdicts = bench.judge(mutant, proof=True)
+    score.mutants += 1  # once it was judged: an interruption comes meanwhile
     mine = [v for v in verdicts if v.claim.part in mutant.parts]
     answers = {
         "book": _said(mine, Kind.EQUALS, Witness.BOOK),

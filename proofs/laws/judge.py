@@ -10,6 +10,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
@@ -73,7 +74,10 @@ def judge_all(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: in
         yield from map(one, names)
         return
     with processes(jobs) as pool:
-        yield from pool.map(one, names)
+        with _deaf_to_interruption():
+            waiting = [pool.submit(one, name) for name in names]
+        for future in waiting:  # not by `map`, which cancels what waits: a pool that ends then fails on that
+            yield future.result()
 
 
 @contextmanager
@@ -89,10 +93,22 @@ def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[Pro
         try:
             yield pool
         except BaseException:
-            pool.shutdown(wait=False, cancel_futures=True)
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
+
+
+@contextmanager
+def _deaf_to_interruption() -> Iterator[None]:
+    """A block in which Ctrl-C is passed over, by the processes that it starts even before their first line is run."""
+    if threading.current_thread() is not threading.main_thread():
+        yield  # Ctrl-C is the main thread's affair, and no other may say how it is met
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _judge_named(name: str, engines: tuple[str, ...], seeds: int) -> Judgement:

@@ -5,6 +5,8 @@ import importlib
 import json
 import os
 import signal
+import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +14,8 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify import atlas, atom, cli, laws, movement, mutate, tiling
+from proofs.laws.judge import judge_all
+from verify import atlas, atom, cli, law_report, laws, movement, mutate, tiling
 from verify.judgement import Court
 
 ROOT = Path(__file__).parents[2]
@@ -119,3 +122,36 @@ def test_an_interruption_before_anything_is_found_is_one_line(
     monkeypatch.setattr("verify.selection.pool", stopped)
     assert atom.main(ATOMS) == cli.Exit.INTERRUPTED
     assert capsys.readouterr() == ("", "lanecheck: interrupted\n")
+
+
+def test_a_mutant_that_was_being_judged_is_none_that_survives(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert mutate.main(["SM80_16x8x16_F32F16F16F32_TN"]) == 130
+    assert capsys.readouterr().out.endswith(" origins not judged\n")
+
+
+def test_processes_of_laws_that_are_interrupted_end_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    for _ in range(3):
+        running = judge_all(law_report.names(False), ("z3",), 1, jobs=2)
+        next(running)
+        with pytest.raises(KeyboardInterrupt):
+            running.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
+    assert failures == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a child process is seen in /proc alone")
+def test_processes_that_are_just_starting_are_deaf_to_ctrl_c() -> None:
+    """It reaches them all, those too that have not come to their first line."""
+    words = [sys.executable, "-m", "verify.laws", "--solver", "z3", "--jobs", "3"]
+    run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    born, known = Path(f"/proc/{run.pid}/task/{run.pid}/children"), set[str]()
+    while run.poll() is None and len(known) < 4:  # the first keeps count of what is shared
+        children = born.read_text().split()
+        threading.Event().wait(0.04)  # until Python answers signals there, and no longer
+        for child in {*children} - known:
+            os.kill(int(child), signal.SIGINT)
+        known.update(children)
+    run.terminate()
+    assert len(known) == 4 and "Traceback" not in run.communicate()[1]
