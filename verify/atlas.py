@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,8 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument("--write", metavar="DIR", help="write it there too, as Markdown, JSON and HTML")
     options = parser.parse_args(argv)
     atlas = _atlas(options)
+    if not atlas.rows and atlas.exit in (cli.Exit.USAGE, cli.Exit.CONTRADICTION):
+        return atlas.exit  # what is wrong was told, and there is nothing else
     if options.write:
         _write(atlas, Path(options.write))
     told = _rendered(atlas, options.format, options.quiet)
@@ -45,23 +48,20 @@ def _main(argv: Sequence[str] | None) -> int:
 def _atlas(options: argparse.Namespace) -> Atlas:
     witnesses = selection.witnesses(options.witness)
     selection.take_files(options)
-    pool = selection.pool(options.atoms)
+    pool = selection.pool(options.atoms, options)
     names = selection.chosen(options.names, options.arch, pool)
 
-    from layouts.atoms import AtomFileError
     from verify.atlas_book import unclaimed
     from verify.atlas_table import tabulate
     from verify.judgement import Court
 
     everything = not (options.names or options.arch or options.atoms)
     beside = unclaimed(pool.values()) if everything else ()
-    try:
-        with cli.uncollected():
-            whole = tabulate(
-                (pool[name] for name in names), Court(witnesses), beside, options.quiet, options.allow_unchecked
-            )
-    except AtomFileError as error:
-        raise cli.UsageError(str(error)) from error
+    with cli.uncollected():
+        atoms = (pool[name] for name in names)
+        whole = tabulate(atoms, Court(witnesses), beside, options.quiet, options.allow_unchecked)
+    if getattr(options, "malformed", ()) and whole.exit not in (cli.Exit.CONTRADICTION, cli.Exit.INTERRUPTED):
+        whole = replace(whole, exit=cli.Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole
 
 

@@ -17,11 +17,12 @@ from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
 from isa_tables.signature import find, signature
 from layouts.atoms import AnyAtom
-from proofs.progress import each
+from proofs.progress import Progress, each
+from verify.apart import attempt
 from verify.atlas_book import Silent, as_atom
-from verify.cli import Exit
+from verify.cli import Exit, complain
 from verify.judgement import Court
-from verify.report import REQUIRED, Case, Report
+from verify.report import REQUIRED, Case, Failure, Report
 from verify.verdict import Origin, Status, Verdict, Witness, origin
 
 COMPUTED = "no matrix instruction"
@@ -243,16 +244,20 @@ def tabulate(
     """The atlas of some atoms, and of instructions that none claims: rows in alphabetical order of their instruction.
 
     Its exit code is a report's: known defects, and only they, may be refuted. An instruction that no atom claims may be
-    UNCHECKED: nobody states anything about it.
+    UNCHECKED: nobody states anything about it. An atom that is refused, or that we fail at, costs no other.
     """
     rows: dict[str, Row] = {}
     bare: dict[str, Row] = {}
     exits: set[Exit] = set()
     witnesses = tuple(witness for witness in Witness if witness in court.witnesses)
 
-    def count(one: AnyAtom | str, _: object) -> None:
+    def count(one: AnyAtom | str, shown: Progress) -> None:
         if not isinstance(one, str):
-            _count(one, instruction(one), rows, court, exits, allow_unchecked)
+            done = attempt(one, lambda atom: _count(atom, instruction(atom), rows, court, exits, allow_unchecked))
+            if isinstance(done, Failure):
+                exits.add(done.code)
+                with shown.aside():
+                    complain(f"lanecheck: {done.message.splitlines()[0]}", done.code)
             return
         (family, name), found = place(one), as_atom(one)
         if isinstance(found, Silent):
@@ -263,8 +268,9 @@ def tabulate(
 
     everything: list[AnyAtom | str] = [*atoms, *unclaimed]
     _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
-    code = next((code for code in (Exit.CONTRADICTION, Exit.REFUTED, Exit.UNKNOWN) if code in exits), Exit.STANDS)
-    code = Exit.INTERRUPTED if missing else code if rows or bare else Exit.NOTHING
+    ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNKNOWN)
+    code = next((code for code in ranked if code in exits), Exit.STANDS if rows or bare else Exit.NOTHING)
+    code = Exit.INTERRUPTED if missing else code
     ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (rows, bare))
     return Atlas(ordered, witnesses, code, beside, missing)
 

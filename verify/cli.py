@@ -245,12 +245,14 @@ def note(errors: Sequence[AtomFileError], options: argparse.Namespace, others: b
     """Print what is wrong with files, and keep it as failures; MalformedError where there are no others to judge."""
     from verify.report import Failure
 
-    told = MalformedError(errors)
+    before = getattr(options, "malformed", ())
+    failures = {Failure(error.key or error.file, str(error), Exit.USAGE): error for error in errors}
+    told = [error for failure, error in failures.items() if failure not in before]
     if errors and not others:
-        raise told
-    if errors:
-        complain(told.shown, Exit.USAGE)
-    options.malformed = tuple(Failure(error.key or error.file, str(error), Exit.USAGE) for error in errors)
+        raise MalformedError(errors)
+    if told:
+        complain(MalformedError(told).shown, Exit.USAGE)
+    options.malformed = tuple(dict.fromkeys((*before, *failures)))
 
 
 def budget(options: argparse.Namespace) -> int:

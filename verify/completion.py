@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -11,13 +11,14 @@ import isa_tables
 from isa_tables.signature import find, signature
 from layouts import Layout, coalesce
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
-from layouts.atoms.atom import raised
+from layouts.atoms.atom import Spot, raised
 from layouts.atoms.mma import SPACES
 from layouts.atoms.reading import Stated, complete
 
 FRAGMENT = {"C": ("C", "D")}  # which operands of an instruction say what an atom's is, the first that it has
 TYPED = ("D", "A", "B", "C")
 EXTENTS = ("M", "N", "K")
+EXTRA = ("E", "SFA", "SFB")  # operands that not every instruction has
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,21 @@ def completed(atom: Stated) -> AnyAtom:
 
     Raises AtomFileError, with every key that no instruction says, or of which two say different things.
     """
-    return _filled(atom) if isinstance(atom, IncompleteAtom) else _placed(atom) if isinstance(atom, Atom) else atom
+    whole = _filled(atom) if isinstance(atom, IncompleteAtom) else _placed(atom) if isinstance(atom, Atom) else atom
+    if foreign := [*_foreign(whole)]:
+        raise raised(foreign)
+    return whole
+
+
+def _foreign(atom: AnyAtom) -> Iterator[AtomFileError]:
+    """An error for each operand that none of the atom's known instructions has."""
+    extra = atom.operands.keys() & EXTRA
+    known = [told for mnemonic in atom.mnemonics if extra and (told := _signature(mnemonic)) is not None]
+    for name in EXTRA if known else ():
+        if name in extra and not any(name in told.operands for told in known):
+            problem = f"{known[0].mnemonic} has no operand {name}"
+            spot = Spot(atom.family.name if atom.family else atom.name, name)
+            yield AtomFileError(atom.file, f"{atom.name}.{name}", problem, spot)
 
 
 def _filled(atom: IncompleteAtom) -> AnyAtom:
@@ -169,15 +184,22 @@ def _placed(atom: Atom) -> Atom:
 @lru_cache(maxsize=8192)
 def _space(mnemonic: str, operand: str) -> str:
     """Where an instruction has an operand; empty where its text chooses, or it has none."""
-    try:
-        told = signature(mnemonic)
-    except isa_tables.IsaError:
+    told = _signature(mnemonic)
+    if told is None:
         return ""
     name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in told.operands), None)
     if name is None:
         return ""
     space = told.operands[name].space
     return "" if any(_may_be(mnemonic, operand, other) for other in SPACES if other != space) else space
+
+
+def _signature(mnemonic: str) -> isa_tables.Signature | None:
+    """An instruction's signature; None where the tables hold no such instruction."""
+    try:
+        return signature(mnemonic)
+    except isa_tables.IsaError:
+        return None
 
 
 def _may_be(mnemonic: str, operand: str, space: str) -> bool:

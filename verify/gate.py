@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -88,11 +88,16 @@ class Checker:
         """The atoms that names mean, of a file or else of the registry, and what is wrong; one of the two is empty."""
         if file is None and not names:
             return [], "which atom? Give a name, or file="
+        pool: Mapping[str, AnyAtom] = registry()
+        errors: tuple[AtomFileError, ...] = ()
         try:
-            pool = selection.pool([] if file is None else [str(file)])
-            return [self._entry(pool[name]) for name in selection.chosen(names, None, pool)], ""
+            if file is not None:
+                found = files.atoms(Path(file))
+                pool, errors = {atom.name: atom for atom in found.items}, found.errors
+            entries = [self._entry(pool[name]) for name in selection.chosen(names, None, pool)]
         except (AtomFileError, UsageError) as error:
-            return [], str(error)
+            return [], "\n".join(map(str, (error, *errors)))
+        return [*entries, *map(_malformed, () if names else errors)], ""
 
     def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
         """The report on some entries, with shipped recordings as the silicon's witness."""

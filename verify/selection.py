@@ -39,10 +39,10 @@ def take_files(options: argparse.Namespace) -> None:
     options.atoms = [*options.atoms, *files]
 
 
-def pool(files: Sequence[str], options: argparse.Namespace | None = None) -> Mapping[str, AnyAtom]:
+def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     """The atoms to choose from: the user's files where given, else the registry.
 
-    What is wrong with a file is a MalformedError; with `options` it is told and kept there, and the rest is given.
+    What is wrong with a file is told, and kept in the options; a MalformedError where there is nothing else in them.
     """
     from layouts.atoms import AtomFileError, registry
     from verify.files import atoms
@@ -62,10 +62,7 @@ def pool(files: Sequence[str], options: argparse.Namespace | None = None) -> Map
             if atom.name in found:
                 errors.append(AtomFileError(file, atom.name, f"stands in {found[atom.name].file} too"))
             found[atom.name] = atom
-    if errors and options is None:
-        raise cli.MalformedError(errors)
-    if options is not None:
-        cli.note(errors, options, bool(found))
+    cli.note(errors, options, bool(found))
     return found
 
 

@@ -10,7 +10,8 @@ from math import prod
 
 import isa_tables
 from verify.arithmetic import lane_of
-from verify.subject import EXTRA, FRAGMENTS, Named, Part, Subject, contracted
+from verify.completion import EXTRA
+from verify.subject import FRAGMENTS, Named, Part, Subject, contracted
 from verify.verdict import Counterexample, Evidence, Status, Witness
 
 

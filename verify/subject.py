@@ -16,14 +16,13 @@ from typing import Any
 import isa_tables
 from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
-from layouts.atoms import Atom, AtomFileError, CopyAtom, IncompleteAtom
+from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.arithmetic import lane_of
-from verify.completion import completed
+from verify.completion import EXTRA, completed
 from verify.formulas import AXES, Formula, formulas
 
 LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
 FRAGMENTS = {"C": ("D", "C")}  # which of the book's operands an atom's operand stands for, where not its own name
-EXTRA = ("E", "SFA", "SFB")
 EXTENTS = ("M", "N", "K")  # what a descriptor may choose
 
 
@@ -204,9 +203,6 @@ def prepare(entry: Atom | IncompleteAtom) -> Subject:
     chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * contracted(atom)}.items())
     named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
     every = known(named)
-    for name in atom.operands.keys() & EXTRA if every else ():
-        if not any(name in instruction.operands for instruction in every):
-            raise AtomFileError(atom.file, f"{atom.name}.{name}", f"{spoken(every[0])} has no operand {name}")
     return joined([_seen(atom, named, instruction) for instruction in every or (None,)])
 
 

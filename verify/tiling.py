@@ -153,7 +153,7 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     from layouts.atoms import registry
     from verify.selection import pool as chosen_from
 
-    pool = chosen_from(options.atoms) if options.atoms else {}
+    pool = chosen_from(options.atoms, options) if options.atoms else {}
     if options.files:
         return ChainMap(dict(pool), registry())  # type: ignore[arg-type]
     return pool if options.atoms else registry()

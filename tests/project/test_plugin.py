@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugin in a repository of a user's own: the entries of files as tests, and the fixture."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -116,14 +117,22 @@ def test_what_is_no_file_of_entries_is_said_in_one_line(guest: Guest) -> None:
     assert done.ret == 4 and "ini option lanecheck: gone.toml: no such file in" in text_of(done)
 
 
-def test_an_operand_that_the_instruction_has_not_is_said_in_one_line(guest: Guest) -> None:
-    """It shows when the atom is judged, not when the file is read."""
+def test_an_operand_that_the_instruction_has_not_costs_no_other_entry(guest: Guest) -> None:
+    """It is an error of its entry, with its line: the others of the file are verified, by a fixture too."""
+    wrong, right = MINE + 'E = "(32,8):(1,32)"\n', MINE.replace("MY_", "THEIRS_")
+    name = re.findall(r'^\["(.*)"\]', right, re.M)[0]
     guest.write(
-        mine_toml=MINE + 'E = "(32,8):(1,32)"\n', test_mine_py="def test_it(verify_atom): verify_atom(file='mine.toml')"
+        mine_toml=wrong + right,
+        test_mine_py=f"""
+def test_all(verify_atom): verify_atom(file='mine.toml')
+def test_one(verify_atom): verify_atom({name!r}, file='mine.toml')
+def test_wrong(verify_atom): verify_atom({name.replace("THEIRS_", "MY_")!r}, file='mine.toml')
+""",
     )
     done = guest.run("--lanecheck", "mine.toml")
-    done.assert_outcomes(failed=2)
-    assert sum(line.endswith("has no operand E") for line in done.outlines) >= 2
+    done.assert_outcomes(failed=3, passed=2)
+    line = wrong.count("\n")
+    assert sum(f"mine.toml:{line}:1: " in told and told.endswith("has no operand E") for told in done.outlines) >= 3
     assert "AtomFileError" not in text_of(done)
 
 

@@ -12,6 +12,7 @@ import pytest
 from isa_tables.mnemonic import said
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
+from verify import atlas, tiling
 from verify import atom as command
 from verify.atlas_book import Silent, as_atom
 from verify.gate import Checker
@@ -382,7 +383,39 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert command.main(["--atoms", str(path)]) == 2
     told = capsys.readouterr()
-    assert "fine  STANDS" in told.out and "has no operand E" in told.err
+    assert "fine  STANDS" in told.out
+    line = 1 + next(i for i, text in enumerate(path.read_text().splitlines()) if text.startswith("E = "))
+    assert told.err.startswith(f"lanecheck: {path}:{line}:1: bad.E: ") and "has no operand E\n" in told.err
+
+
+def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_atlas_and_their_tilings(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, stated = tmp_path / "two.toml", tmp_path / "tilings.toml"
+    bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
+    path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
+    assert atlas.main(["--atoms", str(path), "-q"]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith("1 atoms of 1 instructions: 1 STANDS;") and told.out.endswith("exit 2\n")
+    assert told.err.count("has no operand E\n") == 1
+    stated.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
+    assert tiling.main([str(stated), "--atoms", str(path), "-q"]) == 2
+    told = capsys.readouterr()
+    assert told.out.startswith("2 subjects: 2 stand;") and told.err.count("has no operand E\n") == 1
+    path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
+    right = Court.judge
+
+    def failing(court: Court, atom: AnyAtom) -> list[Verdict]:
+        if atom.name == "bad":
+            raise ZeroDivisionError("planted")
+        return right(court, atom)
+
+    monkeypatch.setattr(Court, "judge", failing)
+    monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
+    assert atlas.main(["--atoms", str(path), "-q"]) == 3
+    told = capsys.readouterr()
+    assert told.out.startswith("1 atoms of 1 instructions: 1 STANDS;") and told.out.endswith("exit 3\n")
+    assert "internal error, bad was not judged: ZeroDivisionError: planted" in told.err
 
 
 def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
