@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from _pytest._io import TerminalWriter
+
     from verify.gate import Checker, Entry
     from verify.report import Report
 
@@ -237,9 +239,11 @@ class Shown:
     def __str__(self) -> str:
         return self.text
 
-    def toterminal(self, writer: pytest.TerminalReporter) -> None:
-        """Print the report."""
-        writer.line(self.text)
+    def toterminal(self, writer: TerminalWriter) -> None:
+        """Print the report within the terminal's columns."""
+        from verify.report.columns import fitted
+
+        writer.write(fitted(self.text, writer.fullwidth))
 
 
 @pytest.hookimpl(hookwrapper=True)  # which an older pytest in somebody's environment knows too

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -46,10 +45,12 @@ def _main(argv: Sequence[str] | None) -> int:
 
 def _extent(text: str) -> tuple[int, int]:
     """The tile's two extents; a size alone is a tile of one column."""
-    found = re.fullmatch(r"(\d{1,9})(?:x(\d{1,9}))?", text)
-    extent = (int(found[1]), int(found[2] or 1)) if found else (0, 0)
-    if 0 in extent:
+    from layouts.atoms.entry import numbers
+
+    found = numbers(text) or [0]
+    if 0 in found or len(found) > 2:
         raise cli.UsageError(f"--onto {text!r}: two positive extents such as 16x8, or one size, are wanted")
+    extent = found[0], found[1] if len(found) == 2 else 1
     if extent[0] * extent[1] > LARGEST:
         raise cli.UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
     return extent

@@ -2,7 +2,10 @@
 """The plugin in a repository of a user's own: the entries of files as tests, and the fixture."""
 
 import re
+import sys
+from collections.abc import Iterator
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -19,11 +22,34 @@ WRONG = MINE.replace('"((4,8),(2,2)):((16,1),(8,64))"', '"((4,8),(2,2)):((8,1),(
 PLAIN = "def test_it(): pass\n"
 
 
+class Keeper:
+    """A plugin that puts the modules back that pytester takes out after a run: all but those of some folder.
+
+    A module that is loaded twice has its classes and constants twice, and other tests hold the first.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path()
+        self.loaded: dict[str, ModuleType] = {}
+
+    def pytest_unconfigure(self) -> None:
+        """Note what a run has loaded."""
+        for name, module in sys.modules.items():
+            if self.folder not in Path(getattr(module, "__file__", None) or "").parents:
+                self.loaded[name] = module
+
+    def put_back(self) -> None:
+        """Put back what was taken out."""
+        for name, module in self.loaded.items():
+            sys.modules.setdefault(name, module)
+
+
 class Guest:
     """A repository with some files, in which pytest runs in this process."""
 
-    def __init__(self, pytester: pytest.Pytester) -> None:
-        self.pytester = pytester
+    def __init__(self, pytester: pytest.Pytester, keeper: Keeper) -> None:
+        self.pytester, self.keeper = pytester, keeper
+        keeper.folder = pytester.path
 
     def write(self, **files: str) -> None:
         for name, text in files.items():
@@ -32,7 +58,10 @@ class Guest:
             path.write_text(text, encoding="utf-8")
 
     def run(self, *arguments: str) -> pytest.RunResult:
-        return self.pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "no:hypothesispytest", *arguments)
+        options = ("-p", "no:cacheprovider", "-p", "no:hypothesispytest")
+        done = self.pytester.runpytest_inprocess(*options, *arguments, plugins=[self.keeper])
+        self.keeper.put_back()
+        return done
 
     def collected(self, *arguments: str) -> list[str]:
         """The tests of a run, by name."""
@@ -41,12 +70,27 @@ class Guest:
 
 
 @pytest.fixture
-def guest(pytester: pytest.Pytester) -> Guest:
-    return Guest(pytester)
+def keeper() -> Iterator[Keeper]:
+    kept = Keeper()
+    yield kept
+    kept.put_back()
+
+
+@pytest.fixture
+def guest(keeper: Keeper, pytester: pytest.Pytester) -> Guest:
+    """A guest; what is asked for first ends last, after pytester has taken modules out."""
+    return Guest(pytester, keeper)
 
 
 def text_of(done: pytest.RunResult) -> str:
     return "\n".join([*done.outlines, *done.errlines])
+
+
+def test_what_a_run_imports_stays_but_for_the_guest_s_own(guest: Guest) -> None:
+    sys.modules.pop("colorsys", None)
+    guest.write(test_it_py="import colorsys\ndef test_it(): pass\n")
+    guest.run().assert_outcomes(passed=1)
+    assert "colorsys" in sys.modules and "test_it" not in sys.modules
 
 
 @pytest.mark.slow
@@ -162,6 +206,17 @@ def test_the_fixture_finds_the_file_beside_the_test(guest: Guest) -> None:
     done = guest.run()
     done.assert_outcomes(passed=1, failed=2)
     assert "equals PTX ISA 9.7.14.5.7" in text_of(done) and "no atom is named 'SM99'" in text_of(done)
+
+
+@pytest.mark.parametrize(("columns", "file"), [("80", "wrong.toml"), ("70", "tiling.toml")])
+def test_a_report_fits_the_terminal(guest: Guest, monkeypatch: pytest.MonkeyPatch, columns: str, file: str) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    guest.write(wrong_toml=WRONG, tiling_toml=TILING + 'A = "(32,8):(1,32)"\n')
+    done = guest.run("--lanecheck", file, "-rN")
+    done.assert_outcomes(failed=1)
+    told = done.outlines[next(i for i, line in enumerate(done.outlines) if line.startswith("____")) :]
+    long = [line for line in told if len(line) > int(columns) and str(guest.pytester.path) not in line]
+    assert long == [] and any("REFUTED" in line for line in told)
 
 
 def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import pytest
 
-from tests.project.test_plugin import MINE, Guest, guest, text_of
+from tests.project.test_plugin import MINE, Guest, guest, keeper, text_of
 
 pytest_plugins = ["pytester"]
-__all__ = ["guest"]
+__all__ = ["guest", "keeper"]
 
 (PTX,) = (line for line in MINE.splitlines() if line.startswith("ptx"))
 FIXTURE = "def test_it(verify_atom): verify_atom('MY_16x8x16*', file='mine.toml'{})\n"
