@@ -191,7 +191,7 @@ LDSM = "SM75_U32x4_LDSM_N"
         (lambda: CopyAtom.of(registry()[LDSM], 48).values("src"), "48"),
         (lambda: CopyAtom(Layout(2), *[Layout((1, 8), (0, 1))] * 3), "src = .* has 1 threads, thr = 2:1 has 2"),
         (lambda: make_tiled_copy(move(), Layout((4, 2), (1, 5))), "name each thread and value once"),
-        (lambda: make_tiled_copy(move(), Layout((4, 8), (8, 2))), "name each thread .* overlapping"),
+        (lambda: make_tiled_copy(move(), Layout((4, 8), (8, 2))), r"threads \(4,8\):\(8,2\) .* name each thread"),
         (
             lambda: make_tiled_copy(CopyAtom("1:0", *["(1,2):(0,1)"] * 3), Layout((2, 2)), Layout((3, 2))),
             r"2 values cuts across the modes of \(\(2,2\),\(3,2\)\):\(\(3,12\),\(1,6\)\)",
