@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import Atom, CopyAtom, registry
+from tests.cases import each
 
 COUNTS = {
     **{"SM61": 2, "SM70": 8, "SM75": 3, "SM80": 65, "SM89": 8, "SM90": 6, "UniversalFMA": 5},
@@ -119,7 +120,7 @@ def test_the_facts_of_a_family_are_those_that_were_printed_by_a_compiler(name: s
     assert hashlib.sha256(text.encode()).hexdigest() == FACTS[name]
 
 
-@pytest.mark.parametrize("atom", [a for a in dense() if NAME.fullmatch(a.name)], ids=lambda a: a.name)
+@each("atom", [a for a in dense() if NAME.fullmatch(a.name)], ids=lambda a: a.name)
 def test_a_name_says_the_same_as_the_entry(atom: Atom) -> None:
     found = NAME.fullmatch(atom.name)
     assert found is not None
@@ -147,14 +148,14 @@ def test_a_scalar_atom_has_the_types_of_its_name_and_no_instruction(atom: Atom) 
     assert (atom.ptx, atom.shape, atom.thr) == ((), (1, 1, 1), "1:0")
 
 
-@pytest.mark.parametrize("atom", dense(), ids=lambda a: a.name)
+@each("atom", dense(), ids=lambda a: a.name)
 def test_each_operand_has_as_many_points_as_its_tile_has_elements(atom: Atom) -> None:
     m, n, k = atom.shape
     for text, tile in zip(operand_text(atom), (m * k, n * k, m * n), strict=True):
         assert prod(extents(text.split(":")[0])) == tile
 
 
-@pytest.mark.parametrize("text", sorted({t for a in dense() for t in operand_text(a)}))
+@each("text", sorted({t for a in dense() for t in operand_text(a)}))
 def test_each_operand_layout_deals_every_element_once(text: str) -> None:
     """By the definition, on the flat extents and strides: that the profiles differ is not seen this way."""
     shape, stride = map(extents, text.split(":"))

@@ -14,13 +14,14 @@ import pytest
 from gpu_checks.coded_text import families
 from gpu_checks.sources import module, probe_of
 from isa_tables.signature import mnemonics, runs_on, signature
+from tests.cases import each
 
 EVERY = [signature(name) for name in mnemonics()]
 KINDS = ("mxf8f6f4", "mxf4", "mxf4nvf4")
 LETTERS = {"b32": "r", "s32": "r", "f32": "f", "f64": "d"}
 
 
-@pytest.mark.parametrize("s", EVERY, ids=lambda s: s.mnemonic)
+@each("s", EVERY, ids=lambda s: s.mnemonic)
 def test_the_instruction_is_issued_with_the_registers_of_its_signature(s):
     text = module([s])
     (line,) = re.findall(r'asm volatile\("(.*);"', text)
@@ -44,7 +45,7 @@ def test_a_module_keeps_its_instructions_apart():
     assert text.count("asm volatile") == 3
 
 
-@pytest.mark.parametrize("s", EVERY[::7], ids=lambda s: s.mnemonic)
+@each("s", EVERY[::7], ids=lambda s: s.mnemonic)
 def test_shape_and_tile_leave_no_trace_in_the_text(s):
     # So no map of elements can be in it: the text knows registers, packing and types alone.
     blind = {name: replace(f, extent=(0, 0)) for name, f in s.operands.items()}
@@ -55,7 +56,7 @@ SPARSE = [signature(name) for name in mnemonics("mma.sp*") if "block_scale" not 
 WIDE = [signature(name) for name in mnemonics("wgmma.mma_async.sync") if ".m64n24k" in name]
 
 
-@pytest.mark.parametrize("s", SPARSE, ids=lambda s: s.mnemonic)
+@each("s", SPARSE, ids=lambda s: s.mnemonic)
 def test_a_sparse_instruction_is_issued_once_for_each_selector(s):
     first, *lines = re.findall(r'asm volatile\("(mma.*);"', module([s]))
     assert [line.rpartition(", ")[2] for line in lines] == [str(f) for f in s.select["F"]] and first == lines[0]
@@ -196,7 +197,7 @@ def test_what_needs_a_newer_gpu_has_kernels_to_assemble():
 TENSOR = [signature(m) for f in ("ld", "st") for m in mnemonics(f"tcgen05.{f}.sync")]
 
 
-@pytest.mark.parametrize("s", TENSOR, ids=lambda s: s.mnemonic)
+@each("s", TENSOR, ids=lambda s: s.mnemonic)
 def test_a_move_to_tensor_memory_is_issued_once_and_waited_for(s):
     (line,) = re.findall(rf'asm volatile\("({re.escape(s.mnemonic)} [^"]*wait[^"]*)" : ', module([s]))
     does = s.mnemonic[8:10]

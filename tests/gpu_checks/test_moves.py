@@ -15,6 +15,7 @@ from gpu_checks.record import record
 from gpu_checks.store import recordings
 from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
+from tests.cases import each
 from tests.gpu_checks.simulated import INFO, Simulated
 
 ALL = ("ldmatrix", "stmatrix", "movmatrix")
@@ -35,7 +36,7 @@ def expected(name, lane, byte):
     return [8 * q + r, 2 * e + low]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_every_byte_of_a_move_is_followed(name):
     found = made(name)
     assert found.sound and found.trials == 8
@@ -43,7 +44,7 @@ def test_every_byte_of_a_move_is_followed(name):
     assert found.places.tolist() == [[expected(name, lane, byte) for byte in range(bytes_)] for lane in range(lanes)]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_recorded_gpu_moves_so_too(name):
     (found,) = recordings().moves[name]
     assert found.sound and found.gpu == "NVIDIA H200"

@@ -17,6 +17,7 @@ from gpu_checks.tcgen05 import fits, names
 from gpu_checks.values import Refused
 from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
+from tests.cases import each
 from tests.gpu_checks.simulated import INFO, Simulated
 from tests.gpu_checks.test_kernels import NO_NVCC, known
 
@@ -64,7 +65,7 @@ def expected(s):
     return re.sub(r"\{([A-Z]+)\}|([a-z]\w*)", lambda n: stands_for(n[1] or n[2]), s.asm), registers, given
 
 
-@pytest.mark.parametrize("s", EVERY, ids=label)
+@each("s", EVERY, ids=label)
 def test_the_instruction_is_issued_with_the_registers_of_its_signature(s):
     before, operands, outputs, inputs = issued(s)
     want, registers, given = expected(s)
@@ -78,7 +79,7 @@ def test_the_instruction_is_issued_with_the_registers_of_its_signature(s):
     assert len(registers) == sum(f.regs for f in s.operands.values() if f.space == "reg")
 
 
-@pytest.mark.parametrize("s", EVERY, ids=label)
+@each("s", EVERY, ids=label)
 def test_the_kernel_uses_one_cta_group_and_gives_back_what_it_allocates(s):
     text = module([s])
     group = re.search(r"cta_group::(\d)", s.mnemonic)
@@ -92,7 +93,7 @@ def test_the_kernel_uses_one_cta_group_and_gives_back_what_it_allocates(s):
     assert f"rank == 0 && thread < {s.lanes})" in text
 
 
-@pytest.mark.parametrize("s", EVERY[::5], ids=label)
+@each("s", EVERY[::5], ids=label)
 def test_shape_and_tile_leave_no_trace_in_the_text(s):
     # So no map of elements can be in it: the text knows registers, spaces and the operand list alone.
     blind = {name: replace(f, extent=(0, 0), values=0, copies=1) for name, f in s.operands.items()}
@@ -107,7 +108,7 @@ def test_every_tcgen05_instruction_has_kernels_of_one_sort():
         assert has_kernels(s) or not s.mnemonic.startswith("tcgen05")
 
 
-@pytest.mark.parametrize("s", EVERY[::5], ids=label)
+@each("s", EVERY[::5], ids=label)
 def test_a_gpu_that_could_run_it_is_told_that_no_probe_reads_it(s):
     sm = next(sm for sm in ("sm_100a", "sm_103a") if runs_on(s, sm))
     machine = Simulated({}, info=replace(INFO, sm=sm))
@@ -117,7 +118,7 @@ def test_a_gpu_that_could_run_it_is_told_that_no_probe_reads_it(s):
     assert machine.runs == []
 
 
-@pytest.mark.parametrize("s", EVERY[::5], ids=label)
+@each("s", EVERY[::5], ids=label)
 def test_a_gpu_that_has_not_got_it_says_what_it_needs(s):
     machine = Simulated({})
     with pytest.raises(Refused, match=rf"^needs {' or '.join(s.targets)}; Simulated is sm_90a$"):

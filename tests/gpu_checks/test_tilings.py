@@ -18,6 +18,7 @@ from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
 from gpu_checks.values import Unavailable
 from gpu_checks.worker import WorkerError
+from tests.cases import each
 from tests.gpu_checks import tiled_machine
 from tests.gpu_checks.test_kernels import NO_NVCC
 
@@ -44,7 +45,7 @@ def block(tiling, matrices):
     return whole
 
 
-@pytest.mark.parametrize("tiling", SHIPPED, ids=lambda tiling: tiling.name)
+@each("tiling", SHIPPED, ids=lambda tiling: tiling.name)
 def test_the_index_expressions_compute_the_product(tiling):
     """Every instruction as the ISA states it, every address from the kernel's text: a CTA's block of A @ B, exactly."""
     matrices = draw(tiling, 1)
@@ -62,7 +63,7 @@ def test_one_wrong_stride_makes_another_product(tiling):
     assert not np.array_equal(tiled_machine.block(wrong[name], matrices, 1, 1), block(tiling, matrices)), name
 
 
-@pytest.mark.parametrize("tiling", SHIPPED, ids=lambda tiling: tiling.name)
+@each("tiling", SHIPPED, ids=lambda tiling: tiling.name)
 def test_every_sum_is_exact_in_its_type(tiling):
     """The largest sum that the drawn numbers could make, whatever their signs, is exact in every type on the way."""
     exact = {"f16": 2**11, "bf16": 2**8, "f32": 2**24, "f64": 2**53, "s32": 2**31 - 1}

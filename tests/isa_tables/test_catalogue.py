@@ -13,6 +13,7 @@ import pytest
 
 from isa_tables import IsaError, NotInIsa, UnknownInstruction, families, instruction, mnemonics, runs_on
 from isa_tables.signature import DENSE, signature
+from tests.cases import each
 
 # The syntax of PTX ISA 9.7.14.5.14 with its notes, and of 9.7.1.23 and 24: mnemonic, target, first PTX version.
 ISA = """
@@ -81,14 +82,14 @@ def test_each_family_is_listed_apart() -> None:
     assert sizes == {"mma.sync": 110, "mma.sync.kind::f8f6f4": 50, "dp4a": 4, "dp2a": 8, "wgmma": 0}
 
 
-@pytest.mark.parametrize("mnemonic", sorted(isa_mnemonics()))
+@each("mnemonic", sorted(isa_mnemonics()))
 def test_targets_and_versions_are_those_of_the_isa_notes(mnemonic: str) -> None:
     found = signature(mnemonic)
     assert (found.targets, found.ptx) == isa_mnemonics()[mnemonic]
     assert found.mnemonic == mnemonic
 
 
-@pytest.mark.parametrize("mnemonic", [name for name in mnemonics() if name.startswith("mma")])
+@each("mnemonic", [name for name in mnemonics() if name.startswith("mma")])
 def test_registers_are_those_of_the_fragment_tables(mnemonic: str) -> None:
     found = signature(mnemonic).operands
     shape = next(word for word in mnemonic.split(".") if re.fullmatch(r"m\d+n\d+k\d+", word))
@@ -103,7 +104,7 @@ def test_registers_are_those_of_the_fragment_tables(mnemonic: str) -> None:
         assert found[name].reg_type == ("f64" if found[name].type == "f64" else "b32")
 
 
-@pytest.mark.parametrize("mnemonic", mnemonics())
+@each("mnemonic", mnemonics())
 def test_elements_fill_their_registers_and_tiles(mnemonic: str) -> None:
     found = signature(mnemonic)
     for fragment in found.operands.values():

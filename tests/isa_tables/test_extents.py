@@ -7,6 +7,7 @@ import pytest
 
 from isa_tables import NotInIsa, UnknownInstruction, instruction, mnemonics
 from isa_tables.signature import signature
+from tests.cases import each
 
 F16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 DENSE = "tcgen05.mma.cta_group::1.kind::f16"
@@ -58,7 +59,7 @@ def every_extent(mnemonic: str) -> set[tuple[int, int, int]]:
     return found
 
 
-@pytest.mark.parametrize("row", table_39(), ids=str)
+@each("row", table_39(), ids=str)
 def test_the_extents_of_tcgen05_are_those_of_the_isa(row: tuple[str, bool, int, bool]) -> None:
     kind, ws, group, sparse = row
     names = [

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from isa_tables import where
 from isa_tables.formula import evaluate
 from isa_tables.parsing import MAX_BYTES, MAX_DEPTH, FormulaError, parse
+from tests.cases import each
 
 NAMES = {"%laneid": False, "i": False, "groupID": False, "delta": True}
 VALUES = {"%laneid": 21, "i": 6, "groupID": 5, "delta": -3}
@@ -146,7 +147,7 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "column", "reason"), REFUSED)
+@each(("text", "column", "reason"), REFUSED)
 def test_what_is_outside_the_language_is_refused_at_its_column(text: str, column: int, reason: str) -> None:
     with pytest.raises(FormulaError) as error:
         parse(text, NAMES)

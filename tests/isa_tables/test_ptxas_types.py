@@ -14,6 +14,7 @@ from isa_tables import mnemonics, runs_on
 from isa_tables.mnemonic import Said, said
 from isa_tables.schema import WIDTH
 from isa_tables.signature import signature
+from tests.cases import each
 from tests.isa_tables.ptxas_types import FEW, PTX, RELEASE, TARGETS, Question, ask, questions, read
 from tests.isa_tables.test_ptxas import MISSING, release
 
@@ -82,7 +83,7 @@ def test_every_question_has_its_answer() -> None:
     assert (len(QUESTIONS), sum(map(len, ANSWERS.values()))) == (348, 713)
 
 
-@pytest.mark.parametrize("mnemonic", QUESTIONS)
+@each("mnemonic", QUESTIONS)
 def test_the_tables_list_what_ptxas_takes_where_it_takes_it(mnemonic: str) -> None:
     ours, theirs = by_tables(QUESTIONS[mnemonic]), by_ptxas(QUESTIONS[mnemonic])
     assert {types for types, targets in ours.items() if targets - theirs.get(types, frozenset())} == set()

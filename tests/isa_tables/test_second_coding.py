@@ -17,6 +17,7 @@ import pytest
 
 import isa_tables
 from isa_tables import Instruction, instruction, mnemonics
+from tests.cases import each
 
 Place = tuple[int, int]
 PTX = Path(isa_tables.__file__).parent / "ptx"
@@ -111,7 +112,7 @@ def is_bijection(mma: Instruction) -> bool:
     return True
 
 
-@pytest.mark.parametrize("mnemonic", mnemonics())
+@each("mnemonic", mnemonics())
 def test_the_tables_say_what_the_second_coding_says(mnemonic: str) -> None:
     mma = instruction(mnemonic)
     assert wrong_operands(mnemonic, mma) == []

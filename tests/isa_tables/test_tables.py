@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import isa_tables
 from isa_tables import NotInIsa, TableError, UnknownInstruction, instruction, mnemonics
 from isa_tables.signature import signature
+from tests.cases import each
 
 PTX = Path(isa_tables.__file__).parent / "ptx"
 NAME = "mma_m16n8k16_16b.toml"
@@ -382,7 +383,7 @@ def test_shipped_files_are_found_whatever_the_working_directory(tmp_path: Path) 
         os.chdir(before)
 
 
-@pytest.mark.parametrize("path", sorted(PTX.glob("*.toml")), ids=lambda path: path.stem)
+@each("path", sorted(PTX.glob("*.toml")), ids=lambda path: path.stem)
 def test_shipped_files_cite_their_section(path: Path) -> None:
     text = path.read_text()
     assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")

@@ -12,6 +12,7 @@ import pytest
 import isa_tables
 from isa_tables import IsaError, NotInIsa, TableError, instruction, mnemonics, smem
 from isa_tables.signature import signature
+from tests.cases import each
 
 PTX = Path(isa_tables.__file__).parent / "ptx"
 MMA = "tcgen05.mma{}.cta_group::{}.kind::{}"
@@ -20,9 +21,9 @@ KINDS = {"f16": (16, 16), "tf32": (8, 32), "f8f6f4": (32, 8), "i8": (32, 8)}
 SCALED = {"mxf8f6f4.block_scale": (32, 8), "mxf4.block_scale": (64, 4), "mxf4nvf4.block_scale.block16": (64, 4)}
 
 
-@pytest.mark.parametrize("group", [1, 2])
-@pytest.mark.parametrize("sparse", [False, True])
-@pytest.mark.parametrize("kind", [*KINDS, *SCALED])
+@each("group", [1, 2])
+@each("sparse", [False, True])
+@each("kind", [*KINDS, *SCALED])
 def test_k_is_that_of_the_kind(kind: str, sparse: bool, group: int) -> None:
     k, bits = {**KINDS, **SCALED}[kind]
     found = signature(MMA.format(".sp" * sparse, group, kind))
@@ -48,7 +49,7 @@ def halves(extent: int, at: int) -> int:
     return [*(0 for _ in range(extent // 2)), *(1 for _ in range(extent // 2))][at]
 
 
-@pytest.mark.parametrize("name", [name for name in mnemonics("tcgen05.mma*") if "cta_group::2" in name])
+@each("name", [name for name in mnemonics("tcgen05.mma*") if "cta_group::2" in name])
 def test_each_of_two_ctas_has_half_of_the_rows_of_a_and_of_the_columns_of_b(name: str) -> None:
     found = instruction(name)
     a, b = found.operands["A"], found.operands["B"]

@@ -10,12 +10,13 @@ import pytest
 
 from isa_tables import NotInIsa, UnknownInstruction, instruction, mnemonics, runs_on
 from isa_tables.signature import signature
+from tests.cases import each
 from tests.isa_tables.test_ptxas import MISSING, assembles
 
 NAMES = [name for head in ("cp", "ld", "st") for name in mnemonics(f"{head}*") if name.split(".")[0] == head]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@each("name", NAMES)
 def test_the_thread_holds_what_lies_side_by_side(name: str) -> None:
     for size in signature(name).select.get("bytes", (0,)):
         found = instruction(name, **({"bytes": size} if size else {}))

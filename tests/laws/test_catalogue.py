@@ -16,6 +16,7 @@ from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
 from proofs.laws.judge import judge, shipped
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
+from tests.cases import each
 
 LAWS = [name for name, law in shipped().items() if not law.why_open]
 A_LAW = 'statement = "s"\nsource = "t"\ninteger = "x"\nmutants = [{ why = "w", goal = ["x == 1"] }]\n'
@@ -40,7 +41,7 @@ def test_law_is_proved_by_the_second_solver(name: str) -> None:
     assert set(answers.values()) == {"unsat"}, answers
 
 
-@pytest.mark.parametrize("name", [n for n in LAWS if not shipped()[n].functions and shipped()[n].bits is None])
+@each("name", [n for n in LAWS if not shipped()[n].functions and shipped()[n].bits is None])
 def test_law_holds_on_small_numbers_in_plain_python(name: str) -> None:
     """The same formula on every small assignment: what is proved is not an artefact of the encoding."""
     law = shipped()[name]
@@ -199,7 +200,7 @@ def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.Mon
     assert list(certificates.unproved(tmp_path)) == ["U: proved anew, its certificate is another"]
 
 
-@pytest.mark.parametrize("name", LAWS)
+@each("name", LAWS)
 def test_every_part_of_a_goal_is_mutated(name: str) -> None:
     """By a declared mutant, or put off by one."""
     law = shipped()[name]

@@ -3,16 +3,15 @@
 
 from __future__ import annotations
 
-import pytest
-
 from proofs.laws.judge import shipped
+from tests.cases import each
 from tests.laws import test_induction, test_induction_parts, test_induction_runs  # noqa: F401  # they say which laws they are about
 from tests.laws.induction import AT_RANDOM, BY_BRUTE_FORCE, RANKS
 
 BY_INDUCTION = [name for name, law in shipped().items() if law.induction]
 
 
-@pytest.mark.parametrize("name", BY_INDUCTION)
+@each("name", BY_INDUCTION)
 def test_an_induction_is_tried_both_ways(name: str) -> None:
     """A new law with an induction fails here until a test states what it gives, at every rank and at random ones."""
     assert name in BY_BRUTE_FORCE, f"{name}: no test by brute force at ranks 1 to 4"

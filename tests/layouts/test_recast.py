@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as hyp
 
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, congruent, downcast, recast, size, upcast
+from tests.cases import each
 from tests.layouts import strategies as st
 from tests.layouts.test_swizzle import SMALL, swizzle_value, swizzles
 
@@ -106,8 +107,8 @@ def test_downcast_needs_exactly_one_mode_of_stride_1(layout):
         downcast(Layout.parse(layout), 2)
 
 
-@pytest.mark.parametrize("swizzle", SMALL, ids=str)
-@pytest.mark.parametrize("n", [1, 2, 4, 8, 32, 512])
+@each("swizzle", SMALL, ids=str)
+@each("n", [1, 2, 4, 8, 32, 512])
 def test_upcast_of_a_swizzle_exists_exactly_when_its_words_move_as_words(swizzle, n):
     whole = max(swizzle.period, n)
     moves = [swizzle_value(swizzle, x) // n for x in range(2 * whole)]

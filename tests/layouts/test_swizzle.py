@@ -18,6 +18,7 @@ from layouts import (
     rank,
     size,
 )
+from tests.cases import each
 from tests.layouts import strategies as st
 
 SMALL = [
@@ -50,7 +51,7 @@ def swizzles(draw, room=6):
     return Swizzle(bits, base, distance * draw(hyp.sampled_from((1, -1))))
 
 
-@pytest.mark.parametrize("swizzle", SMALL, ids=str)
+@each("swizzle", SMALL, ids=str)
 def test_a_swizzle_is_its_definition_and_a_permutation_of_its_period(swizzle):
     values = table(swizzle, 2 * swizzle.period)
     assert [swizzle(x) for x in range(2 * swizzle.period)] == values
@@ -65,7 +66,7 @@ def test_the_highest_bit_of_an_index_can_be_swizzled():
     assert Swizzle(1, 61, -1)(np.array([1 << 61])).tolist() == [3 << 61]
 
 
-@pytest.mark.parametrize("swizzle", [s for s in SMALL if s.bits], ids=str)
+@each("swizzle", [s for s in SMALL if s.bits], ids=str)
 def test_the_period_is_the_least_after_which_the_swizzle_repeats(swizzle):
     values = table(swizzle, 2 * swizzle.period)
     repeats = [
@@ -108,7 +109,7 @@ def test_negative_and_fractional_indices_are_refused():
             Swizzle(1, 0, 1)(index)
 
 
-@pytest.mark.parametrize("swizzle", [s for s in SMALL if s.bits], ids=str)
+@each("swizzle", [s for s in SMALL if s.bits], ids=str)
 def test_make_swizzle_from_its_masks(swizzle):
     changed = {x ^ v for x, v in enumerate(table(swizzle, swizzle.period))}
     assert max(changed) == swizzle.zzz_mask

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from gpu_checks.banks import recordings_of_banks
 from layouts import LayoutError, Swizzle
 from layouts.banks import Access, Operation, best_swizzle, matrix_wavefronts, swizzles, wavefronts
+from tests.cases import each
 
 RECORDED = recordings_of_banks()
 LANES_TOGETHER = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}
@@ -58,7 +59,7 @@ def test_wavefronts_are_the_most_words_of_a_bank_in_each_phase(
             assert start is not None and start // 4 <= word <= (start + bits // 8 - 1) // 4
 
 
-@pytest.mark.parametrize("observation", RECORDED, ids=lambda o: o.pattern.name)
+@each("observation", RECORDED, ids=lambda o: o.pattern.name)
 def test_the_model_gives_what_an_h200_took(observation) -> None:
     pattern = observation.pattern
     if "matrix" in pattern.operation:
@@ -139,8 +140,8 @@ def test_nothing_to_search_for_is_refused() -> None:
         best_swizzle([Access((None,), 32)])
 
 
-@pytest.mark.parametrize("limit", [1, 16, 17, 100, 128, 129, 512, 1000])
-@pytest.mark.parametrize("bits", [8, 16, 32, 64, 128])
+@each("limit", [1, 16, 17, 100, 128, 129, 512, 1000])
+@each("bits", [8, 16, 32, 64, 128])
 def test_the_swizzles_searched_are_all_that_stay_below_the_limits_power_of_two(bits: int, limit: int) -> None:
     """Counted out over fields: they lie above the access, below the limit, and read or change the bits of a bank."""
     base, top = {8: 0, 16: 1, 32: 2, 64: 3, 128: 4}[bits], next(k for k in range(20) if 1 << k >= limit)

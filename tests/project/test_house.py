@@ -4,7 +4,7 @@
 import ast
 from pathlib import Path
 
-import pytest
+from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify", "tests", "benchmarks")
@@ -22,7 +22,7 @@ def length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return lines
 
 
-@pytest.mark.parametrize("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
+@each("path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_module_is_licensed_and_short(path: Path) -> None:
     text = path.read_text()
     assert text.startswith("# SPDX-License-Identifier: Apache-2.0\n")

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.cases import each
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
 OUTSIDE = {"numpy": set(PACKAGES), "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
@@ -38,7 +40,7 @@ def imported(path: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-@pytest.mark.parametrize("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
+@each("path", modules(), ids=lambda path: path.relative_to(ROOT).as_posix())
 def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
     package = path.relative_to(ROOT).parts[0]
     for name in imported(path):

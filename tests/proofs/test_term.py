@@ -17,6 +17,7 @@ from proofs.errors import UnsupportedTerm
 from proofs.script import WIDTHS
 from proofs.sexpr import render
 from proofs.term import constant
+from tests.cases import each
 
 LANE, VALUE = st.integers(0, 31), st.integers(0, 200)
 WIDTH = st.sampled_from([16, None])
@@ -97,8 +98,8 @@ def test_a_term_is_worth_what_the_formula_gives_on_ints(tree: Any, lane: int, va
 SAMPLES = (-170, -128, -17, -1, 0, 1, 2, 5, 100, 127, 170)
 
 
-@pytest.mark.parametrize("width", [16, 32, None])
-@pytest.mark.parametrize("name", [*BINARY, *BITS, *BY_CONSTANT, *COMPARE])
+@each("width", [16, 32, None])
+@each("name", [*BINARY, *BITS, *BY_CONSTANT, *COMPARE])
 def test_each_operation_on_all_pairs_of_samples(name: str, width: int | None) -> None:
     operation = (BINARY | BITS | BY_CONSTANT | COMPARE)[name]
     by_constant = name in BY_CONSTANT or (name in BITS and width is None)

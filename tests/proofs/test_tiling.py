@@ -11,6 +11,7 @@ import proofs
 from proofs.engine import Session
 from proofs.errors import EngineError
 from proofs.tiling import GOALS, HYPOTHESES, LEMMAS, Part, decide_parts, law, lemmas
+from tests.cases import each
 
 BUDGET = 20_000_000
 
@@ -68,7 +69,7 @@ def test_the_lemmas_hold_and_their_mutants_do_not(lemma: str) -> None:
     assert answers(Part(part.assumptions.replace(*mutants[lemma]), part.goals, part.point)) == ["sat"]
 
 
-@pytest.mark.parametrize("counts", [*product((1, 2, 3), repeat=4)], ids=str)
+@each("counts", [*product((1, 2, 3), repeat=4)], ids=str)
 def test_the_law_for_small_counts_by_enumeration(counts: tuple[int, int, int, int]) -> None:
     warps_x, warps_y, repeats_x, repeats_y = counts
     atom = [(2 * t % 3 + 0 * v, v) for t in range(3) for v in range(2)]  # some bijection onto 3 x 2
