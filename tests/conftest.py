@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 import pytest
@@ -20,6 +21,7 @@ settings.register_profile(
 )
 settings.register_profile("nightly", settings.get_profile("ci"), max_examples=5000, derandomize=False)
 settings.load_profile("ci" if os.environ.get("CI") else "dev")
+settings.register_profile("gate", settings.get_profile("ci" if os.environ.get("CI") else "dev"), max_examples=15)
 
 GPU_MISSING = pytest.StashKey[str | None]()
 
@@ -30,6 +32,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="store_true",
         help="fail, not skip, the tests that need a GPU which is not there",
     )
+
+
+@pytest.hookimpl(tryfirst=True)  # --hypothesis-profile, which is read later, counts
+def pytest_configure(config: pytest.Config) -> None:
+    if config.option.markexpr == "not slow":
+        settings.load_profile("gate")
+
+
+def pytest_collection_finish() -> None:
+    """What is collected stays: the garbage collector need not look at it again and again."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

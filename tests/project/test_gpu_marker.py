@@ -66,9 +66,18 @@ def test_a_broken_gpu_checks_is_no_reason_to_skip(suite: pytest.Pytester) -> Non
     suite.runpytest_subprocess().assert_outcomes(passed=1, errors=2)
 
 
-@pytest.mark.parametrize(("ci", "examples"), [("", 50), ("true", 100)])
-def test_the_profile_is_chosen_by_the_environment(
-    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str, examples: int
+@pytest.mark.parametrize(
+    ("ci", "words", "examples"),
+    [
+        ("", (), 50),
+        ("true", (), 100),
+        ("", ("-m", "not slow"), 15),
+        ("true", ("-m", "not slow"), 15),
+        ("", ("-m", "not slow", "--hypothesis-profile", "dev"), 50),
+    ],
+)
+def test_the_profile_is_chosen_by_the_environment_and_for_the_gate(
+    suite: pytest.Pytester, monkeypatch: pytest.MonkeyPatch, ci: str, words: tuple[str, ...], examples: int
 ) -> None:
     monkeypatch.delenv("CI", raising=False)
     if ci:
@@ -83,4 +92,4 @@ def test_the_profile_is_chosen_by_the_environment(
             assert settings().deadline is None
         """
     )
-    suite.runpytest_subprocess("test_profile.py").assert_outcomes(passed=1)
+    suite.runpytest_subprocess("test_profile.py", *words).assert_outcomes(passed=1)

@@ -15,13 +15,16 @@ ROOT = Path(__file__).parents[2]
 REPORTS = {
     "atoms": (atom, ["SM80_16x8x16"], "SM80_16x8x16_F16F16F16F16_TN "),
     "one, in detail": (atom, ["SM70_8x8x4_F32F16F16F32_NT", "-v"], "SM70_8x8x4_F32F16F16F32_NT "),
+    "a wrong one": (atom, ["--atoms", "tests/museum/wrong.toml", "5:*"], "5: m16n8k16 of a tutorial "),
     "wrong ones": (atom, ["--atoms", "tests/museum/wrong.toml"], "1: SM80_16x8x32_S32S4S4S32_TN "),
+    "a wrong tiling": (tiling, ["tests/tiling/wrong.toml", "--only", "museum_12"], "museum_12\n"),
     "tilings": (tiling, ["tests/tiling/wrong.toml"], "museum_12\n"),
     "movements": (movement, ["examples/movement.toml"], ""),
     "atlas": (atlas, ["SM80_16x8x16", "SM61", "--by", "family"], "instruction "),
     "mutants": (mutate, ["SM80_16x8x16_F32F16F16F32_TN"], ""),
     "layout": (layout, ["((4,8),8):((32,1),8)", "--onto", "8x32"], "((4,8),8):((32,1),8) "),
 }
+LONG = ("wrong ones", "tilings", "mutants")
 
 
 class Screen(io.StringIO):
@@ -35,7 +38,7 @@ def words(text: str) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "name", [name if name != "mutants" else pytest.param(name, marks=pytest.mark.slow) for name in REPORTS]
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in REPORTS]
 )
 def test_a_report_fits_and_says_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)

@@ -88,7 +88,9 @@ CLOSED += ["proofs.laws.certificates --help"]
 
 
 @pytest.mark.parametrize("command", CLOSED)
-@pytest.mark.parametrize("errors_too", [False, True], ids=["stdout", "stderr too"])
+@pytest.mark.parametrize(
+    "errors_too", [pytest.param(False, id="stdout"), pytest.param(True, id="stderr too", marks=pytest.mark.slow)]
+)
 def test_a_closed_pipe_ends_it_quietly(command: str, errors_too: bool) -> None:
     read, written = os.pipe()
     os.close(read)
@@ -101,6 +103,10 @@ def test_a_closed_pipe_ends_it_quietly(command: str, errors_too: bool) -> None:
         os.close(written)
     told = "lanecheck: no command is named 'nonsense'; --list shows all\n" if command.endswith("nonsense") else ""
     assert (done.returncode, done.stderr) == (2, None if errors_too else told)
+
+
+def test_closed_pipes_of_both_streams_end_it_quietly() -> None:
+    test_a_closed_pipe_ends_it_quietly("verify nonsense", True)
 
 
 def test_a_stdout_that_is_closed_is_one_line() -> None:
