@@ -45,6 +45,8 @@ BAD = [
     ('["f32", "bf16", "bf16", "f32"]', '["f32", [], "bf16", "f32"]', "types", "must be a list of rows"),
     ("types    = ", "param = { A = [1] }\ntypes = ", "param", "none named D, A, B, C or type"),
     ("types    = ", "param = { N = [] }\ntypes = ", "param", "must be a table of lists of words or numbers"),
+    ("types    = ", "param = { N = [1, 2.5] }\ntypes = ", "param", "must be a table of lists of words or numbers"),
+    ("types    = ", "param = { N = [1], M = 2 }\ntypes = ", "param", "must be a table of lists of words or numbers"),
     ("types    = ", "param = { N = [1, 2] }\ntypes = ", "mnemonic", "is described twice"),
     ('targets  = ["sm_80+"]', "", "targets", "this key is missing"),
     ('targets  = ["sm_80+"]', 'targets = ["sm_80"]', "targets", 'must be a list such as ["sm_80+"]'),

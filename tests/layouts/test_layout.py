@@ -108,6 +108,12 @@ def test_narrow_integer_types_do_not_wrap():
     assert layout(np.array(3)) == 3000
 
 
+def test_the_largest_number_of_64_signed_bits_is_a_coordinate_and_an_offset():
+    top = 2**63 - 1
+    assert Layout(4)(np.array([top], dtype=np.uint64)).tolist() == [top]
+    assert Layout(2, top)(np.array([0, 1])).tolist() == [0, top]
+
+
 @pytest.mark.parametrize(
     ("coord", "problem"),
     [
