@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The line that a long run shows, where it shows it, and what an interruption leaves."""
 
+import inspect
 import io
 import os
 import signal
@@ -48,7 +49,11 @@ def test_rate_and_time_left_are_told(clock: Clock) -> None:
             shown.step()
         clock.now += 3
         assert shown.line() == "30 of 40 atoms, 5/s, 2 s left: SM80"
-        clock.now += 234
+        clock.now += 14
+        assert shown.line() == "30 of 40 atoms, 1.5/s, 7 s left: SM80"
+        clock.now += 10
+        assert shown.line() == "30 of 40 atoms, 1/s, 10 s left: SM80"
+        clock.now += 210
         assert shown.line() == "30 of 40 atoms, 8 s each, 1 min 20 s left: SM80"
 
 
@@ -108,6 +113,10 @@ def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_a_quiet_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_on(Watched(terminal=True), monkeypatch, quiet=True) == "a message\n"
+
+
+def test_a_run_is_shown_where_nothing_is_said_of_it() -> None:
+    assert [inspect.signature(run).parameters["quiet"].default for run in (Progress, each)] == [False, False]
 
 
 def test_a_narrow_terminal_gets_a_shortened_line_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -131,6 +131,12 @@ def test_and_stays_below_an_operand_that_is_not_negative(
     assert (both.lo, both.hi) == interval
 
 
+def test_and_over_the_integers_is_one_remainder_for_each_run_of_ones() -> None:
+    """0x3c is one run of four ones from bit 2 up, 0x35 has three runs."""
+    x = Term("x", 0, 100, None)
+    assert [render((x & mask).expr).count("mod") for mask in (0x3C, 0x35)] == [1, 3]
+
+
 def test_comparisons_with_numbers_beyond_the_width_are_decided_by_the_interval() -> None:
     value = Term("value", 0, 100, 16)
     assert (value < 1 << 40).expr == "true"
