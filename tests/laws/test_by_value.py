@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts that proofs and refutations of laws are made of, by value: their formulas, their judges, their models."""
+
+from __future__ import annotations
+
+from proofs.laws import definitions, enumerated, loops, pathwise, published
+from proofs.laws.formula import evaluate
+from proofs.laws.judge import shipped
+from proofs.laws.problem import Query
+from proofs.laws.solve import satisfy
+from proofs.laws.symbolic import _folded, negated
+
+A = (6, 2), (1, 100)
+
+
+def test_a_mode_that_goes_on_into_the_next_one_is_split_as_published() -> None:
+    """A(2k) for k < 6 is 0, 2, 4, 100, 102, 104; for k < 3 it ends in the first mode."""
+    assert published.composed(A, 6, 2) == published.cute_fold(A, 6, 2, "divides") == ((3, 2), (2, 100))
+    assert published.composed(A, 3, 2) == published.cute_fold(A, 3, 2, "divides") == ((3,), (2,))
+
+
+def test_a_complement_told_by_its_modes_names_the_first_value_that_does_not_grow() -> None:
+    """(2,3):(5,5) takes 0, 5, 5, ...: the value at 2 is the one at 1; (3,3):(1,2) repeats its value 2 at 3."""
+    assert definitions._complement_by_modes([(4, 1)], 100, [(2, 5), (3, 5)]) == "R(2) = 5 is not above R(1) = 5"
+    assert definitions._complement_by_modes([(4, 9)], 100, [(3, 1), (3, 2)]) == "R(3) = 2 is not above R(2) = 2"
+
+
+def test_a_result_of_the_right_rank_may_still_have_other_extents() -> None:
+    assert enumerated._refines((2, (2, 2)), (2, 4))
+    assert not enumerated._refines((2, 3), (2, 4))
+    assert not enumerated._refines((3, 4), (2, 4))
+    assert not enumerated._refines((2, 4, 1), (2, 4))
+
+
+def test_only_a_negative_of_a_negative_is_the_number_itself() -> None:
+    """0 - (0 - x) is x; 0 - (1 - x) is x - 1."""
+    assert _folded("-", 0, ("-", 0, "x")) == "x"
+    assert _folded("-", 0, ("-", 1, "x")) == ("-", 0, ("-", 1, "x"))
+    assert _folded("+", 0, ("-", 0, "x")) == ("-", 0, "x")
+
+
+def test_the_opposite_of_a_comparison_compares_the_same() -> None:
+    assert negated(("<", "x", 3)) == (">=", "x", 3)
+    assert (negated(0), negated(1)) == (1, 0)
+
+
+def test_what_says_that_something_cannot_be_is_never_true() -> None:
+    """A contradiction is proved by a goal that is false: were it true, anything would prove it."""
+    assert evaluate(loops._ends(2).goal, {}, {}) is False
+    assert evaluate(loops._alike([(2, 1)], []), {}, {}) is False
+
+
+def test_a_digit_carries_where_it_reaches_its_extent_and_not_before() -> None:
+    """2:1 uses one digit of an extent of 2, which is all it has; 3:1 takes 2 steps until it carries, and 1 is left."""
+    runs = {"n.0.0": 2, "q.0.0": 1, "m.0.0": 0, "n.0.1": 1, "q.0.1": 1, "m.0.1": 0}
+    fits, carries = pathwise.carrying([2], [(2, 1)]), pathwise.carrying([2], [(3, 1)])
+    assert all(evaluate(fact, runs, {}) for fact in fits.assumed)
+    assert evaluate(fits.goal, runs, {}) is False
+    left = {**runs, "m.0.0": 1}
+    assert all(evaluate(fact, left, {}) for fact in carries.assumed)
+    assert evaluate(carries.goal, left, {}) is True
+
+
+def test_a_wish_that_cannot_be_met_is_given_up_and_contradicts_nothing() -> None:
+    law = shipped()["DIVDEF"]
+    wish = [[("<", "P", 0)]]
+    found = satisfy(Query(law, "P is 3", (("==", "P", 3),)), wish)
+    assert (found.status, found.confirmed, found.values["P"]) == ("sat", True, 3)
+    assert satisfy(Query(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"
