@@ -65,6 +65,7 @@ SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tel
     "descriptor": (("descriptor", "element"), ("major", "lbo", "sbo", "base")),
 }
 POINTS = 1 << 20
+REACH = 1 << 56  # elements: the addresses of all bits fit 64 bits
 TIMES = 64  # a matrix load or store is issued for one fragment
 ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
 NEEDS: Mapping[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
@@ -289,10 +290,12 @@ class _Said:
 
 
 def layout(text: object) -> Layout:
-    """A layout of at most 2^20 points. Raises StatementError or LayoutError."""
+    """A layout of at most 2^20 points that all lie below 2^56. Raises StatementError or LayoutError."""
     found = parse_layout(_text(text))
     if size(found) > POINTS:
         raise StatementError(f"{text} has more than {POINTS} points")
+    if cosize(found) > REACH:
+        raise StatementError(f"{text} reaches {cosize(found) - 1}, beyond 2^56")
     return _from_its_base(found)
 
 

@@ -71,6 +71,8 @@ from verify import movement, movement_registers
         (["--shared", ROWS, "--access", "(12,8):(1,64)", "--element", "16", "--how", "ldmatrix"], "12 rows: a matrix"),
         (access("(64,64):(-64,1)"), "(64,64):(-64,1) has a negative stride"),
         (["--descriptor", "Sw<3,3,3> o (64,64):(-64,1)", "--element", "16"], "has a negative stride"),
+        (access(f"(64,64):({1 << 62},1)"), f"reaches {63 * 2**62 + 63}, beyond 2^56"),
+        (["--descriptor", f"Sw<3,3,3> o (64,64):(1,{1 << 63})", "--element", "16"], "beyond 2^56"),
         (access(ROWS, "--global", "(8,8):(8,1)"), "reaches index 479 of 64 in global memory"),
         (["--from", "movmatrix.sync.aligned.m8n8.trans.b16", "--to", F16], "a matrix load or store, or"),
         (["--only", "x", "--from", X4, "--to", F16], "--only chooses among the movements of a FILE"),
