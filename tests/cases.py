@@ -12,18 +12,18 @@ import pytest
 
 
 def each(
-    names: str | tuple[str, ...], cases: Iterable[Any], ids: Callable[[Any], Any] = str
+    names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Iterable[Any]], ids: Callable[[Any], Any] = str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """As pytest.mark.parametrize, in one test: all cases are run, and each that fails is told by its name.
 
-    The cases share the test's fixtures.
+    The cases share the test's fixtures. Cases that are dear to make are given by a function, asked when the test runs.
     """
-    table = list(cases)
     wanted = (names,) if isinstance(names, str) else names
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @functools.wraps(test)
         def every(**fixtures: Any) -> None:
+            table = list(cases() if callable(cases) else cases)
             assert table, "no case"
             failures: list[BaseException] = []
             for case in table:

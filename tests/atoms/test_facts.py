@@ -4,6 +4,7 @@
 import hashlib
 import re
 from collections.abc import Iterator
+from functools import cache
 from itertools import product
 from pathlib import Path
 
@@ -13,7 +14,6 @@ import layouts.atoms
 from layouts.atoms import Atom, CopyAtom, load
 
 FOLDER = Path(layouts.atoms.__file__).parent
-ATOMS = {atom.name: atom for path in sorted(FOLDER.rglob("*.toml")) for atom in load(path)}
 
 # For each file of CUTLASS its number of atoms and the SHA-256 of their facts, sorted, computed from what a compiler
 # printed of its traits, not from our files. wgmma: from the pattern that its 2112 traits were checked against.
@@ -33,6 +33,11 @@ FACTS = {
 PRINTED = {"1:0": ((64, 64), (128, 256)), "2:1": ((128, 64), (256, 256))}  # the instances of tcgen05.mma's templates
 
 
+@cache
+def shipped() -> list[Atom | CopyAtom]:
+    return [atom for path in sorted(FOLDER.rglob("*.toml")) for atom in load(path)]
+
+
 def file_of(atom: Atom | CopyAtom) -> str:
     return Path(atom.source).name
 
@@ -48,7 +53,7 @@ def facts(atom: Atom | CopyAtom) -> str:
 
 @pytest.mark.parametrize("file", sorted(FACTS))
 def test_the_facts_of_a_file_are_those_that_were_printed_by_a_compiler(file: str) -> None:
-    told = sorted(facts(atom) for atom in ATOMS.values() if file_of(atom) == file and was_printed(atom))
+    told = sorted(facts(atom) for atom in shipped() if file_of(atom) == file and was_printed(atom))
     assert (len(told), hashlib.sha256("\n".join(told).encode()).hexdigest()) == FACTS[file]
 
 
@@ -61,7 +66,7 @@ WGMMA = re.compile(
 
 
 def wgmmas() -> list[Atom]:
-    return [a for a in ATOMS.values() if isinstance(a, Atom) and "gmma" in file_of(a)]
+    return [a for a in shipped() if isinstance(a, Atom) and "gmma" in file_of(a)]
 
 
 def test_names_of_wgmma_say_the_same_as_their_entries() -> None:
@@ -103,7 +108,7 @@ def elements(text: str) -> Iterator[int]:
 def test_layouts_in_registers_deal_every_element_equally_often() -> None:
     """Held once; metadata of K = 16 and 32 in two lanes, scale factors of A in two and of B in four."""
     told: set[tuple[str, str, int]] = set()
-    for atom in ATOMS.values():
+    for atom in shipped():
         if isinstance(atom, Atom):
             m, n, k = atom.shape
             tiles = {"A": m * k, "B": n * k, "C": m * n, "E": m * k, "SFA": m * k, "SFB": n * k}
@@ -118,7 +123,7 @@ def test_layouts_in_registers_deal_every_element_equally_often() -> None:
 @pytest.mark.slow
 def test_matrices_in_memory_are_seen_whole_or_by_halves() -> None:
     """By every thread of wgmma, by the one of tcgen05.mma; two CTAs share the rows of each matrix."""
-    for atom in ATOMS.values():
+    for atom in shipped():
         if isinstance(atom, Atom) and atom.shape[1] <= 64:
             m, n, k = atom.shape
             tiles = {"A": m * k, "B": n * k, "C": m * n}

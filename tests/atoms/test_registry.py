@@ -6,6 +6,7 @@ import pickle
 import re
 from collections import Counter
 from dataclasses import FrozenInstanceError
+from functools import cache
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -69,10 +70,12 @@ def family(name: str) -> str:
     return re.split("[_<:]", name)[0]
 
 
+@cache
 def products() -> list[Atom]:
     return [atom for atom in registry().values() if isinstance(atom, Atom)]
 
 
+@cache
 def dense() -> list[Atom]:
     """The atoms of a warp's dense products up to SM90; all others are told a second time in test_facts."""
     return [atom for atom in products() if family(atom.name) in FACTS and atom.thr != "128:1"]
@@ -120,7 +123,7 @@ def test_the_facts_of_a_family_are_those_that_were_printed_by_a_compiler(name: s
     assert hashlib.sha256(text.encode()).hexdigest() == FACTS[name]
 
 
-@each("atom", [a for a in dense() if NAME.fullmatch(a.name)], ids=lambda a: a.name)
+@each("atom", lambda: [a for a in dense() if NAME.fullmatch(a.name)], ids=lambda a: a.name)
 def test_a_name_says_the_same_as_the_entry(atom: Atom) -> None:
     found = NAME.fullmatch(atom.name)
     assert found is not None
@@ -141,21 +144,21 @@ def test_names_that_follow_the_pattern_are_all_but_the_scalar_ones() -> None:
     assert len(rest) == 7
 
 
-@pytest.mark.parametrize("atom", [a for a in dense() if "<" in a.name], ids=lambda a: a.name)
+@each("atom", lambda: [a for a in dense() if "<" in a.name], ids=lambda a: a.name)
 def test_a_scalar_atom_has_the_types_of_its_name_and_no_instruction(atom: Atom) -> None:
     arguments = re.findall(r"\w+", atom.name)[1:]
     assert [atom.types[operand] for operand in "DABC"] == [CPP[argument] for argument in arguments]
     assert (atom.ptx, atom.shape, atom.thr) == ((), (1, 1, 1), "1:0")
 
 
-@each("atom", dense(), ids=lambda a: a.name)
+@each("atom", dense, ids=lambda a: a.name)
 def test_each_operand_has_as_many_points_as_its_tile_has_elements(atom: Atom) -> None:
     m, n, k = atom.shape
     for text, tile in zip(operand_text(atom), (m * k, n * k, m * n), strict=True):
         assert prod(extents(text.split(":")[0])) == tile
 
 
-@each("text", sorted({t for a in dense() for t in operand_text(a)}))
+@each("text", lambda: sorted({t for a in dense() for t in operand_text(a)}))
 def test_each_operand_layout_deals_every_element_once(text: str) -> None:
     """By the definition, on the flat extents and strides: that the profiles differ is not seen this way."""
     shape, stride = map(extents, text.split(":"))

@@ -42,3 +42,19 @@ def test_the_only_failure_is_told_as_it_is() -> None:
 def test_no_case_at_all_is_a_failure() -> None:
     with pytest.raises(AssertionError, match="no case"):
         each("x", [])(lambda x: None)()
+
+
+def test_cases_of_a_function_are_made_when_the_test_runs() -> None:
+    made: list[object] = []
+
+    def cases() -> list[int]:
+        made.append("cases")
+        return [1]
+
+    @each("x", cases)
+    def test(x: int) -> None:
+        made.append(x)
+
+    assert made == []
+    test()
+    assert made == ["cases", 1]
