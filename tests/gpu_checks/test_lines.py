@@ -205,6 +205,7 @@ def test_every_row_of_the_table_of_gpus_is_reached():
 STALE = "recorded by kernels of another text than today's: record it anew"
 
 
+@pytest.mark.slow
 def test_stale_recordings_of_ones_own_are_a_warning(nothing_shipped, tmp_path, capsys):
     path = copied(DP4A, tmp_path)
     again(path, '"kernel_hash": "', '"kernel_hash": "0')

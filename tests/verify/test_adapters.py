@@ -63,8 +63,13 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
     assert found == {"book": {"PROVED"}, "proof": {"PROVED"}, "silicon": {"AGREES"}}
 
 
-@pytest.mark.parametrize("turned", [False, True], ids=["plain", "transposed"])
-@pytest.mark.parametrize("case", WRONG)
+@pytest.mark.parametrize(
+    ("case", "turned"),
+    [
+        *((case, number == 0) for number, case in enumerate(WRONG)),
+        *(pytest.param(case, number > 0, marks=pytest.mark.slow) for number, case in enumerate(WRONG)),
+    ],
+)
 def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, case, tmp_path, capsys) -> None:
     found = judged(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
     assert found == {"book": {"REFUTED"}, "proof": {"REFUTED"}, "silicon": {"REFUTED"}}

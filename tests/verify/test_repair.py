@@ -39,6 +39,7 @@ def test_repairs(operand: str, wrong: str, told: str) -> None:
     assert repair(operand, wrong).startswith(told)
 
 
+@pytest.mark.slow
 def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
     """With its strides zeroed nothing small mends an atom; what is told then is the layout the registry has.
 

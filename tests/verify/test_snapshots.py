@@ -32,7 +32,9 @@ def steady(text: str) -> str:
     return re.sub(r"z3 \d+(\.\d+)+", "z3 VERSION", re.sub(r", \d+\.\d ms", ", TIME", text))
 
 
-@pytest.mark.parametrize("name", list(COMMANDS))
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "mutants.txt" else name for name in COMMANDS]
+)
 def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.delenv("COLUMNS")
