@@ -19,8 +19,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from _pytest._io import TerminalWriter
-
     from verify.gate import Checker, Entry
     from verify.report import Report
 
@@ -239,7 +237,7 @@ class Shown:
     def __str__(self) -> str:
         return self.text
 
-    def toterminal(self, writer: TerminalWriter) -> None:
+    def toterminal(self, writer: Any) -> None:  # of a class that pytest does not export
         """Print the report within the terminal's columns."""
         from verify.report.columns import fitted
 

@@ -13,13 +13,14 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import replace
 from enum import IntEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO, TypeVar
 
 from verify import installation
+from verify.arguments import Help, Parser, Rejected, Version
 
 if TYPE_CHECKING:
     from layouts.atoms import AtomFileError
@@ -97,6 +98,9 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
             _flush()  # also where argparse has printed its help and ends with SystemExit
     except UsageError as error:
         return _failed(argv, str(error), error.code, error.shown)
+    except Rejected as error:
+        _as_junit(argv, error.problem, Exit.USAGE)
+        raise
     except BrokenPipeError:
         _discard(sys.stdout)
         return Exit.USAGE
@@ -124,19 +128,24 @@ def spell() -> None:
 
 def _failed(argv: Sequence[str] | None, message: str, code: Exit, shown: str = "") -> Exit:
     """Say why a command ends without a report, also as an error in the JUnit file where one was asked for."""
+    complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
+    _as_junit(argv, message, code)
+    return code
+
+
+def _as_junit(argv: Sequence[str] | None, message: str, code: Exit) -> None:
     from verify.report import Failure, Report
 
-    complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
-    peek = argparse.ArgumentParser(add_help=False)
+    peek = Parser(add_help=False)
     peek.add_argument("--format", default="text")
     peek.add_argument("-o", "--output")
     peek.add_argument("--allow-unchecked", action="store_true")
-    options, _ = peek.parse_known_args(argv)
-    if options.format == "junit":
-        failures = tuple(Failure("lanecheck", line, code) for line in message.splitlines())
-        with suppress(UsageError):  # that nothing can be written there may be what is being said
+    # Whether such a file can be written, or was meant, may be what is being said.
+    with suppress(UsageError, Rejected), redirect_stderr(io.StringIO()):
+        options, _ = peek.parse_known_args(argv)
+        if options.format == "junit":
+            failures = tuple(Failure("lanecheck", line, code) for line in message.splitlines())
             report(Report((), failures=failures), options)
-    return code
 
 
 def _unforeseen(error: Exception) -> tuple[str, Exit, str]:
@@ -177,31 +186,12 @@ def complain(line: str, code: Exit) -> Exit:
     return code
 
 
-class Help(argparse.HelpFormatter):
-    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        parts = text.split("\n\n")
-        return "\n\n".join(
-            part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
-        )
-
-
-class Version(argparse.Action):
-    """Prints the version and ends; what knows it is imported no sooner."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it."""
-        print(installation.version())
-        parser.exit()
-
-
 def parser(
     prog: str, description: str, example: str, formats: Sequence[str] = ("text", "json", "junit", "html")
 ) -> argparse.ArgumentParser:
     """A parser with the options that every command has; `example` is the arguments of one call."""
     epilog = f"example:\n  {prog} {example}\n\n{EPILOG}"
-    made = argparse.ArgumentParser(prog=prog, description=description, epilog=epilog, formatter_class=Help)
+    made = Parser(prog=prog, description=description, epilog=epilog, formatter_class=Help)
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")
     made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")

@@ -44,6 +44,19 @@ def test_what_cannot_be_read_is_an_error_with_its_message(
     assert told and f"lanecheck: {told[0][1]}" in capsys.readouterr().err.splitlines()
 
 
+def test_arguments_that_are_turned_down_are_an_error_with_the_message(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as end:
+        atom.main(["SM75_8x8x16", "--require", "bok", "--format", "junit", "-o", "out.xml"])
+    ((_, told),) = errors(folder / "out.xml")
+    assert end.value.code == 2 and "invalid choice: 'bok'" in told and told in capsys.readouterr().err
+    with pytest.raises(SystemExit):
+        atom.main(["SM75_8x8x16", "-o", "alone.xml", "--format"])
+    err = capsys.readouterr().err
+    assert err.count("usage: ") == 1 and not (folder / "alone.xml").exists()
+
+
 def test_one_tiling_that_is_none_is_an_error_beside_the_verdicts_on_the_others(folder: Path) -> None:
     right = '["RIGHT"]\natom = "SM80_16x8x16_F32F16F16F32_TN"\n'
     (folder / "mine.toml").write_text(right + '["NONE"]\natom = "SM99"\n', encoding="utf-8")
