@@ -19,6 +19,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from math import prod
 from pathlib import Path
 from typing import Any
@@ -57,9 +58,13 @@ _ROOM = 2**18  # labels of a table
 def recordings(*extra: Path | str) -> Recordings:
     """The shipped recordings and those in other files or folders, by mnemonic; read when looked up.
 
-    Raises RecordingError for a file that is no recording, at once; for a bad line when it is needed.
+    Raises RecordingError for a file that is no recording and a folder that has none, at once; for a bad line when it is
+    needed.
     """
-    return Recordings(tuple(_File(file) for place in (SHIPPED, *map(Path, extra)) for file in files(place)))
+    given = {place: files(place) for place in map(Path, extra)}
+    for place in (place for place, found in given.items() if not found):
+        raise RecordingError(f"{place}: no recordings (*.jsonl) are in this folder")
+    return Recordings(tuple(map(_File, chain(files(SHIPPED), *given.values()))))
 
 
 @dataclass(frozen=True)

@@ -105,9 +105,13 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
+    from verify.files import purpose
     from verify.verdict import Witness
 
     witnesses = selection.witnesses(options.witness, options.require)
+    place = Path(options.recordings or ".")
+    if place.suffix == ".toml" and place.is_file():
+        raise cli.UsageError(f"--recordings {place}: {purpose(place)}")
     if options.live and (options.recordings or Witness.SILICON not in witnesses):
         raise cli.UsageError("--live hears this machine's GPU: it needs the silicon witness and no --recordings")
     return witnesses

@@ -4,9 +4,11 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 from proofs.laws import campaign, execution, held, refutations
@@ -19,6 +21,7 @@ from proofs.laws.refutations import Refutation
 from proofs.laws.suite import examined
 from proofs.progress import each
 from verify import cli
+from verify.files import purpose
 from verify.law_report import LawKind
 from verify.report import Case, Report
 from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
@@ -167,6 +170,11 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
 def _target(module: str | None, path: str | None) -> Target:
     if module is None:
         return execution.ours()
+    if os.path.isfile(module):
+        instead = (
+            purpose(Path(module)) if module.endswith(".toml") else "a file: give its name alone, its folder by --path"
+        )
+        raise cli.UsageError(f"--module {module}: {instead}")
     found = attempted(lambda: execution.foreign(module, path), SMALL)
     if isinstance(found, Stopped):
         raise cli.UsageError(f"--module {module}" + f" in {path}" * bool(path) + f": {found.why}")

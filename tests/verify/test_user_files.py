@@ -344,14 +344,21 @@ def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
 
 @pytest.mark.parametrize(
     ("main", "options"),
-    [(layout.main, ["--onto", "8x8"]), (mutate.main, []), (laws.main, []), (tiling.main, ["--atom"])],
+    [
+        (layout.main, ["--onto", "8x8"]),
+        (mutate.main, []),
+        (laws.main, []),
+        (tiling.main, ["--atom"]),
+        (laws.main, ["--module"]),
+        (atom.main, ["SM75_8x8x16", "--recordings"]),
+    ],
 )
 def test_a_file_where_a_name_or_a_layout_is_wanted_is_told_by_its_keys(
     main: Callable[[list[str]], int], options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(MOVEMENT, encoding="utf-8")
-    arguments = [*options, str(path)] if options == ["--atom"] else [str(path), *options]
+    arguments = [*options, str(path)] if options and options[-1] != "8x8" else [str(path), *options]
     assert main(arguments) == 2
     assert f"this is a file of movements: python -m verify.movement {path}" in capsys.readouterr().err
 
