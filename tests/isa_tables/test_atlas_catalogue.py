@@ -161,7 +161,7 @@ def test_selections() -> None:
     for bad, words in (
         ({"F": 4}, "F = 4; nearest: F of 3; its text chooses F of 0, 1, 2, 3"),
         ({"G": 0}, "G = 0"),
-        ({"F": "1"}, "'1'"),
+        ({"F": "1"}, "F = '1'; nearest: F of 0, 1, 2, 3; its text chooses"),
     ):
         with pytest.raises(NotInIsa, match=re.escape(words)):
             instruction(name, **bad)

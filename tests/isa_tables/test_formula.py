@@ -52,6 +52,16 @@ def test_a_formula_means_what_it_means_in_python(text: str, lane: int, i: int) -
     assert evaluate(formula.tree, {"%laneid": lane, "i": i, "groupID": lane >> 2}) == python
 
 
+@pytest.mark.parametrize(
+    "condition", ["i < 2 or i > 4", "i > 1 and i < 5", "not i < 3", "i < 1 or i > 2 and i < 4", "not (i < 2 or i == 5)"]
+)
+def test_joined_conditions_mean_what_they_mean_in_python(condition: str) -> None:
+    tree = parse(f"1 if {condition} else 0", NAMES).tree
+    for i in range(7):
+        assert evaluate(tree, {"i": i}) == int(eval(condition, {"i": i})), i
+    assert evaluate(tree, {"i": numpy.arange(7)}).tolist() == [int(eval(condition, {"i": i})) for i in range(7)]
+
+
 @given(numbers())
 def test_arrays_give_what_ints_give(text: str) -> None:
     try:
