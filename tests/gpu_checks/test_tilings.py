@@ -12,7 +12,17 @@ import numpy as np
 import pytest
 
 import gpu_checks.tilings
-from gpu_checks.tilings import Strided, TilingError, TilingRun, kernel, mutants, recordings_of_tilings, run_all, tilings
+from gpu_checks.tilings import (
+    Strided,
+    TilingError,
+    TilingRun,
+    kernel,
+    mutants,
+    recordings_of_tilings,
+    run_all,
+    runner,
+    tilings,
+)
 from gpu_checks.tilings.__main__ import main
 from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
@@ -316,6 +326,29 @@ def test_a_defect_and_an_interruption_are_told_in_one_line(error, code, said, ca
     monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", run_all)
     assert main(["mma_f64"]) == code
     assert capsys.readouterr().err == said
+
+
+class Adding:
+    """A kernel that adds the product to what the memory of the result held before."""
+
+    def __init__(self, product):
+        self.product = product
+
+    def launch(self, name, grid, threads, arrays, results):
+        self.found = [arrays[i] + self.product.reshape(-1).astype(arrays[i].dtype) for i in results]
+        return self
+
+    def results(self):
+        return self.found
+
+
+def test_only_where_several_threads_sum_one_element_it_begins_at_zero(monkeypatch):
+    for name, split in (("mma_f16_split_k", True), ("mma_f16", False), ("mma_s8", False)):
+        tiling = NAMED[name]
+        matrices = draw(tiling, 3)
+        made = product(tiling, matrices)
+        monkeypatch.setattr(runner, "load", lambda cubin, made=made: Adding(made))
+        assert runner.mismatches(tiling, b"", matrices) == (0 if split else made.size), name
 
 
 @pytest.mark.parametrize(("parts", "code"), [({}, 0), ({"mismatches": 3}, 1), ({"controls": {"A": 0}}, 3)])

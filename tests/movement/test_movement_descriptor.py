@@ -34,6 +34,14 @@ def test_a_stated_descriptor_is_compared_as_it_is(
     assert told in wrong["statement"] and repair in wrong["repair"]
 
 
+def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
+    """All but the first group of eight rows of 64."""
+    _, report = judged(capsys, "--descriptor", SW128, "--sbo", "512", "--element", "16", "--major", "K")
+    found = by_kind(report)["descriptor"]
+    assert found["counterexample"]["damage"] == ["3584 of 4096 elements lie elsewhere"]
+    assert found["evidence"][0]["points"] == 64 * 64
+
+
 @pytest.mark.parametrize(
     ("tile", "element", "told", "repair"),
     [

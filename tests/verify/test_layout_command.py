@@ -34,6 +34,13 @@ def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
     assert "96 of 256 elements have no owner: n = 20..31, every m" in told
 
 
+def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layout, "LARGEST", 32)
+    assert layout.main(["32:1", "--equals", "(32,1):(1,0)"]) == layout.main(["2:31", "--equals", "(2,1):(31,0)"]) == 0
+    assert layout.main(["33:1", "--equals", "33:1"]) == layout.main(["2:32", "--equals", "2:32"]) == 2
+    assert layout.main(["32:1", "--onto", "32"]) == 0 and layout.main(["33:1", "--onto", "33"]) == 2
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

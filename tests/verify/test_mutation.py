@@ -3,6 +3,7 @@
 
 import itertools
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ def test_every_kind_of_change_is_made() -> None:
     assert len(made) == 3 * 3 + 3 + 3
     assert str(dict(made)["strides 16 and 1 swapped (modes 0, 1)"]) == "((4,8),2):((1,16),8)"
     assert str(dict(made)["stride 16 (mode 0) halved"]) == "((4,8),2):((8,1),8)"
+    assert str(dict(made)["stride 1 (mode 1) incremented"]) == "((4,8),2):((16,2),8)"
     assert str(dict(made)["mode 1 dropped"]) == "((4,1),2):((16,0),8)"
 
 
@@ -35,6 +37,13 @@ def test_a_joint_mutant_is_the_permuted_layout() -> None:
 def test_known_defects_are_no_origins() -> None:
     origins = {atom.name for atom, _ in distinct(sampled(list(registry().values())))}
     assert origins and not any(registry()[name].known_defect for name in origins)
+
+
+def test_an_atom_of_which_one_layout_is_ill_formed_is_no_origin() -> None:
+    """Its other operands are left out too, although the tables have them."""
+    atom = registry()["SM80_8x8x4_F64F64F64F64_TN"]
+    assert [operand for _, operand in distinct([atom])] == ["A", "B", "C"]
+    assert distinct([replace(atom, operands={**atom.operands, "C": "(4,8,2):(16,1,8)"})]) == []
 
 
 def test_copies_take_part_both_ways_and_on_both_sides() -> None:
