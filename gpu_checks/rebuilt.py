@@ -21,7 +21,7 @@ def hash_of(recording: Recording) -> str:
     tables = []
     for k in outer(np.stack(kept)):
         stood = np.array(a)
-        stood[:, CONTRACTED] = k.reshape(-1)
+        stood[:, CONTRACTED] = k.ravel()
         tables.append(meetings.rebuild(stood, b, d))
     return meetings.digest(tables)
 

@@ -23,6 +23,14 @@ from verify.verdict import Counterexample, Evidence, Kind, Status, Witness
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
 WRONG = np.inf  # equals no sum
+NUMBERS, SCALES = (-8, 8), (1, 4)
+RANGES = {
+    "A": NUMBERS,
+    "B": NUMBERS,
+    "E": (0, 2),
+    "SFA": SCALES,
+    "SFB": SCALES,
+}  # of metadata: whether kept
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
@@ -288,7 +296,7 @@ def _random(part: Part, rng: Random) -> Matrix:
     """
     formula = part.formulas[0]
     coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
-    low, high = {"E": (0, 2), "SFA": (1, 4), "SFB": (1, 4)}.get(part.name, (-8, 8))
+    low, high = RANGES[part.name]
     rows, columns = part.extent[0], part.extent[1] // coarse
     drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8).astype(np.int64)
     blocks = (drawn % (high - low) + low).reshape(rows, columns)

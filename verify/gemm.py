@@ -20,12 +20,11 @@ import numpy.typing as npt
 from layouts import Layout, LayoutError
 from layouts.tensor import Tensor
 from verify import repair, tiling_definition
-from verify.book import evaluate
+from verify.book import RANGES, evaluate
 from verify.tiling_subject import Dealt, Tiling
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-RANGES = {"E": (0, 2), "SFA": (1, 4), "SFB": (1, 4)}  # metadata drops elements, scale factors multiply them
 
 
 def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
@@ -35,8 +34,7 @@ def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
     for dealt in tiling.dealt:
         if dealt.name != "C":
             rows, columns = dealt.extent(tiling.tile)
-            low, high = RANGES.get(dealt.name, (-8, 8))
-            drawn = rng.choices(range(low, high), k=rows * columns)
+            drawn = rng.choices(range(*RANGES[dealt.name]), k=rows * columns)
             found[dealt.name] = np.array(drawn, dtype=np.float64).reshape(rows, columns)
     return found
 
@@ -103,13 +101,10 @@ def _matrix(dealt: Dealt, where: Table, fragments: Array) -> Array:
 
 def table(tiling: Tiling, dealt: Dealt) -> Table:
     """The element of the atom that each (v, value) is, by the book, or by the atom where the book is silent."""
-    if dealt.part.formulas and dealt.part.layout is not None:
-        told = repair.wanted_table(tiling.subject, dealt.part)
-        if told is not None:
-            return told
     if dealt.part.layout is None:
         raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
-    return evaluate(dealt.part.layout)
+    told = repair.wanted_table(tiling.subject, dealt.part) if dealt.part.formulas else None
+    return evaluate(dealt.part.layout) if told is None else told
 
 
 def stored(tiling: Tiling, accumulators: Array) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 from layouts import Layout, LayoutError, composition
 from layouts.atoms import AnyAtom, Atom, CopyAtom
@@ -71,11 +72,10 @@ def changes(layout: Layout) -> Iterator[tuple[str, Layout]]:
     for i, d in enumerate(strides):
         for verb, value in (("doubled", 2 * d), ("halved", d // 2), ("incremented", d + 1)):
             yield f"stride {d} (mode {i}) {verb}", with_strides(layout, [*strides[:i], value, *strides[i + 1 :]])
-    for i in range(len(strides)):
-        for j in range(i + 1, len(strides)):
-            swapped = list(strides)
-            swapped[i], swapped[j] = swapped[j], swapped[i]
-            yield f"strides {strides[i]} and {strides[j]} swapped (modes {i}, {j})", with_strides(layout, swapped)
+    for i, j in combinations(range(len(strides)), 2):
+        swapped = list(strides)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        yield f"strides {strides[i]} and {strides[j]} swapped (modes {i}, {j})", with_strides(layout, swapped)
     for i in range(len(strides)):
         yield f"mode {i} dropped", _without(layout, i)
 

@@ -8,6 +8,7 @@ mode: the search is linear in the number of modes, and quadratic for swaps.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from itertools import combinations
 from math import prod
 
 import numpy as np
@@ -60,11 +61,10 @@ def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
         value = int(wanted[unit] - wanted[0, 0]) if unit is not None else strides[position]
         if value != strides[position]:
             yield "one stride", with_strides(layout, [*strides[:position], value, *strides[position + 1 :]])
-    for i in range(len(strides)):
-        for j in range(i + 1, len(strides)):
-            swapped = list(strides)
-            swapped[i], swapped[j] = swapped[j], swapped[i]
-            yield "two strides swapped", with_strides(layout, swapped)
+    for i, j in combinations(range(len(strides)), 2):
+        swapped = list(strides)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        yield "two strides swapped", with_strides(layout, swapped)
 
 
 def _units(layout: Layout) -> Iterator[tuple[int, int] | None]:

@@ -153,7 +153,8 @@ def _collision(dealt: Dealt, offsets: Offsets) -> Counterexample | None:
     """An element below the first offset, or two elements at one."""
     rows = offsets.shape[0]
     flat = offsets.T.ravel()
-    if (low := int(flat.argmin())) >= 0 and flat[low] < 0:
+    low = int(flat.argmin())
+    if flat[low] < 0:
         at = divmod(low, rows)[::-1]
         return Counterexample(_at(dealt, at), f"({at[0]}, {at[1]}) is at offset {int(flat[low])}, below the first")
     order = np.argsort(flat, kind="stable")

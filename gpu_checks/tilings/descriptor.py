@@ -54,11 +54,11 @@ def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, ori
     chunk = 128 // fragment.bits
     width = SWIZZLES[swizzle][0] // 16
     plain = shared.plain
-    major = "K" if plain(mn) - plain(0) == 1 else "MN"
+    major = "K" if plain(mn) == 1 else "MN"
     # How far one step along mn and one along k lead, in bytes; 0 where the tile ends before.
     along, across = (8, chunk) if major == "K" else (chunk * width, 8)
-    by_mn = (plain(along) - plain(0)) * fragment.bits // 8 if along < mn else 0
-    by_k = (plain(across * mn) - plain(0)) * fragment.bits // 8 if across < extent[1] else 0
+    by_mn = plain(along) * fragment.bits // 8 if along < mn else 0
+    by_k = plain(across * mn) * fragment.bits // 8 if across < extent[1] else 0
     if major == "MN" and swizzle != "none":
         lbo, sbo = by_mn, by_k
     else:

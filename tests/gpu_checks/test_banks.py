@@ -100,7 +100,7 @@ def test_every_kernel_assembles(tmp_path):
 
 
 def test_the_record_holds_every_pattern_as_it_is_today():
-    assert [one.pattern for one in RECORDED] == list(PATTERNS)
+    assert [one.pattern for one in RECORDED] == list(patterns())
     for one in RECORDED:
         assert one.clear, (one.pattern.name, one.cycles)
         assert one.kernel_hash == banks.hash_of(one.pattern)
@@ -201,6 +201,17 @@ def test_a_gpu_that_gets_faster_without_end_is_asked_sixty_times():
 def count(module):
     module.launches += 1
     return SimpleNamespace(results=lambda: [np.array([1 << 62 - module.launches], np.uint64)])
+
+
+def test_the_unit_of_every_pattern_is_the_one_of_a_wavefront(monkeypatch):
+    cycles = {one: float(number) for number, one in enumerate(PATTERNS, 1)}
+    monkeypatch.setattr(banks, "device", lambda: INFO)
+    monkeypatch.setattr(banks, "_cycles", lambda chosen, info, quiet: {one: cycles[one] for one in chosen})
+    (unit,) = (one for one in PATTERNS if one.name == "load 32, stride 1")
+    found = measure(PATTERNS[-2:])
+    assert [(one.pattern, one.cycles, one.unit) for one in found] == [
+        (pattern, cycles[pattern], cycles[unit]) for pattern in PATTERNS[-2:]
+    ]
 
 
 def test_a_gpu_that_fails_measures_nothing(monkeypatch):

@@ -165,3 +165,4 @@ def test_the_recorded_campaigns_cover_every_law_with_ten_million_cases() -> None
     for name, one in found.items():
         assert one.failures == 0 and one.cases >= 10_000_000
         assert list(one.bounds) == list(LAWS[name].names)
+        assert tuple(low for low, _ in one.bounds.values()) == LAWS[name].lowest

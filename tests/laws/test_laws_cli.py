@@ -17,9 +17,10 @@ from layouts import Layout, LayoutError
 from layouts.layout import trusted
 from proofs.laws import families, infer, solve
 from proofs.laws.execution import Target, examine
+from proofs.laws.foreign import Stopped
 from proofs.laws.judge import shipped
 from proofs.laws.suite import examined
-from verify import laws
+from verify import law_code, laws
 
 MODULE = """
 class Layout:
@@ -353,6 +354,20 @@ def test_a_composition_that_does_not_end_is_told_as_such(tmp_path: Path, capsys:
     assert code == 4, out
     assert re.search(r"composition\(.*3.*\) does not end: cut off after 3 s \(--budget\)", lines[small + 1]), out
     assert lines[small + 3].startswith("  not followed: composition(")
+
+
+@pytest.mark.parametrize(
+    ("began", "why"), [(54, "f(4:1) does not end: cut off after 10 s (--budget)"), (56, "late, at f(4:1)")]
+)
+def test_only_a_call_that_took_most_of_the_time_is_told_as_endless(
+    monkeypatch: pytest.MonkeyPatch, began: int, why: str
+) -> None:
+    """Of ten seconds that are over at 60, the last call began at 54 or 56."""
+    clock = iter([began, 60])
+    monkeypatch.setattr(law_code, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(law_code, "enumerated", lambda target, name, begin: begin("f(4:1)"))
+    monkeypatch.setattr(law_code, "attempted", lambda call, seconds: call() or Stopped("late"))
+    assert law_code._enumerated(law_code._target(None, None), "coalesce", 10) == Stopped(why)
 
 
 @pytest.mark.parametrize("far", [12345, 10**12 + 7])

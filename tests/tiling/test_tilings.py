@@ -15,8 +15,10 @@ from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
-from verify import tiling_subject
+from verify import gemm, tiling_subject
+from verify.book import evaluate
 from verify.cli import UsageError
+from verify.repair import with_strides
 from verify.report import Case
 from verify.tiling_claims import case
 from verify.tiling_proof import Prover
@@ -222,6 +224,21 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
     found = judged(Stated("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
     assert refuted(found) == {(part, kind) for part in "BC" for kind in (Kind.EQUALS, TilingKind.PARTITION)}
     assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, Kind.EQUALS, part).evidence)
+
+
+def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -> None:
+    """Were a wrong layout taken for the instruction too, its product would be right."""
+    atom = registry()[F16]
+    assert isinstance(atom, Atom)
+    tiling = PREPARE(Stated("planted", F16, TWO_BY_TWO), atom)
+    for dealt in tiling.dealt:
+        assert dealt.part.layout is not None
+        right = gemm.table(tiling, dealt)
+        assert np.array_equal(right, evaluate(dealt.part.layout))
+        wrong = replace(dealt, part=replace(dealt.part, layout=with_strides(dealt.part.layout, [0] * 6)))
+        assert np.array_equal(gemm.table(tiling, wrong), right)
+        silent = replace(wrong, part=replace(wrong.part, formulas=()))
+        assert not gemm.table(tiling, silent).any() and right.any()
 
 
 PREPARE = tiling_subject.prepare

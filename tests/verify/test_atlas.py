@@ -6,6 +6,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -176,6 +177,11 @@ def test_a_witness_that_is_not_asked_has_no_column(capsys: pytest.CaptureFixture
     assert command.main(["SM61_DP4A", "--witness", "book", "--format", "markdown"]) == 0
     assert "| instruction | atoms | book | verdict | provenance |" in capsys.readouterr().out
     assert tabulate([registry()["SM61_DP4A"]], Court(frozenset({Witness.BOOK}))).witnesses == (Witness.BOOK,)
+
+
+def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allowed() -> None:
+    bare = replace(registry()["SM80_8x8x4_F64F64F64F64_TN"], ptx=None)
+    assert tabulate([bare], Court()).exit == 4 and tabulate([bare], Court(), allow_unchecked=True).exit == 0
 
 
 def test_a_wrong_book_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,6 +88,14 @@ def test_what_the_wrong_ones_are_made_of_stands(table, tmp_path, capsys) -> None
     assert code == 0 and "STANDS" in said
 
 
+def test_a_tile_whose_extent_is_no_product_is_proved_member_by_member(tmp_path, capsys) -> None:
+    """B and C of the family, whose n is a quotient of parameters; m and k of A are numbers."""
+    table = WGMMA | {"params": {"N": [8, 16], "M": [4]}, "shape": [64, "{N*M//M}", 16]}
+    code, said = judged(table, tmp_path, capsys, "-v")
+    assert code == 0 and said.count("STANDS") == 2 and "for every N" not in said
+    assert "for every N > 0 divisible by 8" in judged(WGMMA, tmp_path, capsys, "-v")[1]
+
+
 WRONG = {
     "a source that is a register": (
         LDMATRIX | {"space": {"Src": "reg", "Dst": "reg"}},

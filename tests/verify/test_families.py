@@ -4,13 +4,15 @@
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from random import Random
 
 import pytest
 
 import layouts.atoms
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
 from verify import atom as command
-from verify.judgement import Court
+from verify import book
+from verify.judgement import Court, prepared
 from verify.verdict import Kind, Status, Verdict, Witness
 
 FOLDER = Path(layouts.atoms.__file__).parent
@@ -89,6 +91,16 @@ def test_scale_factors_and_metadata_are_held_to_the_book(operand: str) -> None:
     }[operand]
     assert swapped != text
     assert (operand, "equals") in refuted(replace(atom, operands={**atom.operands, operand: swapped}))
+
+
+@pytest.mark.parametrize(
+    ("part", "drawn"),
+    [("A", range(-8, 8)), ("B", range(-8, 8)), ("E", range(2)), ("SFA", (1, 2, 3)), ("SFB", (1, 2, 3))],
+)
+def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
+    subject = prepared(next(iter(SCALED.values())))
+    (found,) = (one for one in subject.parts if one.name == part)
+    assert set(book._random(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
 
 
 def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
