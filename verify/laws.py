@@ -68,7 +68,7 @@ def _laws(options: argparse.Namespace) -> int:
         raise cli.UsageError(f"--solver cvc5: {law_report.ONE_SOLVER.replace(': one solver', '')}")
     if options.list or options.explain:
         shown = law_report.explain if options.explain else law_report.listing
-        cli.write(shown(chosen), options.output)
+        cli.write(cli.fitted(shown(chosen), options.output), options.output)
         return cli.Exit.STANDS
     if one_solver and options.solver != "z3":
         print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
@@ -147,7 +147,8 @@ def _code(options: argparse.Namespace) -> int:
 
     rank = options.rank or 2
     if options.list:
-        cli.write(law_code.listing(options.module, options.path, options.only, rank), options.output)
+        listed = law_code.listing(options.module, options.path, options.only, rank)
+        cli.write(cli.fitted(listed, options.output), options.output)
         return cli.Exit.STANDS
     seconds = options.budget or law_code.BUDGET
     report = law_code.judge(options.module, options.path, options.only, rank, options.fresh, seconds, options.quiet)
@@ -170,7 +171,8 @@ def _infer(options: argparse.Namespace) -> int:
         shown.begin(options.infer)
         found = infer(options.infer, options.shape, options.by, options.budget or 20, tell)
     told = {"told": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
-    cli.write(found.told if options.format == "text" else json.dumps(told, indent=1) + "\n", options.output)
+    text = cli.fitted(found.told, options.output) if options.format == "text" else json.dumps(told, indent=1) + "\n"
+    cli.write(text, options.output)
     return cli.Exit.STANDS if found.exact else cli.Exit.UNKNOWN
 
 

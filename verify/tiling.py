@@ -41,7 +41,7 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         told, missing = told_apart(stated, lambda one: explained(one, pool, options.thread), "tilings", options.quiet)
         texts = [text for text in told if isinstance(text, str)]
         if texts:
-            cli.write("\n".join(texts), options.output)
+            cli.write(cli.fitted("\n".join(texts), options.output), options.output)
         if missing:
             raise KeyboardInterrupt
         failures = [*(one for one in told if isinstance(one, Failure)), *getattr(options, "malformed", ())]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from verify import atlas, atom, cli, layout, movement, mutate, tiling
+from verify import atlas, atom, cli, laws, layout, movement, mutate, tiling
 from verify.report.columns import fitted
 
 ROOT = Path(__file__).parents[2]
@@ -22,6 +22,13 @@ REPORTS = {
     "movements": (movement, ["examples/movement.toml"], ""),
     "atlas": (atlas, ["SM80_16x8x16", "SM61", "--by", "family"], "instruction "),
     "mutants": (mutate, ["SM80_16x8x16_F32F16F16F32_TN"], ""),
+    "a law, explained": (laws, ["--explain", "NOCARRY"], "NOCARRY: "),
+    "operations": (laws, ["--code", "--list", "--only", "R*"], "R1 "),
+    "a tiling, explained": (
+        tiling,
+        ["--atom", "SM80_16x8x16_F32F16F16F32_TN", "--permutation", "(8,2,2):(1,16,8)", "--explain"],
+        "",
+    ),
     "layout": (layout, ["((4,8),8):((32,1),8)", "--onto", "8x32"], "((4,8),8):((32,1),8) "),
 }
 LONG = ("wrong ones", "tilings", "mutants")
