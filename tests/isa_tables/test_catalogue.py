@@ -12,7 +12,7 @@ from itertools import product
 import pytest
 
 from isa_tables import IsaError, NotInIsa, UnknownInstruction, families, instruction, mnemonics, runs_on
-from isa_tables.signature import DENSE, signature
+from isa_tables.signature import DENSE, Fragment, signature
 from tests.cases import each
 
 # The syntax of PTX ISA 9.7.14.5.14 with its notes, and of 9.7.1.23 and 24: mnemonic, target, first PTX version.
@@ -134,6 +134,11 @@ def test_signature_of_the_readme() -> None:
     assert (found.family, found.shape, found.lanes, found.products) == ("mma.sync", (16, 8, 16), 32, 1)
     assert (a.type, a.bits, a.values, a.regs, a.per_register, a.reg_type) == ("f16", 16, 8, 4, 2, "b32")
     assert found.qualifiers == frozenset()
+
+
+def test_a_fragment_is_one_copy_in_the_lowest_bits_of_registers_where_nothing_is_said() -> None:
+    scalar = Fragment("f32", 32, 1, 1, "f32", (1, 1))
+    assert (scalar.copies, scalar.shift, scalar.space, scalar.axes) == (1, 0, "reg", ("row", "col"))
 
 
 def test_containers_and_halves() -> None:

@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from proofs.laws import definitions, enumerated, loops, pathwise, published
+from proofs.laws import definitions, enumerated, families, loops, pathwise, published
 from proofs.laws.formula import evaluate
+from proofs.laws.infer import inferred
 from proofs.laws.judge import shipped
 from proofs.laws.problem import Query
 from proofs.laws.solve import satisfy
-from proofs.laws.symbolic import _folded, negated
+from proofs.laws.symbolic import Path, Space, _folded, negated
 
 A = (6, 2), (1, 100)
 
@@ -59,6 +60,62 @@ def test_a_digit_carries_where_it_reaches_its_extent_and_not_before() -> None:
     left = {**runs, "m.0.0": 1}
     assert all(evaluate(fact, left, {}) for fact in carries.assumed)
     assert evaluate(carries.goal, left, {}) is True
+
+
+def test_a_fact_follows_where_no_sample_and_no_number_contradicts_it() -> None:
+    path = Path(Space(("x",), ((">=", "x", 1),), ()), [], samples=[{"x": 2}])
+    facts = (">=", "x", 1), ("<", "x", 3), ("==", "x", 3)
+    assert [pathwise.follows(path, fact) for fact in facts] == [True, False, False]
+
+
+def test_the_steps_to_a_left_inverse_are_true_of_one() -> None:
+    """The left inverse of 4:2 is (2,4):(0,1): odd numbers, which 4:2 never takes, count as the even ones below."""
+    path = Path(Space(("x",), (), ()), [], samples=[{"x": 1}])
+    (goal,) = pathwise.left_inverted(path, [(4, 2)], [(2, 0), (4, 1)])
+    merging, digits = goal.steps
+    assert all(evaluate(merging.goal, {"i": i}, {}) for i in range(20))
+    assert all(evaluate(step.goal, {"k.0": k}, {}) for step in (goal, digits) for k in range(4))
+
+
+def test_samples_satisfy_all_that_is_assumed() -> None:
+    space = Space.drawn(("x",), [(">=", "x", 3), ("<=", "x", 5)], lambda source: {"x": source.randint(0, 9)})
+    assert sorted(at["x"] for at in space.samples) == [3, 4, 5]
+
+
+def test_a_layout_reaches_as_far_as_its_last_mode_that_counts() -> None:
+    assert enumerated._reach([(2, 3), (4, 1), (1, 99), (5, 0)]) == 6
+    assert enumerated._reach([(1, 9)]) == 1
+
+
+def test_the_values_of_a_layout_begin_at_0() -> None:
+    assert [definitions.representable(values) for values in ([], [0], [5])] == [True, True, False]
+
+
+def test_a_family_given_by_its_shape_alone_has_one_run_too() -> None:
+    assert families.one_run("(M,K)").operation.label == "composition, rank 2: one run"
+    assert {name: letter for name, letter in families.one_run("(M,K)").given.items() if letter in "MK"} == {
+        "M0": "M",
+        "M1": "K",
+    }
+
+
+def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
+    """Of kind 0: 1:r, or N:0. Any mode of 2 or more steps has runs, or goes back."""
+    kinds = [(0, 1, 5), (0, 4, 0), (0, 4, 1), (2, 4, 1), (3, 4, 1), (3, 4, -1), (1, 1, 1)]
+    told = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]
+    assert told == [True, True, False, True, False, True, False]
+
+
+def test_a_composition_in_numbers_is_right_or_refused_and_the_last_line_says_which() -> None:
+    for by, status in (("(3,2):(2,3)", "refused"), ("3:2", "proved")):
+        found = inferred("composition", "(6,2):(1,7)", by)
+        assert [way.status for way in found.cases] == [status]
+        assert found.end == f"exact: {'right' if status == 'proved' else 'refused'} in every case"
+
+
+def test_what_is_divided_or_repeated_has_two_modes() -> None:
+    assert enumerated._two(((2, 3), (1, 2))) == ([(2, 1)], [(3, 2)])
+    assert enumerated._two(((2, 3, 4), (1, 2, 6))) == enumerated._two((2, 1)) == "it has not two modes"
 
 
 def test_a_wish_that_cannot_be_met_is_given_up_and_contradicts_nothing() -> None:

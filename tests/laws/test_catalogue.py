@@ -123,7 +123,7 @@ def test_a_formula_prints_as_what_it_parses_to(formula: str) -> None:
     assert parse(text(parse(formula))) == parse(formula)
 
 
-@pytest.mark.parametrize("formula", ["x.y", "lambda: 1", "[1]", "x ** 2", "x if", "f(x=1)", "1.5", "'a'"])
+@pytest.mark.parametrize("formula", ["x.y", "x < y in z", "lambda: 1", "[1]", "x ** 2", "x if", "f(x=1)", "1.5", "'a'"])
 def test_what_is_no_formula_is_refused(formula: str) -> None:
     with pytest.raises(FormulaError):
         parse(formula)

@@ -230,6 +230,22 @@ def test_onto_names_the_smallest_missing_element_or_the_first_index_outside(
     assert (outcome.status, outcome.model, outcome.bad or 0) == ("sat" if model else "unsat", model, bad)
 
 
+@pytest.mark.parametrize(
+    ("layout", "elements", "copies", "told"),
+    [
+        ("(3,2,2):(1,3,0)", 6, 2, ("unsat", "integers, digit by digit", None)),
+        ("(4,2,2):(1,4,0)", 8, 2, ("unsat", "bit-vectors, 16 bits", None)),
+        ("(3,2):(1,2)", 6, 1, ("sat", "integer digits", {"index": 2, "index2": 3, "element": 2})),
+        ("(2,2):(1,1)", 4, 1, ("sat", "bit-vectors, 16 bits", {"index": 1, "index2": 2, "element": 1})),
+        ("(3,2):(1,3)", 6, 2, ("sat", "counting", {"index": 0, "element": 0, "owners": 1})),
+    ],
+)
+def test_each_element_as_often_as_stated(layout: str, elements: int, copies: int, told: object) -> None:
+    """Extents that are no powers of two are proved digit by digit, which would refute a wrong number of copies."""
+    outcome = proofs.prove_bijective(Layout.parse(layout), (elements,), copies)
+    assert (outcome.status, outcome.method, outcome.model) == told
+
+
 def test_an_index_beyond_one_of_two_layouts_is_a_difference() -> None:
     """(4,2):(1,0) is 0 at 4, as 4:1 would be if it began again there."""
     assert proofs.prove_same_function(Layout(4), Layout.parse("(4,2):(1,0)")).model == {"index": 4, "value1": 0}

@@ -191,3 +191,9 @@ def test_a_solver_that_is_used_again_forgets_and_answers_alike() -> None:
         assert proofs.prove_owns(g, solver=solver).status == "unsat"
         assert proofs.prove_owns(g, 60, solver).status == "unknown"
         assert proofs.prove_tiling(solver=solver).status == "unsat"
+
+
+def test_the_last_unit_of_a_budget_is_used() -> None:
+    """What costs nothing is answered with one unit left; anything that costs one is not."""
+    assert Session("(assert true)", 1).check().status == "sat"
+    assert Session("(declare-const a Int)(assert (> a 3))", 1).check().reason == "rlimit 1 exhausted"

@@ -54,6 +54,14 @@ def test_the_accumulator_equals_its_formula_for_every_n() -> None:
     assert "(declare-const param.n Int)" in outcome.smt
 
 
+def test_a_point_right_outside_the_tile_disagrees() -> None:
+    """With n = 2 the value 4 lies in column 8, which an extent of 8 columns does not have."""
+    point = {"n": 2, "thread": 0, "replica": 0, "value": 4}
+    assert equality(WGMMA).facts(point) is None
+    cut = Equality("x", WGMMA, (Size(64), Size(8)), LANES, ONE, accumulator)
+    assert cut.facts(point) == {**point, "lane": 0, "element": 512, "x": 0, "y": 8}
+
+
 SIZES = st.sampled_from([Size(1), Size(2), Size(3), N, Size(2) * N, N * N])
 STRIDES = st.sampled_from([Size(0), Size(1), Size(2), Size(4), N, Size(2) * N, Size(2) * N * N])
 LAYOUTS = st.builds(
