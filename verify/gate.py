@@ -35,7 +35,7 @@ class Entry:
 
     name: str
     case: Callable[[], Case]
-    line: int = 1
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,12 +32,13 @@ def numbers_of(kind: str, accumulator: bool) -> np.ndarray:
 
 @pytest.mark.parametrize("kind", sorted({f.type for f in FRAGMENTS}))
 def test_every_drawn_number_is_exact_in_its_type(kind):
-    """Of a type with a sign negative numbers are drawn as large as positive ones; in two's complement one larger."""
+    """Negative numbers are drawn as large as positive ones; in two's complement one larger, none without a sign."""
     assert NUMBERS[kind].bits == bits_of(kind)
     for accumulator in (False, True):
         numbers = numbers_of(kind, accumulator)
         least, most = int(numbers.min()), int(numbers.max())
-        assert least in (-most, -most - 1) or (kind[0] in "ub" and least == 0)
+        smallest = [] if NUMBERS[kind].exponent else [0] if kind[0] in "ub" else [-most - 1]
+        assert least in (-most, *smallest)
         assert [decode(kind, int(bits)) for bits in encode(kind, numbers)] == numbers.tolist()
 
 

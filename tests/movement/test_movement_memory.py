@@ -84,6 +84,15 @@ def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
     assert code == 0 and {e["status"] for e in right["evidence"]} == {"PROVED", "AGREES"}
 
 
+def test_a_conflict_of_a_later_warp_is_told_with_its_own_threads(capsys: pytest.CaptureFixture[str]) -> None:
+    """Threads 0 to 39 ask for words 0 to 39, those from 40 on for words 65 and up: the first warp has no conflict."""
+    words = ["--access", "((40,2),1):((1,65),1)", "--element", "32", "--width", "32"]
+    code, report = judged(capsys, "--shared", "(128,1):(1,128)", *words)
+    told = by_kind(report)["free of bank conflicts"]["counterexample"]
+    assert code == 1 and told["inputs"] == {"thread": 33, "other": 40, "step": 0, "bank": 1}
+    assert told["statement"] == "T33 and T40 ask bank 1 for words 33 and 65 in access 0"
+
+
 def test_a_xor_of_period_eight_does_not_serve_sixteen_rows(capsys: pytest.CaptureFixture[str]) -> None:
     """Museum 22: 64-bit loads have phases of 16 rows, and rows 8 apart are swizzled alike."""
     words = ["--access", "(32,4):(1,64)", "--element", "16", "--width", "64"]

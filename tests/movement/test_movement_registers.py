@@ -50,6 +50,12 @@ def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> N
     }.items()
 
 
+def test_counts_are_compared_once(capsys: pytest.CaptureFixture[str]) -> None:
+    _, report = judged(capsys, "--from", X4, "--to", F16, "--major", "K")
+    (counted,) = (e for v in report["subjects"][0]["verdicts"] for e in v["evidence"] if e["method"] == "counted")
+    assert (counted["witness"], counted["points"]) == ("book", 1)
+
+
 REFUTED = {
     # museum 19: stmatrix of 16-bit rows on accumulators that were never narrowed, in the order of narrowed ones
     "values out of order": (

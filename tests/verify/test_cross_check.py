@@ -11,7 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_checks import Controls, Recording
+from layouts import Layout
 from layouts.atoms import registry
+from verify.book import CHECKS
 from verify.layout import judge as judge_layout
 from verify.silicon import Agrees, Labels, judge, labels
 from verify.subject import prepare
@@ -127,3 +129,26 @@ def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
     identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
     found = judge(subject, claimed, recording(hardware, identity))
     assert not isinstance(found, Agrees) and "outside" in found.statement
+
+
+def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() -> None:
+    """A's first lane is right, B's first lane is not: what is told is of B."""
+    subject, hardware = prepare(ATOM), labels(prepare(ATOM))
+    assert not isinstance(hardware, str)
+    observed = recording(hardware, {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))})
+    observed.operands["B"][0, 0, 2] = 1
+    found = judge(subject, hardware, observed)
+    assert not isinstance(found, Agrees)
+    assert (found.axis, found.operands, found.lane, found.value) == ("k", ("A", "B"), 0, 0)
+    assert found.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
+
+
+@pytest.mark.parametrize("extent", [(8, 7), (7, 8)])
+def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: tuple[int, int]) -> None:
+    """Although the layout has there what the formula of the instruction has: its last row, or its last column."""
+    subject = prepare(ATOM)
+    (part,) = (part for part in subject.parts if part.name == "C")
+    layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
+    found = CHECKS[Kind.EQUALS](subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
+    assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
+    assert found.damage == ("8 of 64 points disagree",)
