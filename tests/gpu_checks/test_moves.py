@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_checks import tensor_memory
+from gpu_checks import moves, tensor_memory
 from gpu_checks.moves import registers
 from gpu_checks.pages import page, write
 from gpu_checks.record import record
@@ -65,6 +65,15 @@ class Lazy(Simulated):
 def test_a_move_that_depends_on_the_addresses_is_told():
     found = made("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
     assert not found.sound and any("differently for other addresses" in note for note in found.exceptions)
+
+
+def test_a_byte_before_the_address_is_shared_like_any_other():
+    places = np.array([[[0, -4], [0, -4]], [[1, 0], [-1, -1]]])
+    assert moves._notes(places, np.array([[True, True], [True, False]])) == (
+        "1 register bytes are not moved to or from one byte",
+        "1 register bytes move differently for other addresses",
+        "1 register bytes share their byte with another",
+    )
 
 
 def test_moves_are_read_back_beside_the_others(tmp_path):
