@@ -184,6 +184,13 @@ def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allo
     assert tabulate([bare], Court()).exit == 4 and tabulate([bare], Court(), allow_unchecked=True).exit == 0
 
 
+def test_provenance_is_told_of_operands_alone() -> None:
+    """Not of the product, which rests on all of them, nor of claims that rest on no formula."""
+    (row,) = tabulate([registry()["SM90_64x16x16_F32F16F16_SS"]], Court()).rows
+    stated, derived = "ISA text", "derived: a figure; CUTLASS; the rule of all fragments"
+    assert row.provenance == {"A": {stated: None}, "B": {stated: None}, "C": {derived: None}}
+
+
 def test_a_wrong_book_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a book that refutes everything the table cannot stand."""
     from verify.verdict import Counterexample
