@@ -77,3 +77,10 @@ def test_elements_that_meet_too_few_too_many_or_something_strange_are_told_and_l
         "1 elements of A reach some elements of D, but not 2",
         "1 elements of D got something else than one product",
     )
+
+
+def test_places_of_an_image_that_meet_nothing_have_no_label():
+    slots, rows, k = np.array([[0, 2], [2, 0]]), np.array([[1, 0], [0, 1]]), np.array([[5, 6], [6, 5]])
+    labels, wrong = meetings.transfer(4, slots, rows, k, ROW)
+    assert labels.tolist() == [[1, -1, 5, 0], [-1] * 4, [0, -1, 6, 0], [-1] * 4] and wrong == 0
+    assert meetings.transfer(4, slots, rows, k + [[0, 0], [0, 1]], ROW)[1] == 1

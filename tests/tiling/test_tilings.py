@@ -15,7 +15,7 @@ from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
-from verify import gemm, tiling_subject
+from verify import gemm, tiling_silicon, tiling_subject
 from verify.book import evaluate
 from verify.cli import UsageError
 from verify.repair import with_strides
@@ -239,6 +239,15 @@ def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -
         assert np.array_equal(gemm.table(tiling, wrong), right)
         silent = replace(wrong, part=replace(wrong.part, formulas=()))
         assert not gemm.table(tiling, silent).any() and right.any()
+
+
+def test_an_operand_that_no_run_has_is_not_alike() -> None:
+    """Kernels have A, B and C alone: metadata were compared with nothing."""
+    atom = registry()["SM120::SPARSE::SM120_SPARSE_16x8x64_TN<float_e2m1_t, float_e2m1_t, float>"]
+    assert isinstance(atom, Atom)
+    tiling = PREPARE(Stated("planted", atom.name, TWO_BY_TWO), atom)
+    (metadata,) = (dealt for dealt in tiling.dealt if dealt.name == "E")
+    assert not tiling_silicon._alike(tiling, metadata, recordings_of_tilings()[0].tiling.product)
 
 
 PREPARE = tiling_subject.prepare
