@@ -83,4 +83,4 @@ def test_places_of_an_image_that_meet_nothing_have_no_label():
     slots, rows, k = np.array([[0, 2], [2, 0]]), np.array([[1, 0], [0, 1]]), np.array([[5, 6], [6, 5]])
     labels, wrong = meetings.transfer(4, slots, rows, k, ROW)
     assert labels.tolist() == [[1, -1, 5, 0], [-1] * 4, [0, -1, 6, 0], [-1] * 4] and wrong == 0
-    assert meetings.transfer(4, slots, rows, k + [[0, 0], [0, 1]], ROW)[1] == 1
+    assert meetings.transfer(4, slots, rows, np.array([[5, 6], [6, 6]]), ROW)[1] == 1
