@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from gpu_checks import Controls, Recording
 from layouts import Layout
 from layouts.atoms import registry
+from verify.arithmetic import halves
 from verify.book import CHECKS
 from verify.layout import judge as judge_layout
 from verify.silicon import Agrees, Labels, judge, labels
-from verify.subject import prepare
+from verify.subject import contracted, prepare
 from verify.verdict import Kind, Status, Witness
 
 Modes = list[tuple[int, int]]
@@ -152,3 +153,12 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
     found = CHECKS[Kind.EQUALS](subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
     assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
     assert found.damage == ("8 of 64 points disagree",)
+
+
+def test_a_layout_of_three_modes_has_no_halves() -> None:
+    with pytest.raises(TypeError, match=r"is not a \(thread, value\) layout"):
+        halves(Layout((2, 2, 2), (1, 2, 4)))
+
+
+def test_an_element_is_one_number_where_there_is_no_single_instruction() -> None:
+    assert contracted(registry()["UniversalFMA<float,float,float,float>"]) == 1
