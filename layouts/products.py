@@ -148,9 +148,23 @@ def _copies(block: Layout, tiler: Layout) -> Layout:
             raise
         return composition(UNIT, tiler)
     modes = zip(leaves(block.shape), leaves(block.stride), strict=True)
-    reach = max([cosize(block), *(s * d for s, d in modes if s > 1)])  # interleaved modes end before their values do
+    reach = max((s * d for s, d in modes if s > 1), default=0) or 1
+    if _interleaves(block):  # then its modes end before its values do
+        reach = cosize(block)
     beyond = Layout(-(-cosize(tiler) // size(gaps)), reach)
     return composition(coalesce(make_layout(gaps, beyond)), tiler)
+
+
+def _interleaves(block: Layout) -> bool:
+    """Whether a mode begins before the one below it ends; asked in complement's words, so that no path forks anew."""
+    reach = 1
+    for d, s in sorted(zip(leaves(block.stride), leaves(block.shape), strict=True)):
+        if s == 1 or d == 0:
+            continue
+        if d < reach:
+            return True
+        reach = s * d
+    return False
 
 
 def single(tiler: Layout) -> bool:
