@@ -15,11 +15,11 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NoReturn
 
+from layouts import interleaved
 from proofs.engine import Session
 from proofs.laws import execution, families
 from proofs.laws.families import Family, computed
 from proofs.laws.formula import Node, substitute, text
-from proofs.laws.searched import answered
 from proofs.laws.symbolic import FEASIBLE_BUDGET, Path, negated, script
 from proofs.laws.symbolic import SymInt as Symbol
 
@@ -125,7 +125,7 @@ class _Found:
 def _conditions(family: Family, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # all of them: in a dictionary 8 does not meet a symbol
-    with answered(_unfollowed, _unfollowed):
+    with execution.replaced(interleaved, "apart", _unfollowed):
         paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
         return _Found((), left)

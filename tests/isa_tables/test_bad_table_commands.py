@@ -34,6 +34,13 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
 }
 
 
+def in_a_line(told: str) -> str:
+    """The first line; below each may stand, indented, the line of the file with a caret, and the next error of it."""
+    lines = [line for line in told.splitlines() if not line.startswith("    ") and " left: " not in line]
+    assert lines and all(line.startswith("lanecheck: ") for line in lines), told
+    return lines[0]
+
+
 @pytest.mark.parametrize("command", COMMANDS)
 @pytest.mark.parametrize("bad", BAD)
 def test_a_bad_table_is_one_line_and_exit_2(
@@ -43,8 +50,7 @@ def test_a_bad_table_is_one_line_and_exit_2(
     main, argv = COMMANDS[command]
     with planted(tmp_path / NAME, text) as path:
         assert main(argv) == 2
-    told = capsys.readouterr().err
-    assert told.count("\n") == 1, told
+    told = in_a_line(capsys.readouterr().err)
     assert str(path) in told
     assert words in told
 
@@ -56,7 +62,7 @@ def test_a_bad_formula_is_one_line_too(command: str, tmp_path: Path, capsys: pyt
     main, argv = COMMANDS[command]
     with planted(tmp_path / NAME, text, instead=SHIPPED) as path:
         code = main(argv)
-    told = capsys.readouterr().err
-    assert (code, told.count("\n")) == (2, 1), told
+    told = in_a_line(capsys.readouterr().err)
+    assert code == 2
     assert str(path) in told
-    assert "write '//' at column" in told
+    assert "write '//'" in told

@@ -147,7 +147,7 @@ def test_another_implementation_is_held_to_the_definition(
         ("return None", 1, "coalesce(1:0) -> None, which is no layout"),
         ("raise ValueError('no')", 1, "nothing was proved: all of its 1 paths are refused"),
         ("float(layout.shape) if layout.shape == 2 else 0", 4, "it cannot be followed: float of a symbolic integer"),
-        ("while layout.shape == 3: pass", 4, "not done after 1 s (--budget)"),
+        ("while layout.shape == 3: pass", 4, "coalesce(3:0) does not end: cut off after 1 s (--budget)"),
     ],
 )
 def test_what_a_module_does_besides_is_never_a_pass(

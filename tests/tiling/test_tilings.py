@@ -65,6 +65,8 @@ def test_every_registered_atom_stands_two_by_two(group: str) -> None:
         found = judged(Stated(name, name, TWO_BY_TWO), prover)
         if found.known_defect:
             assert found.as_known, name
+        elif (registry()[name].known_defect or "").startswith("ptx:"):  # of what it issues nothing can be compared
+            assert (found.status, found.excuse) == ("UNCHECKED", "as expected"), name
         else:
             assert {v.status for v in found.verdicts} == {Status.PROVED, Status.AGREES}, name
 
