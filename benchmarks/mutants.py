@@ -1,0 +1,319 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m benchmarks.mutants`: change one token of a package at a time, and see whether a test notices.
+
+A mutant is one token of the product code exchanged for another: an operator, a number, a truth value. Each is written
+into a copy of the tracked files and run against the tests that execute its line, the cheapest first, until one fails.
+Which tests those are is measured once, with coverage. A mutant that no test fails on survives: it is killed by a new
+test, or listed in `equivalent.toml` with the reason why it computes the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import hashlib
+import io
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+import time
+import tokenize
+import tomllib
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from queue import SimpleQueue
+
+ROOT = Path(__file__).parent.parent
+WORK = ROOT / "build" / "mutants"
+PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
+EXCHANGED = {
+    **{"+": "-", "-": "+", "*": "+", "/": "*", "//": "%", "%": "//", "**": "*"},
+    **{"<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|"},
+    **{"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="},
+    **{"+=": "-=", "-=": "+=", "*=": "+=", "//=": "*=", "|=": "&=", "&=": "|="},
+    **{"and": "or", "or": "and", "not": "", "True": "False", "False": "True"},
+    **{"min": "max", "max": "min", "any": "all", "all": "any", "break": "continue", "continue": "break"},
+}
+GRACE = 20.0  # seconds that a run may take beyond ten times what its tests took without the mutant
+Position = tuple[int, int]  # line from 1, column from 0
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """One token exchanged: where it is, what it was and what it becomes; `code` is its line without the indent."""
+
+    file: str
+    line: int
+    column: int
+    old: str
+    new: str
+    code: str
+
+    @property
+    def key(self) -> tuple[str, str, str, str]:
+        """What identifies it in `equivalent.toml`, where line numbers would go stale."""
+        return self.file, self.code, self.old, self.new
+
+    def applied(self, text: str) -> str:
+        """The file's text with the token exchanged."""
+        lines = text.splitlines(keepends=True)
+        line, end = lines[self.line - 1], self.column + len(self.old)
+        lines[self.line - 1] = line[: self.column] + self.new + line[end:]
+        return "".join(lines)
+
+
+@dataclass(frozen=True, slots=True)
+class Fate:
+    """What became of a mutant: killed, timed out, survived, or unexecuted by any test; with the tests that ran."""
+
+    mutant: Mutant
+    outcome: str
+    tests: int
+    killer: str = ""
+
+
+def mutants(file: str, text: str) -> Iterator[Mutant]:
+    """Every mutant of a file that compiles, in order.
+
+    Left out is what changes no result: annotations, which are never evaluated, imports for type checkers alone, the
+    size of a cache, whether a dataclass is frozen.
+
+    >>> [m.new for m in mutants("f.py", "def f(a: int | None) -> int:\\n    return a + 1\\n")]
+    ['-', '2']
+    """
+    lines, quiet = text.splitlines(), _unevaluated(ast.parse(text))
+    for token in tokenize.generate_tokens(io.StringIO(text).readline):
+        new = _exchanged(token)
+        if new is None or any(start <= token.start < end for start, end in quiet):
+            continue
+        found = Mutant(file, *token.start, token.string, new, lines[token.start[0] - 1].strip())
+        try:
+            compile(found.applied(text), file, "exec")
+        except SyntaxError:
+            continue
+        yield found
+
+
+def _exchanged(token: tokenize.TokenInfo) -> str | None:
+    if token.type == tokenize.NUMBER and token.string.isdecimal():
+        return str(int(token.string) + 1)
+    return EXCHANGED.get(token.string) if token.type in (tokenize.OP, tokenize.NAME) else None
+
+
+def _unevaluated(tree: ast.Module) -> list[tuple[Position, Position]]:
+    """The spans of a module that no run evaluates, or whose value changes no result."""
+    spans: list[ast.AST] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg | ast.AnnAssign) and node.annotation is not None:
+            spans.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef) and node.returns is not None:
+            spans.append(node.returns)
+        elif isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
+            spans += node.body
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) in ("lru_cache", "dataclass"):
+            spans.append(node)
+    return [((n.lineno, n.col_offset), (n.end_lineno or 0, n.end_col_offset or 0)) for n in spans]  # type: ignore[attr-defined]
+
+
+def sample(count: int, seed: int, only: str) -> list[Mutant]:
+    """So many mutants of the packages, drawn with a seed; `only` keeps the files whose path begins with it."""
+    every = [
+        mutant
+        for package in PACKAGES
+        for path in sorted((ROOT / package).rglob("*.py"))
+        if (file := path.relative_to(ROOT).as_posix()).startswith(only)
+        for mutant in mutants(file, path.read_text(encoding="utf-8"))
+    ]
+    return random.Random(seed).sample(every, min(count, len(every)))
+
+
+def copy(name: str) -> Path:
+    """A fresh copy of the tracked files, as they are in the working tree."""
+    where = WORK / name
+    shutil.rmtree(where, ignore_errors=True)
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for file in filter(None, listed.split("\0")):
+        if (ROOT / file).is_file():
+            target = where / file
+            target.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / file, target)
+    return where
+
+
+def digest() -> str:
+    """A digest of all Python and data that tests read, by which a measured coverage is known to be current."""
+    tree = subprocess.run(["git", "stash", "create"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    asked = ["git", "rev-parse", f"{tree.strip() or 'HEAD'}^{{tree}}"]
+    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+
+
+def pytest(where: Path, *arguments: str, limit: float | None = None) -> subprocess.CompletedProcess[str]:
+    """One run of pytest in a copy, without what would slow it down or leave traces."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
+    return subprocess.run(
+        command, cwd=where, capture_output=True, text=True, timeout=limit, env=environment, check=False
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """Which tests execute which line of which file, and how long each test takes."""
+
+    lines: dict[str, dict[int, list[str]]]
+    seconds: dict[str, float]
+
+    def tests(self, mutant: Mutant) -> list[str]:
+        """The tests that execute a mutant's line, cheapest first; of a line run at import, those that use its file."""
+        by_line = self.lines.get(mutant.file, {})
+        found = set(by_line.get(mutant.line, ()))
+        if found == {""}:
+            found = {test for tests in by_line.values() for test in tests}
+        return sorted(found - {""}, key=lambda test: (self.seconds.get(test, 0.0), test))
+
+
+def executed(jobs: int) -> Executed:
+    """Measure which tests execute which lines; a measurement of the same tree is read again."""
+    kept = WORK / f"executed-{digest()}.json"
+    if not kept.is_file():
+        print("measuring which tests execute which lines: the whole gate, once", file=sys.stderr, flush=True)
+        where = copy("measured")
+        _measure(where, jobs, kept)
+    found = json.loads(kept.read_text(encoding="utf-8"))
+    names = found["tests"]
+    lines = {f: {int(n): [names[t] for t in ts] for n, ts in by.items()} for f, by in found["lines"].items()}
+    return Executed(lines, found["seconds"])
+
+
+def _measure(where: Path, jobs: int, kept: Path) -> None:
+    import coverage
+
+    packages = [f"--cov={package}" for package in PACKAGES]
+    timed = ["--junit-xml=times.xml", "-o", "junit_family=xunit1", "-o", "junit_duration_report=total"]
+    run = pytest(where, "-n", str(jobs), "--cov-context=test", "--cov-report=", *packages, *timed)
+    if run.returncode != 0:
+        raise SystemExit(f"the tests fail without any mutant:\n{run.stdout[-3000:]}{run.stderr[-2000:]}")
+    data = coverage.CoverageData(str(where / ".coverage"))
+    data.read()
+    names: dict[str, int] = {}
+    lines: dict[str, dict[int, list[int]]] = {}
+    for file in data.measured_files():
+        contexts = data.contexts_by_lineno(file)
+        lines[Path(file).relative_to(where).as_posix()] = {
+            line: sorted({names.setdefault(test.rpartition("|")[0], len(names)) for test in tests})
+            for line, tests in contexts.items()
+        }
+    kept.write_text(
+        json.dumps({"tests": list(names), "lines": lines, "seconds": _seconds(where / "times.xml")}), encoding="utf-8"
+    )
+
+
+def _seconds(report: Path) -> dict[str, float]:
+    """How long each test took, by its node id, as JUnit's report of pytest has it."""
+    from xml.etree import ElementTree
+
+    found = {}
+    for case in ElementTree.parse(report).iter("testcase"):
+        file, classname, name = (case.get(key, "") for key in ("file", "classname", "name"))
+        inner = classname.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".").replace(".", "::")
+        found["::".join(filter(None, (file, inner, name)))] = float(case.get("time", 0))
+    return found
+
+
+def decide(mutant: Mutant, where: Path, run: Executed, most: float) -> Fate:
+    """Run the tests of a mutant in a copy, cheapest first, and put the file back as it was."""
+    tests = run.tests(mutant)
+    if not tests:
+        return Fate(mutant, "unexecuted", 0)
+    chosen, spent = [], 0.0
+    for test in tests:
+        spent += run.seconds.get(test, 0.1)
+        if chosen and spent > most:
+            break
+        chosen.append(test)
+    path, listed = where / mutant.file, where / "tests.txt"
+    text = path.read_text(encoding="utf-8")
+    listed.write_text("\n".join(chosen), encoding="utf-8")
+    try:
+        path.write_text(mutant.applied(text), encoding="utf-8")
+        told = pytest(where, "-x", "--no-header", "--tb=no", f"@{listed}", limit=10 * spent + GRACE)
+    except subprocess.TimeoutExpired:
+        return Fate(mutant, "timed out", len(chosen))
+    finally:
+        path.write_text(text, encoding="utf-8")
+    if told.returncode == 0:
+        return Fate(mutant, "survived", len(chosen), f"{len(tests) - len(chosen)} tests too slow to run")
+    failed = next((line for line in told.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "collection")
+    return Fate(mutant, "killed", len(chosen), failed.partition(" - ")[0].partition(" ")[2])
+
+
+def equivalents() -> dict[tuple[str, str, str, str], str]:
+    """The mutants that compute the same, each with the reason."""
+    text = (Path(__file__).parent / "equivalent.toml").read_text(encoding="utf-8")
+    listed = tomllib.loads(text).get("mutant", [])
+    return {(one["file"], one["code"], one["old"], one["new"]): one["reason"] for one in listed}
+
+
+def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, log: Path) -> Iterator[Fate]:
+    """The fate of each mutant; those that the log already has are not run again, and each new one is appended."""
+    known = {}
+    if log.is_file():
+        for line in log.read_text(encoding="utf-8").splitlines():
+            entry = json.loads(line)
+            known[Mutant(**entry["mutant"])] = Fate(**{**entry, "mutant": Mutant(**entry["mutant"])})
+    yield from (known[mutant] for mutant in chosen if mutant in known)
+    copies: SimpleQueue[Path] = SimpleQueue()
+    for number in range(jobs):
+        copies.put(copy(f"copy-{number}"))
+
+    def one(mutant: Mutant) -> Fate:
+        where = copies.get()
+        try:
+            return decide(mutant, where, run, most)
+        finally:
+            copies.put(where)
+
+    with ThreadPoolExecutor(jobs) as pool, log.open("a", encoding="utf-8") as written:
+        for fate in pool.map(one, [mutant for mutant in chosen if mutant not in known]):
+            written.write(json.dumps(asdict(fate)) + "\n")
+            written.flush()
+            yield fate
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a campaign; 0 when every survivor is listed as equivalent, 1 when one is not."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=(__doc__ or "").split("\n\n")[1])
+    parser.add_argument("only", nargs="?", default="", metavar="PATH", help="only files whose path begins so")
+    parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many at once (2)")
+    parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
+    options = parser.parse_args(argv)
+    WORK.mkdir(parents=True, exist_ok=True)
+    run, equal = executed(options.jobs), equivalents()
+    log = WORK / f"{hashlib.sha256(digest().encode()).hexdigest()[:12]}.jsonl"
+    outcomes: dict[str, int] = {}
+    started, survivors = time.monotonic(), 0
+    chosen = sample(options.count, options.seed, options.only)
+    for done, fate in enumerate(campaign(chosen, run, options.jobs, options.most, log), 1):
+        reason = equal.get(fate.mutant.key, "") if fate.outcome in ("survived", "unexecuted") else ""
+        outcome = "equivalent" if reason else fate.outcome
+        outcomes[outcome] = outcomes.get(outcome, 0) + 1
+        if outcome in ("survived", "unexecuted"):
+            survivors += 1
+            m = fate.mutant
+            print(f"{outcome:10} {m.file}:{m.line}:{m.column + 1}  {m.old} -> {m.new or '(nothing)'}  in  {m.code}")
+        rate = (time.monotonic() - started) / done
+        print(f"\r{done}/{len(chosen)}, {rate * (len(chosen) - done):.0f} s left ", end="", file=sys.stderr, flush=True)
+    counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
+    print(f"\nseed {options.seed}: {len(chosen)} mutants: {counted}")
+    return 1 if survivors else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
