@@ -16,6 +16,7 @@ import io
 import json
 import os
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -30,6 +31,7 @@ from queue import SimpleQueue
 
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
+TIMES = "times.xml"
 PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 EXCHANGED = {
     **{"+": "-", "-": "+", "*": "+", "/": "*", "//": "%", "%": "//", "**": "*"},
@@ -191,38 +193,53 @@ def executed(jobs: int) -> Executed:
 
 
 def _measure(where: Path, jobs: int, kept: Path) -> None:
+    """Run the gate under coverage; a test that fails without any mutant says nothing of one, and is left out."""
+    packages = [f"--cov={package}" for package in PACKAGES]
+    timed = [f"--junit-xml={TIMES}", "-o", "junit_family=xunit1", "-o", "junit_duration_report=total"]
+    run = pytest(
+        where, "-n", str(jobs), "--dist", "loadgroup", "--cov-context=test", "--cov-report=", *packages, *timed
+    )
+    if run.returncode not in (0, 1):
+        raise SystemExit(f"the tests do not run:\n{run.stdout[-3000:]}{run.stderr[-2000:]}")
+    _keep(where, kept)
+
+
+def _keep(where: Path, kept: Path) -> None:
+    """Keep what coverage and the report of a run in a copy say."""
     import coverage
 
-    packages = [f"--cov={package}" for package in PACKAGES]
-    timed = ["--junit-xml=times.xml", "-o", "junit_family=xunit1", "-o", "junit_duration_report=total"]
-    run = pytest(where, "-n", str(jobs), "--cov-context=test", "--cov-report=", *packages, *timed)
-    if run.returncode != 0:
-        raise SystemExit(f"the tests fail without any mutant:\n{run.stdout[-3000:]}{run.stderr[-2000:]}")
     data = coverage.CoverageData(str(where / ".coverage"))
     data.read()
+    seconds, failed = _seconds(where / TIMES)
     names: dict[str, int] = {}
     lines: dict[str, dict[int, list[int]]] = {}
     for file in data.measured_files():
-        contexts = data.contexts_by_lineno(file)
         lines[Path(file).relative_to(where).as_posix()] = {
-            line: sorted({names.setdefault(test.rpartition("|")[0], len(names)) for test in tests})
-            for line, tests in contexts.items()
+            line: sorted({names.setdefault(_node(test), len(names)) for test in tests if _node(test) not in failed})
+            for line, tests in data.contexts_by_lineno(file).items()
         }
-    kept.write_text(
-        json.dumps({"tests": list(names), "lines": lines, "seconds": _seconds(where / "times.xml")}), encoding="utf-8"
-    )
+    found = {"tests": list(names), "lines": lines, "seconds": seconds}
+    kept.write_text(json.dumps(found), encoding="utf-8")
 
 
-def _seconds(report: Path) -> dict[str, float]:
-    """How long each test took, by its node id, as JUnit's report of pytest has it."""
+def _node(context: str) -> str:
+    """The test of a context of coverage's, by its node id without its group; empty for what runs at import."""
+    return re.sub(r"@\w+$", "", context.rpartition("|")[0])
+
+
+def _seconds(report: Path) -> tuple[dict[str, float], set[str]]:
+    """How long each test took, by its node id, and which failed, as JUnit's report of pytest has it."""
     from xml.etree import ElementTree
 
-    found = {}
+    found, failed = {}, set()
     for case in ElementTree.parse(report).iter("testcase"):
         file, classname, name = (case.get(key, "") for key in ("file", "classname", "name"))
         inner = classname.removeprefix(file.removesuffix(".py").replace("/", ".")).strip(".").replace(".", "::")
-        found["::".join(filter(None, (file, inner, name)))] = float(case.get("time", 0))
-    return found
+        test = re.sub(r"@\w+$", "", "::".join(filter(None, (file, inner, name))))
+        found[test] = float(case.get("time", 0))
+        if case.find("failure") is not None or case.find("error") is not None:
+            failed.add(test)
+    return found, failed
 
 
 def decide(mutant: Mutant, where: Path, run: Executed, most: float) -> Fate:
