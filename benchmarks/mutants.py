@@ -143,7 +143,7 @@ def copy(name: str) -> Path:
         if (ROOT / file).is_file():
             target = where / file
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(ROOT / file, target)
+            shutil.copy(ROOT / file, target)
     return where
 
 
