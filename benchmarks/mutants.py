@@ -134,6 +134,13 @@ def sample(count: int, seed: int, only: str) -> list[Mutant]:
     return random.Random(seed).sample(every, min(count, len(every)))
 
 
+def survivors(log: Path) -> list[Mutant]:
+    """The mutants that a log of an earlier campaign has as noticed by no test, found again by the text of their lines."""
+    entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    lost = {Mutant(**e["mutant"]).key for e in entries if e["outcome"] in ("survived", "unexecuted")}
+    return [mutant for mutant in sample(sys.maxsize, 0, "") if mutant.key in lost]
+
+
 def copy(name: str) -> Path:
     """A fresh copy of the tracked files, as they are in the working tree."""
     where = WORK / name
@@ -309,6 +316,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many at once (2)")
+    parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in an earlier campaign")
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
     options = parser.parse_args(argv)
     WORK.mkdir(parents=True, exist_ok=True)
@@ -316,7 +324,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     log = WORK / f"{hashlib.sha256(digest().encode()).hexdigest()[:12]}.jsonl"
     outcomes: dict[str, int] = {}
     started, survivors = time.monotonic(), 0
-    chosen = sample(options.count, options.seed, options.only)
+    chosen = survivors(options.again) if options.again else sample(options.count, options.seed, options.only)
     for done, fate in enumerate(campaign(chosen, run, options.jobs, options.most, log), 1):
         reason = equal.get(fate.mutant.key, "") if fate.outcome in ("survived", "unexecuted") else ""
         outcome = "equivalent" if reason else fate.outcome
@@ -328,7 +336,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         rate = (time.monotonic() - started) / done
         print(f"\r{done}/{len(chosen)}, {rate * (len(chosen) - done):.0f} s left ", end="", file=sys.stderr, flush=True)
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"\nseed {options.seed}: {len(chosen)} mutants: {counted}")
+    print(f"\n{options.again or f'seed {options.seed}'}: {len(chosen)} mutants: {counted}")
     return 1 if survivors else 0
 
 
