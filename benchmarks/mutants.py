@@ -4,7 +4,7 @@
 A mutant is one token of the product code exchanged for another: an operator, a number, a truth value. Each is written
 into a copy of the tracked files and run against the tests that execute its line, the cheapest first, until one fails.
 Which tests those are is measured once, with coverage. A mutant that no test fails on survives: it is killed by a new
-test, or listed in `equivalent.toml` with the reason why it computes the same.
+test, or listed in `equivalent.toml` with the reason: it computes the same, or a slow test notices it.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ def sample(count: int, seed: int, only: str) -> list[Mutant]:
 
 
 def survivors(log: Path) -> list[Mutant]:
-    """The mutants that a log of an earlier campaign has as noticed by no test, found again by the text of their lines."""
+    """The mutants that no test noticed in an earlier campaign, by its log; found again by the text of their lines."""
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     lost = {Mutant(**e["mutant"]).key for e in entries if e["outcome"] in ("survived", "unexecuted")}
     return [mutant for mutant in sample(sys.maxsize, 0, "") if mutant.key in lost]
@@ -276,11 +276,11 @@ def decide(mutant: Mutant, where: Path, run: Executed, most: float) -> Fate:
     return Fate(mutant, "killed", len(chosen), failed.partition(" - ")[0].partition(" ")[2])
 
 
-def equivalents() -> dict[tuple[str, str, str, str], str]:
-    """The mutants that compute the same, each with the reason."""
+def listed() -> dict[tuple[str, str, str, str], str]:
+    """The mutants that no test of the gate has to notice, each with the reason."""
     text = (Path(__file__).parent / "equivalent.toml").read_text(encoding="utf-8")
-    listed = tomllib.loads(text).get("mutant", [])
-    return {(one["file"], one["code"], one["old"], one["new"]): one["reason"] for one in listed}
+    entries = tomllib.loads(text).get("mutant", [])
+    return {(one["file"], one["code"], one["old"], one["new"]): one["reason"] for one in entries}
 
 
 def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, log: Path) -> Iterator[Fate]:
@@ -310,7 +310,7 @@ def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, lo
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a campaign; 0 when every survivor is listed as equivalent, 1 when one is not."""
+    """Run a campaign; 0 when a test notices every mutant or it is listed, 1 when one is neither."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.mutants", description=(__doc__ or "").split("\n\n")[1])
     parser.add_argument("only", nargs="?", default="", metavar="PATH", help="only files whose path begins so")
     parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
@@ -320,14 +320,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
     options = parser.parse_args(argv)
     WORK.mkdir(parents=True, exist_ok=True)
-    run, equal = executed(options.jobs), equivalents()
+    run, reasons = executed(options.jobs), listed()
     log = WORK / f"{hashlib.sha256(digest().encode()).hexdigest()[:12]}.jsonl"
     outcomes: dict[str, int] = {}
     started, survivors = time.monotonic(), 0
     chosen = survivors(options.again) if options.again else sample(options.count, options.seed, options.only)
     for done, fate in enumerate(campaign(chosen, run, options.jobs, options.most, log), 1):
-        reason = equal.get(fate.mutant.key, "") if fate.outcome in ("survived", "unexecuted") else ""
-        outcome = "equivalent" if reason else fate.outcome
+        reason = reasons.get(fate.mutant.key, "") if fate.outcome in ("survived", "unexecuted") else ""
+        outcome = "listed" if reason else fate.outcome
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
         if outcome in ("survived", "unexecuted"):
             survivors += 1
