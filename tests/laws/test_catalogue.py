@@ -193,11 +193,16 @@ def test_a_problem_of_no_law_is_told(tmp_path: Path) -> None:
 def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
     monkeypatch.setattr(certificates, "shipped", lambda: {name: shipped()[name] for name in ("MONO", "U")})
-    assert list(certificates.unproved()) == []
-    index = json.loads((certificates.FOLDER / "index.json").read_text())
-    index["laws"]["U"]["model"] = "S=1"
+    laws = {name: certificates.certificate(law) for name, law in certificates.shipped().items()}
+    index = {"engines": [solve.version("z3"), solve.version("cvc5")], "laws": laws}
     (tmp_path / "index.json").write_text(json.dumps(index))
-    assert list(certificates.unproved(tmp_path)) == ["U: proved anew, its certificate is another"]
+    assert list(certificates.unproved(tmp_path)) == []
+    laws["U"]["model"] = "S=1"
+    index["engines"] = ["z3 1.2.3", index["engines"][1]]
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    versions, changed = certificates.unproved(tmp_path)
+    assert versions.startswith("index.json: made by z3 1.2.3, cvc5 ")
+    assert changed == "U: proved anew, its certificate is another"
 
 
 @each("name", LAWS)

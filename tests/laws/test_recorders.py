@@ -34,7 +34,8 @@ def test_an_interruption_is_one_line(
     monkeypatch.setattr(module, step, interrupted)
     assert module.main(words) == 130
     out, err = capsys.readouterr()
-    assert (out, bool(re.fullmatch(told, err))) == ("", True), err
+    other_solver = r"index\.json: made by .*, proved anew by .*\n"  # than that of the shipped certificates
+    assert re.fullmatch(f"({other_solver})?", out) and re.fullmatch(told, err), (out, err)
 
 
 def test_no_process_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:
