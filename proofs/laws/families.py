@@ -11,7 +11,7 @@ from itertools import count
 
 from proofs.engine import Session
 from proofs.errors import ProblemError
-from proofs.laws.contracts import product
+from proofs.laws.contracts import divide, product
 from proofs.laws.execution import GOAL_BUDGET, Operation
 from proofs.laws.formula import Node, evaluate, substitute, text
 from proofs.laws.operations import _composition, operations
@@ -134,6 +134,8 @@ def _tiling(operation: str, sides: Sides, right: Sides) -> Family:
     note = ""
     if operation == "logical_divide":
         sides, note = _merged(sides)
+    if operation == "logical_divide" and right and "0" in right[1]:  # T* is n:1 then, with which A composes always
+        return _checked(divide(len(sides[0]), 1), _named("MD", sides) | _named("Nr", right), note)
     if operation == "logical_product" and right and ("1" in right[0] or "0" in right[1]):
         return _checked(product(len(sides[0]), 1), _named("sd", sides) | _named("Nr", right))
     named = _named("MD" if operation == "logical_divide" else "sd", sides)
