@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of this package share: the version, an example, a quiet end where the reader has gone."""
+"""What the commands of this package share: the version, an example, a quiet end where the reader has gone.
+
+`gpu_checks` has the same by code of its own: the checks share none.
+"""
 
 from __future__ import annotations
 
