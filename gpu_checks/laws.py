@@ -84,9 +84,13 @@ def _no_carry(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
 
 
 def _carry(xp: Any, m: Any, x: Any, y: Any, p: Any) -> tuple[Any, Any]:
-    """With stride 1 in the mode of extent m behind p, 0 elsewhere, a carry breaks distributivity."""
+    """A = (p, m, *):(0, 1, 0): where its digit carries, A(x + y) is A(x) + A(y), plus what p carries into it, less m.
+
+    At most 1 is carried into it, and m is 2 or more where two digits carry: so A does not distribute over x + y.
+    """
     both, left, right = (z // p % m for z in (x + y, x, y))
-    return left + right >= m, both != left + right
+    into = (x % p + y % p) // p
+    return left + right >= m, both == left + right + into - m
 
 
 def _complement(xp: Any, n: Any, d: Any, j: Any, i: Any) -> tuple[Any, Any]:

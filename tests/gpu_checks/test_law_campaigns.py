@@ -33,6 +33,27 @@ def test_a_false_law_is_found_with_its_first_point(monkeypatch: pytest.MonkeyPat
     assert found.first == {"M": 2, "x": 1, "y": 1, "d": 0}
 
 
+class Rounding(np.ndarray):
+    """An array whose quotients are rounded up, and shifts to the right one too high: a wrong implementation."""
+
+    def __floordiv__(self, other: Any) -> Any:
+        return -(-self.view(np.ndarray) // other).view(Rounding)
+
+    def __rshift__(self, other: Any) -> Any:
+        return ((self.view(np.ndarray) >> other) + 1).view(Rounding)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_no_law_is_a_tautology(name: str) -> None:
+    """Each applies somewhere below 6, holds there, and fails somewhere where quotients are wrong."""
+    grid = np.indices((6, 6, 6, 6), np.int64)
+    point = [axis + low for axis, low in zip(grid, LAWS[name].lowest, strict=True)]
+    applies, holds = LAWS[name].test(np, *point)
+    assert applies.any() and not (applies & ~holds).any()
+    applies, holds = LAWS[name].test(np, *(axis.view(Rounding) for axis in point))
+    assert (applies & ~holds).any()
+
+
 def test_a_record_is_a_line_for_each_law(tmp_path: Path) -> None:
     file = tmp_path / "laws.jsonl"
     assert laws.main(["divide", "swizzle", "--cpu", "--cases", "1000", "-o", str(file)]) == 0
