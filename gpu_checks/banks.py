@@ -245,14 +245,16 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     if options.list:
-        print("\n".join(pattern.name for pattern in patterns()))
+        command.show(*(pattern.name for pattern in patterns()))
         return 0
     found = measure(patterns(), quiet=False)
     if isinstance(found, Unavailable):
-        print(f"UNCHECKED  {len(patterns())} patterns: {found.reason}")
+        command.show(f"{len(patterns())} patterns  UNCHECKED  {found.reason}")
         return 4 if options.require else 0
+    width = max(len(one.pattern.name) for one in found)
     for one in found:
-        print(f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}  {one.pattern.name}")
+        took = f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}"
+        command.show(f"{one.pattern.name:<{width}}  {took}")
     if options.record:
         gpu = found[0].device.gpu.lower().replace(" ", "_")
         write(options.record / f"{gpu}.jsonl", found)

@@ -10,6 +10,7 @@ from itertools import chain
 from pathlib import Path
 
 from gpu_checks import banks, laws
+from gpu_checks.command import show
 from gpu_checks.fitting import foreign, hold, is_stale, stale_notice
 from gpu_checks.lines import RecordingError, files, text_of
 from gpu_checks.rebuilt import lossy
@@ -65,8 +66,8 @@ def check(paths: Sequence[Path]) -> int:
     _tell_stale(stale)
     lost = list(lossy(every))
     for recording in lost:
-        print(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
-    print(f"{', '.join(counts)} read, {len(lost)} do not rebuild their table")
+        show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
+    show(f"{', '.join(counts)} read, {len(lost)} do not rebuild their table")
     return CONTRADICTED if lost else OK
 
 

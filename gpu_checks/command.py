@@ -7,6 +7,7 @@ import argparse
 import errno
 import os
 import sys
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
@@ -15,6 +16,7 @@ from gpu_checks.progress import INTERRUPTED
 from gpu_checks.values import WorkerError
 
 USAGE, INTERNAL = 2, 3
+ON_A_TERMINAL, IN_A_FILE = 80, 100  # columns of a report, as `verify` has them
 
 
 class Interrupted(KeyboardInterrupt):
@@ -89,9 +91,25 @@ def parser(name: str, description: str | None, example: str, epilog: str = "") -
     return made
 
 
+def show(*lines: str) -> None:
+    """Print lines of a report. A long one goes on below, further in; no word is cut. COLUMNS sets the width."""
+    asked = os.environ.get("COLUMNS", "")
+    usual = ON_A_TERMINAL if sys.stdout.isatty() else IN_A_FILE
+    width = int(asked) if asked.isdecimal() and int(asked) > 0 else usual
+    print("".join(f"{line if len(line) <= width else _broken(line, width)}\n" for line in lines), end="", flush=True)
+
+
+def _broken(line: str, width: int) -> str:
+    further = " " * (len(line) - len(line.lstrip(" ")) + 4)
+    return textwrap.fill(line, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False)
+
+
 @contextmanager
 def _until_closed() -> Iterator[None]:
     """End with code 2: without a word where a reader such as `head -1` has seen enough, with one on a full device."""
+    if sys.stdout is None:
+        print("cannot write to stdout: it is closed", file=sys.stderr)
+        raise SystemExit(2)
     try:
         try:
             yield

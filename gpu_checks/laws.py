@@ -222,9 +222,9 @@ def _run(options: argparse.Namespace) -> int:
         failed.extend([name] * bool(result.failures))
         word = "REFUTED" if result.failures else "AGREES"
         with shown.aside():
-            print(f"{word:<8} {name:<14} {result.cases} cases, {result.seconds:.2f} s", flush=True)
+            command.show(f"{name:<14} {word:<8} {result.cases} cases, {result.seconds:.2f} s")
             if result.first:
-                print(f"  {result.first}")
+                command.show(f"  {result.first}")
         if options.output:
             _record(options.output, result, found, xp)
 

@@ -20,7 +20,7 @@ from typing import NoReturn
 from gpu_checks import command
 from gpu_checks.anchors import anchoring
 from gpu_checks.checking import check
-from gpu_checks.command import Interrupted, guarded, parsed
+from gpu_checks.command import Interrupted, guarded, parsed, show
 from gpu_checks.findings import Find, Finding
 from gpu_checks.pages import Page, write
 from gpu_checks.progress import Progress
@@ -71,7 +71,7 @@ def _list(chosen: Sequence[Signature]) -> int:
     if not chosen:
         print("probe: nothing selected (see --list)", file=sys.stderr)
         return EMPTY
-    print("\n".join(s.mnemonic for s in chosen))
+    show(*(s.mnemonic for s in chosen))
     return OK
 
 
@@ -151,11 +151,12 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     results = {s.mnemonic: results[s.mnemonic] for s in chosen}
     seconds = time.monotonic() - started
     if not options.quiet:
-        print("\n".join(_lines(results)))
+        show(*_lines(results))
     recorded = [result for result in results.values() if not isinstance(result, Unavailable)]
     if options.output:
         _save(options.output, chosen, recorded)
-    print(_summary(results, info, seconds))
+    summary = _summary(results, info, seconds)
+    print(summary) if options.quiet else show(summary)
     if any(not r.sound for r in recorded):
         return CONTRADICTED
     return UNCHECKED if options.require and len(recorded) < len(results) else OK
@@ -166,7 +167,7 @@ def _cut_short(
 ) -> NoReturn:
     """Print what was found before an interruption; a file of recordings that lacks some is not written."""
     if not options.quiet:
-        print("".join(f"{line}\n" for line in _lines(results)), end="")
+        show(*_lines(results))
     raise Interrupted(len(chosen) - len(results), len(chosen))
 
 
@@ -221,14 +222,13 @@ def _lines(results: Mapping[str, Finding | Unavailable]) -> Iterable[str]:
     for mnemonic, result in results.items():
         if not isinstance(result, Unavailable):
             how = f"{result.sass or 'SASS not seen'}{'  emulated' if result.emulated else ''}"
-            word = "RECORDED   " if result.sound else "CONTRADICTS"
-            yield f"{word}  {mnemonic}  {result.extent}  {how}"
-            yield from (f"             {note}" for note in result.objections)
+            yield f"{mnemonic}  {'RECORDED' if result.sound else 'CONTRADICTS'}  {result.extent}  {how}"
+            yield from (f"    {note}" for note in result.objections)
     silent = {m: r.reason for m, r in results.items() if isinstance(r, Unavailable)}
     for reason, group in groupby(sorted(silent, key=lambda m: (silent[m], m)), key=silent.__getitem__):
         names = list(group)
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
-        yield f"UNCHECKED    {names[0]}{more}: {reason}"
+        yield f"{names[0]}{more}  UNCHECKED  {reason}"
 
 
 def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Finding]) -> None:

@@ -36,8 +36,11 @@ def _judge(options: argparse.Namespace) -> int:
     if not chosen:
         print("tilings: nothing selected (see --list)", file=sys.stderr)
         return EMPTY
-    if options.list or options.kernel:
-        print("\n".join(map(kernel if options.kernel else _line, chosen)))
+    if options.list:
+        command.show(*map(_line, chosen))
+        return OK
+    if options.kernel:
+        print("\n".join(map(kernel, chosen)))
         return OK
     return _run(chosen, options)
 
@@ -77,7 +80,7 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
     def run(_: Tiling, shown: Progress) -> None:
         tiling, found = next(runs)
         with shown.aside():
-            print(f"{_verdict(found)}  {tiling.name:<28} {_told(found)}", flush=True)
+            command.show(f"{tiling.name:<28} {_verdict(found)}  {_told(found)}")
         if isinstance(found, TilingRun):
             done.append(found)
 
@@ -88,7 +91,7 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
         gpu = done[0].device.gpu.lower().replace(" ", "_")
         write(options.record / f"{gpu}.jsonl", done)
     refuted, idle = sum(not run.equal for run in done), sum(not run.powered for run in done)
-    print(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
+    command.show(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
     if idle:
         return INTERNAL
     if refuted:

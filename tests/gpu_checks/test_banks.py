@@ -227,7 +227,7 @@ def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
     monkeypatch.setattr(banks, "device", lambda: Unavailable("no GPU here"))
     assert measure(PATTERNS[:1]) == Unavailable("no GPU here")
     assert main([]) == 0
-    assert capsys.readouterr().out == f"UNCHECKED  {len(PATTERNS)} patterns: no GPU here\n"
+    assert capsys.readouterr().out == f"{len(PATTERNS)} patterns  UNCHECKED  no GPU here\n"
     assert main(["--require"]) == 4
     capsys.readouterr()
     assert main(["--list"]) == 0

@@ -1,14 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands do when their reader closes the pipe, or the device is full."""
+"""How the commands print: in so many columns, names first; when their reader closes the pipe, or the device is full."""
 
+import io
 import os
+import shlex
 import subprocess
 import sys
 
 import pytest
 
-from gpu_checks import banks, probe
+from gpu_checks import banks, command, laws, probe
+from gpu_checks.banks import recordings_of_banks
 from gpu_checks.tilings import __main__ as tilings
+from gpu_checks.tilings.store import recordings_of_tilings
+from gpu_checks.values import Unavailable
 
 
 @pytest.mark.parametrize(
@@ -24,6 +29,12 @@ def test_a_closed_pipe_ends_it_without_a_word(command):
     finally:
         os.close(written)
     assert (done.returncode, done.stderr) == (2, "")
+
+
+def test_a_stdout_that_is_closed_is_one_line():
+    listed = f"{shlex.quote(sys.executable)} -m gpu_checks.banks --list >&-"
+    done = subprocess.run(listed, shell=True, stderr=subprocess.PIPE, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "cannot write to stdout: it is closed\n")
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
@@ -62,3 +73,52 @@ def test_options_that_a_list_reads_are_no_error(capsys):
     assert probe.main(["--list", "--family", "dp4a", "dp4a.s32.s32"]) == 0
     assert tilings.main(["--list", "--file", str(tilings.SHIPPED), "mma_f16"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2
+
+
+class Screen(io.StringIO):
+    """A stdout that is a terminal, or is none."""
+
+    def __init__(self, terminal):
+        super().__init__()
+        self.terminal = terminal
+
+    def isatty(self):
+        return self.terminal
+
+
+RUNS = recordings_of_tilings()[:2]
+OBSERVED = recordings_of_banks()[:9]
+UNSEEN = Unavailable("not on this GPU, " + "which lacks what it needs, " * 5)
+REPORTS = {
+    "instructions": (probe, ["--list", "wgmma*", "mma.sp*"], "mma.sp.sync.aligned.m16n8k128"),
+    "a check": (probe, ["--check"], "1422 recordings of "),
+    "patterns": (banks, ["--list"], "load 32, stride 1\n"),
+    "cycles": (banks, [], f"{OBSERVED[0].pattern.name} "),
+    "tilings": (tilings, ["--list"], "simt_f32 "),
+    "runs": (tilings, ["simt_f32", "simt_f64_vectors", "simt_dp4a"], "simt_f32 "),
+    "laws": (laws, ["swizzle", "--cpu", "--cases", "9"], "swizzle "),
+}
+
+
+@pytest.mark.parametrize(("terminal", "asked", "width"), [(True, "", 80), (False, "", 100), (True, "60", 60)])
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "a check" else name for name in REPORTS]
+)
+def test_a_report_fits_and_begins_with_a_name(name, terminal, asked, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", asked)
+    monkeypatch.setattr(tilings, "run_all", lambda chosen, seed: zip(chosen, [*RUNS, UNSEEN], strict=True))
+    monkeypatch.setattr(banks, "measure", lambda chosen, quiet: OBSERVED)
+    monkeypatch.setattr(sys, "stdout", shown := Screen(terminal))
+    module, argv, first = REPORTS[name]
+    assert module.main(argv) == 0
+    assert shown.getvalue().startswith(first)
+    assert [line for line in shown.getvalue().splitlines() if len(line) > width and " " in line.strip()] == []
+
+
+def test_a_long_line_goes_on_below_and_loses_no_word(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "none")
+    command.show("name  " + "word " * 40 + "x" * 120, "  next  of  it", "")
+    lines = capsys.readouterr().out.splitlines()
+    assert " ".join(lines).split() == ["name", *["word"] * 40, "x" * 120, "next", "of", "it"]
+    assert lines[0].startswith("name  word word") and 95 < len(lines[0]) <= 100
+    assert lines[1].startswith("    word") and lines[-2:] == ["  next  of  it", ""]

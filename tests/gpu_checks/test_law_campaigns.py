@@ -159,7 +159,7 @@ def test_the_grid_is_the_first_that_has_as_many_cases(
 ) -> None:
     """Grids grow by a quarter and one from the fourth root of the number, from a side of 4 on."""
     assert laws.main(["divide", "--cpu", "--cases", str(least)]) == 0
-    assert capsys.readouterr().out.startswith(f"AGREES   divide         {divided(side)} cases, ")
+    assert capsys.readouterr().out.startswith(f"divide         AGREES   {divided(side)} cases, ")
     found = campaign("divide", least, np)
     assert (found.points, found.cases, found.failures) == (side**4, divided(side), 0)
     assert found.bounds == {"N": (1, side), "d": (1, side), "g": (1, side), "y": (0, side - 1)}

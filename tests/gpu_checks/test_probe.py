@@ -49,8 +49,8 @@ def test_sound_probes_are_recorded_and_written(on, nothing_shipped, capsys, tmp_
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert len(lines) == 6
-    assert lines[0] == "RECORDED     dp4a.s32.s32  16 pairs  HMMA.TEST"
-    assert lines[4] == f"RECORDED     {F64}  1024 pairs  HMMA.TEST"
+    assert lines[0] == "dp4a.s32.s32  RECORDED  16 pairs  HMMA.TEST"
+    assert lines[4] == f"{F64}  RECORDED  1024 pairs  HMMA.TEST"
     assert lines[5].startswith("5 recorded, 1088 pairs (0 emulated, 0 contradict their controls), 0 unchecked, ")
     assert lines[5].endswith("Simulated, sm_90a, driver 0, CUDA 0.0, NVRTC 0.0")
     assert err.splitlines() == [f"wrote {tmp_path}/simulated_{f}.jsonl" for f in ("dp4a", "mma_sync")]
@@ -63,7 +63,7 @@ def test_a_machine_whose_products_contradict_its_relation_is_exit_1(on, capsys):
     on("lying")
     assert probe.main([F64, "--trials", "2"]) == 1
     out = capsys.readouterr().out.splitlines()
-    assert out[0].startswith(f"CONTRADICTS  {F64}  1024 pairs")
+    assert out[0].startswith(f"{F64}  CONTRADICTS  1024 pairs")
     assert "wrong elements through the labels (want 0)" in out[1]
     assert "1 contradict their controls" in out[-1]
 
@@ -72,7 +72,7 @@ def test_what_the_gpu_cannot_run_is_unchecked_and_exit_4_only_if_required(on, ca
     on("simulated")
     assert probe.main([FP4, "dp4a.s32.s32"]) == 0
     out = capsys.readouterr().out
-    assert f"UNCHECKED    {FP4}: needs sm_120a or sm_120f; Simulated is sm_90a\n" in out
+    assert f"{FP4}  UNCHECKED  needs sm_120a or sm_120f; Simulated is sm_90a\n" in out
     assert "1 recorded, 16 pairs" in out and "1 unchecked" in out
     assert probe.main([FP4, "dp4a.s32.s32", "--require", "-q"]) == 4
     assert len(capsys.readouterr().out.splitlines()) == 1
@@ -90,14 +90,14 @@ def test_without_a_gpu_no_instruction_of_any_group_is_forgotten(on, capsys):
     on("none")
     assert probe.main(["dp*", "--jobs", "1"]) == 0
     out = capsys.readouterr().out
-    assert "UNCHECKED    dp2a.hi.s32.s32 and 11 more: no GPU in this test\n" in out
+    assert "dp2a.hi.s32.s32 and 11 more  UNCHECKED  no GPU in this test\n" in out
     assert "0 recorded" in out and "12 unchecked" in out
 
 
 def test_without_a_gpu_what_is_required_is_exit_4(on, capsys):
     on("none")
     assert probe.main(["dp4a.s32.s32", "--require"]) == 4
-    assert "UNCHECKED    dp4a.s32.s32: no GPU in this test" in capsys.readouterr().out
+    assert "dp4a.s32.s32  UNCHECKED  no GPU in this test" in capsys.readouterr().out
 
 
 def test_without_a_gpu_one_sentence_says_why(on, capsys):
@@ -105,7 +105,7 @@ def test_without_a_gpu_one_sentence_says_why(on, capsys):
     assert probe.main(["--all"]) == 0
     lines = capsys.readouterr().out.splitlines()
     known = list(mnemonics("*"))
-    assert lines[0] == f"UNCHECKED    {known[0]} and {len(known) - 1} more: no GPU in this test"
+    assert lines[0] == f"{known[0]} and {len(known) - 1} more  UNCHECKED  no GPU in this test"
     assert lines[1].startswith(f"0 recorded, 0 pairs (0 emulated, 0 contradict their controls), {len(known)} unchecked")
     assert len(lines) == 2
 
