@@ -373,7 +373,7 @@ def missing_premise(kind: Kind, subject: Subject, part: Part) -> str:
         return "the layout is not well formed"
     if subject.shape_fault:
         return f"the shape is at fault: {subject.shape_fault}"
-    if subject.thr is None or subject.rep is None:
+    if subject.thr_fault:
         return f"the threads are at fault: {subject.thr_fault}"
     if kind is Kind.EQUALS and not part.formulas:
         return subject.no_book or part.silence

@@ -100,7 +100,13 @@ def handed(layout: Shared) -> Strided:
 
 
 def copying(extent: tuple[int, int], major: str, chunk: int, threads: int) -> Layout:
-    """(thread, value) -> index in a tile (mn, k): neighbour threads take neighbour chunks of the major axis."""
+    """(thread, value) -> index in a tile (mn, k): neighbour threads take neighbour chunks of the major axis.
+
+    A tile that is narrower than a chunk is copied in chunks of its width.
+
+    >>> print(copying((16, 16), "K", 8, 32), copying((4, 16), "MN", 8, 16))
+    ((2,16),(8,1)):((128,1),(16,16)) ((1,16),(4,1)):((4,4),(1,64))
+    """
     mn, k = extent
     along, across = (k, mn) if major == "K" else (mn, k)
     step, stride = (mn, 1) if major == "K" else (1, mn)  # of one element along and across

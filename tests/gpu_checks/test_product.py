@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+import gpu_checks
 from gpu_checks.product import multiply_on
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import Simulated, random_deal
@@ -59,6 +60,18 @@ def test_the_seed_decides_the_numbers():
     wrong = deal | {"A": np.roll(deal["A"], 1, axis=0)}
     counts = [multiply_on(machine, s, wrong, 4, seed) for seed in (0, 0, 1)]
     assert counts[0] == counts[1] and counts[0] > 0
+
+
+def test_64_products_of_seed_0_are_asked_of_a_worker_where_nothing_is_said():
+    class Asked:
+        def run(self, jobs):
+            self.jobs = list(jobs)
+            return enumerate(self.jobs)
+
+    worker, s = Asked(), signature(PLAIN)
+    for ask in (gpu_checks.relation, lambda s, worker: gpu_checks.multiply(s, {}, worker=worker)):
+        ask(s, worker=worker)
+        assert [(job.signature, job.trials, job.seed) for job in worker.jobs] == [(s, 64, 0)]
 
 
 def test_products_without_a_number_are_given_the_same_matrices():

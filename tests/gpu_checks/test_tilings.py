@@ -342,6 +342,13 @@ class Adding:
         return self.found
 
 
+def test_an_index_is_computed_from_one_variable_or_from_one_for_each_mode():
+    layout = Strided.parse("(4,8):(8,1)")
+    assert layout.expression("i") == "i % 4 * 8 + i / 4" and layout.expression("t", "v") == "t * 8 + v"
+    with pytest.raises(ValueError, match="argument 2 is longer"):
+        layout.expression("t", "v", "w")
+
+
 def test_only_where_several_threads_sum_one_element_it_begins_at_zero(monkeypatch):
     for name, split in (("mma_f16_split_k", True), ("mma_f16", False), ("mma_s8", False)):
         tiling = NAMED[name]

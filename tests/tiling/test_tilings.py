@@ -15,7 +15,7 @@ from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
-from verify import gemm, tiling_silicon, tiling_subject
+from verify import gemm, tiling_claims, tiling_silicon, tiling_subject
 from verify.book import evaluate
 from verify.cli import UsageError
 from verify.repair import with_strides
@@ -353,6 +353,20 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
 }
 
 
+def test_of_a_layout_of_another_size_nothing_agrees() -> None:
+    """One atom's C has 32 threads; of four atoms' 128 threads each holds 4 of 512 accumulators."""
+    stated, _ = WRONG_TILINGS["the ISA's own C of one atom, forgotten to tile"]
+    wrong = verdict(judged(stated()), Kind.EQUALS, "C").counterexample
+    assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
+    assert wrong.repair.endswith("512 of 512 agree (now 0)")
+
+
+def test_a_thread_is_named_within_its_atom() -> None:
+    """Of atoms with 32 threads each, two along M and three along N, the index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
+    told = [tiling_claims._whose(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
+    assert told == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
+
+
 @pytest.mark.parametrize("name", WRONG_TILINGS)
 def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
     stated, wanted = WRONG_TILINGS[name]
@@ -371,6 +385,7 @@ def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
     asked = {
         "as recorded": (Stated("a", F16, TWO_BY_TWO, permutation(INTERLEAVED), (128, 128, 32)), Status.AGREES),
         "another order": (Stated("b", F16, TWO_BY_TWO, permutation("_,(8,2,2):(1,16,8),32")), Status.AGREES),
+        "multiply-adds": (Stated("fma", FMA, Layout((16, 4, 1), (4, 1, 0))), Status.AGREES),
         "four along K": (Stated("c", F16, Layout((1, 1, 4))), Status.UNCHECKED),
         "another type": (Stated("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
     }

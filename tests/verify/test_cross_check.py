@@ -144,6 +144,13 @@ def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() ->
     assert found.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
 
 
+def test_every_point_of_every_replica_is_counted() -> None:
+    """Four groups of eight threads do what one of them does: 8 threads x 8 values are compared four times."""
+    subject = prepare(registry()["SM70_8x8x4_F32F16F16F32_NT"])
+    (part,) = (part for part in subject.parts if part.name == "C")
+    assert CHECKS[Kind.EQUALS](subject, part) == ("exhaustive", 256, None)
+
+
 @pytest.mark.parametrize("extent", [(8, 7), (7, 8)])
 def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: tuple[int, int]) -> None:
     """Although the layout has there what the formula of the instruction has: its last row, or its last column."""

@@ -10,8 +10,9 @@ import pytest
 
 import layouts.atoms
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
+from proofs.family import Size
 from verify import atom as command
-from verify import book
+from verify import book, family
 from verify.judgement import Court, prepared
 from verify.verdict import Kind, Status, Verdict, Witness
 
@@ -126,6 +127,20 @@ def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
     assert ("", "signature") in refuted(replace(atom, space={"A": "smem", "B": "reg"}))
+
+
+def test_a_tile_has_an_extent_over_the_parameters_where_both_sides_are_products_of_them() -> None:
+    """N is a multiple of 8, so N//8 is a product and N//3 is none: B of n by k and C of m by n have no extent then."""
+    atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
+    assert isinstance(atom, Atom) and atom.family is not None
+    subject = prepared(atom)
+    found = {}
+    for n in ("{N//8}", "{N//3}"):
+        entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
+        told = replace(atom.family, entry=entry)
+        found[n] = [family._extent(told, part) for part in subject.parts]
+    m, n, k = Size(64), Size(1, ("N",)), Size(16)
+    assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
 
 
 @pytest.mark.slow
