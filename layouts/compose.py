@@ -47,10 +47,8 @@ def composition(a: Layout, b: Tiler) -> Layout:
         if len(b) > len(a):
             raise LayoutError(f"a tiler of {len(b)} modes for {a}, which has {len(a)}")
         return make_layout(*map(composition, a, b))
-    shapes, strides = leaves(a.shape) or (1,), leaves(a.stride) or (0,)
-    # Indices beyond A's domain extend its last mode: its stride counts even where its extent is 1.
-    radices, weights = merge((*shapes[:-1], max(2, shapes[-1])), strides)
-    carry = _Carry(a, b, radices[:-1], weights)
+    radices, weights = merged_modes(a)
+    carry = Carry(a, b, radices[:-1], weights)
     if isinstance(b.shape, int) and isinstance(b.stride, int):
         return trusted(*carry.mode(b.shape, b.stride))
     modes = [carry.mode(n, r) for n, r in zip(leaves(b.shape), leaves(b.stride), strict=True)]
@@ -78,8 +76,24 @@ def admissible(a: Layout, b: Tiler) -> bool:
     return True
 
 
-class _Carry:
-    """The digits of A that the modes of B have used so far."""
+def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
+    """The extents and strides of A's modes, neighbours merged, as a function of every index.
+
+    Beyond A's domain its last mode goes on.
+
+    >>> merged_modes(Layout.parse("(2,3,1):(1,2,7)"))
+    ([6, 2], [1, 7])
+    """
+    shapes, strides = leaves(a.shape) or (1,), leaves(a.stride) or (0,)
+    # The last stride counts beyond the domain even where its extent is 1.
+    return merge((*shapes[:-1], max(2, shapes[-1])), strides)
+
+
+class Carry:
+    """The digits of A that the modes of B have used so far.
+
+    The proof of composition follows ``run`` by itself, and the loops around it with ``run`` replaced by its contract.
+    """
 
     __slots__ = ("a", "b", "radices", "used", "weights")
 
@@ -136,6 +150,7 @@ class _Carry:
         return digits, value + index * self.weights[-1]
 
     def use(self, digits: list[int], times: int) -> None:
+        """Count the digits as used so many times. Raises where they carry."""
         for i, digit in enumerate(digits):
             self.used[i] += digit * times
             if self.used[i] >= self.radices[i]:

@@ -156,12 +156,11 @@ def check_shape(t: IntTuple) -> None:
 
 def check_int_tuple(t: object, what: str, level: int = 0) -> None:
     """Refuse what is not an integer tuple: other types, booleans, more than 64 levels."""
-    if type(t) is int:
+    if isinstance(t, int) and not isinstance(t, bool):
         return
     if not isinstance(t, tuple):
         raise LayoutError(f"{what} must be an int or a tuple of such, got {type(t).__name__} {t!r}")
     if level == MAX_DEPTH:
         raise LayoutError(f"{what} nests deeper than {MAX_DEPTH} levels")
     for x in t:
-        if type(x) is not int:
-            check_int_tuple(x, what, level + 1)
+        check_int_tuple(x, what, level + 1)

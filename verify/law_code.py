@@ -237,8 +237,8 @@ def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
 
 def _counterexample(violations: Sequence[Violation]) -> Counterexample:
     first = violations[0]
-    others = tuple(f"also {v.inputs} -> {v.returned}: {v.told}" for v in violations[1:4])
-    return Counterexample({}, f"{first.inputs} -> {first.returned}: {first.told}", damage=others)
+    others = tuple(f"also {v.inputs} -> {v.returned}: {v.fault}" for v in violations[1:4])
+    return Counterexample({}, f"{first.inputs} -> {first.returned}: {first.fault}", damage=others)
 
 
 def infer(operation: str, shape: str, by: str | None, seconds: float, tell: Callable[[str], None]) -> Inferred:

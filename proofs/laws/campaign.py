@@ -65,7 +65,11 @@ def sources() -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> str:
-    return ast.dump(_bare(ast.parse(text)))
+    """A module's code and the names that it imports, from wherever: moving a module changes no result."""
+    tree = _bare(ast.parse(text))
+    imported = sorted(ast.dump(alias) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
+    return "".join([*imported, ast.dump(tree)])
 
 
 def _code(file: Path) -> str:
@@ -129,7 +133,7 @@ def restored(label: str, told: Mapping[str, Any]) -> Examined:
 
 
 def _told(found: Examined) -> dict[str, Any]:
-    wrong = [f"{v.inputs} -> {v.returned}: {v.told}" for v in found.violations]
+    wrong = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations]
     return {
         "paths": found.paths, "proved": found.proved, "refused": found.refused, "outside": found.outside,
         "unknown": list(found.unknown), "violations": wrong, "unexplored": found.unexplored,

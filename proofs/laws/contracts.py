@@ -14,26 +14,26 @@ from typing import Any
 from proofs.laws import definitions, pathwise
 from proofs.laws.definitions import flat
 from proofs.laws.execution import Operation, Target, pair, replaced
-from proofs.laws.operations import at_least, layout_of, names_of, outside_complement, spelled, symbols_of
+from proofs.laws.operations import at_least, layout_of, names_of, outside_complement, symbols_of, written
 from proofs.laws.pathwise import Goal, modes, same, sorted_modes, times
 from proofs.laws.symbolic import Path, Space
 
 
 def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """A call in which composition is replaced by its contract: what it was asked to compose, and the result.
+    """A call in which composition is replaced by its contract: what it was given to compose, and the result.
 
     Here the contract returns B itself: whatever comes back must come from there.
     """
-    asked: list[tuple[Any, Any]] = []
+    composed: list[tuple[Any, Any]] = []
 
     def composition(a: Any, b: Any) -> Any:
-        asked.append((a, b))
+        composed.append((a, b))
         return b
 
     owner = sys.modules[getattr(t.functions, function).__module__]
     with replaced(owner, "composition", composition):
         result = getattr(t.functions, function)(*arguments)
-    ((a, b),) = asked
+    ((a, b),) = composed
     return a, b, result
 
 
@@ -74,8 +74,8 @@ def divide(rank: int, right: int) -> Operation:
 
     return Operation(
         "logical_divide", f"logical_divide, rank {rank} by rank {right}, by the contract of composition", space, call,
-        goals, fault, lambda at: f"logical_divide({spelled(*layout_of('MD', rank, at))}, "
-        f"{spelled(*layout_of('Nr', right, at))})", refuses,
+        goals, fault, lambda at: f"logical_divide({written(*layout_of('MD', rank, at))}, "
+        f"{written(*layout_of('Nr', right, at))})", refuses,
     )  # fmt: skip
 
 
@@ -93,8 +93,8 @@ def product(rank: int, right: int) -> Operation:
     def goals(path: Path, found: Any) -> Iterator[Goal]:
         at = symbols_of(path)
         a, tiler = (modes(flat(layout_of(x, n, at))) for x, n in (("sd", rank), ("Nr", right)))
-        star, asked = modes(flat(pair(found[0]))), modes(flat(pair(found[1])))
-        yield Goal("composes with the tiler", (), (), same(asked, tiler))
+        star, composed = modes(flat(pair(found[0]))), modes(flat(pair(found[1])))
+        yield Goal("composes with the tiler", (), (), same(composed, tiler))
         yield Goal("returns block and copies", (), (), same(modes(flat(pair(found[2]))), [*a, *tiler]))
         order = sorted_modes(path, [*a, *star])
         if not order or order[-1] != len(a) + len(star) - 1:  # then A* goes no further than its extents
@@ -113,6 +113,6 @@ def product(rank: int, right: int) -> Operation:
     return Operation(
         "logical_product", f"logical_product, rank {rank} by rank {right}, by the contract of composition", space, call,
         goals, fault,
-        lambda at: f"logical_product({spelled(*layout_of('sd', rank, at))}, {spelled(*layout_of('Nr', right, at))})",
+        lambda at: f"logical_product({written(*layout_of('sd', rank, at))}, {written(*layout_of('Nr', right, at))})",
         refuses,
     )  # fmt: skip

@@ -83,7 +83,8 @@ def composition(a: Flat, b: Flat, result: Flat) -> str:
 
 
 def complement(a: Flat, target: int, result: Flat) -> str:
-    """Ordered, disjoint from A, and together with A onto [0, target)."""
+    """Ordered, disjoint from A, and together with A onto [0, target); a mode of stride 0 of A only repeats values."""
+    a = [mode for mode in a if mode[1] != 0]
     if size(a) * size(result) > MOST:
         return _complement_by_modes(a, target, result)
     rest = [at(result, j) for j in range(size(result))]

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 from proofs.laws import definitions
 from proofs.laws.definitions import Flat, Pair, Tree, at, flat, size
 from proofs.laws.execution import Target
-from proofs.laws.operations import spelled
+from proofs.laws.operations import written
 
 Arguments: TypeAlias = "tuple[Pair | int, ...]"
 
@@ -94,9 +94,9 @@ def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> s
         return None
     changed = [x for x, y in zip(arguments, made, strict=True) if isinstance(x, tuple) and (y.shape, y.stride) != x]
     if changed:
-        return f"changes its argument {spelled(*changed[0])}"
+        return f"changes its argument {written(*changed[0])}"
     told = held.fault(*arguments, result)
-    return f"-> {spelled(*result)}: {told}" if told else ""
+    return f"-> {written(*result)}: {told}" if told else ""
 
 
 def _read(returned: Any) -> Pair:
@@ -121,7 +121,7 @@ def _weight(arguments: Arguments) -> int:
 
 
 def _call(function: str, arguments: Arguments) -> str:
-    return f"{function}({', '.join(spelled(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
+    return f"{function}({', '.join(written(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
 
 
 def _filled(profile: Tree, leaves: Iterator[int]) -> Tree:
@@ -290,7 +290,7 @@ def _two(result: Pair) -> tuple[Flat, Flat] | str:
 
 
 def _is_one_mode(layout: Pair) -> bool:
-    """Whether a layout is n:1, spelled in whatever way."""
+    """Whether a layout is n:1, however it is written."""
     return _merged(flat(layout)) in ([], [(size(flat(layout)), 1)])
 
 

@@ -14,7 +14,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import ModuleType
 from typing import Any
 
 from proofs.engine import Session
@@ -36,7 +35,6 @@ ORDERS = 3
 class Target:
     """An implementation: its functions, how it makes a layout, and by what it refuses one.
 
-    ``typed`` are modules of it that ask for the exact type of an integer: there a symbolic one passes for an int.
     ``exact``: it refuses nothing inside its precondition, and is held to that.
     """
 
@@ -44,7 +42,6 @@ class Target:
     functions: Any
     make: Callable[[Any, Any], Any]
     refused: tuple[type[Exception], ...]
-    typed: tuple[ModuleType, ...] = ()
     exact: bool = False
 
 
@@ -73,7 +70,7 @@ class Violation:
 
     inputs: str
     returned: str
-    told: str
+    fault: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +90,9 @@ class Examined:
 def ours() -> Target:
     """The shipped operations."""
     import layouts
-    import layouts.int_tuple
     from layouts.layout import trusted
 
-    return Target("layouts", layouts, trusted, (layouts.LayoutError,), (layouts.int_tuple,), exact=True)
+    return Target("layouts", layouts, trusted, (layouts.LayoutError,), exact=True)
 
 
 def foreign(name: str, path: str | None) -> Target:
@@ -138,7 +134,7 @@ def pair(layout: Any) -> tuple[Any, Any]:
 
 
 def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
-    """Follow every path of an operation and judge it."""
+    """Follow every path of an operation and decide it."""
     symbols = {x: SymInt(x) for x in operation.space.names}
     paths, left = followed(target, lambda: operation.call(target, symbols), operation.space, most)
     proved = refused = outside = 0
@@ -152,11 +148,11 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
             path.samples = [at] if at else []
         if path.error is not None:
             refused += 1
-            told, known = _refusal(target, operation, path)
-            unknown += [told] * bool(told)
+            reason, known = _refusal(target, operation, path)
+            unknown += [reason] * bool(reason)
             outside += known
             continue
-        wrong = judged(target, operation, path)
+        wrong = path_fault(target, operation, path)
         if isinstance(wrong, Violation):
             violations.append(wrong)
         elif wrong:
@@ -167,7 +163,7 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
     return Examined(operation.label, len(paths), proved, refused, outside, tuple(unknown), ordered, left)
 
 
-def judged(target: Target, operation: Operation, path: Path) -> Violation | str:
+def path_fault(target: Target, operation: Operation, path: Path) -> Violation | str:
     """What is wrong on a path: a violation, why it is not known, or nothing when it is proved."""
     for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
         wrong = run(target, operation, at)
@@ -281,30 +277,20 @@ def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violatio
     """The code on plain numbers: what is wrong; or nothing when it refuses or is right, or why that is not known."""
     try:
         result = operation.call(target, at)
-        told = operation.fault(at, result)
+        fault = operation.fault(at, result)
     except target.refused:
         return ""
     except TooLarge as error:
         return f"has too many values to be listed: {error}"
     shown = result if not isinstance(result, tuple) else result[-1]
-    return Violation(operation.shown(at), str(shown), told) if told else ""
+    return Violation(operation.shown(at), str(shown), fault) if fault else ""
 
 
 def followed(
     target: Target, call: Callable[[], Any], space: Space, most: int = 2000, until: float = math.inf
 ) -> tuple[list[Path], int]:
     """Every path of a call of the target's, and how many are left when there are more than ``most``, or time is up."""
-    for module in target.typed:
-        module.__dict__["type"] = _seen_type
-    try:
-        return explore(space, call, target.refused, most, until)
-    finally:
-        for module in target.typed:
-            del module.__dict__["type"]
-
-
-def _seen_type(value: object) -> type:
-    return int if isinstance(value, SymInt) else type(value)
+    return explore(space, call, target.refused, most, until)
 
 
 def _refuses(target: Target, operation: Operation, path: Path) -> bool:

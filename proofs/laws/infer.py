@@ -135,7 +135,7 @@ def _conditions(family: Family, until: float) -> _Found:
         if time.monotonic() > until:
             return _Found(tuple(ways), len(reached) - len(ways))
         status = "refused" if path.error is not None else "proved"
-        judge = execution.refusal if path.error is not None else execution.judged
+        judge = execution.refusal if path.error is not None else execution.path_fault
         status = "searched" if isinstance(path.error, NotFollowed) else status
         unknown = status != "searched" and judge(target, chosen, path)
         ways.append(_way("unknown" if unknown else status, path, family))

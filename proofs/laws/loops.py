@@ -2,7 +2,7 @@
 """Composition by the contract of a run (`runs`), so that every rank up to 3 is followed on both sides.
 
 The loops of `layouts.compose` are executed with a run replaced by its contract, and R(c) = A(B(c)) follows run by run
-(RUNS), on every path; so does that a run is only ever asked for in a state that its contract speaks about.
+(RUNS), on every path; so does that a run is only called in a state that its contract speaks about.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from operator import mul
 from random import Random
 from typing import Any, TypeAlias
 
-from layouts.compose import _Carry
+from layouts.compose import Carry
 from proofs.laws import pathwise
 from proofs.laws.definitions import flat
 from proofs.laws.execution import Operation, Target, pair, replaced
 from proofs.laws.formula import Node, conjunction
-from proofs.laws.operations import at_least, canonical, layout_of, names_of, spelled, symbols_of
+from proofs.laws.operations import at_least, canonical, layout_of, names_of, symbols_of, written
 from proofs.laws.pathwise import Goal, Modes, instance, modes, times, total
 from proofs.laws.runs import bounded_digits
 from proofs.laws.symbolic import Path, Space, formula, resumed
@@ -45,9 +45,9 @@ def composition_loops(rank: int, right: int) -> Operation:
     def goals(path: Path, found: Any) -> Iterator[Goal]:
         at = symbols_of(path)
         with resumed(path):
-            told = [[_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
-        yield from _called(rank, told, found)
-        yield from _returned(modes(flat(layout_of("MD", rank, at))), told, modes(flat(pair(found[2]))))
+            mode_runs = [[_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
+        yield from _called(rank, mode_runs, found)
+        yield from _returned(modes(flat(layout_of("MD", rank, at))), mode_runs, modes(flat(pair(found[2]))))
         if right == 1 and rank > 1:
             yield _ends(rank)
 
@@ -66,7 +66,7 @@ def composition_loops(rank: int, right: int) -> Operation:
     return Operation(
         "composition", f"composition, rank {rank} o rank {right}, by the contract of a run",
         space, call, goals, fault,
-        lambda at: f"composition of {spelled(*layout_of('MD', rank, at))} in the runs "
+        lambda at: f"composition of {written(*layout_of('MD', rank, at))} in the runs "
         f"{[run[2:4] for j in range(right) for run in _runs(at, j, rank)]}", refuses, inside=True,
     )  # fmt: skip
 
@@ -109,20 +109,20 @@ def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
 
 
 def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
-    """What every run was asked for, the digits used then, and the result, when the runs return what is given."""
-    asked: list[tuple[Any, Any]] = []
+    """The arguments of every run, the digits used then, and the result, when the runs return what is given."""
+    requested: list[tuple[Any, Any]] = []
     states: list[Any] = []
 
     def run(carry: Any, rest: Any, step: Any) -> Any:
-        _, _, n, value, used = todo[len(asked)]
-        asked.append((rest, step))
+        _, _, n, value, used = todo[len(requested)]
+        requested.append((rest, step))
         states.extend(carry.used)
         carry.used = list(used)
         return n, value
 
-    with replaced(_Carry, "run", run):
+    with replaced(Carry, "run", run):
         result = compose_it()
-    calls = t.make(tuple(rest for rest, _ in asked), tuple(step for _, step in asked))
+    calls = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
     return calls, t.make(tuple(states), tuple(states)), result
 
 
@@ -141,7 +141,7 @@ def _formulas(run: Run) -> tuple[int, int, Node, Node, list[Node]]:
     return j, t, formula(n), formula(v), [formula(u) for u in used]
 
 
-Told: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
+ModeRuns: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
 
 
 def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: int) -> Node:
@@ -149,19 +149,21 @@ def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: in
     return times([f"r{j}", *(n for _, _, n, _, _ in mine[:t])])
 
 
-def _called(rank: int, told: Told, found: Any) -> Iterator[Goal]:
-    """Each run is asked for what is left of its mode, in the state that the run before it left: as agreed."""
-    asked = [(times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in told for j, t, *_ in mine]
-    before: list[list[Node]] = [[0] * (rank - 1), *(used for mine in told for *_, used in mine)]
-    states = [(u, u) for used in before[: len(asked)] for u in used]
-    yield Goal("what is asked", (), (), pathwise.same(modes(flat(pair(found[0]))), asked))
+def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
+    """Each run gets what is left of its mode, in the state that the run before it left, as the contract has it."""
+    requested = [
+        (times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in mode_runs for j, t, *_ in mine
+    ]
+    before: list[list[Node]] = [[0] * (rank - 1), *(used for mine in mode_runs for *_, used in mine)]
+    states = [(u, u) for used in before[: len(requested)] for u in used]
+    yield Goal("the request", (), (), pathwise.same(modes(flat(pair(found[0]))), requested))
     yield Goal("the state", (), (), pathwise.same(modes(flat(pair(found[1]))), states))
-    if asked:
-        inside = [c for rest, step in asked for c in ((">=", rest, 2), (">=", step, 1))]
+    if requested:
+        inside = [c for rest, step in requested for c in ((">=", rest, 2), (">=", step, 1))]
         yield Goal("within the contract", (), (), conjunction(tuple(inside)))
 
 
-def _returned(a: Modes, told: Told, result: Modes) -> Iterator[Goal]:
+def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
     """R(c) = A(B(c)): run by run, by RUNS and the contract of each; a mode without runs adds nothing to either side."""
     bounded = [m for m, _ in a[:-1]]
     x: Node = 0
@@ -170,8 +172,8 @@ def _returned(a: Modes, told: Told, result: Modes) -> Iterator[Goal]:
     index: list[Node] = []
     out: list[Node] = []
     place = 0
-    yield Goal("before the first run", (), (), _holds(a, bounded, x, value, used))
-    for j, mine in enumerate(told):
+    yield Goal("before the first run", (), (), _invariant(a, bounded, x, value, used))
+    for j, mine in enumerate(mode_runs):
         digits = [f"k{j}.{t}" for t in range(len(mine) or 1)]
         leaves = result[place : place + len(digits)]
         place += len(digits)
@@ -185,23 +187,25 @@ def _returned(a: Modes, told: Told, result: Modes) -> Iterator[Goal]:
         for digit, (_, t, n, v, after) in zip(digits, mine, strict=False):
             s = _step(mine, j, t)
             moved, reached = total([x, times([digit, s])]), total([value, times([digit, v])])
-            known = (_holds(a, bounded, x, value, used), _contract(a, bounded, (x, digit, s, v), used, after))
+            known = (_invariant(a, bounded, x, value, used), _contract(a, bounded, (x, digit, s, v), used, after))
             hint = instance("RUNS", x, digit, s, value, v, A=a)
             inside = ((">=", digit, 0), ("<", digit, n), *known)
-            yield Goal(f"run {j}.{t}", (*digits_of(told),), inside, _holds(a, bounded, moved, reached, after), (hint,))
+            yield Goal(
+                f"run {j}.{t}", (*digits_of(mode_runs),), inside, _invariant(a, bounded, moved, reached, after), (hint,)
+            )
             x, value, used = moved, reached, after
-    yield from _met(a, told, result, (total(index), x, total(out), value))
+    yield from _met(a, mode_runs, result, (total(index), x, total(out), value))
 
 
-def digits_of(told: Told) -> list[str]:
+def digits_of(mode_runs: ModeRuns) -> list[str]:
     """The digits of a coordinate of R, one for each run, or one for a mode without."""
-    return [f"k{j}.{t}" for j, mine in enumerate(told) for t in range(len(mine) or 1)]
+    return [f"k{j}.{t}" for j, mine in enumerate(mode_runs) for t in range(len(mine) or 1)]
 
 
-def _met(a: Modes, told: Told, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
+def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
     """That B(c) is the index which the runs have reached, and R(c) the value."""
     index, x, out, value = ends
-    names = digits_of(told)
+    names = digits_of(mode_runs)
     inside = [c for digit, (n, _) in zip(names, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
     if len(a) == 1:
         yield Goal("R(c) = A(B(c))", tuple(names), tuple(inside), ("==", out, pathwise.at(a, index)))
@@ -210,7 +214,7 @@ def _met(a: Modes, told: Told, result: Modes, ends: tuple[Node, Node, Node, Node
     yield Goal("R(c)", tuple(names), tuple(inside), ("==", out, value))
 
 
-def _holds(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Sequence[Node]) -> Node:
+def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Sequence[Node]) -> Node:
     """A(x) is the value so far, and no digit of x is larger than what is used."""
     below = [("<=", digit, u) for digit, u in zip(bounded_digits(x, bounded), used, strict=True)]
     return conjunction((("==", pathwise.at(a, x), value), *below))

@@ -42,7 +42,7 @@ def at_least(names: Sequence[str], least: int) -> list[Node]:
     return [(">=", x, least) for x in names]
 
 
-def spelled(shape: Any, stride: Any) -> str:
+def written(shape: Any, stride: Any) -> str:
     """A layout in CuTe's notation."""
     return f"{shape}:{stride}".replace(" ", "").replace(",)", ")")
 
@@ -59,7 +59,7 @@ def _coalesce(rank: int) -> Operation:
         lambda t, at: t.functions.coalesce(t.make(*layout(at))),
         lambda path, r: pathwise.coalesced(modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))),
         lambda at, r: definitions.coalesce(flat(layout(at)), flat(pair(r))),
-        lambda at: f"coalesce({spelled(*layout(at))})",
+        lambda at: f"coalesce({written(*layout(at))})",
     )  # fmt: skip
 
 
@@ -105,7 +105,7 @@ def _composition(rank: int, right: int) -> Operation:
         "composition", f"composition, rank {rank} o rank {right}", space,
         lambda t, at: t.functions.composition(t.make(*a(at)), t.make(*b(at))), goals,
         lambda at, r: definitions.composition(flat(a(at)), flat(b(at)), flat(pair(r))),
-        lambda at: f"composition({spelled(*a(at))}, {spelled(*b(at))})", refuses,
+        lambda at: f"composition({written(*a(at))}, {written(*b(at))})", refuses,
     )  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def _complement(rank: int) -> Operation:
     return Operation(
         "complement", f"complement, rank {rank}", space,
         lambda t, at: t.functions.complement(t.make(*layout(at)), at["T"]), goals, fault,
-        lambda at: f"complement({spelled(*layout(at))}, {at['T']})", refuses,
+        lambda at: f"complement({written(*layout(at))}, {at['T']})", refuses,
     )  # fmt: skip
 
 
@@ -164,7 +164,7 @@ def _inverse(rank: int, side: str) -> Operation:
         f"{side}_inverse", f"{side}_inverse, rank {rank}", space,
         lambda t, at: getattr(t.functions, f"{side}_inverse")(t.make(*layout(at))), goals,
         lambda at, r: check(flat(layout(at)), flat(pair(r))),
-        lambda at: f"{side}_inverse({spelled(*layout(at))})", refuses if side == "left" else None,
+        lambda at: f"{side}_inverse({written(*layout(at))})", refuses if side == "left" else None,
     )  # fmt: skip
 
 
@@ -202,7 +202,7 @@ def _divide(rank: int) -> Operation:
 
     return Operation(
         "logical_divide", f"logical_divide, rank {rank} by N:r", space, call, goals, fault,
-        lambda at: f"logical_divide({spelled(*layout_of('MD', rank, at))}, {at['N']}:{at['r']})",
+        lambda at: f"logical_divide({written(*layout_of('MD', rank, at))}, {at['N']}:{at['r']})",
     )  # fmt: skip
 
 
@@ -234,6 +234,6 @@ def _product(rank: int) -> Operation:
 
     return Operation(
         "logical_product", f"logical_product, rank {rank} by N:r", space, call, goals, fault,
-        lambda at: f"logical_product({spelled(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
+        lambda at: f"logical_product({written(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
         refuses if rank == 1 else None,
     )  # fmt: skip

@@ -182,7 +182,7 @@ def _no_carry(
             term: Node = ("*", digit, step)
             if partial != 0:
                 hints.append(instance("DIGITS_ADD", m, partial, term))
-            partial = total([partial, term]) if partial != 0 else term
+            partial = total([partial, term])
         remainder = _weighed(parts, [("%", step, m) for step in steps])
         steps = [("//", step, m) for step in steps]
         exact = ("and", ("==", ("%", partial, m), remainder), ("==", ("//", partial, m), _weighed(parts, steps)))
@@ -294,7 +294,9 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
 def sorted_modes(path: Path, layout: Modes) -> list[int]:
     """The modes that count, by stride, as a sample of the path has them; by place where there is no sample."""
     at = path.samples[0] if path.samples else None
-    seen = [(evaluate(d, at, {}) if at else i, evaluate(s, at, {}) if at else 2, i) for i, (s, d) in enumerate(layout)]
+    seen = [
+        (evaluate(d, at, {}) if at else i + 1, evaluate(s, at, {}) if at else 2, i) for i, (s, d) in enumerate(layout)
+    ]
     return [i for d, s, i in sorted(seen, key=lambda m: (m[0], m[2])) if s != 1 and d != 0]
 
 
@@ -329,7 +331,7 @@ def carrying(bounded: Sequence[Node], b: Modes) -> Goal:
     """
     names: list[str] = []
     known: list[Node] = []
-    asked: list[Node] = []
+    required: list[Node] = []
     used: list[Node] = [0] * len(bounded)
     for j, mode in enumerate(b):
         rest, step = mode
@@ -339,8 +341,8 @@ def carrying(bounded: Sequence[Node], b: Modes) -> Goal:
             names += [n, q, m]
             known += [("==", n, first), ("==", rest, ("+", ("*", n, q), m)), (">=", m, 0), ("<", m, n)]
             used = [total([u, ("*", ("-", n, 1), digit)]) for u, digit in zip(used, digits, strict=True)]
-            asked += [("==", m, 0), *(("<", u, extent) for u, extent in zip(used, bounded, strict=True))]
+            required += [("==", m, 0), *(("<", u, extent) for u, extent in zip(used, bounded, strict=True))]
             rest, step = q, ("*", step, n)
     return Goal(
-        "outside the precondition: a digit carries", tuple(names), tuple(known), ("not", conjunction(tuple(asked)))
+        "outside the precondition: a digit carries", tuple(names), tuple(known), ("not", conjunction(tuple(required)))
     )

@@ -13,13 +13,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
-from layouts import compose
-from layouts.compose import _Carry
+from layouts.compose import Carry, merged_modes
 from proofs.laws import definitions, pathwise
 from proofs.laws.definitions import flat
-from proofs.laws.execution import Operation, Target, pair, replaced
+from proofs.laws.execution import Operation, Target, pair
 from proofs.laws.formula import Node, conjunction
-from proofs.laws.operations import at_least, canonical, layout_of, names_of, spelled, symbols_of
+from proofs.laws.operations import at_least, canonical, layout_of, names_of, symbols_of, written
 from proofs.laws.pathwise import Goal, Modes, instance, limit, modes, times
 from proofs.laws.symbolic import Path, Space
 
@@ -29,18 +28,8 @@ def composition_merging(rank: int) -> Operation:
     names = names_of("sd", rank)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
-        kept: list[Any] = []
-
-        class Carry:
-            def __init__(self, _a: Any, _b: Any, radices: list[Any], weights: list[Any]) -> None:
-                kept.append(t.make((*radices, 2), tuple(weights)))
-
-            def mode(self, extent: Any, step: Any) -> tuple[Any, Any]:
-                return extent, step
-
-        with replaced(compose, "_Carry", Carry):
-            t.functions.composition(t.make(*layout_of("sd", rank, at)), t.make(1, 0))
-        return kept[0]
+        radices, weights = merged_modes(t.make(*layout_of("sd", rank, at)))
+        return t.make((*radices[:-1], 2), tuple(weights))
 
     def goals(path: Path, result: Any) -> Iterator[Goal]:
         a, merged = modes(flat(layout_of("sd", rank, symbols_of(path)))), modes(flat(pair(result)))
@@ -59,7 +48,7 @@ def composition_merging(rank: int) -> Operation:
     return Operation(
         "composition", f"composition, rank {rank}: the modes of A merged",
         Space.make(names, at_least(names_of("s", rank), 1)), call, goals, fault,
-        lambda at: f"composition of {spelled(*layout_of('sd', rank, at))}", inside=True,
+        lambda at: f"composition of {written(*layout_of('sd', rank, at))}", inside=True,
     )  # fmt: skip
 
 
@@ -76,7 +65,7 @@ def composition_run(rank: int) -> Operation:
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         a = t.make(*layout_of("MD", rank, at))
-        carry = _Carry(a, a, [at[m] for m in bounded], [at[f"D{i}"] for i in range(rank)])
+        carry = Carry(a, a, [at[m] for m in bounded], [at[f"D{i}"] for i in range(rank)])
         carry.used = [at[f"u{i}"] for i in range(rank - 1)]
         n, value = carry.run(at["N"], at["r"])
         return t.make((n, *carry.used), (value, *carry.used))
@@ -103,7 +92,7 @@ def composition_run(rank: int) -> Operation:
     return Operation(
         "composition", f"composition, rank {rank}: one run", Space.make(names, assumed, 4000), call, goals,
         lambda at, result: _run_fault(flat(layout_of("MD", rank, at)), at["r"], result.shape[0], result.stride[0]),
-        lambda at: f"one run of {at['N']}:{at['r']} in {spelled(*layout_of('MD', rank, at))}, "
+        lambda at: f"one run of {at['N']}:{at['r']} in {written(*layout_of('MD', rank, at))}, "
         f"digits {[at[f'u{i}'] for i in range(rank - 1)]} used", refuses, inside=True,
     )  # fmt: skip
 

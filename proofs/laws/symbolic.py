@@ -4,16 +4,18 @@
 A :class:`SymInt` is an int to the code that runs, and a formula to us. Where the code asks for its truth, the path
 forks; a solver discards what no numbers can reach. A fork that the solver cannot decide is kept, so no path is lost.
 Whatever cannot be followed (bits of a number, its float) raises instead of guessing. As an index or a loop's bound
-Python takes an int's own value unasked: so paths have to be compared with plain runs, as `execution` does.
+Python takes the own value of an int: so paths have to be compared with plain runs, as `execution` does.
 """
 
 from __future__ import annotations
 
 import math
+import operator
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NoReturn
@@ -58,8 +60,8 @@ class Space:
         """A space with samples drawn by a rule, those that do not satisfy what is assumed left out."""
         source = random.Random(7)
         drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
-        asked = [compiled(node) for node in assumed]
-        distinct = {tuple(at.values()): at for at in drawn if all(ask(at) for ask in asked)}
+        conditions = [compiled(node) for node in assumed]
+        distinct = {tuple(at.values()): at for at in drawn if all(holds(at) for holds in conditions)}
         return cls(tuple(names), tuple(assumed), tuple(distinct.values()))
 
 
@@ -89,11 +91,11 @@ class Path:
             return True
         if negated(condition) in self.conditions:
             return False
-        sides: tuple[list[Values], list[Values]] = ([], [])
-        ask = compiled(condition)
+        split: tuple[list[Values], list[Values]] = ([], [])
+        holds = compiled(condition)
         for at in self.samples:
-            sides[not ask(at)].append(at)
-        yes, no = sides
+            split[not holds(at)].append(at)
+        yes, no = split
         if len(self.taken) < len(self.script):
             choice = self.script[len(self.taken)]
         else:
@@ -118,9 +120,9 @@ class Path:
         """Whether numbers may satisfy the condition here; True when the solver does not know."""
         formulas = (*self.space.assumed, *self.conditions, condition)
         abstract, extra = abstracted(formulas)
-        asked = (script((*self.space.names, *extra), abstract), script(self.space.names, formulas))
+        problems = (script((*self.space.names, *extra), abstract), script(self.space.names, formulas))
         try:
-            return all(Session(problem, FEASIBLE_BUDGET).check().status != "unsat" for problem in asked)
+            return all(Session(problem, FEASIBLE_BUDGET).check().status != "unsat" for problem in problems)
         except EngineError:
             return True
 
@@ -164,19 +166,29 @@ def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
 
 
 @lru_cache(maxsize=4096)
-def compiled(condition: Node) -> Callable[[Values], bool]:
-    """The condition as a function, for the many samples that it is asked of."""
-    return eval(f"lambda at: {_python(condition)}", {"__builtins__": {}})  # type: ignore[no-any-return]
+def compiled(node: Node) -> Callable[[Values], int]:
+    """The formula as a function of the samples: many are evaluated.
 
-
-def _python(node: Node) -> str:
+    >>> compiled(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
+    True
+    """
     if isinstance(node, int):
-        return f"({node})"
+        return lambda at: node
     if isinstance(node, str):
-        return f"at[{node!r}]"
-    return "(" + f" {node[0]} ".join(_python(part) for part in node[1:]) + ")"
+        return operator.itemgetter(node)
+    parts = [compiled(part) for part in node[1:]]
+    if node[0] == "and":
+        return lambda at: all(part(at) for part in parts)
+    if node[0] == "or":
+        return lambda at: any(part(at) for part in parts)
+    (left, right), operation = parts, _PYTHON[str(node[0])]
+    return lambda at: operation(left(at), right(at))
 
 
+_PYTHON: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
 _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
@@ -203,9 +215,9 @@ def explore(
     done: list[Path] = []
     while todo and len(done) < most:
         path = Path(space, todo.pop(), samples=list(space.samples), until=until)
-        _Engine.path = path
         try:
-            path.result = run()
+            with resumed(path):
+                path.result = run()
         except _OutOfTime:
             return done, len(todo) + 1
         except _DeadEnd:
@@ -216,8 +228,6 @@ def explore(
             raise
         except Exception as error:
             path.error = error
-        finally:
-            _Engine.path = None
         todo += _others(path)
         done.append(path)
     return done, len(todo)
@@ -227,20 +237,17 @@ def _others(path: Path) -> list[list[bool]]:
     return [[*path.taken[:place], not path.taken[place]] for place in path.forks]
 
 
-class _Engine:
-    """The path that symbolic integers report their questions to."""
-
-    path: Path | None = None
+_PATH: ContextVar[Path | None] = ContextVar("path", default=None)
 
 
 @contextmanager
 def resumed(path: Path) -> Iterator[None]:
-    """A path that answers questions again: those that it has answered already, or that follow."""
-    _Engine.path = path
+    """The block in which this path decides what symbolic integers are compared with; a path may be resumed."""
+    before = _PATH.set(path)
     try:
         yield
     finally:
-        _Engine.path = None
+        _PATH.reset(before)
 
 
 def formula(value: object) -> Node:
@@ -285,9 +292,9 @@ def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], An
         if not isinstance(other, int):
             return NotImplemented
         a, b = (formula(other), formula(self)) if swapped else (formula(self), formula(other))
-        if _ask(_folded("==", b, 0)):
+        if _decided(_folded("==", b, 0)):
             raise ZeroDivisionError("division by zero")
-        if not _ask(_folded(">", b, 0)):  # Python rounds down, SMT-LIB does not, for negative divisors
+        if not _decided(_folded(">", b, 0)):  # Python rounds down, SMT-LIB does not, for negative divisors
             a, b = _folded("-", 0, a), _folded("-", 0, b)
             quotient = _folded("//", a, b)
             return SymInt(quotient if head == "//" else _folded("-", 0, _folded("%", a, b)))
@@ -319,17 +326,18 @@ def _comparison(head: str) -> Callable[[SymInt, object], Any]:
     def compare(self: SymInt, other: object) -> Any:
         if not isinstance(other, int):
             return NotImplemented
-        return _ask(_folded(head, formula(self), formula(other)))
+        return _decided(_folded(head, formula(self), formula(other)))
 
     return compare
 
 
-def _ask(condition: Node) -> bool:
+def _decided(condition: Node) -> bool:
     if isinstance(condition, int):
         return bool(condition)
-    if _Engine.path is None:
+    path = _PATH.get()
+    if path is None:
         raise Unfollowed(f"a question outside of an execution: {condition}")
-    return _Engine.path.decide(condition)
+    return path.decide(condition)
 
 
 def _unfollowed(name: str) -> Callable[..., NoReturn]:
@@ -355,7 +363,7 @@ class SymInt(int):
         return hash(1)
 
     def __bool__(self) -> bool:
-        return _ask(_folded("!=", self.node, 0))
+        return _decided(_folded("!=", self.node, 0))
 
     def __repr__(self) -> str:
         return text(self.node)

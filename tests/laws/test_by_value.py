@@ -26,6 +26,21 @@ def test_a_complement_told_by_its_modes_names_the_first_value_that_does_not_grow
     assert definitions._complement_by_modes([(4, 9)], 100, [(3, 1), (3, 2)]) == "R(3) = 2 is not above R(2) = 2"
 
 
+def test_a_mode_of_stride_0_does_not_overlap_its_complement() -> None:
+    """(2,2):(0,1) takes the values 0 and 1, each twice: 2:2 completes it to [0, 4), however many values are listed."""
+    assert definitions.complement([(2, 0), (2, 1)], 4, [(2, 2)]) == ""
+    assert definitions.complement([(2, 0), (2, 1)], 4, [(2, 1)]) == "A and R overlap: some A(i) + R(j) is taken twice"
+    large = definitions.MOST
+    assert definitions.complement([(2, 0), (large, 1)], 4 * large, [(4, large)]) == ""
+    assert "is no A(i) + R(j)" in definitions.complement([(2, 0), (large, 1)], 4 * large, [(2, large)])
+
+
+def test_a_path_that_no_sample_takes_keeps_all_its_modes() -> None:
+    """Their order is not known there, so they stay as they are placed, the first one included."""
+    path = Path(Space(("s", "d", "t", "e"), (), ()), [])
+    assert pathwise.sorted_modes(path, [("s", "d"), ("t", "e")]) == [0, 1]
+
+
 def test_a_result_of_the_right_rank_may_still_have_other_extents() -> None:
     assert enumerated._refines((2, (2, 2)), (2, 4))
     assert not enumerated._refines((2, 3), (2, 4))

@@ -97,6 +97,16 @@ def test_a_change_of_the_code_makes_the_record_of_what_runs_it_speak_no_more(
     assert "has changed" in next(iter(campaign.faults()))
 
 
+def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
+    """What counts are the names that are imported, not the folder they come from; another name counts."""
+    compose = copied / "layouts/compose.py"
+    text = compose.read_text()
+    compose.write_text(text.replace("from layouts.coalesce import merge", "from layouts.folder.coalesce import merge"))
+    assert campaign.recorded().keys() == KEPT.keys()
+    compose.write_text(text.replace("from layouts.coalesce import merge", "from layouts.coalesce import coalesce"))
+    assert campaign.recorded().keys() < KEPT.keys()
+
+
 BESIDE = {"arithmetic", "coords", "errors", "interleaved", "order", "swizzle", "text"}
 """What modules import and no operation of the record runs; `interleaved` is searched, and stands as refused."""
 

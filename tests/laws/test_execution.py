@@ -12,7 +12,7 @@ import pytest
 
 import layouts
 from layouts import Layout
-from layouts.compose import _Carry
+from layouts.compose import Carry
 from layouts.layout import trusted
 from proofs.laws import contracts, definitions, loops, runs
 from proofs.laws.execution import Operation, Target, agrees, examine, followed, ours, run
@@ -116,7 +116,7 @@ def test_a_fold_without_the_shape_condition_is_found_out() -> None:
 
     found = examine(planted(composition=composition), operation("composition, rank 2 o rank 1"))
     assert found.violations
-    assert "not compatible" in found.violations[0].told
+    assert "not compatible" in found.violations[0].fault
 
 
 def test_a_complement_that_rounds_gaps_down_is_found_out() -> None:
@@ -143,7 +143,7 @@ def test_a_refusal_inside_the_precondition_is_found_out() -> None:
 def test_a_run_that_ends_before_a_digit_carries_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rounding down keeps A(x + k r) = A(x) + k v, so only the count tells: no digit carries there yet."""
 
-    def run(carry: _Carry, rest: int, step: int) -> tuple[int, int]:
+    def run(carry: Carry, rest: int, step: int) -> tuple[int, int]:
         (digit,), value = carry.digits(step)
         n = min(rest, carry.radices[0] // digit) if digit else rest
         if rest % n:
@@ -156,7 +156,7 @@ def test_a_run_that_ends_before_a_digit_carries_is_found_out(monkeypatch: pytest
         down = ("//", bounded[0], digit)
         return ("if", ("and", ("!=", digit, 0), ("<", down, count)), down, count), [digit]
 
-    monkeypatch.setattr(_Carry, "run", run)
+    monkeypatch.setattr(Carry, "run", run)
     monkeypatch.setattr(runs, "limit", limit)
     told = examine(ours(), runs.composition_run(2)).unknown
     assert any("the first carry" in line for line in told)
@@ -164,10 +164,10 @@ def test_a_run_that_ends_before_a_digit_carries_is_found_out(monkeypatch: pytest
 
 
 def test_a_run_that_forgets_a_digit_breaks_its_contract(monkeypatch: pytest.MonkeyPatch) -> None:
-    def use(carry: _Carry, digits: list[int], times: int) -> None:
+    def use(carry: Carry, digits: list[int], times: int) -> None:
         carry.used = [u + d * times for u, d in zip(carry.used, digits, strict=True)]
 
-    monkeypatch.setattr(_Carry, "use", use)
+    monkeypatch.setattr(Carry, "use", use)
     assert examine(ours(), runs.composition_run(2)).unknown
 
 
@@ -175,7 +175,7 @@ def test_a_run_that_forgets_a_digit_breaks_its_contract(monkeypatch: pytest.Monk
 def test_loops_that_go_on_wrongly_are_found_out(monkeypatch: pytest.MonkeyPatch, slip: str) -> None:
     """After a run its step is multiplied and the digits stay used; forgetting either is told."""
 
-    def mode(carry: _Carry, extent: int, step: int) -> tuple[Any, Any]:
+    def mode(carry: Carry, extent: int, step: int) -> tuple[Any, Any]:
         if step == 0 or extent == 1:
             return extent, 0
         if step < 0:
@@ -188,9 +188,9 @@ def test_loops_that_go_on_wrongly_are_found_out(monkeypatch: pytest.MonkeyPatch,
             carry.used = [0] * len(carry.used) if slip == "the state" else carry.used
         return tuple(shapes), tuple(strides)
 
-    monkeypatch.setattr(_Carry, "mode", mode)
+    monkeypatch.setattr(Carry, "mode", mode)
     told = " ".join(examine(ours(), loops.composition_loops(2, 1)).unknown)
-    assert ("what is asked" if slip == "the step" else "the state") in told
+    assert ("the request" if slip == "the step" else "the state") in told
 
 
 def test_a_contract_that_promises_too_little_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -215,7 +215,7 @@ def test_a_violation_is_shown_only_when_the_code_reproduces_it() -> None:
     )
     assert found is not None
     assert found.inputs == "coalesce(3:2)"
-    assert found.told == "R(1) = 3, L(1) = 2"
+    assert found.fault == "R(1) = 3, L(1) = 2"
 
 
 def test_python_semantics_of_division_are_followed() -> None:
