@@ -31,11 +31,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = _parser().parse_args(argv)
+    options = cli.parsed(_parser(), argv, {"list": ("names", "arch", "atoms", "all", "output")})
     selection.take_files(options)
     pool = selection.pool(options.atoms, options)
     if options.list:
-        _validate(options)
         return cli.names([pool[name] for name in selection.chosen(options.names, options.arch, pool)], options)
     if not (options.names or options.all or options.arch or options.atoms):
         raise cli.UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
@@ -55,21 +54,6 @@ def _check_gpu(options: argparse.Namespace) -> None:
     found = gpu_checks.device()
     if isinstance(found, gpu_checks.Unavailable):
         raise cli.AbsentError(f"--live: {found.reason}")
-
-
-def _validate(options: argparse.Namespace) -> None:
-    """Turn down beside --list what would be turned down without it."""
-    _witnesses(options)
-    cli.check_budget(options)
-    cli.goes_without(options, "--list", "emit_smt")
-    if not options.recordings:
-        return
-    import gpu_checks
-
-    try:
-        gpu_checks.recordings(options.recordings)
-    except gpu_checks.RecordingError as error:
-        raise cli.UsageError(str(error)) from error
 
 
 def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:

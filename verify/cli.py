@@ -12,7 +12,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 from dataclasses import replace
 from enum import IntEnum
@@ -249,40 +249,42 @@ def budget(options: argparse.Namespace) -> int:
     """The solver's budget per proof."""
     import proofs
 
-    check_budget(options)
+    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
+        raise UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
     return options.rlimit or proofs.BUDGET
 
 
-def check_budget(options: argparse.Namespace) -> None:
-    """Turn down a budget that is none."""
-    if options.rlimit is not None and not 0 < options.rlimit < 1 << 32:
-        raise UsageError(f"--rlimit {options.rlimit}: the budget must be positive and below 2^32")
+def parsed(
+    parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Collection[str]]
+) -> argparse.Namespace:
+    """The options; a UsageError for one that would be passed over.
+
+    `stops` are the options that print something and stop, each with the others that it reads.
+    """
+    options = parser.parse_args(argv)
+    given = [one for one in parser._actions if getattr(options, one.dest, one.default) not in ([], one.default)]
+    for stop in stops:
+        unread = [one for one in given if one.dest not in (stop, *stops[stop])]
+        if unread and any(one.dest == stop for one in given):
+            told = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in unread)
+            raise UsageError(f"--{stop.replace('_', '-')} reads no {told}")
+    return options
 
 
 def stating(
     parser: Callable[[], argparse.ArgumentParser],
     stated: Callable[[argparse.Namespace], Sequence[S]],
     judge: Callable[[Sequence[S], argparse.Namespace], int],
+    stops: Mapping[str, Collection[str]],
 ) -> Callable[[Sequence[str] | None], int]:
     """The body of a command that judges what its arguments state, or with --list names it."""
 
     def body(argv: Sequence[str] | None) -> int:
-        options = parser().parse_args(argv)
+        options = parsed(parser(), argv, stops)
         found = stated(options)
-        if not options.list:
-            return judge(found, options)
-        check_budget(options)
-        goes_without(options, "--list", "explain", "search_swizzle")
-        return names(found, options)
+        return names(found, options) if options.list else judge(found, options)
 
     return body
-
-
-def goes_without(options: argparse.Namespace, what: str, *others: str) -> None:
-    """Turn down options that would be passed over beside another."""
-    for other in others:
-        if getattr(options, other, None):
-            raise UsageError(f"{what} goes without --{other.replace('_', '-')}: one of them")
 
 
 def names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:

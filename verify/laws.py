@@ -16,6 +16,11 @@ show that their hypotheses can be met and that each mutant breaks them. R1 to R9
 NAME is an exact name, a prefix that ends at `_`, or a glob. With --module, hold another implementation to the laws
 instead: every path of its functions for layouts of small rank, all integers symbolic."""
 EXAMPLE = "DIVEQ --solver z3"
+STOPS = {
+    "infer": ("shape", "by", "budget", "format", "output", "quiet"),
+    "list": ("names", "open", "code", "module", "path", "only", "rank", "output"),
+    "explain": ("names", "output"),
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -24,7 +29,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    options = _parser().parse_args(argv)
+    options = cli.parsed(_parser(), argv, STOPS)
     _check(options)
     if options.infer:
         return _infer(options)
@@ -32,26 +37,20 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Turn down what would be passed over: options of the laws, of --code and --module, and of --infer do not mix."""
+    """Turn down what would be passed over: options of the laws and of --code and --module do not mix."""
     code, infer = options.code or options.module, options.infer
     named = options.names or options.explain or options.open
     proving = options.solver or options.seeds or options.require or options.jobs
     for given, allowed, told in (
         (options.code and options.module, False, "--code is our own operations, --module another's: one of them"),
-        (infer and (code or options.list), False, "--infer goes without --code, --module and --list"),
-        (options.list and options.explain, False, "--list goes without --explain: one of them"),
         (infer and options.format not in ("text", "json"), False, f"--infer writes text or json, not {options.format}"),
         (options.only or options.rank or options.fresh, code, "--only, --rank and --fresh go with --code or --module"),
+        (options.open and options.names, False, "--open tells them beside all laws: it goes without NAME"),
         (options.path, options.module, "--path says where a --module lies: name it"),
         (options.shape or options.by, infer, "--shape and --by go with --infer"),
-        (options.allow_unchecked, not infer, "--allow-unchecked is about verdicts: --infer prints a condition"),
         (options.budget, infer or options.module, "--budget goes with --infer or --module"),
-        (named, not (code or infer), "NAME, --explain and --open are about laws: with --code or --module use --only"),
-        (
-            proving,
-            not (code or infer),
-            "--solver, --seeds, --jobs and --require are about laws: z3 does the rest",
-        ),
+        (named, not code, "NAME, --explain and --open are about laws: with --code or --module use --only"),
+        (proving, not code, "--solver, --seeds, --jobs and --require are about laws: z3 does the rest"),
     ):
         if given and not allowed:
             raise cli.UsageError(told)

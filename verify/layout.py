@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 from collections.abc import Sequence
 from dataclasses import replace
@@ -29,11 +30,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _main(argv: Sequence[str] | None) -> int:
     parser = cli.parser("python -m verify.layout", DESCRIPTION, EXAMPLE)
-    parser.add_argument("layout", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"')
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--onto", metavar="MxN", help="the tile, such as 16x8, or its size")
-    what.add_argument("--equals", metavar="OTHER", help="another layout: do both give every (thread, value) the same?")
+    parser.add_argument(
+        "layout", nargs="?", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"'
+    )
+    parser.add_argument("--onto", metavar="MxN", help="the tile, such as 16x8, or its size")
+    parser.add_argument("--equals", metavar="OTHER", help="a layout: do both give every (thread, value) the same?")
     options = parser.parse_args(argv)
+    _check(options)
     from proofs.progress import Progress
 
     other = options.equals
@@ -41,6 +44,18 @@ def _main(argv: Sequence[str] | None) -> int:
         shown.begin(options.layout)
         report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
     return cli.report(report, options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """Turn down arguments that ask nothing, or two things."""
+    text = options.layout
+    if text is None:
+        raise cli.UsageError("which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER")
+    if options.onto is None and options.equals is None:
+        _parsed(text)
+        raise cli.UsageError(f"{text}: what of it? Give --onto MxN, the tile, or --equals OTHER, another layout")
+    if options.onto is not None and options.equals is not None:
+        raise cli.UsageError("--onto or --equals: one of them")
 
 
 def _extent(text: str) -> tuple[int, int]:

@@ -47,12 +47,15 @@ BITS = {
     "element": "bits of an element",
     "width": "bits that a thread asks for at once; an element where absent",
 }
+STATED = (*FLAGS, *BITS, *BYTES, *COUNTS)
+READ = ("files", "only", *STATED, "output")
+STOPS = {"list": READ, "search_swizzle": (*READ, "format")}
 EXAMPLE = '--shared 256:1 --access "(32,1):(1,0)" --element 32'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the movements that the arguments state; returns the exit code."""
-    return cli.guarded(cli.stating(_parser, _stated, _told), argv)
+    return cli.guarded(cli.stating(_parser, _stated, _told, STOPS), argv)
 
 
 def _told(stated: Sequence[Movement], options: argparse.Namespace) -> int:
@@ -85,7 +88,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
     """What the arguments state, in their order."""
     from verify import movement_stated
 
-    table = {key: value for key in (*FLAGS, *BITS, *BYTES, *COUNTS) if (value := getattr(options, key)) is not None}
+    table = {key: value for key in STATED if (value := getattr(options, key)) is not None}
     if options.files:
         if table:
             raise cli.UsageError(f"--{next(iter(table))}: a FILE states its movements in whole; give one or the other")

@@ -20,13 +20,16 @@ DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them a
 Every element of A, B and C must be held as often as stated, for the tile given and for all multiples; registers and
 instructions are counted; a product is computed through the partitions and fragments alone. A tiling is stated by a TOML
 FILE, or by --atom with --atoms-layout, --permutation and --tile."""
+WORDS = ("atoms_layout", "permutation", "tile", "smem_a", "smem_b")
+STATED = ("files", "only", "atom", "all", "atoms", *WORDS, "output")
+STOPS = {"list": STATED, "explain": (*STATED, "thread", "format", "quiet")}
 T = TypeVar("T")
 EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the tilings that the arguments state; returns the exit code."""
-    return cli.guarded(cli.stating(_parser, _stated, _told), argv)
+    return cli.guarded(cli.stating(_parser, _stated, _told, STOPS), argv)
 
 
 def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
@@ -38,7 +41,9 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
         from verify.tiling_explain import explained
 
         pool = _pool(options)
-        told, missing = told_apart(stated, lambda one: explained(one, pool, options.thread), "tilings", options.quiet)
+        told, missing = told_apart(
+            stated, lambda one: explained(one, pool, options.thread or 0), "tilings", options.quiet
+        )
         texts = [text for text in told if isinstance(text, str)]
         if texts:
             cli.write(cli.fitted("\n".join(texts), options.output), options.output)
@@ -79,7 +84,7 @@ def _parser() -> argparse.ArgumentParser:
             f"--smem-{operand}", metavar="ATOM", help=f"the swizzle atom of {operand.upper()}'s shared memory"
         )
     parser.add_argument("--explain", action="store_true", help="print the five steps from layout to thread, and stop")
-    parser.add_argument("--thread", type=_natural, default=0, metavar="T", help="with --explain: whose part to show")
+    parser.add_argument("--thread", type=_natural, metavar="T", help="with --explain: whose part to show (0)")
     parser.add_argument(
         "--require", action="append", default=[], choices=("proof", "silicon"), help="a witness that must have spoken"
     )
@@ -97,8 +102,9 @@ def _stated(options: argparse.Namespace) -> list[Stated]:
     """What the arguments state, in their order."""
     from verify import tiling_stated
 
-    words = ("atoms_layout", "permutation", "tile", "smem_a", "smem_b")
-    alone = [word for word in words if getattr(options, word) is not None]
+    alone = [word for word in WORDS if getattr(options, word) is not None]
+    if options.thread is not None and not options.explain:
+        raise cli.UsageError("--thread goes with --explain")
     if not (options.files or options.atom or options.all):
         raise cli.UsageError("which tiling? Give a FILE, or --atom NAME with --atoms-layout, --permutation and --tile")
     if options.files and (options.atom or options.all or alone):
