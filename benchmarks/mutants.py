@@ -26,6 +26,7 @@ import tomllib
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
+from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
 
@@ -41,6 +42,7 @@ EXCHANGED = {
     **{"and": "or", "or": "and", "not": "", "True": "False", "False": "True"},
     **{"min": "max", "max": "min", "any": "all", "all": "any", "break": "continue", "continue": "break"},
 }
+UNNOTICED = ("survived", "unexecuted")  # outcomes
 GRACE = 20.0  # seconds that a run may take beyond ten times what its tests took without the mutant
 Position = tuple[int, int]  # line from 1, column from 0
 
@@ -68,6 +70,14 @@ class Mutant:
         lines[self.line - 1] = line[: self.column] + self.new + line[end:]
         return "".join(lines)
 
+    def compiles(self, text: str) -> bool:
+        """Whether the file with the token exchanged is Python at all."""
+        try:
+            compile(self.applied(text), self.file, "exec")
+        except SyntaxError:
+            return False
+        return True
+
 
 @dataclass(frozen=True, slots=True)
 class Fate:
@@ -80,7 +90,7 @@ class Fate:
 
 
 def mutants(file: str, text: str) -> Iterator[Mutant]:
-    """Every mutant of a file that compiles, in order.
+    """Every exchange of a token of a file, in order; a few do not compile.
 
     Left out is what changes no result: annotations, which are never evaluated, imports for type checkers alone, the
     size of a cache, whether a dataclass is frozen.
@@ -93,12 +103,7 @@ def mutants(file: str, text: str) -> Iterator[Mutant]:
         new = _exchanged(token)
         if new is None or any(start <= token.start < end for start, end in quiet):
             continue
-        found = Mutant(file, *token.start, token.string, new, lines[token.start[0] - 1].strip())
-        try:
-            compile(found.applied(text), file, "exec")
-        except SyntaxError:
-            continue
-        yield found
+        yield Mutant(file, *token.start, token.string, new, lines[token.start[0] - 1].strip())
 
 
 def _exchanged(token: tokenize.TokenInfo) -> str | None:
@@ -123,22 +128,32 @@ def _unevaluated(tree: ast.Module) -> list[tuple[Position, Position]]:
 
 
 def sample(count: int, seed: int, only: str) -> list[Mutant]:
-    """So many mutants of the packages, drawn with a seed; `only` keeps the files whose path begins with it."""
-    every = [
-        mutant
-        for package in PACKAGES
-        for path in sorted((ROOT / package).rglob("*.py"))
-        if (file := path.relative_to(ROOT).as_posix()).startswith(only)
-        for mutant in mutants(file, path.read_text(encoding="utf-8"))
-    ]
-    return random.Random(seed).sample(every, min(count, len(every)))
+    """So many mutants of the packages that compile, drawn with a seed; `only` keeps files whose path begins with it."""
+    paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
+    texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
+    every = [one for file, text in texts.items() if file.startswith(only) for one in mutants(file, text)]
+    random.Random(seed).shuffle(every)
+    return list(islice((one for one in every if one.compiles(texts[one.file])), count))
 
 
-def survivors(log: Path) -> list[Mutant]:
-    """The mutants that no test noticed in an earlier campaign, by its log; found again by the text of their lines."""
+def unnoticed(log: Path) -> tuple[list[Mutant], int]:
+    """The mutants that no test noticed in an earlier campaign, where today's code has them, and how many are gone.
+
+    Each is found by its column and the text of its line, on the nearest line of that text: one on a line that is
+    gone, reads differently or is indented differently is gone.
+    """
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
-    lost = {Mutant(**e["mutant"]).key for e in entries if e["outcome"] in ("survived", "unexecuted")}
-    return [mutant for mutant in sample(sys.maxsize, 0, "") if mutant.key in lost]
+    before = [Mutant(**entry["mutant"]) for entry in entries if entry["outcome"] in UNNOTICED]
+    today: dict[tuple[object, ...], list[Mutant]] = {}
+    for file in sorted({mutant.file for mutant in before if (ROOT / mutant.file).is_file()}):
+        for mutant in mutants(file, (ROOT / file).read_text(encoding="utf-8")):
+            today.setdefault((*mutant.key, mutant.column), []).append(mutant)
+    found = []
+    for old in before:
+        if same := today.get((*old.key, old.column)):
+            found.append(min(same, key=lambda new: abs(new.line - old.line)))
+            same.remove(found[-1])
+    return found, len(before) - len(found)
 
 
 def copy(name: str) -> Path:
@@ -316,28 +331,29 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=300, metavar="N", help="how many mutants (300)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many at once (2)")
-    parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in an earlier campaign")
+    parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in the campaign of a log")
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
     options = parser.parse_args(argv)
     WORK.mkdir(parents=True, exist_ok=True)
     run, reasons = executed(options.jobs), listed()
     log = WORK / f"{hashlib.sha256(digest().encode()).hexdigest()[:12]}.jsonl"
-    outcomes: dict[str, int] = {}
-    started, survivors = time.monotonic(), 0
-    chosen = survivors(options.again) if options.again else sample(options.count, options.seed, options.only)
+    again = options.again is not None
+    chosen, gone = unnoticed(options.again) if again else (sample(options.count, options.seed, options.only), 0)
+    outcomes = {"gone": gone} if gone else {}
+    started, left = time.monotonic(), 0
     for done, fate in enumerate(campaign(chosen, run, options.jobs, options.most, log), 1):
-        reason = reasons.get(fate.mutant.key, "") if fate.outcome in ("survived", "unexecuted") else ""
+        reason = reasons.get(fate.mutant.key, "") if fate.outcome in UNNOTICED else ""
         outcome = "listed" if reason else fate.outcome
         outcomes[outcome] = outcomes.get(outcome, 0) + 1
-        if outcome in ("survived", "unexecuted"):
-            survivors += 1
+        if outcome in UNNOTICED:
+            left += 1
             m = fate.mutant
             print(f"{outcome:10} {m.file}:{m.line}:{m.column + 1}  {m.old} -> {m.new or '(nothing)'}  in  {m.code}")
         rate = (time.monotonic() - started) / done
         print(f"\r{done}/{len(chosen)}, {rate * (len(chosen) - done):.0f} s left ", end="", file=sys.stderr, flush=True)
     counted = ", ".join(f"{count} {outcome}" for outcome, count in sorted(outcomes.items()))
-    print(f"\n{options.again or f'seed {options.seed}'}: {len(chosen)} mutants: {counted}")
-    return 1 if survivors else 0
+    print(f"\n{options.again or f'seed {options.seed}'}: {len(chosen) + gone} mutants: {counted}")
+    return 1 if left else 0
 
 
 if __name__ == "__main__":

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The campaign that changes one token of our packages at a time: what it changes, and whether its list is current."""
 
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
 import pytest
 
-from benchmarks.mutants import ROOT, listed, mutants
+from benchmarks import mutants as benchmark
+from benchmarks.mutants import ROOT, Fate, Mutant, listed, mutants, sample, unnoticed
 
 TEXT = """\
 from functools import lru_cache
@@ -18,6 +23,7 @@ def f(a: int | None, *rest: int) -> int | None:
 def test_a_mutant_exchanges_one_token_that_is_evaluated() -> None:
     found = [(one.line, one.old, one.new) for one in mutants("f.py", TEXT)]
     assert found == [
+        (4, "*", "+"),
         (6, "+", "-"),
         (6, "1", "2"),
         (6, "not", ""),
@@ -29,6 +35,14 @@ def test_a_mutant_exchanges_one_token_that_is_evaluated() -> None:
     ]
 
 
+def test_what_is_drawn_compiles_and_a_seed_draws_the_same() -> None:
+    few = sample(9, 3, "verify/verdict.py")
+    text = (ROOT / "verify/verdict.py").read_text(encoding="utf-8")
+    assert few == sample(9, 3, "verify/verdict.py") != sample(9, 4, "verify/verdict.py")
+    assert len(few) == 9 and all(one.compiles(text) for one in few)
+    assert not all(one.compiles(TEXT) for one in mutants("f.py", TEXT))
+
+
 def test_the_text_of_a_mutant_differs_in_its_token_alone() -> None:
     one = next(one for one in mutants("f.py", TEXT) if one.old == "<")
     assert one.applied(TEXT) == TEXT.replace("a < 3", "a <= 3")
@@ -37,7 +51,49 @@ def test_the_text_of_a_mutant_differs_in_its_token_alone() -> None:
 
 @pytest.mark.parametrize("file", sorted({file for file, *_ in listed()}))
 def test_what_is_listed_is_a_mutant_of_todays_code_and_has_a_reason(file: str) -> None:
-    today = {one.key for one in mutants(file, (ROOT / file).read_text(encoding="utf-8"))}
+    text = (ROOT / file).read_text(encoding="utf-8")
     mine = {key: reason for key, reason in listed().items() if key[0] == file}
-    assert mine.keys() <= today
+    today = {one.key for one in mutants(file, text) if one.key in mine and one.compiles(text)}
+    assert mine.keys() == today
     assert all(len(reason.split()) > 3 for reason in mine.values())
+
+
+MOVED = TEXT + "\n\ndef g(a: int) -> int:\n    return a * 1 + 1\n"
+BEFORE = "def g(a: int) -> int:\n    return a * 1 + 1\n\n\ndef h(a: int) -> int:\n    return a + 1\n"
+
+
+@pytest.fixture
+def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Of a campaign whose second number of `a * 1 + 1` nothing noticed, nor that of a line which is gone today."""
+    monkeypatch.setattr(benchmark, "ROOT", tmp_path)
+    monkeypatch.setattr(benchmark, "WORK", tmp_path)
+    (tmp_path / "f.py").write_text(MOVED)
+    numbers = [one for one in mutants("f.py", BEFORE) if one.old == "1"]
+    fates = [Fate(numbers[0], "killed", 1), Fate(numbers[1], "survived", 1), Fate(numbers[2], "unexecuted", 0)]
+    fates.append(Fate(replace(numbers[1], file="gone.py"), "survived", 3))
+    path = tmp_path / "earlier.jsonl"
+    path.write_text("".join(json.dumps(asdict(fate)) + "\n" for fate in fates))
+    return path
+
+
+def test_what_was_not_noticed_is_found_again_where_its_line_is_today_or_gone(log: Path) -> None:
+    line = MOVED.splitlines().index("    return a * 1 + 1") + 1
+    assert unnoticed(log) == ([Mutant("f.py", line, 19, "1", "2", "return a * 1 + 1")], 2)
+
+
+def test_a_line_that_stands_once_is_one_mutant_however_often_it_stood(log: Path) -> None:
+    log.write_text(log.read_text() + log.read_text())
+    assert (len(unnoticed(log)[0]), unnoticed(log)[1]) == (1, 5)
+
+
+@pytest.mark.parametrize(("outcome", "code"), [("killed", 0), ("timed out", 0), ("survived", 1), ("unexecuted", 1)])
+def test_a_campaign_tried_again_accounts_for_every_mutant(
+    log: Path, outcome: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(benchmark, "executed", lambda jobs: None)
+    monkeypatch.setattr(benchmark, "digest", lambda: "")
+    monkeypatch.setattr(benchmark, "campaign", lambda chosen, *_: (Fate(mutant, outcome, 1) for mutant in chosen))
+    assert benchmark.main(["--again", str(log)]) == code
+    told = capsys.readouterr().out.splitlines()
+    assert told[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda one: one[2:]))
+    assert any(line.endswith("1 -> 2  in  return a * 1 + 1") for line in told) == bool(code)
