@@ -18,7 +18,8 @@ from isa_tables.signature import find, mnemonics
 from layouts import Layout
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.book import evaluate
-from verify.copies import NO_ORDER, SIDES, left_open, moves, sides, spaces
+from verify.completion import moves
+from verify.copies import NO_ORDER, SIDES, left_open, sides, spaces
 from verify.formulas import Formula, Memory, Registers, formulas
 from verify.subject import FRAGMENTS, issuers
 
@@ -57,7 +58,7 @@ def as_atom(mnemonic: str) -> AnyAtom | Silent:
     open_ = [name for name, operand in instruction.operands.items() if operand.unspecified]
     if open_:
         return Silent(f"PTX ISA {instruction.section} leaves {', '.join(open_)} unspecified", unspecified=True)
-    return _copy(instruction) if moves(instruction) else _mma(instruction)
+    return _copy(instruction) if moves(instruction.signature) else _mma(instruction)
 
 
 def _mma(instruction: isa_tables.Instruction) -> Atom | Silent:

@@ -44,7 +44,7 @@ def completed(atom: Stated) -> AnyAtom:
 def _foreign(atom: AnyAtom) -> Iterator[AtomFileError]:
     """An error for each operand that none of the atom's known instructions has."""
     extra = atom.operands.keys() & EXTRA
-    known = [told for mnemonic in atom.mnemonics if extra and (told := _signature(mnemonic)) is not None]
+    known = [told for mnemonic in atom.mnemonics if extra and (told := in_tables(mnemonic)) is not None]
     for name in EXTRA if known else ():
         if name in extra and not any(name in told.operands for told in known):
             problem = f"{known[0].mnemonic} has no operand {name}"
@@ -121,13 +121,13 @@ def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
 
 
 def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Said:
+    if moves(signature):
+        return Said(signature.mnemonic, silence="it multiplies no matrices")
     open_ = [axis for axis in EXTENTS if axis in signature.select]
     if open_:
         return Said(signature.mnemonic, silence=f"a descriptor chooses {', '.join(open_)}")
     if "element" in atom.entry.table:
         return Said(signature.mnemonic, silence="elements of several numbers (`element`) make it the atom's own")
-    if len(signature.shape) != 3:
-        return Said(signature.mnemonic, silence="it multiplies no matrices")
     return Said(signature.mnemonic, list(signature.shape))
 
 
@@ -159,9 +159,9 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
 
 
 def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Said:
-    from verify.copies import moves, spaces
+    from verify.copies import spaces
 
-    if not moves(instruction):
+    if not moves(instruction.signature):
         return Said(instruction.signature.mnemonic, silence="it copies nothing")
     told = spaces(instruction)
     found = {side: told[0] if side == "Dst" else told[-1] for side in sides}
@@ -184,7 +184,7 @@ def _placed(atom: Atom) -> Atom:
 @lru_cache(maxsize=8192)
 def _space(mnemonic: str, operand: str) -> str:
     """Where an instruction has an operand; empty where its text chooses, or it has none."""
-    told = _signature(mnemonic)
+    told = in_tables(mnemonic)
     if told is None:
         return ""
     name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in told.operands), None)
@@ -194,7 +194,12 @@ def _space(mnemonic: str, operand: str) -> str:
     return "" if any(_may_be(mnemonic, operand, other) for other in SPACES if other != space) else space
 
 
-def _signature(mnemonic: str) -> isa_tables.Signature | None:
+def moves(signature: isa_tables.Signature) -> bool:
+    """Whether an instruction copies what it is given, and multiplies no matrices."""
+    return not {"A", "B"} <= signature.operands.keys()
+
+
+def in_tables(mnemonic: str) -> isa_tables.Signature | None:
     """An instruction's signature; None where the tables hold no such instruction."""
     try:
         return signature(mnemonic)

@@ -14,8 +14,10 @@ from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.book import Table, evaluate
 from verify.claims import rests_on
+from verify.completion import moves
 from verify.copy_formulas import BYTE, Carried, Side, inverse
 from verify.formulas import Formula, Memory
+from verify.signature import again
 from verify.subject import Named, Part, Subject, issuers, joined, known, look_up, thread_value, threads
 from verify.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
 
@@ -81,11 +83,6 @@ def _counted(layout: Layout | None, copies: int) -> int:
     return 1 if layout is None else max(1, size(layout) // copies)
 
 
-def moves(instruction: isa_tables.Instruction) -> bool:
-    """Whether an instruction moves what it is given, and multiplies nothing."""
-    return not {"A", "B"} <= instruction.operands.keys()
-
-
 def _bits(side: Side) -> int:
     rows, products, columns = side.extent
     return rows * products * columns * side.bits
@@ -101,7 +98,7 @@ def sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side
 
     A result that is computed from what is moved (tcgen05.ld.red) is no side.
     """
-    if not moves(instruction) or left_open(instruction):
+    if not moves(instruction.signature) or left_open(instruction):
         return {}
     held = _held(instruction)
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
@@ -215,16 +212,25 @@ def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
     if named.instruction is None:
         faults, method = [named.refused], "looked up"
     else:
-        faults, method = [*_faults(subject.seen_by(named.instruction), atom)], "compared"
+        faults = [*_faults(subject.seen_by(named.instruction), atom)] or [*_again(subject, atom, named)]
+        method = "compared"
     if not faults:
         return Evidence(Witness.BOOK, Status.PROVED, method, 1)
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
     return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
 
 
+def _again(subject: Subject, atom: CopyAtom, named: Named) -> Iterator[str]:
+    """That the bits are copied more than once: by what is issued before, or by as much as one instruction."""
+    times = (atom.ptx or ()).count(named.mnemonic)
+    if times > 1:
+        yield f"the atom issues {named.mnemonic} {times} times, one makes the whole copy"
+    yield from again(subject, named, lambda view: _faults(view, atom), "copy")
+
+
 def _faults(subject: Subject, atom: CopyAtom) -> Iterator[str]:
     instruction = subject.instruction
-    if not moves(instruction):
+    if not moves(instruction.signature):
         yield f"{instruction.signature.mnemonic} multiplies matrices: it copies nothing"
         return
     yield from elsewhere(atom, instruction)

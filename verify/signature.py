@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import isa_tables
@@ -21,7 +21,9 @@ def fits(subject: Subject, named: Named) -> Evidence:
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
         return _refuted("looked up", [named.refused])
-    faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)] or [*_again(subject, named)]
+    faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)]
+    if not faults and not subject.mma.element:
+        faults = [*again(subject, named, _faults, "product")]
     return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
 
 
@@ -30,16 +32,19 @@ def _refuted(method: str, faults: list[str]) -> Evidence:
     return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
 
 
-def _again(subject: Subject, named: Named) -> Iterator[str]:
-    """That an instruction issued before makes the whole product already; other spellings of one are not issued."""
-    issued = list(dict.fromkeys(subject.mma.ptx or ()))
-    if subject.mma.element or named.mnemonic not in issued:
+def again(subject: Subject, named: Named, faults: Callable[[Subject], Iterable[str]], whole: str) -> Iterator[str]:
+    """That an instruction issued before does it all already; other spellings of one are not issued.
+
+    It does where it has none of the `faults` that an instruction can have.
+    """
+    issued = list(dict.fromkeys(subject.atom.ptx or ()))
+    if named.mnemonic not in issued:
         return
     before = issued[: issued.index(named.mnemonic)]
     for other in subject.named:
-        if other.mnemonic in before and other.instruction and not [*_faults(subject.seen_by(other.instruction))]:
-            whole = f"{other.mnemonic} makes the whole product already"
-            yield f"{whole}; several spellings of one instruction are a nested list in `ptx`"
+        if other.mnemonic in before and other.instruction and not [*faults(subject.seen_by(other.instruction))]:
+            done = f"{other.mnemonic} makes the whole {whole} already"
+            yield f"{done}; several spellings of one instruction are a nested list in `ptx`"
 
 
 def _faults(subject: Subject) -> Iterator[str]:
@@ -49,9 +54,7 @@ def _faults(subject: Subject) -> Iterator[str]:
     claimed, real = (m, n, k * contracted(atom)), signature.shape
     if claimed != real and not subject.shape_fault:
         yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
-    yield from _type_faults(atom.types, signature.types)
-    if "C" not in signature.operands and atom.types["C"] != atom.types["D"]:
-        yield f"C is {atom.types['C']}, the instruction accumulates in D, which is {atom.types['D']}"
+    yield from type_faults(subject)
     excess = [name for name in EXTRA if name in atom.operands and name not in signature.operands]
     yield from (f"the atom has an operand {name}, the instruction has none" for name in excess)
     for part in subject.parts:
@@ -59,7 +62,15 @@ def _faults(subject: Subject) -> Iterator[str]:
     yield from _product_faults(subject, subject.instruction)
 
 
-def _type_faults(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def type_faults(subject: Subject) -> Iterator[str]:
+    """What is wrong about the atom's types, as one instruction sees it."""
+    types, signature = subject.mma.types, subject.instruction.signature
+    yield from _apart(types, signature.types)
+    if "C" not in signature.operands and types["C"] != types["D"]:
+        yield f"C is {types['C']}, the instruction accumulates in D, which is {types['D']}"
+
+
+def _apart(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
     """What is wrong about an atom's types, of which each may be the instruction's and yet not beside the others."""
     shared = [operand for operand in claimed if operand in right[0]]
     ours = [claimed[operand] for operand in shared]

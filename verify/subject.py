@@ -18,7 +18,7 @@ from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.arithmetic import lane_of
-from verify.completion import EXTRA, completed
+from verify.completion import EXTRA, completed, in_tables, moves
 from verify.formulas import AXES, Formula, formulas
 
 LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
@@ -201,9 +201,18 @@ def prepare(entry: Atom | IncompleteAtom) -> Subject:
     space = {"A_space": atom.space.get("A", "reg")} if atom.space else {}
     scale = {"stype": atom.types["SFA"]} if "SFA" in atom.types else {}
     chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * contracted(atom)}.items())
-    named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
+    named = tuple(_copying(mnemonic) or look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
     every = known(named)
     return joined([_seen(atom, named, instruction) for instruction in every or (None,)])
+
+
+def _copying(mnemonic: str) -> Named | None:
+    """A mnemonic that multiplies no matrices, as one that is refused; None for any other."""
+    told = in_tables(mnemonic)
+    if told is None or not moves(told):
+        return None
+    why = "copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
+    return Named(mnemonic, None, refused=f"{mnemonic} {why}")
 
 
 def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:

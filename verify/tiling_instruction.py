@@ -1,27 +1,41 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tiling leaves open of its atom: it multiplies by the first instruction's formulas, and by no other's."""
+"""What a tiling says of its atom's instructions: it multiplies by the first one's formulas, in the atom's types."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from verify.judgement import unsaid
+from verify.signature import type_faults
 from verify.subject import Part, Subject, spoken
 from verify.tiling_subject import Tiling, TilingKind
-from verify.verdict import Claim, Evidence, Status, Verdict, Witness, join
+from verify.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 
 
 def judge(tiling: Tiling) -> list[Verdict]:
-    """One UNCHECKED claim with every reason why an instruction of the atom may multiply otherwise; none where none may.
+    """One claim, REFUTED where an instruction has other types than the atom; UNCHECKED with every reason why one may
+    multiply otherwise; none where none may.
 
-    Whether the atom is its instruction's is for `verify.atom` to decide. A tiling of one that nobody compared, or that
-    differs in size, is no more than a tiling of the layouts as they stand. An atom that issues none multiplies so.
+    Whether the layouts are those of the instruction is for `verify.atom` to decide. A tiling of an atom that nobody
+    compared, or that differs in size, is no more than a tiling of the layouts as they stand. An atom that issues no
+    instruction multiplies so.
     """
     subject = tiling.subject
-    reasons = list(dict.fromkeys(open_questions(subject))) if subject.mma.ptx != () else []
     claim = Claim(tiling.name, "", TilingKind.INSTRUCTION, "every instruction of the atom multiplies so")
+    wrong = list(dict.fromkeys(_other_types(subject)))
+    if wrong:
+        found = Counterexample({}, wrong[0], damage=tuple(wrong[1:]))
+        return [join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=found)])]
+    reasons = list(dict.fromkeys(open_questions(subject))) if subject.mma.ptx != () else []
     heard = [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason) for reason in reasons]
     return [join(claim, heard)] if heard else []
+
+
+def _other_types(subject: Subject) -> Iterator[str]:
+    """How the types of each instruction differ from the atom's, in which the tiling counts and multiplies."""
+    for view in subject.views:
+        if view.by is not None:
+            yield from (f"by {spoken(view.by)}: {fault}" for fault in type_faults(view))
 
 
 def open_questions(subject: Subject) -> Iterator[str]:

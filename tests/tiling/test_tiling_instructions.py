@@ -2,15 +2,20 @@
 """Tilings of atoms whose instructions nobody compared: the tiling of their layouts is no more than that."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from layouts.atoms import Atom, registry
 from tests.tiling.command import run
+from verify.subject import prepare
+from verify.tiling_instruction import open_questions
 
 K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 K8 = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
 BF16 = "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"
+TF32 = "mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32"
 NONE = "mma.sync.aligned.m16n8k17.row.col.f32.f16.f16.f32"
 ATOM = """
 ["mine"]
@@ -43,7 +48,6 @@ def judged(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[
         (f'ptx = ["{K16}", "{K8}"]', SMALLER),
         (f'ptx = ["{K8}", "{K16}"]', SMALLER),
         (f'ptx = "{K8}"', f"{SMALLER}"),
-        (f'ptx = ["{K16}", "dp4a.s32.s32"]', "32:1 numbers 32 threads up to lane 31, there are lanes 0..0"),
         (f'ptx = ["{K16}", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]', "does not say how E is dealt out"),
         ("", "the atom names no instruction"),
     ],
@@ -56,12 +60,39 @@ def test_a_tiling_of_an_atom_that_nobody_compared_with_each_of_its_instructions_
     assert reason in json.dumps(found["verdicts"])
 
 
-@pytest.mark.parametrize("ptx", [f'ptx = "{K16}"', f'ptx = ["{K16}", "{BF16}"]', f'ptx = [["{K16}"]]', "ptx = []"])
+@pytest.mark.parametrize(
+    ("ptx", "told"),
+    [
+        (f'ptx = "{BF16}"', f"by {BF16}: A is f16, the instruction's is bf16"),
+        (f'ptx = ["{K16}", "{BF16}"]', f"by {BF16}: A is f16, the instruction's is bf16"),
+        (f'ptx = [["{BF16}", "{K16}"]]', f"by {BF16}: A is f16, the instruction's is bf16"),
+        (f'ptx = ["{BF16}", "hmma.magic"]', f"by {BF16}: A is f16, the instruction's is bf16"),
+        (f'ptx = ["{K16}", "dp4a.s32.s32"]', "by dp4a.s32.s32: D is f32, the instruction's is s32"),
+        (f'ptx = "{TF32}"', f"by {TF32}: A is f16, the instruction's is tf32"),
+    ],
+)
+def test_a_tiling_of_an_atom_whose_types_are_not_its_instructions_is_refuted(
+    ptx: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """As the atom is: who says f16 and issues bf16 does not multiply what he says."""
+    code, found = judged(tmp_path, capsys, ptx)
+    assert (code, found["status"]) == (1, "REFUTED")
+    assert told in json.dumps(found["verdicts"]) and "B is f16, the instruction's is" in json.dumps(found["verdicts"])
+
+
+@pytest.mark.parametrize("ptx", [f'ptx = "{K16}"', f'ptx = [["{K16}"]]', "ptx = []"])
 def test_a_tiling_stands_where_every_instruction_deals_out_alike_or_none_is_issued(
     ptx: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, found = judged(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (0, "STANDS")
+
+
+def test_an_instruction_of_fewer_lanes_leaves_open_what_it_multiplies() -> None:
+    atom = registry()["SM90_64x8x16_F32F16F16_SS"]
+    assert isinstance(atom, Atom)
+    asked = list(open_questions(prepare(replace(atom, ptx=(*(atom.ptx or ()), K16)))))
+    assert "128:1 numbers 128 threads up to lane 127, there are lanes 0..31" in asked
 
 
 def test_what_is_known_of_an_instruction_is_expected_of_its_tilings(capsys: pytest.CaptureFixture[str]) -> None:
