@@ -6,13 +6,15 @@ from __future__ import annotations
 import re
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 
 from gpu_checks import banks, laws
+from gpu_checks.capabilities import capabilities
 from gpu_checks.command import show
 from gpu_checks.fitting import foreign, hold, is_stale, stale_notice
-from gpu_checks.lines import RecordingError, files, text_of
+from gpu_checks.lines import RecordingError, files, rows, text_of
 from gpu_checks.rebuilt import lossy
 from gpu_checks.store import Recordings, recordings
 from gpu_checks.tilings import runner
@@ -24,22 +26,35 @@ OK, CONTRADICTED = 0, 1
 Stale = Mapping[Path, Sequence[str]]  # file -> what was recorded there by kernels of another text than today's
 
 
-def _banks(file: Path) -> tuple[int, list[str]]:
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a file holds: how many lines, which of them are stale, and the GPUs that they name."""
+
+    count: int
+    stale: Sequence[str]
+    gpus: frozenset[str]
+
+
+def _banks(file: Path) -> Read:
     found = banks.recordings_of_banks(file)
-    return len(found), [one.pattern.name for one in found if one.kernel_hash != banks.hash_of(one.pattern)]
+    stale = [one.pattern.name for one in found if one.kernel_hash != banks.hash_of(one.pattern)]
+    return Read(len(found), stale, frozenset(one.device.gpu for one in found))
 
 
-def _tilings(file: Path) -> tuple[int, list[str]]:
+def _tilings(file: Path) -> Read:
     found = tilings.recordings_of_tilings(file)
-    return len(found), [run.tiling.name for run in found if run.kernel_hash != runner.hash_of(run.tiling)]
+    stale = [run.tiling.name for run in found if run.kernel_hash != runner.hash_of(run.tiling)]
+    return Read(len(found), stale, frozenset(run.device.gpu for run in found))
 
 
-def _laws(file: Path) -> tuple[int, list[str]]:
-    return len(laws.recordings_of_laws(file)), []  # no kernel of ours: CuPy compiles what is evaluated
+def _laws(file: Path) -> Read:
+    """No kernel of ours: CuPy compiles what is evaluated, so none is stale."""
+    gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
+    return Read(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
 
 
 # By the key that a file of the kind has behind its schema: what is counted, where ours are, the reader of a file.
-_OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], tuple[int, list[str]]]]] = {
+_OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], Read]]] = {
     "name": ("access patterns", banks.RECORDINGS, _banks),
     "tiling": ("tilings", tilings.RECORDINGS, _tilings),
     "arrays": ("campaigns of laws", laws.RECORDINGS, _laws),
@@ -57,13 +72,18 @@ def check(paths: Sequence[Path]) -> int:
     kinds = {file: kind for file in given if (kind := _kind(file))}
     library = recordings(*(file for file in given if file not in kinds))
     every, stale = _products(library)
+    gpus = {one.gpu for one in chain(every, *library.moves.values())}
     counts = [f"{len(every)} recordings of {len(library)} instructions"]
     for kind, (what, ours, read) in _OTHERS.items():
         theirs = [file for file, its in kinds.items() if its == kind]
         found = {file: read(file) for file in (*files(ours), *theirs)}
-        counts.append(f"{sum(count for count, _ in found.values())} of {what}")
-        stale |= {file: names for file, (_, names) in found.items() if names}
+        counts.append(f"{sum(one.count for one in found.values())} of {what}")
+        stale |= {file: one.stale for file, one in found.items() if one.stale}
+        gpus |= {gpu for one in found.values() for gpu in one.gpus}
     _tell_stale(stale)
+    for gpu in sorted(gpu for gpu in gpus if not capabilities(gpu)):
+        untold = "the table of GPUs does not have it: that it has its sm was not checked"
+        print(f"probe: {gpu}: {untold}", file=sys.stderr)
     lost = list(lossy(every))
     for recording in lost:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
@@ -77,18 +97,18 @@ def _kind(file: Path) -> str:
     return found[1] if found and found[1] in _OTHERS else ""
 
 
-def _products(library: Recordings) -> tuple[list[Recording], dict[Path, list[str]]]:
+def _products(library: Recordings) -> tuple[list[Recording], dict[Path, Sequence[str]]]:
     """The recordings of matrix products, and what is stale of them and of the matrix moves."""
     library.read_all()
     every = [recording for mnemonic in library for recording in library[mnemonic]]
-    stale: dict[Path, list[str]] = {}
+    stale: dict[Path, Sequence[str]] = {}
     found: Iterator[Recording | Move] = chain(every, *library.moves.values())
     for one in found:
         instruction = _instruction(one)
         if foreign(one):
             hold(one, instruction)
         if is_stale(one, instruction):
-            stale.setdefault(Path(one.file), []).append(one.mnemonic)
+            stale[Path(one.file)] = [*stale.get(Path(one.file), ()), one.mnemonic]
     return every, stale
 
 

@@ -36,12 +36,17 @@ def without_digest(line: str) -> str:
     >>> without_digest(with_digest('{"a": 1}'))
     '{"a": 1}'
     """
-    body, end = line[:-_LENGTH], line[-_LENGTH:]
-    if not end.startswith(_FIELD):
-        raise ValueError(f"the line does not end with its digest (recordings had none before, or it was cut): {ANEW}")
-    if end != _field(body):
+    check_end(line)
+    body = line[:-_LENGTH]
+    if line[-_LENGTH:] != _field(body):
         raise ValueError(f"the digest is not that of the line, which was damaged or edited: {ANEW}")
     return body + "}"
+
+
+def check_end(line: str) -> None:
+    """ValueError for a line that does not end where a digest does: whether the digest is right is not asked."""
+    if not (line.endswith(_END) and line[-_LENGTH:].startswith(_FIELD)):
+        raise ValueError(f"the line does not end with its digest (recordings had none before, or it was cut): {ANEW}")
 
 
 def _field(body: str) -> str:
@@ -80,13 +85,18 @@ def files(place: Path) -> list[Path]:
 
 
 def text_of(path: Path, largest: int = 16 * 2**20) -> list[str]:
-    """The lines of a file; RecordingError for one that is no text, cannot be opened or has more bytes."""
+    """The lines of a file; RecordingError for one that is no text, cannot be opened, is larger or has a line cut."""
     try:
         if (size := path.stat().st_size) > largest:
             raise RecordingError(f"{path}: {size} bytes, more than {largest}")
-        return path.read_text("utf-8").splitlines()
+        text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise RecordingError(f"{path}: cannot be read: {error}") from error
+    lines = text.splitlines()
+    if text and not text.endswith("\n"):
+        why = "the last line does not end: it was cut, or is still being written"
+        raise RecordingError(f"{path}:{len(lines)}: {why}: {ANEW}")
+    return lines
 
 
 def check_gpu(gpu: str, sm: str) -> None:

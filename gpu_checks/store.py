@@ -10,7 +10,7 @@
 A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
 JSON, and so is that of a list of images. `gpu_checks/columns.py` says how a column is written. Lines after the
 first may stand in any order and are read only when their mnemonic is asked for. Each line ends with its digest
-(`gpu_checks/lines.py`), which is checked when the line is read.
+(`gpu_checks/lines.py`): that it has one is checked when the file is opened, that it is right when the line is read.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 from gpu_checks.columns import entries
-from gpu_checks.lines import RecordingError, check_gpu, files, parsed, text_of
+from gpu_checks.lines import RecordingError, check_end, check_gpu, files, parsed, text_of
 from gpu_checks.pages import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 from gpu_checks.values import Anchor, Controls, Image, Labels, Metadata, Move, Recording
 
@@ -58,8 +58,8 @@ _ROOM = 2**18  # labels of a table
 def recordings(*extra: Path | str) -> Recordings:
     """The shipped recordings and those in other files or folders, by mnemonic; read when looked up.
 
-    Raises RecordingError for a file that is no recording and a folder that has none, at once; for a bad line when it is
-    needed.
+    Raises RecordingError for a place that is not there and a folder that has no recordings, at once; for a file that is
+    no recording, or in which a line is cut, with the first look; for any other bad line when it is needed.
     """
     given = {place: files(place) for place in map(Path, extra)}
     for place in (place for place, found in given.items() if not found):
@@ -148,6 +148,10 @@ class _File:
                 start = _START.match(text)
                 if start is None:
                     raise self.bad(number, "starts with neither a mnemonic, a move, a table nor images")
+                try:
+                    check_end(text)
+                except ValueError as error:
+                    raise self.bad(number, str(error)) from error
                 if start[2] in found[start[1]]:
                     raise self.bad(number, f"{start[1]} {start[2]} stands twice")
                 found[start[1]][start[2]] = number

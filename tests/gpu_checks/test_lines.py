@@ -96,6 +96,37 @@ def test_a_recording_without_digests_is_to_be_made_anew_and_says_so_in_a_line(na
     assert not out and err.count("\n") == 1 and "record it anew" in err
 
 
+def opened(name: str, path: Path) -> None:
+    """Open a file without asking for any recording of it."""
+    if name in (DP4A, "nvidia_h200_movmatrix_sync.jsonl"):
+        assert list(recordings(path))
+    else:
+        READ[name](path)
+
+
+@pytest.mark.parametrize("name", READ)
+@pytest.mark.parametrize("cut", [1, 60])
+def test_a_last_line_that_was_cut_is_told_when_the_file_is_opened(name, cut, nothing_shipped, tmp_path, capsys):
+    path = copied(name, tmp_path)
+    text = path.read_text()
+    path.write_text(text[:-cut])
+    told = f"{path}:{text.count(chr(10))}: the last line does not end: it was cut, or is still being written: record it"
+    with pytest.raises(RecordingError, match=re.escape(told)):
+        opened(name, path)
+    assert probe.main(["--check", str(path)]) == 2
+    out, err = capsys.readouterr()
+    assert not out and err.count("\n") == 1 and err.startswith(f"probe: {told}")
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_line_that_was_cut_before_others_is_told_when_the_file_is_opened(name, nothing_shipped, tmp_path):
+    path = copied(name, tmp_path)
+    first, second, *rest = path.read_text().splitlines(keepends=True)
+    path.write_text("".join([first, second[:-9] + "\n", *rest]))
+    with pytest.raises(RecordingError, match=r"given\.jsonl:2: the line does not end with its digest"):
+        opened(name, path)
+
+
 @pytest.mark.parametrize("file", EVERY, ids=lambda file: str(file.relative_to(SHIPPED)))
 def test_every_shipped_line_has_its_digest(file):
     for line in file.read_text("utf-8").splitlines():
@@ -190,6 +221,17 @@ def test_a_gpu_is_known_by_its_name(gpu, numbers):
     assert capabilities(gpu) == numbers
     assert mismatch(gpu, f"sm_{numbers[0] if numbers else 777}") == ""
     assert bool(mismatch(gpu, "sm_77")) is bool(numbers)
+
+
+@pytest.mark.parametrize(
+    "name", [name if name == DP4A else pytest.param(name, marks=pytest.mark.slow) for name in READ]
+)
+def test_a_gpu_that_the_table_has_not_is_no_error_and_told_as_not_checked(name, nothing_shipped, tmp_path, capsys):
+    path = copied(name, tmp_path)
+    again(path, '"NVIDIA H200"', '"NVIDIA R100"')
+    assert probe.main(["--check", str(path)]) == 0
+    told = "probe: NVIDIA R100: the table of GPUs does not have it: that it has its sm was not checked\n"
+    assert capsys.readouterr().err == told
 
 
 @pytest.mark.parametrize("sm", ["sm_80a", "sm_90f", "sm_9", "sm_0100", "sm_90aa", "sm_90 ", "", "90"])

@@ -246,7 +246,7 @@ def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped
     lines = file.read_text().splitlines()
     recording = json.loads(without_digest(lines[-1]))
     lines[-1] = with_digest(json.dumps(recording | {"hash": recording["hash"][::-1]}))
-    file.write_text("\n".join(lines))
+    file.write_text("\n".join(lines) + "\n")
     capsys.readouterr()
     assert probe.main(["--check", str(tmp_path)]) == 1
     assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out

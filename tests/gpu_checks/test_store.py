@@ -165,7 +165,7 @@ def test_a_malformed_table_is_told_with_file_and_line(path, change, said):
     number = line_of(path, f'{{"table": "{name}"')
     lines = path.read_text().splitlines()
     lines[number - 1] = with_digest(json.dumps(change(json.loads(without_digest(lines[number - 1])))))
-    path.write_text("\n".join(lines))
+    path.write_text("\n".join(lines) + "\n")
     with pytest.raises(RecordingError, match=re.escape(f"{path}:{number}: ") + ".*" + re.escape(said)):
         recordings(path)[NAMES[0]]
 
