@@ -14,7 +14,7 @@ LIMIT = 10.0  # seconds, for the witnesses that need no GPU
 MEMORY = 500.0  # MiB
 PROGRAM = """
 import resource, sys
-from verify import atlas
+from verify.atlas import command as atlas
 code = atlas.main(sys.argv[1:])
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, file=sys.stderr)
 raise SystemExit(code)

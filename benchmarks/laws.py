@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.paired import Figure
-from proofs.laws.judge import judge_all, shipped
+from proofs.laws.decide import judge_all, shipped
 from proofs.laws.solve import has_cvc5
 
 

@@ -17,7 +17,7 @@ ROUNDS = 3
 
 
 def figures() -> list[Figure]:
-    found = gpu_checks.device()
+    found = gpu_checks.device.cuda()
     if isinstance(found, gpu_checks.Unavailable):
         print(f"silicon: {found.reason}", file=sys.stderr)
         return []

@@ -15,13 +15,13 @@ from benchmarks.paired import Figure, paired
 from layouts import Layout, size
 from layouts.atoms import Atom, registry
 from layouts.tiled import TiledMMA
-from verify import gemm
-from verify.movement import verdicts
-from verify.movement_stated import load
-from verify.tiling_claims import judge
-from verify.tiling_proof import Prover, partition
-from verify.tiling_stated import Stated
-from verify.tiling_subject import Tiling, prepare
+from verify.movement.command import verdicts
+from verify.movement.spec import load
+from verify.tiling import gemm
+from verify.tiling.bind import Tiling, prepare
+from verify.tiling.proof import Prover, partition
+from verify.tiling.properties import judge
+from verify.tiling.spec import Stated
 
 ATOM = "SM80_16x8x16_F32F16F16F32_TN"
 CHAIN = Path(__file__).parents[1] / "examples" / "movement.toml"

@@ -17,13 +17,13 @@ if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 
-from gpu_checks.device import device
-from gpu_checks.lines import RecordingError
-from gpu_checks.store import Recordings, recordings
-from gpu_checks.values import Anchor, Controls, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
+from gpu_checks.device.cuda import device
+from gpu_checks.model import Anchor, Controls, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
+from gpu_checks.recordings_io.lines import RecordingError
+from gpu_checks.recordings_io.reader import Recordings, recordings
 
 if TYPE_CHECKING:
-    from gpu_checks.product import Maps
+    from gpu_checks.inference.product import Maps
     from gpu_checks.worker import Job, Worker
     from isa_tables.signature import Signature
 

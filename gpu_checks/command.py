@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from gpu_checks import installation
+from gpu_checks.model import WorkerError
 from gpu_checks.progress import INTERRUPTED
-from gpu_checks.values import WorkerError
 
 USAGE, INTERNAL = 2, 3
 ON_A_TERMINAL, IN_A_FILE = 80, 100  # columns of a report, as `verify` has them

@@ -19,10 +19,10 @@ from typing import Any
 
 from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
-from gpu_checks.device import array_module, device
-from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.device.cuda import array_module, device
+from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.progress import Progress, each
-from gpu_checks.values import DeviceInfo, Unavailable
+from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "laws"

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.packing import Words
-from gpu_checks.values import DeviceInfo, Table
+from gpu_checks.kernels.packing import Words
+from gpu_checks.model import DeviceInfo, Table
 
 if TYPE_CHECKING:
-    from gpu_checks.coded import Form
-    from gpu_checks.memory import Window
+    from gpu_checks.kernels.forms import Form
+    from gpu_checks.kernels.smem_matrix import Window
     from isa_tables.signature import Signature
 
 Rows = npt.NDArray[np.uint32]

@@ -18,14 +18,14 @@ from pathlib import Path
 from typing import NoReturn
 
 from gpu_checks import command
-from gpu_checks.anchors import anchoring
-from gpu_checks.checking import check
+from gpu_checks.check import check
 from gpu_checks.command import Interrupted, guarded, parsed, show
-from gpu_checks.findings import Find, Finding
-from gpu_checks.pages import Page, write
+from gpu_checks.inference.absolute import anchoring
+from gpu_checks.kernels.modules import grouped
+from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.progress import Progress
-from gpu_checks.sources import grouped
-from gpu_checks.values import DeviceInfo, Unavailable
+from gpu_checks.recordings_io.writer import Page, write
+from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
 

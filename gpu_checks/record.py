@@ -11,20 +11,20 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks import sparse, warpgroup
-from gpu_checks.anchors import Landmarks, anchors
-from gpu_checks.assembly import is_warpgroup
-from gpu_checks.classes import classes, digest
-from gpu_checks.coded import plain_form
-from gpu_checks.kernels import spare
+from gpu_checks.device.sass import is_emulated
+from gpu_checks.inference import sparse, warpgroup
+from gpu_checks.inference.absolute import Landmarks, anchors
+from gpu_checks.inference.pair_relation import classes, digest
+from gpu_checks.inference.product import deal, multiply, wrong
+from gpu_checks.inference.queries import follow
+from gpu_checks.kernels.assembly import is_warpgroup
+from gpu_checks.kernels.copies import observe
+from gpu_checks.kernels.forms import plain_form
+from gpu_checks.kernels.mma import spare
+from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
+from gpu_checks.kernels.packing import held, pack, unpack, words_per_lane
 from gpu_checks.machine import Machine
-from gpu_checks.moves import observe
-from gpu_checks.packing import held, pack, unpack, words_per_lane
-from gpu_checks.product import deal, multiply, wrong
-from gpu_checks.sass import is_emulated
-from gpu_checks.sources import has_kernels, kernel_hash, probe_of
-from gpu_checks.spelled import follow
-from gpu_checks.values import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
 from isa_tables.signature import Signature, runs_on
 
 TRIALS = 8  # choices of addresses for a matrix move
@@ -36,7 +36,7 @@ _AXES = {"A": (ROW, CONTRACTED, PRODUCT), "B": (CONTRACTED, COLUMN, PRODUCT), "D
 def require(machine: Machine, signature: Signature) -> str:
     """The kind of probe; Refused unless the instruction exists for this GPU's architecture and has a probe.
 
-    Kernels alone (`gpu_checks.tcgen05`) are no probe: nothing is recorded from them.
+    Kernels alone (`gpu_checks.kernels.tcgen05`) are no probe: nothing is recorded from them.
     """
     info = machine.info
     if not runs_on(signature, info.sm):

@@ -23,14 +23,14 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import IO, Any, Literal, Protocol, Self
 
-from gpu_checks.anchors import Landmarks, Places, kindred, observe_move, observe_warpgroup
+from gpu_checks.inference.absolute import Landmarks, Places, kindred, observe_move, observe_warpgroup
+from gpu_checks.inference.product import Maps, multiply_on
 from gpu_checks.machine import Machine
-from gpu_checks.product import Maps, multiply_on
+from gpu_checks.model import DeviceFault, DeviceInfo, Labels, Move, Recording, Refused, Unavailable, WorkerError
 from gpu_checks.record import record, require
-from gpu_checks.values import DeviceFault, DeviceInfo, Labels, Move, Recording, Refused, Unavailable, WorkerError
 from isa_tables.signature import Signature, runs_on
 
-FACTORY = "gpu_checks.gpu:machine"
+FACTORY = "gpu_checks.device.gpu:machine"
 _OPENING = threading.Lock()  # contexts that are opened at once hold each other up: none is there before the last
 _ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others work beside it
 

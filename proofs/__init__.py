@@ -23,21 +23,21 @@ if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 
-from proofs.certificate import Certificate, certificate, f2_rank, mixed_radix
 from proofs.errors import EngineError, ProblemError, ProofError, TermError, TermOverflow
-from proofs.fragment import Fragment
-from proofs.modes import domain
-from proofs.outcome import BUDGET, Outcome
-from proofs.recheck import Second, recheck
-from proofs.term import Condition, Term
+from proofs.layout.certificate import Certificate, certificate, f2_rank, mixed_radix
+from proofs.layout.modes import domain
+from proofs.layout.operand import Fragment
+from proofs.smt.outcome import BUDGET, Outcome
+from proofs.smt.recheck import Second, recheck
+from proofs.smt.term import Condition, Term
 
 if TYPE_CHECKING:
-    from proofs.claims import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
-    from proofs.engine import Solver
-    from proofs.functions import prove_same_function
-    from proofs.ownership import prove_bijective, prove_onto, prove_owns
-    from proofs.partition import Axis, Partition, prove_partition, prove_tiled
-    from proofs.tiling import prove_tiling
+    from proofs.layout.equality import prove_same_function
+    from proofs.layout.ownership import prove_bijective, prove_onto, prove_owns
+    from proofs.layout.partition import Axis, Partition, prove_partition, prove_tiled
+    from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
+    from proofs.layout.tiling import prove_tiling
+    from proofs.smt.engine import Solver
 
 __all__ = [
     "BUDGET",
@@ -74,12 +74,14 @@ __all__ = [
 ]
 
 _HOME = {
-    **dict.fromkeys(("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.claims"),
-    **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.ownership"),
-    **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.partition"),
-    "Solver": "proofs.engine",
-    "prove_same_function": "proofs.functions",
-    "prove_tiling": "proofs.tiling",
+    **dict.fromkeys(
+        ("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.layout.points"
+    ),
+    **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.layout.ownership"),
+    **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.layout.partition"),
+    "Solver": "proofs.smt.engine",
+    "prove_same_function": "proofs.layout.equality",
+    "prove_tiling": "proofs.layout.tiling",
 }
 
 

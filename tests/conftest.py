@@ -67,7 +67,7 @@ def missing_gpu(config: pytest.Config) -> str | None:
     """Why no GPU can be used here, asked once a session; None when one can."""
     if GPU_MISSING not in config.stash:
         # An ImportError here is a defect of gpu_checks and fails the test: it is no reason to skip.
-        from gpu_checks import Unavailable, device
+        from gpu_checks import Unavailable
 
         found = device()
         config.stash[GPU_MISSING] = found.reason if isinstance(found, Unavailable) else None

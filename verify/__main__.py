@@ -8,7 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from verify import installation
-from verify.cli import Exit, UsageError, complain, guarded, nearest, write
+from verify.cli.ending import complain, guarded
+from verify.cli.output import write
+from verify.core.errors import Exit, UsageError
+from verify.core.names import nearest
 
 COMMANDS = {
     "atlas": ("verify.atlas", "every atom by instruction: what each witness said, and on whose word"),

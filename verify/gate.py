@@ -14,19 +14,22 @@ from layouts.atoms import AtomFileError, registry
 from layouts.atoms.atom import raised
 from layouts.atoms.document import read
 from layouts.atoms.tables import Found as Readable
-from verify import files, movement_stated, selection, tiling_stated
-from verify.apart import attempt
-from verify.cli import Exit, UsageError
-from verify.files import meant_for
+from verify.atom import selection
+from verify.cli.batch import attempt
+from verify.core import files
+from verify.core.errors import Exit, UsageError
+from verify.core.files import meant_for
+from verify.core.verdict import Witness
+from verify.movement import spec as movement_stated
 from verify.report import Case, Failure, Report, as_text
-from verify.verdict import Witness
+from verify.tiling import spec as tiling_stated
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.judgement import Court
-    from verify.movement_stated import Movement
-    from verify.tiling_proof import Prover
-    from verify.tiling_stated import Stated
+    from verify.atom.checker import Court
+    from verify.movement.spec import Movement
+    from verify.tiling.proof import Prover
+    from verify.tiling.spec import Stated
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,30 +119,30 @@ class Checker:
         return Entry(atom.name, lambda: self._court.case(atom), line)
 
     def _tiling(self, stated: Stated) -> Case:
-        from verify.tiling_claims import case
+        from verify.tiling.properties import case
 
         return case(stated, registry(), self._prover)
 
     def _movement(self, stated: Movement) -> Case:
-        from verify.movement import verdicts
+        from verify.movement.command import verdicts
 
         return Case(stated.name, tuple(verdicts(stated, proofs.BUDGET, self._solver)))
 
     @cached_property
     def _court(self) -> Court:
-        from verify.judgement import Court
+        from verify.atom.checker import Court
 
         return Court()
 
     @cached_property
     def _solver(self) -> proofs.Solver:
-        from verify.movement import COUNTED
+        from verify.movement.command import COUNTED
 
         return proofs.Solver(COUNTED)
 
     @cached_property
     def _prover(self) -> Prover:
-        from verify.recorded import runs
-        from verify.tiling_proof import Prover
+        from verify.evidence.recorded import runs
+        from verify.tiling.proof import Prover
 
         return Prover(runs=runs())

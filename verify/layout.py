@@ -10,7 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from verify import cli
+from verify.cli import arguments, ending, output
+from verify.core.errors import UsageError
 
 if TYPE_CHECKING:
     from layouts import Layout
@@ -25,11 +26,11 @@ EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the layout that the arguments name; returns the exit code."""
-    return cli.guarded(_main, argv)
+    return ending.guarded(_main, argv)
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = cli.parser("python -m verify.layout", DESCRIPTION, EXAMPLE)
+    parser = arguments.parser("python -m verify.layout", DESCRIPTION, EXAMPLE)
     parser.add_argument(
         "layout", nargs="?", metavar="LAYOUT", help='the layout, quoted: "((4,8),(2,2)):((32,1),(16,8))"'
     )
@@ -43,19 +44,19 @@ def _main(argv: Sequence[str] | None) -> int:
     with Progress(1, "layout", options.quiet) as shown:
         shown.begin(options.layout)
         report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
-    return cli.report(report, options)
+    return output.report(report, options)
 
 
 def _check(options: argparse.Namespace) -> None:
     """Turn down arguments that ask nothing, or two things."""
     text = options.layout
     if text is None:
-        raise cli.UsageError("which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER")
+        raise UsageError("which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER")
     if options.onto is None and options.equals is None:
         _parsed(text)
-        raise cli.UsageError(f"{text}: what of it? Give --onto MxN, the tile, or --equals OTHER, another layout")
+        raise UsageError(f"{text}: what of it? Give --onto MxN, the tile, or --equals OTHER, another layout")
     if options.onto is not None and options.equals is not None:
-        raise cli.UsageError("--onto or --equals: one of them")
+        raise UsageError("--onto or --equals: one of them")
 
 
 def _extent(text: str) -> tuple[int, int]:
@@ -64,10 +65,10 @@ def _extent(text: str) -> tuple[int, int]:
 
     found = numbers(text) or [0]
     if 0 in found or len(found) > 2:
-        raise cli.UsageError(f"--onto {text!r}: two positive extents such as 16x8, or one size, are wanted")
+        raise UsageError(f"--onto {text!r}: two positive extents such as 16x8, or one size, are wanted")
     extent = found[0], found[1] if len(found) == 2 else 1
     if extent[0] * extent[1] > LARGEST:
-        raise cli.UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
+        raise UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
     return extent
 
 
@@ -75,7 +76,7 @@ def _no_layout(text: str, problem: str) -> str:
     """Why a text is no layout; of a file, which command reads it."""
     if not os.path.isfile(text):
         return problem
-    from verify.files import purpose
+    from verify.core.files import purpose
 
     return f"{text} is no layout: {purpose(Path(text))}"
 
@@ -84,10 +85,10 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
     from layouts import LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
-    from verify.judgement import Court, well_formed
+    from verify.atom.checker import Court, well_formed
+    from verify.binding.atom import Part, Subject
+    from verify.core.verdict import Claim, Kind, Witness, join
     from verify.report import Case, Report
-    from verify.subject import Part, Subject
-    from verify.verdict import Claim, Kind, Witness, join
 
     parsed, fault = None, ""
     try:
@@ -95,10 +96,10 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     except ProfileError as error:
         fault = str(error)
     except LayoutError as error:
-        raise cli.UsageError(_no_layout(text, str(error))) from error
+        raise UsageError(_no_layout(text, str(error))) from error
     layout = None if parsed is None else as_thread_value(parsed)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
-        raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
+        raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     part = Part("C", text, layout, fault, extent, ())
     threads = size(layout[0]) if layout is not None else 1
     atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
@@ -118,9 +119,9 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
 
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
-    from verify.book import same_function
+    from verify.core.verdict import Claim, Kind, join
+    from verify.evidence.isa import same_function
     from verify.report import Case, Report
-    from verify.verdict import Claim, Kind, join
 
     layouts = [as_thread_value(_parsed(each)) for each in (text, other)]
     claim = Claim(text, "", Kind.EQUALS, f"is the same function as {other}")
@@ -133,9 +134,9 @@ def _parsed(text: str) -> Layout:
     try:
         layout = parse_layout(text)
     except LayoutError as error:
-        raise cli.UsageError(_no_layout(text, str(error))) from error
+        raise UsageError(_no_layout(text, str(error))) from error
     if max(size(layout), cosize(layout)) > LARGEST:
-        raise cli.UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
+        raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     return layout
 
 

@@ -16,7 +16,7 @@ from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, Tiling, TilingError, check, mutants
 
 if TYPE_CHECKING:
-    from gpu_checks.values import Unavailable
+    from gpu_checks.model import Unavailable
 
 __all__ = [
     "Feed",

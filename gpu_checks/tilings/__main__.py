@@ -11,10 +11,10 @@ from pathlib import Path
 
 from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
+from gpu_checks.model import Unavailable
 from gpu_checks.progress import Progress, each
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
 from gpu_checks.tilings.store import SHIPPED, write
-from gpu_checks.values import Unavailable
 
 OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_checks.memory import SWIZZLES
+from gpu_checks.kernels.smem_matrix import SWIZZLES
 from gpu_checks.tilings.strided import Indices, Strided
 from gpu_checks.tilings.tiling import TilingError
 

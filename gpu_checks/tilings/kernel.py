@@ -11,8 +11,8 @@ from __future__ import annotations
 from string import Template
 from textwrap import indent
 
-from gpu_checks.memory import ALIGNMENT
-from gpu_checks.sources import COMMON
+from gpu_checks.kernels.modules import COMMON
+from gpu_checks.kernels.smem_matrix import ALIGNMENT
 from gpu_checks.tilings import parts
 from gpu_checks.tilings.parts import Fed
 from gpu_checks.tilings.strided import Strided

@@ -12,10 +12,10 @@ from string import Template
 
 import numpy as np
 
-from gpu_checks.assembly import READ, issue, operand_list
-from gpu_checks.coded import Form
-from gpu_checks.memory import transposes
-from gpu_checks.packing import words_per_lane, words_per_register
+from gpu_checks.kernels.assembly import READ, issue, operand_list
+from gpu_checks.kernels.forms import Form
+from gpu_checks.kernels.packing import words_per_lane, words_per_register
+from gpu_checks.kernels.smem_matrix import transposes
 from gpu_checks.tilings.descriptor import Descriptor, descriptor
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, TilingError, values_of

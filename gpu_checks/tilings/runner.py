@@ -14,13 +14,13 @@ from math import isqrt, prod
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.device import Array, compile_cubin, device, load, open_context
-from gpu_checks.packing import NUMBERS, POISON, Ints, encode
-from gpu_checks.sass import Listing
+from gpu_checks.device.cuda import Array, compile_cubin, device, load, open_context
+from gpu_checks.device.sass import Listing
+from gpu_checks.kernels.packing import NUMBERS, POISON, Ints, encode
+from gpu_checks.model import DeviceInfo, Refused, Unavailable
 from gpu_checks.tilings.kernel import NAME, kernel, operands
 from gpu_checks.tilings.store import TilingRun
 from gpu_checks.tilings.tiling import Tiling, mutants
-from gpu_checks.values import DeviceInfo, Refused, Unavailable
 from gpu_checks.worker import Bench
 from isa_tables.signature import Signature, runs_on
 

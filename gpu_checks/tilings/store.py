@@ -15,10 +15,10 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from gpu_checks.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.model import DeviceInfo
+from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Tiling, TilingError
-from gpu_checks.values import DeviceInfo
 
 SCHEMA = 1
 _MALFORMED = (AttributeError, KeyError, TypeError, ValueError)  # what `_read` raises for anything else

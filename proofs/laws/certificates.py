@@ -15,9 +15,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proofs.laws import command, solve
-from proofs.laws.command import until_closed
-from proofs.laws.judge import shipped
+from proofs import command
+from proofs.command import until_closed
+from proofs.laws import solve
+from proofs.laws.decide import shipped
 from proofs.laws.law import Law
 from proofs.laws.problem import Obligation, mutants, obligations, witness
 from proofs.progress import INTERRUPTED, Progress, each

@@ -7,11 +7,11 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from proofs.engine import Session, Solver
 from proofs.laws.formula import Node
 from proofs.laws.law import Law
 from proofs.laws.problem import NEAR, Query, denial, interesting, near
-from proofs.recheck import Status, installed, name, read
+from proofs.smt.engine import Session, Solver
+from proofs.smt.recheck import Status, installed, name, read
 
 Z3_BUDGET = 8_000_000
 CVC5_BUDGET = 400_000
@@ -58,7 +58,7 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
 def version(engine: str) -> str:
     """An engine's name and version."""
     if engine == "z3":
-        from proofs.engine import engine as described
+        from proofs.smt.engine import engine as described
 
         return described()
     return name()

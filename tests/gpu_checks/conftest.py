@@ -8,7 +8,7 @@ from types import ModuleType, SimpleNamespace
 
 import pytest
 
-from gpu_checks import gpu
+from gpu_checks.device import gpu
 
 device_module = sys.modules[gpu.compile_cubin.__module__]
 

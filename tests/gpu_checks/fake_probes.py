@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_checks.values import DeviceFault, DeviceInfo, Refused, Unavailable
+from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 from isa_tables.signature import Signature, mnemonics, signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal
 

@@ -2,7 +2,7 @@
 """A machine made of numpy whose instructions deal their elements out in any way a test wants.
 
 It decodes and encodes registers by its own code, bit by bit from the definition of each type, so that it
-can contradict gpu_checks.packing.
+can contradict gpu_checks.kernels.packing.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gpu_checks.coded import plain_form
+from gpu_checks.kernels.forms import plain_form
+from gpu_checks.kernels.packing import held
 from gpu_checks.machine import Hits
-from gpu_checks.packing import held
-from gpu_checks.values import DeviceInfo, Refused
+from gpu_checks.model import DeviceInfo, Refused
 from isa_tables.signature import runs_on
 
 INFO = DeviceInfo("Simulated", "sm_90a", "0", "0.0", "0.0")

@@ -9,11 +9,12 @@ import sys
 
 import pytest
 
-from gpu_checks import banks, command, laws, probe
-from gpu_checks.banks import recordings_of_banks
+from gpu_checks import command, laws, probe
+from gpu_checks.banks import command as banks
+from gpu_checks.banks.command import recordings_of_banks
+from gpu_checks.model import Unavailable
 from gpu_checks.tilings import __main__ as tilings
 from gpu_checks.tilings.store import recordings_of_tilings
-from gpu_checks.values import Unavailable
 
 
 @pytest.mark.parametrize(

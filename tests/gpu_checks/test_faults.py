@@ -8,13 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_checks.fitting import lost, misfit
 from gpu_checks.machine import Hits
 from gpu_checks.record import record
+from gpu_checks.recordings_io.validation import lost, misfit
 from gpu_checks.worker import Bench
 from isa_tables.signature import signature as look_up
+from tests.gpu_checks.kernels.test_digit_coded import SPARSE, THIN, WIDE, sparse_machine, wide_machine
 from tests.gpu_checks.simulated import Simulated, random_deal
-from tests.gpu_checks.test_coded import SPARSE, THIN, WIDE, sparse_machine, wide_machine
 
 pytestmark = pytest.mark.slow
 

@@ -15,9 +15,11 @@ from pathlib import Path
 
 import pytest
 
-from gpu_checks import probe, sources, store
-from gpu_checks.anchors import anchoring
-from gpu_checks.lines import with_digest, without_digest
+from gpu_checks import probe
+from gpu_checks.inference.absolute import anchoring
+from gpu_checks.kernels import modules
+from gpu_checks.recordings_io import reader
+from gpu_checks.recordings_io.lines import with_digest, without_digest
 from gpu_checks.worker import Worker
 from isa_tables.signature import mnemonics, signature
 
@@ -32,7 +34,7 @@ FP4 = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e2m1.f32"
 @pytest.fixture
 def nothing_shipped(monkeypatch, tmp_path_factory):
     """No recordings but those named: reading ours takes seconds."""
-    monkeypatch.setattr(store, "SHIPPED", tmp_path_factory.mktemp("none"))
+    monkeypatch.setattr(reader, "SHIPPED", tmp_path_factory.mktemp("none"))
 
 
 @pytest.fixture
@@ -182,7 +184,7 @@ def test_what_anchors_others_is_compiled_alone_whoever_asks():
 def test_what_one_process_has_no_gpu_for_another_probes(on, capsys, monkeypatch, tmp_path):
     on("scarce")
     monkeypatch.setenv("TAKEN", str(tmp_path / "taken"))
-    monkeypatch.setattr(sources, "GROUP", 3)
+    monkeypatch.setattr(modules, "GROUP", 3)
     assert probe.main(["dp*", F64, "--trials", "2", "--jobs", "3", "--require"]) == 0
     out = capsys.readouterr().out
     assert "UNCHECKED" not in out and "13 recorded, " in out and " 0 unchecked" in out
@@ -229,7 +231,7 @@ def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on
         waiting.extend(rest)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(sources, "GROUP", 1)
+    monkeypatch.setattr(modules, "GROUP", 1)
     monkeypatch.setattr(probe, "_heard", cut)
     words = ["dp4a.s32.s32", F64, "--trials", "2", "--jobs", "1", "-o", str(tmp_path)]
     assert probe.main(words) == 130

@@ -9,10 +9,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_checks.classes import rebuild
+from gpu_checks.inference.pair_relation import rebuild
+from gpu_checks.kernels.modules import module
+from gpu_checks.model import Refused
 from gpu_checks.record import maps_of, passthrough, record
-from gpu_checks.sources import module
-from gpu_checks.values import Refused
 from gpu_checks.worker import Bench
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import pytest
 
-from gpu_checks.values import Unavailable
+from gpu_checks.model import Unavailable
 from gpu_checks.worker import _OPENING, Worker, WorkerError
 from tests.gpu_checks.fake_probes import Answer, Misbehave, Opened
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from isa_tables import signature, tables
-from verify import subject
+from verify.binding import atom
 
 
 @contextmanager
@@ -34,4 +34,4 @@ def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
 def forget() -> None:
     """Drop what was looked up in the tables as they were."""
     signature._shipped.cache_clear()
-    subject.look_up.cache_clear()
+    atom.look_up.cache_clear()

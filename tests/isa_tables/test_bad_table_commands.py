@@ -10,7 +10,11 @@ import pytest
 
 from isa_tables import tables
 from tests.isa_tables.planting import planted
-from verify import atlas, atom, movement, mutate, tiling
+from verify.atlas import command as atlas
+from verify.atom import command as atom
+from verify.movement import command as movement
+from verify.mutate import command as mutate
+from verify.tiling import command as tiling
 
 pytestmark = pytest.mark.slow
 

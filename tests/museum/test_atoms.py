@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import load
-from verify.judgement import Court
+from verify.atom.checker import Court
+from verify.core.verdict import Kind, Status, Verdict, Witness
 from verify.report import Case, Report, as_text
-from verify.verdict import Kind, Status, Verdict, Witness
 
 HERE = Path(__file__).parent
 WRONG = {atom.name: atom for atom in load(HERE / "wrong.toml")}

@@ -78,12 +78,12 @@ PLANTED = [
     ("layouts/layout.py", "import z3", "layouts knows no ISA and no solver"),
     ("layouts/atoms/reading.py", "import isa_tables", "layouts knows no ISA and no solver"),
     ("isa_tables/signature.py", "from layouts import Layout", "isa_tables stands alone"),
-    ("proofs/claims.py", "import isa_tables", "proofs sees layouts only"),
+    ("proofs/layout/points.py", "import isa_tables", "proofs sees layouts only"),
     ("gpu_checks/probe.py", "from layouts import Layout", "gpu_checks shares nothing"),
     ("gpu_checks/probe.py", "from isa_tables import instruction", "gpu_checks reads signatures"),
     ("gpu_checks/probe.py", "from isa_tables.formula import parse", "gpu_checks reads signatures"),
-    ("gpu_checks/probe.py", "import cupy", "cupy is imported in gpu_checks.device alone"),
-    ("verify/book.py", "import z3", "verify reaches solvers through proofs only"),
+    ("gpu_checks/probe.py", "import cupy", "cupy is imported in gpu_checks.device.cuda alone"),
+    ("verify/evidence/isa.py", "import z3", "verify reaches solvers through proofs only"),
 ]
 
 

@@ -16,7 +16,7 @@ PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 OF_VERIFY = ["verify", "verify.atom", "verify.tiling", "verify.movement", "verify.laws"]
 OF_VERIFY += ["verify.layout", "verify.atlas", "verify.mutate"]
 OF_GPU = ["gpu_checks.probe", "gpu_checks.banks", "gpu_checks.laws", "gpu_checks.tilings"]
-OF_PROOFS = ["proofs.laws.campaign", "proofs.laws.certificates"]
+OF_PROOFS = ["proofs.symbolic.campaign", "proofs.laws.certificates"]
 
 
 def told(module: str, folder: Path, root: Path = ROOT) -> str:

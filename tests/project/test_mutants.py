@@ -36,9 +36,9 @@ def test_a_mutant_exchanges_one_token_that_is_evaluated() -> None:
 
 
 def test_what_is_drawn_compiles_and_a_seed_draws_the_same() -> None:
-    few = sample(9, 3, "verify/verdict.py")
-    text = (ROOT / "verify/verdict.py").read_text(encoding="utf-8")
-    assert few == sample(9, 3, "verify/verdict.py") != sample(9, 4, "verify/verdict.py")
+    few = sample(9, 3, "verify/core/verdict.py")
+    text = (ROOT / "verify/core/verdict.py").read_text(encoding="utf-8")
+    assert few == sample(9, 3, "verify/core/verdict.py") != sample(9, 4, "verify/core/verdict.py")
     assert len(few) == 9 and all(one.compiles(text) for one in few)
     assert not all(one.compiles(TEXT) for one in mutants("f.py", TEXT))
 

@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from verify.judgement import Court
+from verify.atom.checker import Court
 
 pytest_plugins = ["pytester"]
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.verify.test_copy_soundness import LDMATRIX, toml
-from verify import atom
+from verify.atom import command as atom
 
 PAIRS = [0, 1, 4, 5, 2, 3, 6, 7]  # of two registers the upper half of the one and the lower half of the other exchanged
 LOWER_FIRST = [0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15]  # of four registers: no involution

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import Atom, CopyAtom, registry
-from verify import atom as command
 from verify import layout as layout_command
-from verify.judgement import Court
-from verify.verdict import Kind, Status, Verdict
+from verify.atom import command
+from verify.atom.checker import Court
+from verify.core.verdict import Kind, Status, Verdict
 
 
 def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> str:

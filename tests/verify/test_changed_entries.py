@@ -12,7 +12,7 @@ import pytest
 
 import layouts.atoms
 from tests.verify.test_copy_soundness import toml
-from verify import atom
+from verify.atom import command as atom
 
 SHIPPED = Path(layouts.atoms.__file__).parent
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from verify import atom
+from verify.atom import command as atom
 
 LDMATRIX = {
     "ptx": ["ldmatrix.sync.aligned.m8n8.x4.shared.b16"],

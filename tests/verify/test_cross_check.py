@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from gpu_checks import Controls, Recording
 from layouts import Layout
 from layouts.atoms import registry
-from verify.arithmetic import halves
-from verify.book import CHECKS
+from verify.binding.atom import contracted, prepare
+from verify.core.digits import halves
+from verify.core.verdict import Kind, Status, Witness
+from verify.evidence.gpu import Agrees, Labels, judge, labels
+from verify.evidence.isa import CHECKS
 from verify.layout import judge as judge_layout
-from verify.silicon import Agrees, Labels, judge, labels
-from verify.subject import contracted, prepare
-from verify.verdict import Kind, Status, Witness
 
 Modes = list[tuple[int, int]]
 MODES = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 12)), min_size=1, max_size=3)

@@ -10,7 +10,7 @@ import pytest
 
 import isa_tables
 from layouts.atoms import copying, mma
-from verify import atom
+from verify.atom import command as atom
 
 TEXT = (Path(__file__).parents[2] / "docs" / "atoms.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)

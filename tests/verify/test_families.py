@@ -10,11 +10,11 @@ import pytest
 
 import layouts.atoms
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
-from proofs.family import Size
-from verify import atom as command
-from verify import book, family
-from verify.judgement import Court, prepared
-from verify.verdict import Kind, Status, Verdict, Witness
+from proofs.layout.family import Size
+from verify.atom import command
+from verify.atom.checker import Court, prepared
+from verify.core.verdict import Kind, Status, Verdict, Witness
+from verify.evidence import isa, proof_family
 
 FOLDER = Path(layouts.atoms.__file__).parent
 
@@ -101,7 +101,7 @@ def test_scale_factors_and_metadata_are_held_to_the_book(operand: str) -> None:
 def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
     subject = prepared(next(iter(SCALED.values())))
     (found,) = (one for one in subject.parts if one.name == part)
-    assert set(book._random(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
+    assert set(isa._random(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
 
 
 def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
@@ -138,7 +138,7 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_sides_are_products_
     for n in ("{N//8}", "{N//3}"):
         entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
         told = replace(atom.family, entry=entry)
-        found[n] = [family._extent(told, part) for part in subject.parts]
+        found[n] = [proof_family._extent(told, part) for part in subject.parts]
     m, n, k = Size(64), Size(1, ("N",)), Size(16)
     assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
 

@@ -15,18 +15,25 @@ import numpy as np
 import pytest
 
 import gpu_checks
-from gpu_checks import Move, Recording, pages
-from gpu_checks.values import DeviceInfo, Unavailable
+from gpu_checks import Move, Recording
+from gpu_checks.model import DeviceInfo, Unavailable
+from gpu_checks.recordings_io import writer
 from isa_tables.signature import signature
 from layouts.atoms import registry
-from tests.verify.test_atom_command import ENTRY, RIGHT_B
-from verify import atlas, atom, laws, layout, movement, mutate, tiling
-from verify.atlas_table import tabulate
-from verify.judgement import Court, prepared
-from verify.live import Live
+from tests.verify.atom.test_command import ENTRY, RIGHT_B
+from verify import layout
+from verify.atlas import command as atlas
+from verify.atlas.rows import tabulate
+from verify.atom import command as atom
+from verify.atom.checker import Court, prepared
+from verify.core.verdict import Claim, Evidence, Kind, Status, Verdict, Witness, join
+from verify.evidence.gpu import Missing
+from verify.evidence.gpu_live import Live
+from verify.laws import command as laws
+from verify.movement import command as movement
+from verify.mutate import command as mutate
 from verify.report import Case, Report, as_text
-from verify.silicon import Missing
-from verify.verdict import Claim, Evidence, Kind, Status, Verdict, Witness, join
+from verify.tiling import command as tiling
 
 MMA, COPY = "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"
 UNRECORDED = "SM80_CP_ASYNC_CACHEALWAYS<uint32_t,uint32_t>"
@@ -312,8 +319,8 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     (named,) = registry()[name].ptx or ()
     library, mnemonic = gpu_checks.recordings(), signature(named).mnemonic
     (right,) = library.moves[mnemonic] if name == COPY else library[mnemonic]
-    pages.write(tmp_path, "planted", [pages.page(change(right))])
-    monkeypatch.setattr("gpu_checks.store.SHIPPED", tmp_path / "nothing")
+    writer.write(tmp_path, "planted", [writer.page(change(right))])
+    monkeypatch.setattr("gpu_checks.recordings_io.reader.SHIPPED", tmp_path / "nothing")
     (tmp_path / "nothing").mkdir()
     (file,) = tmp_path.glob("*.jsonl")
     number = next(i for i, row in enumerate(file.read_text().splitlines(), 1) if row.startswith('{"m'))

@@ -6,8 +6,12 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify import atom, laws, layout, movement, tiling
-from verify.judgement import Court
+from verify import layout
+from verify.atom import command as atom
+from verify.atom.checker import Court
+from verify.laws import command as laws
+from verify.movement import command as movement
+from verify.tiling import command as tiling
 
 MINE = (Path(__file__).parents[2] / "examples" / "my_atoms.toml").read_text(encoding="utf-8")
 COMMANDS = {

@@ -8,9 +8,9 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import registry
-from verify import atom
-from verify.judgement import Court
-from verify.verdict import Kind, Status, Witness
+from verify.atom import command as atom
+from verify.atom.checker import Court
+from verify.core.verdict import Kind, Status, Witness
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 TRUE_CALL = Layout.__call__

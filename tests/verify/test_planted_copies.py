@@ -10,7 +10,7 @@ import pytest
 
 from isa_tables import tables
 from tests.isa_tables.planting import planted
-from verify import atom
+from verify.atom import command as atom
 
 TEXT = (tables.SHIPPED / "ldmatrix_m8n8.toml").read_text()
 ROW = 'row    = "8 * (i // 2) + groupID"'

@@ -13,13 +13,14 @@ import pytest
 from isa_tables.mnemonic import said
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
-from verify import atlas, tiling
-from verify import atom as command
-from verify.atlas_book import Silent, as_atom
+from verify.atlas import command as atlas
+from verify.atlas.unclaimed import Silent, as_atom
+from verify.atom import command
+from verify.atom.checker import Court
+from verify.core.verdict import Kind, Status, Verdict, Witness
 from verify.gate import Checker
-from verify.judgement import Court
 from verify.report import Case, Report
-from verify.verdict import Kind, Status, Verdict, Witness
+from verify.tiling import command as tiling
 
 K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 K8 = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"

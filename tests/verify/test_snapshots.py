@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from verify import atom, layout, mutate
+from verify import layout
 from verify.__main__ import main as lanecheck
+from verify.atom import command as atom
+from verify.mutate import command as mutate
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]

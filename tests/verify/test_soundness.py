@@ -9,10 +9,10 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import Atom, load, registry
-from verify import atom as command
-from verify.judgement import Court
+from verify.atom import command
+from verify.atom.checker import Court
+from verify.core.verdict import Kind, Status, Witness
 from verify.report import Case
-from verify.verdict import Kind, Status, Witness
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 WRONG_B = "((4,8),(2,2)):((1,4),(32,64))"  # a bijection onto 8x16, and wrong

@@ -16,10 +16,17 @@ from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, IncompleteAtom, load, mma, registry
 from layouts.atoms.entry import Entry
 from layouts.tiled.atom import MmaAtom
-from verify import atlas, atom, cli, laws, layout, movement, mutate, tiling
-from verify.completion import completed
-from verify.files import atoms
+from verify import layout
+from verify.atlas import command as atlas
+from verify.atom import command as atom
+from verify.binding.completion import completed
+from verify.cli import ending
+from verify.core.files import atoms
 from verify.gate import Checker
+from verify.laws import command as laws
+from verify.movement import command as movement
+from verify.mutate import command as mutate
+from verify.tiling import command as tiling
 
 MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 MINIMAL = f"""["MIN"]
@@ -278,7 +285,7 @@ def test_shared_memory_ends_at_two_to_the_32(capsys: pytest.CaptureFixture[str])
 
 def test_an_error_of_an_instruction_s_table_has_its_line(tmp_path: Path) -> None:
     from isa_tables import TableError
-    from verify.files import in_table
+    from verify.core.files import in_table
 
     path = tmp_path / INSTRUCTION.name
     path.write_text(INSTRUCTION.read_text(encoding="utf-8"), encoding="utf-8")
@@ -386,7 +393,7 @@ def test_every_error_of_an_instruction_s_table_is_told(tmp_path: Path, capsys: p
     )
     path.write_text(text, encoding="utf-8")
     mnemonic = "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"
-    assert cli.guarded(lambda _: bool(isa_tables.instruction(mnemonic, tmp_path)), None) == 2
+    assert ending.guarded(lambda _: bool(isa_tables.instruction(mnemonic, tmp_path)), None) == 2
     told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("lanecheck: ")]
     lines = text.splitlines()
     assert [int(line.split(":")[2]) for line in told] == [

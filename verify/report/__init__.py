@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 
-from verify.cli import Exit
-from verify.verdict import Kind, Status, Verdict, Witness
+from verify.core.errors import Exit
+from verify.core.verdict import Kind, Status, Verdict, Witness
 
 FORM = (Kind.WELL_FORMED, Kind.SIZE, Kind.SIGNATURE)  # checked whoever is heard
 SAYING = (Kind.EQUALS, Kind.RELATION)  # the claims of an atom that say what it is, besides its form

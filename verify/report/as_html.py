@@ -6,9 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from html import escape
 
+from verify.core.verdict import Status, Verdict
 from verify.report import Case, Report
 from verify.report.as_text import describe, story, summary
-from verify.verdict import Status, Verdict
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -6,8 +6,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from verify.core.verdict import Counterexample, Evidence, Status, Verdict
 from verify.report import Case, Report
-from verify.verdict import Counterexample, Evidence, Status, Verdict
 
 SCHEMA = 1
 

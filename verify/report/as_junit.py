@@ -6,8 +6,8 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
+from verify.core.verdict import Status, Verdict
 from verify.report import Case, Report, cut_short, surprise
-from verify.verdict import Status, Verdict
 
 NOT_XML = re.compile("[^\t\n\r -\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")  # XML 1.0 section 2.2
 OUTCOME = {

@@ -11,8 +11,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
+from verify.core.verdict import Claim, Evidence, Origin, Status, Verdict, Witness, origin
 from verify.report import Case, Report, cut_short, surprise, tally
-from verify.verdict import Claim, Evidence, Origin, Status, Verdict, Witness, origin
 
 NAME_WIDTH = 44
 HEADS = ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line

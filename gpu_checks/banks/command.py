@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.banks`: how long shared memory takes for 32 addresses, which shows its bank conflicts.
+
+Many warps repeat one access with the same addresses, so that nothing but shared memory limits them. The cycles of an
+access are what was observed. Divided by those of a 32-bit load of 32 neighbouring words, which is one wavefront, they
+are the wavefronts that the access takes: the times that the banks have to be asked.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from string import Template
+from typing import Any
+
+import numpy as np
+
+from gpu_checks import command
+from gpu_checks.banks.patterns import MEMORY, Pattern, matrices, patterns
+from gpu_checks.command import guarded
+from gpu_checks.device.cuda import Loaded, compile_cubin, device, load
+from gpu_checks.kernels.modules import COMMON
+from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
+from gpu_checks.progress import Progress
+from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
+
+SCHEMA = 1
+RECORDINGS = Path(__file__).parent / "recordings" / "banks"
+UNIT = "load 32, stride 1"  # the pattern that is one wavefront
+LEAST = {"cp.async": 3}  # wavefronts' time that an operation takes even where the banks are asked less often
+_WARPS, _ROUNDS, _UNROLLED = 16, 256, 16
+_STEADY, _MOST, _LESS = 5, 60, 0.999  # a launch is repeated until so many in a row show nothing that is less
+_BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that none has two
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """The cycles that a pattern took on one GPU."""
+
+    pattern: Pattern
+    cycles: float  # per access of a warp, the least of several runs
+    unit: float  # those of one wavefront, in the same run
+    kernel_hash: str  # SHA-256 of the CUDA text
+    device: DeviceInfo
+    date: str
+
+    @property
+    def wavefronts(self) -> int:
+        """How often the banks were asked, to the nearest whole number; at most, where the operation takes its LEAST."""
+        return round(self.cycles / self.unit)
+
+    @property
+    def clear(self) -> bool:
+        """Whether the cycles are near a whole number of wavefronts: within a fifth of one, or a hundredth of all."""
+        return abs(self.cycles / self.unit - self.wavefronts) < max(0.2, 0.01 * self.wavefronts)
+
+
+_KERNEL = Template("""\
+extern "C" __global__ void __launch_bounds__($threads) $name(const u32* addresses, u64* cycles, u32* sink) {
+  __shared__ __align__(1024) u32 memory[$words];
+  for (int w = threadIdx.x; w < $words; w += $threads) memory[w] = w;
+  u32 at = (u32)__cvta_generic_to_shared(memory) + addresses[blockIdx.x * 32 + threadIdx.x % 32], sum = 0;
+  const u32 zero = cycles[blockIdx.x];  // which the compiler does not know: it must not take two accesses for one
+  u64 start = 0;
+  for (int round = -1; round < $rounds; ++round) {
+    if (round == 0) {  // the one before has filled the instruction cache
+      __syncthreads();
+      start = clock64();
+    }
+    #pragma unroll
+    for (int i = 0; i < $unrolled; ++i) {
+      $access
+      at += zero;
+    }
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
+  sink[blockIdx.x * $threads + threadIdx.x] = sum;
+}
+""")
+_WAIT = """
+    asm volatile("cp.async.wait_all;" ::: "memory");"""
+_LETTERS = {8: ("u8", 1), 16: ("u16", 1), 32: ("u32", 1), 64: ("v2.u32", 2), 128: ("v4.u32", 4)}
+
+
+def kernel(operation: str, bits: int) -> str:
+    """The CUDA text that times one kind of access; a block for each pattern."""
+    return COMMON + _KERNEL.substitute(
+        name="banks",
+        threads=32 * _WARPS,
+        words=MEMORY // 4,
+        rounds=_ROUNDS,
+        unrolled=_UNROLLED,
+        access=_access(operation, bits),
+        after=_WAIT if operation == "cp.async" else "",
+    )
+
+
+def _access(operation: str, bits: int) -> str:
+    if count := matrices(operation):
+        kind, shape, *trans = operation.split(".")
+        mnemonic = ".".join([kind, "sync.aligned.m8n8", shape, *trans, "shared.b16"])
+        return _read(mnemonic, count) if kind == "ldmatrix" else _write(mnemonic, count)
+    if operation == "cp.async":  # of no bytes: what is not copied is written as zeros, and global memory is not read
+        given = f'"r"(at), "l"(sink), "n"({bits // 8}), "r"(zero) : "memory"'
+        return f'asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" :: {given});'
+    kind, count = _LETTERS[bits]
+    return _read(f"ld.shared.{kind}", count) if operation == "load" else _write(f"st.shared.{kind}", count)
+
+
+def _write(mnemonic: str, count: int) -> str:
+    """A store of the same word as often as there are registers."""
+    given = ", ".join(["%1"] * count)
+    given = f"{{{given}}}" if count > 1 or "stmatrix" in mnemonic else given
+    return f'asm volatile("{mnemonic} [%0], {given};" :: "r"(at), "r"(zero) : "memory");'
+
+
+def _read(mnemonic: str, count: int) -> str:
+    """A load whose registers are all of use, so that it stays as wide as it is."""
+    names = [f"r{n}" for n in range(count)]
+    listed = ", ".join(f"%{n}" for n in range(count))
+    listed = f"{{{listed}}}" if count > 1 or "ldmatrix" in mnemonic else listed
+    outputs = ", ".join(f'"=r"({name})' for name in names)
+    text = f'asm volatile("{mnemonic} {listed}, [%{count}];" : {outputs} : "r"(at) : "memory");'
+    return f"u32 {', '.join(names)};\n      {text}\n      sum ^= {' ^ '.join(names)};"
+
+
+def check(pattern: Pattern) -> None:
+    """ValueError for a pattern that a GPU would fault on."""
+    if len(pattern.addresses) != 32:
+        raise ValueError(f"{pattern.name}: {len(pattern.addresses)} addresses; a warp has 32 lanes")
+    wide = pattern.bits // 8
+    for lane, address in enumerate(pattern.addresses):
+        if address % wide or not 0 <= address <= MEMORY - wide:
+            raise ValueError(f"{pattern.name}: lane {lane} asks for byte {address}; multiples of {wide} below {MEMORY}")
+
+
+def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] | Unavailable:
+    """Time the patterns on the GPU at hand; Unavailable, with the reason, where there is none."""
+    for pattern in chosen:
+        check(pattern)
+    info = device()
+    if isinstance(info, Unavailable):
+        return info
+    unit = next(pattern for pattern in patterns() if pattern.name == UNIT)
+    try:
+        cycles = _cycles([unit, *chosen], info, quiet)
+    except (Refused, DeviceFault) as told:
+        return Unavailable(str(told))
+    today = date.today().isoformat()
+    return [Observation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
+
+
+def hash_of(pattern: Pattern) -> str:
+    """SHA-256 of the CUDA text that times a pattern."""
+    return hashlib.sha256(kernel(pattern.operation, pattern.bits).encode()).hexdigest()
+
+
+def _cycles(chosen: Sequence[Pattern], info: DeviceInfo, quiet: bool) -> Mapping[Pattern, float]:
+    """Cycles of one access of a warp, pattern by pattern."""
+    found: dict[Pattern, float] = {}
+    with Progress(len(dict.fromkeys(chosen)), "patterns", quiet) as shown:
+        for operation, bits in dict.fromkeys((one.operation, one.bits) for one in chosen):
+            group = [one for one in dict.fromkeys(chosen) if (one.operation, one.bits) == (operation, bits)]
+            shown.begin(f"{operation}, {bits} bits")
+            module = load(compile_cubin(kernel(operation, bits), info.sm))
+            for start in range(0, len(group), _BLOCKS):
+                found |= _timed(module, group[start : start + _BLOCKS])
+                shown.done = len(found)
+    return found
+
+
+def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
+    """One launch for patterns of one kind, a block each: repeated, since a GPU that was idle begins slowly."""
+    addresses = np.array([one.addresses for one in group], np.uint32)
+    least, steady = np.full(len(group), np.inf), 0
+    for _ in range(_MOST):
+        blank, sink = np.zeros(len(group), np.uint64), np.zeros((len(group), 32 * _WARPS), np.uint32)
+        run = module.launch("banks", (len(group),), 32 * _WARPS, [addresses, blank, sink], [1]).results()[0]
+        steady = 0 if (run < _LESS * least).any() else steady + 1
+        least = np.minimum(least, run)
+        if steady == _STEADY:
+            break
+    least /= _WARPS * _ROUNDS * _UNROLLED
+    return {one: round(float(cycles), 4) for one, cycles in zip(group, least, strict=True)}
+
+
+def recordings_of_banks(place: Path = RECORDINGS) -> tuple[Observation, ...]:
+    """Every recorded observation. RecordingError for a malformed line, with its file and number."""
+    return tuple(one for path in files(place) for one in _read_file(path))
+
+
+def _read_file(path: Path) -> Iterator[Observation]:
+    for number, data in rows(path, SCHEMA):
+        try:
+            pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
+            info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
+            check_gpu(info.gpu, info.sm)
+            one = Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
+            if data["wavefronts"] != one.wavefronts:
+                raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {one.wavefronts}")
+        except KeyError as missing:
+            raise RecordingError(f"{path}:{number}: {missing.args[0]} is missing") from missing
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise RecordingError(f"{path}:{number}: {error}") from error
+        yield one
+
+
+def write(path: Path, observed: Sequence[Observation]) -> None:
+    """One line each; the folder is made."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(with_digest(json.dumps(_data(one))) + "\n" for one in observed), encoding="utf-8")
+
+
+def _data(one: Observation) -> dict[str, Any]:
+    pattern, info = one.pattern, one.device
+    return {
+        "schema": SCHEMA,
+        "name": pattern.name,
+        "operation": pattern.operation,
+        "bits": pattern.bits,
+        "addresses": pattern.addresses,
+        "cycles": one.cycles,
+        "unit": one.unit,
+        "wavefronts": one.wavefronts,
+        "kernel_hash": one.kernel_hash,
+        **{key: getattr(info, key) for key in ("gpu", "sm", "driver", "cuda", "nvrtc")},
+        "date": one.date,
+    }
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
+    parser = command.parser("gpu_checks.banks", __doc__, "--record recordings")
+    parser.add_argument("--list", action="store_true", help="print the patterns and stop")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
+    parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")
+    return guarded("banks", lambda: _run(command.parsed(parser, argv, {"list": ()})))
+
+
+def _run(options: argparse.Namespace) -> int:
+    if options.list:
+        command.show(*(pattern.name for pattern in patterns()))
+        return 0
+    found = measure(patterns(), quiet=False)
+    if isinstance(found, Unavailable):
+        command.show(f"{len(patterns())} patterns  UNCHECKED  {found.reason}")
+        return 4 if options.require else 0
+    width = max(len(one.pattern.name) for one in found)
+    for one in found:
+        took = f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}"
+        command.show(f"{one.pattern.name:<{width}}  {took}")
+    if options.record:
+        gpu = found[0].device.gpu.lower().replace(" ", "_")
+        write(options.record / f"{gpu}.jsonl", found)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

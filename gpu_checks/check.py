@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.probe --check`: every line of every recordings file, ours and those named, read and checked."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from gpu_checks import laws
+from gpu_checks.banks import command as banks
+from gpu_checks.command import show
+from gpu_checks.inference.reconstructed import lossy
+from gpu_checks.model import Move, Recording
+from gpu_checks.recordings_io.capabilities import capabilities
+from gpu_checks.recordings_io.lines import RecordingError, files, rows, text_of
+from gpu_checks.recordings_io.reader import Recordings, recordings
+from gpu_checks.recordings_io.validation import foreign, hold, is_stale, stale_notice
+from gpu_checks.tilings import runner
+from gpu_checks.tilings import store as tilings
+from isa_tables.signature import IsaError, Signature, signature
+
+OK, CONTRADICTED = 0, 1
+Stale = Mapping[Path, Sequence[str]]  # file -> what was recorded there by kernels of another text than today's
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a file holds: how many lines, which of them are stale, and the GPUs that they name."""
+
+    count: int
+    stale: Sequence[str]
+    gpus: frozenset[str]
+
+
+def _banks(file: Path) -> Read:
+    found = banks.recordings_of_banks(file)
+    stale = [one.pattern.name for one in found if one.kernel_hash != banks.hash_of(one.pattern)]
+    return Read(len(found), stale, frozenset(one.device.gpu for one in found))
+
+
+def _tilings(file: Path) -> Read:
+    found = tilings.recordings_of_tilings(file)
+    stale = [run.tiling.name for run in found if run.kernel_hash != runner.hash_of(run.tiling)]
+    return Read(len(found), stale, frozenset(run.device.gpu for run in found))
+
+
+def _laws(file: Path) -> Read:
+    """No kernel of ours: CuPy compiles what is evaluated, so none is stale."""
+    gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
+    return Read(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
+
+
+# By the key that a file of the kind has behind its schema: what is counted, where ours are, the reader of a file.
+_OTHERS: Mapping[str, tuple[str, Path, Callable[[Path], Read]]] = {
+    "name": ("access patterns", banks.RECORDINGS, _banks),
+    "tiling": ("tilings", tilings.RECORDINGS, _tilings),
+    "arrays": ("campaigns of laws", laws.RECORDINGS, _laws),
+}
+_KIND = re.compile(r'\{"schema": ?\d+, ?"([a-z]+)"')
+
+
+def check(paths: Sequence[Path]) -> int:
+    """Read every line: its digest and schema, that it can be its instruction's, that its labels rebuild the table.
+
+    RecordingError for the first that cannot be, and for one of ours that was made by kernels of another text than
+    today's; of other files this is a warning.
+    """
+    given = list(chain.from_iterable(map(files, paths)))
+    kinds = {file: kind for file in given if (kind := _kind(file))}
+    library = recordings(*(file for file in given if file not in kinds))
+    every, stale = _products(library)
+    gpus = {one.gpu for one in chain(every, *library.moves.values())}
+    counts = [f"{len(every)} recordings of {len(library)} instructions"]
+    for kind, (what, ours, read) in _OTHERS.items():
+        theirs = [file for file, its in kinds.items() if its == kind]
+        found = {file: read(file) for file in (*files(ours), *theirs)}
+        counts.append(f"{sum(one.count for one in found.values())} of {what}")
+        stale |= {file: one.stale for file, one in found.items() if one.stale}
+        gpus |= {gpu for one in found.values() for gpu in one.gpus}
+    _tell_stale(stale)
+    for gpu in sorted(gpu for gpu in gpus if not capabilities(gpu)):
+        untold = "the table of GPUs does not have it: that it has its sm was not checked"
+        print(f"probe: {gpu}: {untold}", file=sys.stderr)
+    lost = list(lossy(every))
+    for recording in lost:
+        show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
+    show(f"{', '.join(counts)} read, {len(lost)} do not rebuild their table")
+    return CONTRADICTED if lost else OK
+
+
+def _kind(file: Path) -> str:
+    """The key that tells another kind of recordings; empty for those of instructions and for what is none."""
+    found = _KIND.match(next(iter(text_of(file)), ""))
+    return found[1] if found and found[1] in _OTHERS else ""
+
+
+def _products(library: Recordings) -> tuple[list[Recording], dict[Path, Sequence[str]]]:
+    """The recordings of matrix products, and what is stale of them and of the matrix moves."""
+    library.read_all()
+    every = [recording for mnemonic in library for recording in library[mnemonic]]
+    stale: dict[Path, Sequence[str]] = {}
+    found: Iterator[Recording | Move] = chain(every, *library.moves.values())
+    for one in found:
+        instruction = _instruction(one)
+        if foreign(one):
+            hold(one, instruction)
+        if is_stale(one, instruction):
+            stale[Path(one.file)] = [*stale.get(Path(one.file), ()), one.mnemonic]
+    return every, stale
+
+
+def _instruction(recording: Recording | Move) -> Signature:
+    try:
+        return signature(recording.mnemonic)
+    except IsaError as unknown:
+        raise RecordingError(f"{recording.file}: {unknown}") from unknown
+
+
+def _tell_stale(stale: Stale) -> None:
+    for file, names in stale.items():
+        if Path(__file__).parent in file.parents:
+            raise RecordingError(stale_notice(file, names))
+        print(f"probe: warning: {stale_notice(file, names)}", file=sys.stderr)

@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GPU at hand as a Machine: which kernels it needs, when they are compiled, how they are launched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from gpu_checks.device.cuda import Array, Launched, Loaded, Room, compile_cubin, device, load, open_context
+from gpu_checks.device.sass import Listing
+from gpu_checks.kernels.copies import threads
+from gpu_checks.kernels.digit_coded import families
+from gpu_checks.kernels.forms import forms, plainest
+from gpu_checks.kernels.mma import WARPS
+from gpu_checks.kernels.modules import GROUP, module, probe_of
+from gpu_checks.kernels.packing import POISON, Words, words_per_lane
+from gpu_checks.kernels.smem_matrix import ALIGNMENT, Window
+from gpu_checks.machine import Coded, Hits, Rows
+from gpu_checks.model import DeviceInfo, Refused, Table, Unavailable
+from isa_tables.signature import Signature, runs_on
+
+BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
+ROOM = 44 << 10  # words of shared memory that a block may ask for: Hopper has 57 << 10, and A may take a part
+_APART = ALIGNMENT // 4
+_UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
+
+
+def machine() -> Gpu | Unavailable:
+    """The GPU as a Machine, or why there is none. Its CUDA context is still to be opened."""
+    found = device()
+    return found if isinstance(found, Unavailable) else Gpu(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Kernels:
+    """Where one instruction's kernels are: the loaded module, its place in it, and the module's disassembly."""
+
+    module: Loaded
+    index: int
+    kind: str | None  # the probe it gets
+    listing: Listing
+    family: int = 0  # that shares coded kernels, and the place in it
+    member: int = 0
+
+
+@dataclass(slots=True)
+class Gpu:
+    """A Machine that compiles with NVRTC, several instructions at a time, and runs on the current device."""
+
+    info: DeviceInfo
+    _groups: list[Future[list[_Built]] | None] = field(default_factory=list)  # None once they are loaded
+    _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
+    _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
+    _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
+
+    def open(self) -> None:
+        """Open the CUDA context."""
+        open_context()
+
+    def prepare(self, signatures: Sequence[Signature]) -> None:
+        """Group what this GPU can run and begin to compile, on all processors."""
+        fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
+        new = [s for s in fresh.values() if probe_of(s) and runs_on(s, self.info.sm)]
+        for start in range(0, len(new), GROUP):
+            group = new[start : start + GROUP]
+            self._place |= dict.fromkeys((s.mnemonic for s in group), len(self._groups))
+            self._groups.append(self._compilers.submit(_build, group, self.info.sm))
+
+    def table(self, signature: Signature) -> Table:
+        """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
+        a_slots, b_slots = (signature.lanes * signature.operands[x].values for x in "AB")
+        found = self._find(signature)
+        grid = ((a_slots + WARPS - 1) // WARPS, max(1, min(b_slots, 4096 // a_slots)))
+        blank = np.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
+        return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
+
+    def hits(self, signature: Signature, several: Sequence[Coded]) -> list[Hits]:
+        """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
+        begun = [self._launch(signature, coded) for coded in several]
+        return [Hits(*one.results()) for one in reversed(begun)][::-1]  # all are done when the last is
+
+    def _launch(self, signature: Signature, coded: Coded) -> Launched:
+        """Launch a coded probe."""
+        found = self._find(signature)
+        name = f"coded_{found.family}_{forms(signature).index(coded.form)}"
+        lanes, items = signature.lanes, len(coded.fixed) * len(coded.chosen)
+        numbers = [len(coded.planes), items, len(coded.chosen), coded.limit, coded.base, *_images(coded.a, coded.b)]
+        d_words, b_words = lanes * words_per_lane(signature.operands["D"]), 0 if coded.b is None else coded.b.size // 4
+        stride = -(-b_words // _APART) * _APART
+        resident = len(coded.planes) if d_words + len(coded.planes) * stride <= ROOM else 1
+        numbers += [found.member, signature.operands["D"].values, d_words, stride, resident]
+        given: list[Array | Room] = [np.array(numbers, np.uint32), coded.chosen, coded.planes, coded.fixed]
+        each = (items, coded.limit)
+        shown = (((items,), "u4"), (each, "u2"), (each, "i4"))  # as Hits
+        arrays = [*given, *(Room(shape, np.dtype(kind)) for shape, kind in shown)]
+        shared = ALIGNMENT + 4 * (d_words + resident * stride)
+        return found.module.launch(name, (min(items, BLOCKS),), lanes, arrays, [4, 5, 6], shared)
+
+    def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
+        """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand."""
+        return self.begin(signature, a, b, c, fixed)()
+
+    def begin(
+        self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
+    ) -> Callable[[], Words]:
+        """The same without waiting: what is returned waits."""
+        found = self._find(signature)
+        blank = np.full((len(a), signature.lanes, words_per_lane(signature.operands["D"])), POISON, np.uint32)
+        arrays = [a, b, c, blank]
+        if found.kind == "codes":
+            numbers = [0] * 5 + _images(None, plainest(signature, "B")) + [0]
+            arrays = [np.array(numbers, np.uint32), a, b, c, blank if fixed is None else fixed, blank]
+        at = len(arrays) - 1
+        begun = found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])
+        return lambda: begun.results()[0]
+
+    def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
+        """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it."""
+        found = self._find(signature)
+        arrays = [memory, rows, given, np.full_like(given, 0xFFFFFFFF)]
+        begun = found.module.launch(f"move_{found.index}", (len(rows),), threads(signature), arrays, [0, 3])
+        image, taken = begun.results()
+        return image, taken
+
+    def sass(self, signature: Signature) -> str:
+        """The matrix opcodes of one issue, empty where no disassembler is found."""
+        kernels = self._find(signature)
+        name = "move" if kernels.kind == "moves" else "run"
+        return kernels.listing.opcodes.get(f"{name}_{kernels.index}", "")
+
+    def _find(self, signature: Signature) -> _Kernels:
+        """The module of an instruction, once its group is compiled."""
+        self.prepare([signature])
+        group = self._groups[self._place[signature.mnemonic]]
+        if isinstance(group, Future):
+            for part in group.result():
+                self._load(part)
+            self._groups[self._place[signature.mnemonic]] = None
+        found = self._kernels[signature.mnemonic]
+        if isinstance(found, Refused):
+            raise found
+        return found
+
+    def _load(self, part: _Built) -> None:
+        if isinstance(part.cubin, Refused):
+            self._kernels |= dict.fromkeys((s.mnemonic for s in part.signatures), part.cubin)
+            return
+        loaded, listing = load(part.cubin), Listing(part.cubin)
+        for index, signature in enumerate(part.signatures):
+            self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), listing)
+        for number, family in enumerate(families(part.signatures)):
+            for member, signature in enumerate(family):
+                found = self._kernels[signature.mnemonic]
+                if isinstance(found, _Kernels):
+                    self._kernels[signature.mnemonic] = replace(found, family=number, member=member)
+
+
+@dataclass(frozen=True, slots=True)
+class _Built:
+    """Machine code of some instructions, or why there is none."""
+
+    signatures: Sequence[Signature]
+    cubin: bytes | Refused
+
+
+def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
+    """Compile a group as one module; if it is refused, each instruction alone, for one of them is to blame."""
+    try:
+        return [_Built(group, compile_cubin(module(group), architecture, in_haste=True))]
+    except Refused as refused:
+        if len(group) == 1:
+            return [_Built(group, refused)]
+    return [part for one in group for part in _build([one], architecture)]
+
+
+def _images(a: Window | None, b: Window | None) -> list[int]:
+    """What a coded kernel needs to know of the images in shared memory: their words and descriptors."""
+    size = 0 if b is None else b.size // 4
+    descriptors = [0 if one is None else one.descriptor for one in (a, b)]
+    return [size] + [half for whole in descriptors for half in (whole & 0xFFFFFFFF, whole >> 32)]

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Absolute labels, where an instruction of known relation meets memory: ldmatrix for A and B, stmatrix for D;
+and wgmma for A and D, whose own labels come from its matrices in shared memory (`warpgroup`).
+
+`moves.observe` finds, with no formula, which memory byte each register byte of the .x4 form comes from or goes
+to: (the lane that passed the row's address, the byte in that row). Under the premise that register i of
+both instructions means the same, a row of A, of B's columns or of D written to memory in order names the
+elements that the registers hold:
+
+    A (m, k): memory rows are m, bytes run along k        B (k, n): rows are n, bytes run along k
+    D (m, n): rows are m, bytes run along n; 32-bit D elements get a row only, for stmatrix moves 16-bit pairs
+
+A register is one tile of 8 rows of 16 bytes. Which tile comes first is a name, not physics: tiles that
+differ in their recorded classes are stacked in the order of the registers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import compress
+from typing import Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_checks.inference import warpgroup
+from gpu_checks.kernels.copies import observe
+from gpu_checks.machine import Machine
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Labels, Refused
+from isa_tables.signature import Fragment, Signature, mnemonics
+from isa_tables.signature import signature as look_up
+
+SAME = "register i means the same in both instructions"
+PREMISE = (
+    f"{SAME}; the tiles are stacked in the order of the registers; "
+    "elements narrower than a byte are counted from its low bits"
+)
+Places = npt.NDArray[np.int64]  # [lane][register][byte] -> (lane that gave the row's address, byte of that row)
+
+_OPERANDS: Mapping[str, tuple[Literal["ldmatrix", "stmatrix"], int, int]] = {
+    # operand -> the move that anchors it, the class that memory rows are, the class that bytes run along
+    "A": ("ldmatrix", ROW, CONTRACTED),
+    "B": ("ldmatrix", COLUMN, CONTRACTED),
+    "D": ("stmatrix", ROW, COLUMN),
+}
+_AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
+
+
+def anchoring(signatures: Iterable[Signature]) -> set[str]:
+    """The mnemonics of the instructions that the anchors of some rest on."""
+    found = {kindred(signature) for signature in signatures}
+    return {one.mnemonic for one in (*map(_widest, ("ldmatrix", "stmatrix")), *found) if one is not None}
+
+
+def _widest(name: str) -> Signature:
+    return look_up(f"{name}.sync.aligned.m8n8.x4.shared.b16")
+
+
+def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
+    """Where each register byte of the .x4 form meets memory; None where the move is refused or not clean."""
+    try:
+        places, notes = observe(machine, _widest(name))
+    except Refused:
+        return None
+    return None if notes else places.reshape(32, 4, 4, 2)
+
+
+@cache
+def kindred(signature: Signature) -> Signature | None:
+    """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
+    a = signature.operands.get("A")
+    if a is None or signature.lanes != 32:
+        return None
+    alike = ((one.operands["A"].bits, one.shape[2]) == (a.bits, a.extent[1]) for one in _narrow())
+    return next(compress(_narrow(), alike), None)
+
+
+@cache
+def _narrow() -> tuple[Signature, ...]:
+    """The dense wgmma with N = 8."""
+    return tuple(look_up(name) for name in mnemonics("wgmma.mma_async.sync") if ".m64n8k" in name)
+
+
+def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
+    """The labels that shared memory gives to A and D of a wgmma; empty where it gives none."""
+    try:
+        return {anchor.operand: anchor.labels for anchor in warpgroup.look(machine, wide).anchors}
+    except Refused:
+        return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Landmarks:
+    """What was seen of the instructions that meet memory."""
+
+    moves: Mapping[str, Places | None]
+    warpgroup: Mapping[str, Labels] | None = None  # operand -> labels of the wgmma with the same k and N = 8
+
+
+def anchors(
+    signature: Signature, operands: Mapping[str, Labels], seen: Landmarks
+) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
+    """The anchors that fit the classes, and the axes on which two of them disagree.
+
+    An anchor fits when its labels and the classes are one bijection on each axis. An instruction whose
+    registers are no such tiles (m8n8k4 .f16, every f64) has none.
+    """
+    found = [*_by_moves(signature, operands, seen.moves), *_by_warpgroup(operands, seen.warpgroup or {})]
+    shared = [axis for axis in _AXES if axis != CONTRACTED or signature.sparsity is None]
+    return tuple(found), _disagreements(found, operands, shared)
+
+
+def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[Anchor]:
+    """A and D as the first warp of a warpgroup holds them, where that fits: M = 16 and N = 8 are its part."""
+    for name in "AD":
+        given = labels.get(name)
+        classes = operands[name]
+        if given is None or given[: len(classes)].shape[:2] != classes.shape[:2]:
+            continue
+        warp = given[: len(classes)]
+        _, outer, inner = _OPERANDS[name]
+        if all(_bijection(classes, axis, warp[..., at]) is not None for at, axis in enumerate((outer, inner))):
+            yield Anchor("wgmma", name, f"{SAME}; {warpgroup.PREMISE}", warp)
+
+
+def _by_moves(
+    signature: Signature, operands: Mapping[str, Labels], places: Mapping[str, Places | None]
+) -> Iterator[Anchor]:
+    for name, (move, outer, inner) in _OPERANDS.items():
+        fragment, where = signature.operands[name], places.get(move)
+        if where is None or signature.lanes != 32 or fragment.reg_type == "f64" or fragment.regs > 4:
+            continue
+        runs = inner if name != "D" or fragment.per_register > 1 else None
+        labels = _labels(fragment, operands[name], where, outer, runs)
+        if labels is not None:
+            pair = labels[..., ::-1] if name == "B" else labels
+            yield Anchor(move, name, PREMISE, np.ascontiguousarray(pair))
+
+
+def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inner: int | None) -> Labels | None:
+    """[lane][value] -> (label on the outer axis, label on the inner axis or -1); None if it does not fit."""
+    value = np.arange(fragment.values)
+    register, bit = np.divmod(value, fragment.per_register)
+    bit = bit * fragment.bits + fragment.shift
+    giver, byte = np.moveaxis(places[:, register, bit // 8], -1, 0)
+    if (giver // 8 != register).any():
+        return None
+    along = (byte * 8 + bit % 8) // fragment.bits
+    labels = np.full((*giver.shape, 2), -1, np.int64)
+    labels[..., 0] = _stack(classes[..., outer], fragment.per_register, 8) + giver % 8
+    if inner is not None:
+        labels[..., 1] = _stack(classes[..., inner], fragment.per_register, 128 // fragment.bits) + along
+    for axis, part in ((outer, labels[..., 0]), (inner, labels[..., 1])):
+        if axis is not None and _bijection(classes, axis, part) is None:
+            return None
+    return labels
+
+
+def _stack(classes: Labels, per_register: int, step: int) -> Labels:
+    """The label where each value's tile starts: tiles with the same set of classes start together."""
+    tiles = classes.reshape(len(classes), -1, per_register).swapaxes(0, 1)
+    sets = [frozenset(tile.reshape(-1).tolist()) for tile in tiles]
+    order = list(dict.fromkeys(sets))
+    return np.repeat([order.index(one) * step for one in sets], per_register).astype(np.int64)
+
+
+def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, int], int] | None:
+    """(product, class) -> label where that is one bijection onto 0 .. extent - 1 in each product."""
+    columns = (classes[..., PRODUCT], classes[..., axis], labels)
+    pairs = set(zip(*(column.reshape(-1).tolist() for column in columns), strict=True))
+    named = {(product, one): label for product, one, label in pairs}
+    per_product: dict[int, list[int]] = {}
+    for (product, _), label in named.items():
+        per_product.setdefault(product, []).append(label)
+    onto = all(sorted(found) == list(range(len(found))) for found in per_product.values())
+    return named if len(named) == len(pairs) and onto else None
+
+
+def _disagreements(found: Sequence[Anchor], operands: Mapping[str, Labels], shared: Sequence[int]) -> tuple[str, ...]:
+    """Shared axes on which two anchored operands give one class different labels."""
+    given: dict[int, tuple[Anchor, dict[tuple[int, int], int]]] = {}
+    notes = []
+    for anchor in found:
+        _, outer, inner = _OPERANDS[anchor.operand]
+        for axis in (outer, inner):
+            column = int(axis != (CONTRACTED if anchor.operand == "B" else ROW))
+            labels = anchor.labels[..., column]
+            if axis not in shared or (labels < 0).any():
+                continue
+            named = _bijection(operands[anchor.operand], axis, labels) or {}
+            other, before = given.setdefault(axis, (anchor, named))
+            if before != named:
+                notes.append(
+                    f"{other.name} on {other.operand} and {anchor.name} on {anchor.operand} "
+                    f"number {_AXES[axis]} differently"
+                )
+    return tuple(notes)

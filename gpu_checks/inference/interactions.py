@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From coded probes to classes: who meets whom, and what that says of rows, columns and k.
+
+A meeting (a, b, d) says that element a of A and element b of B were multiplied into element d of D. For a
+matrix product, in which every row, column and k is whole, one element names a class:
+
+    m of a    the least d that a reaches        n of b    the d that b reaches from the row of the first a
+    k of a    the least b that a meets          k of b    the k of the a of that row that it meets
+    m of d, n of d    those of the a, of one k, and of the b that reach it
+
+Where metadata decides what an element of A meets, its k is taken under each pattern. Classes are numbered in
+order of first appearance: m over A, n over B, k over A under the patterns in turn. `label` then checks that the
+classes are the table: `rebuild` makes all meetings anew from them, and none may differ.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_checks.machine import Hits
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels
+
+Slots = npt.NDArray[np.int64]
+Few = npt.NDArray[np.integer]  # slots as the machine gave them: what is as large as a table stays as small as it came
+_NONE = 2**62  # more than any slot
+
+
+@dataclass(frozen=True, slots=True)
+class Meetings:
+    """What elements of A meet under one configuration: a[i] meets b[i, j], and their product goes to d[i, j].
+
+    All that meet any meet equally many. Both `a` and each row of `d` rise.
+    """
+
+    a: Slots
+    d: Few
+    b: Few
+
+    def of(self, chosen: npt.NDArray[np.bool_]) -> Meetings:
+        """Those of some of the elements of A."""
+        return self if chosen.all() else Meetings(self.a[chosen], self.d[chosen], self.b[chosen])
+
+
+def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Meetings], tuple[str, ...]]:
+    """The meetings of each configuration, and what shows no whole number of products: such elements are left out."""
+    limit = hits.reached.shape[1]
+    whole = hits.counts == limit
+    over = int((hits.counts > limit).sum())
+    under = int((hits.counts > 0).sum()) - int(whole.sum()) - over
+    strange = hits.codes.view(np.uint32) >= numbers  # those below zero too
+    strange[~whole] = False
+    bad = int(np.count_nonzero(strange))
+    if bad:
+        whole &= ~strange.any(axis=1)
+    notes = [f"{over} elements of A reach more than {limit} elements of D"] if over else []
+    notes += [f"{under} elements of A reach some elements of D, but not {limit}"] if under else []
+    notes += [f"{bad} elements of D got something else than one product"] if bad else []
+    shape = (-1, len(chosen))
+    each = zip(
+        whole.reshape(shape), hits.reached.reshape(*shape, limit), hits.codes.reshape(*shape, limit), strict=True
+    )
+    return [Meetings(chosen, d, b).of(kept) for kept, d, b in each], tuple(notes)
+
+
+def digest(tables: Sequence[Meetings]) -> str:
+    """SHA-256 of a, d and b of each configuration in turn, as little-endian 32-bit numbers."""
+    whole = hashlib.sha256()
+    for table in tables:
+        for slots in (table.a, table.d, table.b):
+            whole.update(np.ascontiguousarray(slots, "<i4").data)
+    return whole.hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Labels of A, B and D, flat, [slot][row, column, k, product]; A's k under each configuration; objections."""
+
+    labels: Mapping[str, Labels]
+    kept: tuple[Slots, ...]
+    notes: tuple[str, ...]
+
+
+def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
+    """The classes of one instruction under one or several patterns of metadata."""
+    m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
+    kept = np.full((len(tables), counts["A"]), _NONE)
+    for table, k in zip(tables, kept, strict=True):
+        m[table.a], k[table.a] = table.d[:, 0], table.b.min(axis=1)
+    first = np.concatenate([table.d[:1, 0] for table in tables])[:1]
+    rows = [table.of(m[table.a] == first) for table in tables]
+    for row in rows:
+        n[row.b] = row.d
+    ways = tuple(_first(kept.reshape(-1)).reshape(kept.shape))
+    a, b, d = (np.full((counts[name], 4), -1, np.int64) for name in "ABD")
+    a[:, ROW], a[:, CONTRACTED], b[:, COLUMN] = _first(m), ways[0], _first(n)
+    for table, row, k in zip(tables, rows, ways, strict=True):
+        b[row.b, CONTRACTED] = k[row.a][:, None]
+        column = table.of(k[table.a] == k[table.a[:1]])
+        d[column.d, ROW], d[column.d, COLUMN] = a[column.a, ROW][:, None], b[column.b, COLUMN]
+    for part, axis in ((a, ROW), (b, COLUMN), (d, ROW)):
+        part[part[:, axis] >= 0, PRODUCT] = 0
+    labels = {"A": a, "B": b, "D": d}
+    return Found(labels, ways, tuple(_objections(labels, tables, ways)))
+
+
+def _first(names: Slots) -> Slots:
+    """Names numbered in order of first appearance; for none, -1."""
+    named = np.flatnonzero(names != _NONE)
+    where = np.full(1 + int(names[named].max(initial=-1)), -1)
+    where[names[named[::-1]]] = named[::-1]  # of several the first stays
+    known = np.flatnonzero(where >= 0)
+    number, found = np.empty_like(where), np.full(len(names), -1)
+    number[known[np.argsort(where[known])]] = np.arange(len(known))
+    found[named] = number[names[named]]
+    return found
+
+
+def _objections(labels: Mapping[str, Labels], tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
+    d = labels["D"]
+    if (shared := len(d) - distinct(d[:, ROW], d[:, COLUMN])) > 0:
+        yield f"{shared} elements of D share their row and column with another"
+    odd = 0
+    for table, k in zip(tables, ways, strict=True):
+        stood = labels["A"].copy()
+        stood[:, CONTRACTED] = k
+        odd += _unlike(table, rebuild(stood, labels["B"], d))
+    if odd:
+        yield f"{odd} meetings are not what the classes say"
+
+
+def _unlike(seen: Meetings, said: Meetings) -> int:
+    """How many meetings are in one table alone, or differ."""
+    if seen.d.shape[1] != said.d.shape[1]:
+        return max(seen.d.size, said.d.size)
+    one, other = seen, said
+    if not np.array_equal(seen.a, said.a):
+        one, other = seen.of(np.isin(seen.a, said.a)), said.of(np.isin(said.a, seen.a))
+    different = np.count_nonzero((one.d != other.d) | (one.b != other.b))
+    return int(different) + seen.d.size + said.d.size - 2 * one.d.size
+
+
+def distinct(*columns: Slots) -> int:
+    """How many different rows some columns of labels make.
+
+    >>> distinct(np.array([0, 0, 5, 0]), np.array([-1, 2, 2, -1]))
+    3
+    """
+    sizes = [2 + int(column.max(initial=-1)) for column in columns]
+    found = np.zeros(sizes, bool)
+    found[columns] = True  # that of -1 is the last
+    return int(np.count_nonzero(found))
+
+
+def rebuild(a: Labels, b: Labels, d: Labels) -> Meetings:
+    """The meetings that flat labels of A, B and D imply, where each (k, column) and (row, column) is one slot."""
+    rows, columns = 1 + int(d[:, ROW].max(initial=0)), 1 + int(d[:, COLUMN].max(initial=0))
+    home = np.full((rows, columns), -1, np.int32)
+    live = np.flatnonzero((d[:, [ROW, COLUMN]] >= 0).all(axis=1))
+    home[d[live, ROW], d[live, COLUMN]] = live
+    extent = 1 + int(max(a[:, CONTRACTED].max(initial=0), b[:, CONTRACTED].max(initial=0)))
+    met = np.full((extent, columns), -1, np.int32)
+    live = np.flatnonzero((b[:, [CONTRACTED, COLUMN]] >= 0).all(axis=1) & (b[:, COLUMN] < columns))
+    met[b[live, CONTRACTED], b[live, COLUMN]] = live
+    whole = np.flatnonzero((a[:, [ROW, CONTRACTED]] >= 0).all(axis=1) & (a[:, ROW] < rows))
+    row, k = a[whole, ROW], a[whole, CONTRACTED]
+    full = home.min(axis=1, initial=0) >= 0
+    good = full[row] & (met.min(axis=1, initial=0)[k] >= 0)
+    whole, row, k = whole[good], row[good], k[good]
+    d_slots, b_slots = (np.empty((len(whole), columns), np.int32) for _ in "DB")
+    while full.any():  # in nearly all rows the columns of D rise in one order: what meetings are made of are whole rows
+        order = np.argsort(home[full.argmax()])
+        risen = home[:, order]
+        rising = full & (risen[:, 1:] > risen[:, :-1]).all(axis=1)
+        alike = rising[row]
+        d_slots[alike], b_slots[alike] = risen[row[alike]], met[:, order][k[alike]]
+        full &= ~rising
+    return Meetings(whole, d_slots, b_slots)
+
+
+def transfer(size: int, slots: Few, rows: Few, k: Few, axis: int) -> tuple[Labels, int]:
+    """Labels [slot] of an image from the meetings of its elements, and how many meetings contradict them.
+
+    `rows` and `k` are what each meeting says of the element's row or column and of its k.
+    """
+    labels = np.full((size, 4), -1, np.int64)
+    for column, said in ((axis, rows), (CONTRACTED, k), (PRODUCT, np.zeros_like(k))):
+        labels[slots, column] = said
+    return labels, int(((labels[slots, axis] != rows) | (labels[slots, CONTRACTED] != k)).sum())

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of random exact integers through given maps: the map says where each matrix element goes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_checks.inference.sparse import FIELDS, words_of
+from gpu_checks.kernels.forms import plain_form
+from gpu_checks.kernels.packing import NUMBERS, Ints, Words, held, interaction, pack, unpack
+from gpu_checks.machine import Machine
+from gpu_checks.model import Labels, Metadata
+from isa_tables.signature import Fragment, Signature
+
+Maps = Mapping[str, Labels]
+
+
+@dataclass(frozen=True, slots=True)
+class Dealt:
+    """Random products as the words of their operands, and what D is to hold."""
+
+    words: Mapping[str, Words]  # of A, B, C and, of a sparse instruction, the metadata: [trial][lane][word]
+    expected: Ints  # [trial][lane][value] of D
+
+
+def multiply_on(
+    machine: Machine, signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None
+) -> int:
+    """How many D elements of `trials` random products differ from A @ B + C: zero says that the maps fit.
+
+    They fit the instruction up to relabelling m, n and k. Raises ValueError as `deal` does.
+    """
+    dealt = deal(signature, maps, trials, seed, metadata)
+    return wrong(multiply(machine, signature, [dealt])[0], dealt.expected)
+
+
+def wrong(shown: npt.NDArray[np.float64], expected: Ints) -> int:
+    """How many elements of D are not as expected."""
+    return int(np.count_nonzero(shown != expected))
+
+
+def multiply(machine: Machine, signature: Signature, several: Sequence[Dealt]) -> list[npt.NDArray[np.float64]]:
+    """D, [trial][lane][value], of each of several lots of products, which are issued together."""
+    words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
+    result = unpack(
+        held(plain_form(signature))["D"][1],
+        machine.run(signature, words["A"], words["B"], words["C"], words.get("fixed")),
+    )
+    return np.split(result, np.cumsum([len(one.expected) for one in several])[:-1])
+
+
+def deal(signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None) -> Dealt:
+    """Random products, dealt out by the maps.
+
+    `maps[x][lane][value]` is the (row, col) of the operand that the element holds, or (row, col, product)
+    for an instruction that makes several products at once; without it all products get the same matrices.
+    D uses C's map unless it has its own. ValueError when a map does not have the operand's shape or leaves its tile.
+    A matrix in shared memory is one lane that holds its plainest image. Of a sparse instruction the columns of
+    A are those stored, and `metadata` says where they stand; each trial draws its own.
+    """
+    seats = held(plain_form(signature))
+    full = _checked(signature, maps, seats)
+    random = np.random.default_rng(seed)
+    products = 1 + max(int(labels[..., 2].max()) for labels in full.values())
+    drawn = {name: _draw(random, seats, name, (trials, products)) for name in "ABC"}
+    dealt = {name: _deal(drawn[name], full[name]) for name in "ABC"}
+    words = {}
+    if metadata is not None:
+        words["fixed"], k = random_metadata(metadata, random, trials, signature.lanes)
+        drawn["A"] = _spread(dealt["A"], full["A"], k, drawn["B"].shape[-2])
+    words |= {name: pack(seats[name][1], dealt[name]) for name in "ABC"}
+    expected = drawn["C"] + _times(drawn["A"], drawn["B"])
+    if interaction(signature) < 0:  # a xor b = a + b - 2ab
+        ones = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
+        expected = drawn["C"] + ones - 2 * _times(drawn["A"], drawn["B"])
+    return Dealt(words, _deal(expected, full["D"]))
+
+
+def random_metadata(
+    metadata: Metadata, random: np.random.Generator, trials: int, lanes: int
+) -> tuple[Words, npt.NDArray[np.int64]]:
+    """Random valid metadata for the first selector, and the k class of every stored element under it."""
+    values = np.array(list(metadata.kept))
+    ways = np.stack(list(metadata.kept.values()))
+    lane, field = np.moveaxis(next(iter(metadata.rulers.values())), -1, 0)
+    chosen = random.integers(0, len(values), (trials, lanes, FIELDS))
+    at = chosen[:, lane, field]
+    return words_of(values[chosen]), np.take_along_axis(ways[None], at[:, None], axis=1)[:, 0]
+
+
+def _spread(dealt: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
+    """A with its stored elements at the k that the metadata give them: [trial][product][row][k]."""
+    rows = 1 + int(labels[..., 0].max())
+    whole = np.zeros((len(dealt), 1, rows, columns), np.int64)
+    whole[np.arange(len(dealt))[:, None, None], 0, labels[..., 0], k] = dealt
+    return whole
+
+
+def _times(a: Ints, b: Ints) -> Ints:
+    """A @ B; in float64, where all these integers are exact and the product is fast."""
+    return (a.astype(np.float64) @ b.astype(np.float64)).astype(np.int64)
+
+
+def _draw(
+    random: np.random.Generator, seats: Mapping[str, tuple[int, Fragment]], name: str, lead: tuple[int, int]
+) -> Ints:
+    """Random integers: of A and B such as their type holds, of C such that D holds the sum."""
+    fragment = seats[name][1]
+    number = NUMBERS[fragment.type]
+    low, high = number.low, number.high
+    if name == "C":
+        lows, highs = zip(number.accumulates, NUMBERS[seats["D"][1].type].accumulates, strict=True)
+        low, high = max(lows), min(highs)
+    return random.integers(low, high, (*lead, *fragment.extent), np.int64, endpoint=True)
+
+
+def _deal(matrices: Ints, labels: Labels) -> Ints:
+    """Elements [trial][lane][value] of matrices [trial][product][row][col]."""
+    rows, columns = matrices.shape[2:]
+    place = (labels[..., 2] * rows + labels[..., 0]) * columns + labels[..., 1]
+    dealt: Ints = matrices.reshape(len(matrices), -1).take(place, axis=1)
+    return dealt
+
+
+def _checked(
+    signature: Signature, maps: Maps, seats: Mapping[str, tuple[int, Fragment]]
+) -> dict[str, npt.NDArray[np.int64]]:
+    """The maps of A, B, C and D with a product column, or ValueError."""
+    kinds = [seats[name][1].type for name in "DC"]
+    if "D" not in maps and kinds[0] != kinds[1]:
+        text = f"{signature.mnemonic}: D is {kinds[0]} and C {kinds[1]}: D needs its own map"
+        raise ValueError(text)
+    full = {}
+    for name in "ABCD":
+        labels = np.asarray(maps[name if name in maps else "C"])
+        lanes, fragment = seats[name]
+        if labels.shape not in {(lanes, fragment.values, width) for width in (2, 3)}:
+            want = (lanes, fragment.values, 2)
+            raise ValueError(f"{signature.mnemonic}: the map of {name} has shape {labels.shape}, not {want}")
+        if labels.shape[-1] == 2:
+            labels = np.concatenate([labels, np.zeros_like(labels[..., :1])], axis=-1)
+        limits = np.array([*fragment.extent, signature.products])
+        if ((labels < 0) | (labels >= limits)).any():
+            lane, value = np.argwhere(((labels < 0) | (labels >= limits)).any(axis=-1))[0].tolist()
+            got, tile = tuple(labels[lane, value].tolist()), tuple(limits.tolist())
+            raise ValueError(f"{signature.mnemonic}: {name} lane {lane} value {value} is {got}, outside {tile}")
+        full[name] = labels.astype(np.int64)
+    return full

@@ -1,0 +1,39 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table that a recording's labels imply, as the hash that was taken of the observed one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+
+from gpu_checks.inference import interactions, pair_relation
+from gpu_checks.inference.sparse import outer
+from gpu_checks.model import CONTRACTED, Recording
+
+
+def hash_of(recording: Recording) -> str:
+    """SHA-256 of the rebuilt table; it is `recording.hash` where the labels lose nothing."""
+    if recording.probe == "pairs":
+        return pair_relation.digest(pair_relation.rebuild(recording.operands))
+    a, b, d = (recording.operands[name].reshape(-1, 4) for name in "ABD")
+    kept = [a[:, CONTRACTED]] if recording.metadata is None else list(recording.metadata.kept.values())
+    tables = []
+    for k in outer(np.stack(kept)):
+        stood = np.array(a)
+        stood[:, CONTRACTED] = k.ravel()
+        tables.append(interactions.rebuild(stood, b, d))
+    return interactions.digest(tables)
+
+
+def lossy(found: Iterable[Recording]) -> Iterator[Recording]:
+    """Those whose labels do not rebuild the table that was observed; labels that several share are rebuilt once."""
+    rebuilt: dict[tuple[str | bytes, ...], str] = {}
+    for recording in found:
+        kept = recording.metadata.kept.values() if recording.metadata else ()
+        tables = (labels.tobytes() for labels in (*recording.operands.values(), *kept))
+        key = (recording.probe, *tables)
+        if key not in rebuilt:
+            rebuilt[key] = hash_of(recording)
+        if rebuilt[key] != recording.hash:
+            yield recording

@@ -1,0 +1,262 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The relation under every pattern of metadata, and which lane's metadata rules which element of A.
+
+A dense instruction has one relation and no patterns. Of a sparse one a field is four bits of a lane's metadata. With
+one pattern in every field the relation is taken as for a dense instruction, with the first pattern and the last, which
+between them keep every k; a stored element of A keeps its row and changes its k. From here on a few columns of B are
+enough, now that they have names: every pattern is looked at through them, under every selector F. Then the fields are
+told apart: each has a number, and in one configuration for each binary digit of it (and one for the inverse digit) a
+field holds one of two patterns, so that the k of an element spells the number of the field that rules it. Last, all
+fields are drawn at random from the patterns, and every element must stand where its field says. All this is done with
+A in registers; `check` holds an A in memory to it. That the other columns are ruled alike is for the random products
+to show (`record.controls`), whose metadata are random too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gpu_checks.inference.interactions import Meetings, digest, label
+from gpu_checks.inference.queries import NOTHING, Look, Spelling, alongside, ask, spell
+from gpu_checks.kernels.forms import Form, forms, plainest, slots
+from gpu_checks.kernels.packing import Words
+from gpu_checks.kernels.smem_matrix import Window
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata
+from isa_tables.signature import Signature
+
+FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
+RANDOM = 8  # configurations of random fields
+COLUMNS = 8  # of B that rulers are read against: all that mma.sp has
+_EVERY = 0x11111111  # one in every field
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """What was seen of one instruction with A in registers."""
+
+    operands: Mapping[str, Labels]  # A (its k under the first pattern), B or its plainest image, D
+    metadata: Metadata | None
+    hash: str
+    pairs: int
+    notes: tuple[str, ...]
+
+    def ways(self) -> Labels:
+        """[pattern][A slot] -> k, the one row of a dense instruction if there are no patterns."""
+        kept = [self.operands["A"][..., CONTRACTED]] if self.metadata is None else list(self.metadata.kept.values())
+        return np.stack([k.reshape(-1) for k in kept])
+
+
+def patterns(signature: Signature) -> tuple[int, ...]:
+    """The patterns of a field that the tables call meaningful."""
+    return tuple(signature.sparsity.kept) if signature.sparsity else ()
+
+
+def uniform(signature: Signature) -> Words:
+    """The fixed words of each pattern in every field; those of an instruction without metadata."""
+    values = np.array(patterns(signature), np.uint32)[:, None, None]
+    return values * np.full((1, signature.lanes, 1), _EVERY, np.uint32) if values.size else NOTHING
+
+
+def outer(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """The first and the last of several rows, one for each pattern."""
+    return rows[:: max(1, len(rows) - 1)]
+
+
+def look(signature: Signature, seed: int) -> Look[Relation]:
+    """Every pattern under every selector."""
+    start = yield from whole(signature)
+    return (yield from complete(start, seed))
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """The classes that all of B shows, under the outer patterns."""
+
+    form: Form  # the first, with A in registers
+    labels: Mapping[str, Labels]  # flat, of A (its k under the first pattern), B or its plainest image, D
+    kept: Sequence[Labels]  # A's k under the outer patterns
+    hash: str
+    notes: tuple[str, ...]
+
+
+def whole(signature: Signature) -> Look[Start]:
+    """The relation in the first form."""
+    form, image = forms(signature)[0], plainest(signature, "B")
+    ((tables, notes),) = yield [ask(form, None, image, spell(form, image), outer(uniform(signature)))]
+    found = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
+    return Start(form, found.labels, found.kept, digest(tables), (*notes, *found.notes))
+
+
+def complete(start: Start, seed: int) -> Look[Relation]:
+    """The relation with its metadata, if the instruction has any."""
+    signature, labels = start.form.signature, start.labels
+    notes, metadata = start.notes, None
+    if signature.sparsity is not None:
+        image = plainest(signature, "B")
+        part = _Part(by_k(start.form, image, labels["B"], COLUMNS), image, labels)
+        every = [form for form in forms(signature) if form.plain]
+        metadata, said = yield from _metadata(every, part, start.kept, seed)
+        notes += said
+    return Relation(
+        operands={name: labels[name].reshape(*size, 4) for name, size in _sizes(start.form).items()},
+        metadata=metadata,
+        hash=start.hash,
+        pairs=len(labels["A"]) * len(labels["B"]),
+        notes=tuple(dict.fromkeys(notes)),
+    )
+
+
+def _sizes(form: Form) -> dict[str, tuple[int, int]]:
+    """Lanes and values of A in registers, of B or its plainest image, and of D."""
+    image, result = plainest(form.signature, "B"), form.signature.operands["D"]
+    return {"A": slots(form, "A", None), "B": slots(form, "B", image), "D": (form.signature.lanes, result.values)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What patterns and rulers are read against: a few columns of B, each element known by its k, and all labels."""
+
+    spelling: Spelling
+    image: Window | None
+    labels: Mapping[str, Labels]  # flat, of A, B and D
+
+    def k(self, form: Form, fixed: Words) -> Look[tuple[Labels, tuple[str, ...]]]:
+        """[configuration][A slot] -> k, and what did not fit."""
+        ((tables, said),) = yield [ask(form, None, self.image, self.spelling, fixed)]
+        row, row_of_d = (self.labels[name][:, ROW].copy() for name in "AD")
+        row_of_d[self.labels["D"][:, COLUMN] >= self.spelling.columns] = -2  # no row of A
+        wrong = sum(int(np.count_nonzero(row_of_d[one.d] != row[one.a, None])) for one in tables)
+        odd = (f"{wrong} products change their row or column with the metadata",) if wrong else ()
+        return np.stack([_k_of(one, len(row)) for one in tables]), (*said, *odd)
+
+
+def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Spelling:
+    """The first columns of B, whose elements are known by their k; b are their flat labels."""
+    few = (b[:, COLUMN] >= 0) & (b[:, COLUMN] < columns)
+    return spell(form, image, np.where(few, b[:, CONTRACTED], -1), columns)
+
+
+def _metadata(
+    every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
+) -> Look[tuple[Metadata, tuple[str, ...]]]:
+    """The k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
+    signature = every[0].signature
+    ways, notes = yield from part.k(every[0], uniform(signature))
+    notes += () if np.array_equal(outer(ways), kept) else ("a few columns show another k than all do",)
+    found = yield from alongside(_ruler(form, part, ways, seed) for form in every)
+    again = yield from alongside(_same(form, part, ways) for form in every[1:])
+    shape = (signature.lanes, signature.operands["A"].values)
+    rulers = {
+        int(form.signature.chosen.get("F", 0)): ruler.reshape(*shape, 2)
+        for form, (ruler, _) in zip(every, found, strict=True)
+    }
+    kept_by = {v: k.reshape(shape) for v, k in zip(patterns(signature), ways, strict=True)}
+    said = (note for some in (*again, *(odd for _, odd in found)) for note in some)
+    return Metadata(kept_by, rulers, RANDOM), (*notes, *said)
+
+
+def _same(form: Form, part: _Part, ways: Labels) -> Look[tuple[str, ...]]:
+    """What shows that a further selector gives the patterns another meaning."""
+    again, said = yield from part.k(form, uniform(form.signature))
+    same = np.array_equal(again, ways)
+    return (*said, *(() if same else (f"selector {form.signature.chosen['F']} gives another relation",)))
+
+
+def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Look[tuple[Labels, tuple[str, ...]]]:
+    """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
+    lanes, apart = form.signature.lanes, _apart(ways)
+    number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
+    digits = range(int(number.max()).bit_length())
+    chosen = np.stack([number >> digit & 1 for digit in digits] + [1 - (number >> digit & 1) for digit in digits])
+    drawn = draw(form.signature, seed)
+    fields = np.concatenate([np.array(apart)[chosen], drawn])
+    k, said = yield from part.k(form, drawn_words(form.signature, fields))
+    ones = k[: len(chosen)] == ways[apart[1]]
+    zeros = k[: len(chosen)] == ways[apart[0]]
+    half = len(digits)
+    spelled = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
+    clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
+    ruler = np.where(clean, spelled, -1)
+    wrong = int((_predicted(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
+    notes = [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
+    notes += [f"{wrong} elements of A stand elsewhere under random metadata than their field says"] if wrong else []
+    lane, field = np.divmod(ruler, FIELDS)
+    return np.stack([np.where(clean, lane, -1), np.where(clean, field, -1)], axis=-1), (*said, *notes)
+
+
+def check(
+    form: Form, relation: Relation, metadata: Metadata, labels: Labels, drawn: Labels, tables: Sequence[Meetings]
+) -> tuple[str, ...]:
+    """Hold A in memory to what its registers showed: where its elements stand under the fields that were `drawn`.
+
+    `labels` are those of the image's places under the first pattern, `tables` what was seen against one column of B.
+    """
+    ways, place = relation.ways(), np.flatnonzero(labels[:, CONTRACTED] >= 0)
+    slot = _slots(relation.operands["A"].reshape(-1, 4), labels[place])
+    lane, field = np.moveaxis(metadata.rulers[int(form.signature.chosen["F"])].reshape(-1, 2), -1, 0)
+    seen = np.stack([_k_of(table, len(labels)) for table in tables])[:, place]
+    wrong = int((_predicted(ways, drawn, lane * FIELDS + field)[:, slot] != seen).sum())
+    return (f"{wrong} elements of A in memory are not ruled as those in registers are",) if wrong else ()
+
+
+def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Meetings]) -> int:
+    """How many elements of A in memory stand elsewhere under some patterns than those in registers do: at `ways`."""
+    wrong = 0
+    for way, table in zip(ways, tables, strict=True):
+        slot = _slots(relation.operands["A"].reshape(-1, 4), labels[table.a])
+        wrong += int((way[slot][:, None] != table.b).sum())
+    return wrong
+
+
+def _slots(a: Labels, labels: Labels) -> Labels:
+    """The slot of the registers that holds the element of each label."""
+    columns = 1 + int(a[:, CONTRACTED].max())
+    home = np.zeros((1 + int(a[:, ROW].max()), columns), np.int64)
+    home[a[:, ROW], a[:, CONTRACTED]] = np.arange(len(a))
+    found: Labels = home[labels[:, ROW], labels[:, CONTRACTED]]
+    return found
+
+
+def drawn_words(signature: Signature, drawn: Labels) -> Words:
+    """The metadata words of fields that were drawn."""
+    return words_of(np.array(patterns(signature))[drawn])
+
+
+def draw(signature: Signature, seed: int) -> Labels:
+    """[configuration][lane][field] -> the number of a pattern, at random."""
+    shape = (RANDOM, signature.lanes, FIELDS)
+    return np.random.default_rng(seed).integers(0, len(patterns(signature)), shape)
+
+
+def _predicted(ways: Labels, drawn: Labels, ruler: Labels) -> Labels:
+    """[configuration][A slot] -> the k that the pattern of its field gives."""
+    found: Labels = ways[drawn.reshape(len(drawn), -1)[:, ruler], np.arange(ways.shape[1])]
+    return found
+
+
+def _apart(ways: Labels) -> tuple[int, int]:
+    """Two patterns that put every element of A at different k."""
+    for first in range(len(ways)):
+        for second in range(first + 1, len(ways)):
+            if (ways[first] != ways[second]).all():
+                return first, second
+    return 0, len(ways) - 1
+
+
+def words_of(fields: Labels) -> Words:
+    """Metadata words [configuration][lane][1] from fields [configuration][lane][field]."""
+    words: Words = (fields << (FIELD * np.arange(FIELDS))).sum(axis=-1).astype(np.uint32)[..., None]
+    return words
+
+
+def _k_of(table: Meetings, size: int) -> Labels:
+    """The k of each element of A where B's elements are known by theirs, -1 where it meets none or several."""
+    found, others = np.full(size, -1), table.b != table.b[:, :1]
+    found[table.a] = np.where(others.any(axis=1), -1, table.b[:, 0]) if others.any() else table.b[:, 0]
+    return found

@@ -1,0 +1,233 @@
+# SPDX-License-Identifier: Apache-2.0
+"""wgmma: the relation of A from registers, B and D, and what every mode of the descriptor does.
+
+The relation is taken with A in registers and B's plainest image, whose places are its slots. The other images
+of B, and all of A, are then read against it: an element of A or B in memory is known by whom it meets. Of a sparse
+instruction this is done under every pattern of metadata, and A in memory must be ruled as A in registers is.
+
+Memory makes the labels absolute. The plainest image is panels of 16-byte rows, one after the other; the premise
+is that row i of a panel is m = i of A or n = i of B, and that k runs along a row and on through the panels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+import numpy as np
+
+from gpu_checks.inference import sparse
+from gpu_checks.inference.interactions import Few, Meetings, distinct, transfer
+from gpu_checks.inference.queries import Look, Spelling, alongside, ask, follow, spell
+from gpu_checks.inference.sparse import Relation
+from gpu_checks.kernels.forms import Form, forms, plainest, slots
+from gpu_checks.kernels.smem_matrix import Window, windows
+from gpu_checks.machine import Machine
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, Anchor, Image, Labels
+from isa_tables.signature import Signature
+
+PREMISE = (
+    "a matrix in shared memory that is not swizzled is panels of 16-byte rows in order of address, its rows counting "
+    "m or n and the places in a row k"
+)
+Seen: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a new one, and what did not fit
+_ROW = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Warpgroup:
+    """What was seen of one wgmma instruction."""
+
+    relation: Relation  # of A from registers, B's plainest image, D
+    images: tuple[Image, ...]
+    anchors: tuple[Anchor, ...]
+    notes: tuple[str, ...]
+
+
+def look(machine: Machine, signature: Signature, seed: int = 0) -> Warpgroup:
+    """Probe every form and image of an instruction. Raises Refused or DeviceFault as the machine does."""
+    return follow(machine, signature, _look(signature, seed))
+
+
+def _look(signature: Signature, seed: int) -> Look[Warpgroup]:
+    start = yield from sparse.whole(signature)
+    images = () if start.notes else _images(start, seed)
+    relation, *looked = yield from alongside([sparse.complete(start, seed), *images])
+    seen = [] if relation.notes else [one.judge(relation) for one in looked]
+    kept = tuple(image for image, _ in seen if image is not None)
+    fixed, odd = absolute(signature, relation.operands, kept)
+    return Warpgroup(relation, kept, fixed, (*relation.notes, *(note for _, said in seen for note in said), *odd))
+
+
+def _images(start: sparse.Start, seed: int) -> Iterator[Look[_OfA] | Look[_OfB]]:
+    """Every image but the one of the relation; with a further selector, only the plainest of A."""
+    first = start.form
+    spelling = sparse.by_k(first, plainest(first.signature, "B"), start.labels["B"], 1)
+    for form in forms(first.signature):
+        again = form.signature.chosen.get("F") != first.signature.chosen.get("F")
+        if form.signature.operands["A"].space == "smem":
+            found = windows("A", form.signature.operands["A"], (form.majors[0],))
+            yield from (_image_of_a(form, one, spelling, seed, again) for one in (found[:1] if again else found))
+        elif not again:
+            found = windows("B", form.signature.operands["B"], (form.majors[1],))
+            yield from (_image_of_b(form, one, start) for one in found if one != plainest(form.signature, "B"))
+
+
+@dataclass(frozen=True, slots=True)
+class _OfA:
+    """A in memory against one column of B: what was met under the first pattern, then under others, then under
+    fields that were drawn. The plainest image has every pattern and such fields, another image the last pattern.
+    """
+
+    form: Form
+    image: Window
+    again: bool  # with a further selector: the image itself is known
+    first: Meetings
+    rest: Sequence[Meetings]
+    patterns: slice  # those of `rest`
+    drawn: Labels | None
+    notes: tuple[str, ...]
+
+    def judge(self, relation: Relation) -> Seen:
+        """The image by the labels of the relation."""
+        form, first, image = self.form, self.first, self.image
+        labels, wrong = _placed(form, "A", image, first.a, _rows(relation, first), first.b[:, 0])
+        wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
+        wrong += sum(len(first.a) - len(one.a) for one in self.rest)
+        ways = relation.ways()[self.patterns]
+        wrong += sparse.moved(relation, labels, ways, self.rest[: len(ways)])
+        wrong += sum(_astray(relation, one, labels[one.a, ROW, None], 0) for one in (first, *self.rest))
+        notes = self.notes + _misfits(wrong)
+        if relation.metadata is not None and self.drawn is not None:
+            rest = self.rest[len(ways) :]
+            notes += sparse.check(form, relation, relation.metadata, labels, self.drawn, rest) if rest else ()
+        return None if self.again else _image("A", image, labels), _of("A", image, notes)
+
+
+def _image_of_a(form: Form, image: Window, spelling: Spelling, seed: int, again: bool) -> Look[_OfA]:
+    signature, plain, fixed = form.signature, plainest(form.signature, "B"), sparse.uniform(form.signature)
+    plainly = (image.swizzle, *form.majors) == ("none", "K", "K")
+    others = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
+    drawn = sparse.draw(signature, seed) if plainly and signature.sparsity else None
+    (((first,), notes),) = yield [ask(form, image, plain, spelling, fixed[:1])]
+    words = fixed[others] if drawn is None else np.concatenate([fixed[others], sparse.drawn_words(signature, drawn)])
+    rest: Sequence[Meetings] = ()
+    if len(words) and len(first.a):
+        ((rest, said),) = yield [ask(form, image, plain, spelling, words, only=first.a)]
+        notes += said
+    return _OfA(form, image, again, first, rest, others, drawn, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class _OfB:
+    """B in memory against one row of A, under the outer patterns of metadata, for each shows a part of k."""
+
+    form: Form
+    image: Window
+    tables: Sequence[Meetings]
+    notes: tuple[str, ...]
+
+    def judge(self, relation: Relation) -> Seen:
+        """The image by the labels of the relation."""
+        tables, ways = self.tables, sparse.outer(relation.ways())
+        b = np.concatenate([table.b.ravel() for table in tables])
+        columns = np.concatenate([_columns(relation, table) for table in tables])
+        k = np.concatenate([way[table.a].repeat(table.b.shape[1]) for way, table in zip(ways, tables, strict=True)])
+        labels, wrong = _placed(self.form, "B", self.image, b, columns, k)
+        row, columns_of_b = int((relation.operands["A"][..., ROW] == 0).sum()), self.form.signature.shape[1]
+        wrong += sum(abs(table.b.size - row * columns_of_b) + _astray(relation, table, 0) for table in tables)
+        return _image("B", self.image, labels), _of("B", self.image, self.notes + _misfits(wrong))
+
+
+def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Look[_OfB]:
+    row, fixed = np.flatnonzero(start.labels["A"][:, ROW] == 0), sparse.outer(sparse.uniform(form.signature))
+    ((tables, notes),) = yield [ask(form, None, image, spell(form, image), fixed, only=row)]
+    return _OfB(form, image, tables, notes)
+
+
+def _rows(relation: Relation, table: Meetings) -> Labels:
+    rows: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), ROW]
+    return rows
+
+
+def _columns(relation: Relation, table: Meetings) -> Labels:
+    columns: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), COLUMN]
+    return columns
+
+
+def _astray(relation: Relation, table: Meetings, row: Labels | int, column: int | None = None) -> int:
+    """How many products are in another row of D than their element of A, or in another column than all of them."""
+    labels = relation.operands["D"].reshape(-1, 4)[table.d]
+    wrong = labels[..., ROW] != row
+    if column is not None:
+        wrong |= labels[..., COLUMN] != column
+    return int(np.count_nonzero(wrong))
+
+
+def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Few) -> tuple[Labels, int]:
+    """Labels of the image's places by what their meetings say of them, and how much of it does not fit."""
+    rows, columns = form.signature.operands[operand].extent
+    axis = ROW if operand == "A" else COLUMN
+    labels, wrong = transfer(slots(form, operand, image)[1], own, along, k, axis)
+    held = labels[labels[:, CONTRACTED] >= 0]
+    return labels, wrong + abs(distinct(held[:, axis], held[:, CONTRACTED]) - rows * columns)
+
+
+def _image(operand: str, image: Window, labels: Labels) -> Image:
+    return Image(operand, image.swizzle, image.major, image.lbo, image.sbo, labels[None])
+
+
+def _misfits(wrong: int) -> tuple[str, ...]:
+    return (f"{wrong} meetings do not fit",) if wrong else ()
+
+
+def _of(operand: str, image: Window, notes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(f"{operand} {image.major}-major {image.swizzle}: {note}" for note in notes)
+
+
+def absolute(
+    signature: Signature, operands: Mapping[str, Labels], images: tuple[Image, ...]
+) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
+    """Labels of A, B and D by the places of the plainest images, and a note where A and B number k differently.
+
+    The columns of a sparse A are those stored, which are not k.
+    """
+    plain = next((one.labels for one in images if (one.operand, one.swizzle, one.major) == ("A", "none", "K")), None)
+    if plain is None:
+        return (), ()
+    bits = signature.operands["B"].bits
+    m_of, k_of = _panels(plain[0], ROW, bits)
+    n_of, k_of_b = _panels(operands["B"][0], COLUMN, bits)
+    if signature.sparsity is None and not np.array_equal(k_of, k_of_b):
+        return (), ("A and B in shared memory number k differently",)
+    named = {
+        "A": (m_of, ROW, k_of, CONTRACTED),
+        "B": (k_of_b, CONTRACTED, n_of, COLUMN),
+        "D": (m_of, ROW, n_of, COLUMN),
+    }
+    found = []
+    for name, (row_of, row, column_of, column) in named.items():
+        labels = operands[name]
+        pair = [row_of[labels[..., row]], column_of[labels[..., column]]]
+        found.append(Anchor("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
+    return tuple(found), ()
+
+
+def _panels(labels: Labels, axis: int, bits: int) -> tuple[Labels, Labels]:
+    """For the rows and for k of the plainest image, the number by place of each class."""
+    rows = len(labels) // (distinct(labels[:, CONTRACTED]) or 1)
+    across = _ROW * 8 // bits
+    place = np.arange(len(labels))
+    along = place // (across * rows) * across + place % across
+    return _names(labels[:, axis], place // across % rows), _names(labels[:, CONTRACTED], along)
+
+
+def _names(classes: Labels, numbers: Labels) -> Labels:
+    """Class -> its number, -1 where two places disagree; one entry more, the last, for the class -1."""
+    names = np.full(2 + max(int(classes.max(initial=-1)), 0), -1, np.int64)
+    names[classes] = numbers
+    names[classes[names[classes] != numbers]] = -1
+    names[-1] = -1
+    return names

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which probe an instruction gets, and the CUDA text of several instructions as one module."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from gpu_checks.kernels import copies, digit_coded, forms, mma, tcgen05
+
+if TYPE_CHECKING:
+    from isa_tables.signature import Signature
+
+GROUP = 16  # instructions that are compiled as one module: NVRTC's start-up is half the time of a small one
+COMMON = """\
+typedef unsigned int u32;
+typedef unsigned short u16;
+typedef unsigned long long u64;
+
+__device__ __forceinline__ float half(u32 bits) {
+  float x;
+  asm("{ .reg .b16 t; mov.b16 t, %1; cvt.f32.f16 %0, t; }" : "=f"(x) : "h"((u16)bits));
+  return x;
+}
+
+// Slot s is element s % VALUES of lane s / VALUES.
+template <int WORDS, int VALUES, int PER, int BITS, int WIDTH>
+__device__ __forceinline__ void one_hot(u32* words, u64 one, int slot, int lane) {
+  const int i = slot % VALUES;
+  const u64 held = slot / VALUES == lane ? one << (i % PER * BITS) : 0;
+  #pragma unroll
+  for (int w = 0; w < WORDS; ++w)
+    words[w] = w / WIDTH == i / PER ? (u32)(held >> (w % WIDTH * 32)) : 0;
+}
+"""
+
+_TEXTS: Mapping[str, tuple[Callable[[Signature], bool], Callable[[Signature, int], str]]] = MappingProxyType(
+    {
+        "pairs": (mma.fits, mma.text),
+        "codes": (forms.fits, digit_coded.text),
+        "moves": (copies.fits, copies.text),
+    }
+)
+_UNREAD = (tcgen05.fits, tcgen05.text)  # kernels that no probe reads yet
+
+
+def probe_of(signature: Signature) -> str | None:
+    """pairs, codes or moves: the kind of probe that can issue the instruction; None where there is none."""
+    return next((name for name, (fits, _) in _TEXTS.items() if fits(signature)), None)
+
+
+def has_kernels(signature: Signature) -> bool:
+    """Whether `module` has text for the instruction; that of `tcgen05` no probe reads, so that it is no kind of one."""
+    return probe_of(signature) is not None or tcgen05.fits(signature)
+
+
+def grouped(signatures: Sequence[Signature]) -> list[Sequence[Signature]]:
+    """The instructions in groups that are best compiled as one module: families together, which share kernels."""
+    kin = sorted(signatures, key=lambda s: (digit_coded.family_of(s), s.shape))
+    return [kin[start : start + GROUP] for start in range(0, len(kin), GROUP)]
+
+
+def module(signatures: Sequence[Signature]) -> str:
+    """One compilation unit for some instructions; the kernels of the n-th end in _n, those of family f in _f_form."""
+    own = (
+        text(signature, index)
+        for index, signature in enumerate(signatures)
+        for fits, text in (*_TEXTS.values(), _UNREAD)
+        if fits(signature)
+    )
+    shared = (digit_coded.family_text(family, f) for f, family in enumerate(digit_coded.families(signatures)))
+    return "".join([COMMON, *own, *shared])
+
+
+def kernel_hash(signature: Signature) -> str:
+    """SHA-256 of the text of one instruction's mma, by which its recordings are known to be made by them."""
+    return hashlib.sha256(module([signature]).encode()).hexdigest()

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A line of a recordings file: a JSON object whose last field is the digest of the text before it.
+
+The digest shows that a line was damaged or edited. It is no signature: whoever changes a line on purpose can write
+its digest anew.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+from gpu_checks.recordings_io.capabilities import mismatch
+
+_SIZE = 8  # bytes of a digest
+_FIELD, _END = ', "digest": "', '"}'
+_LENGTH = len(_FIELD) + 2 * _SIZE + len(_END)
+ANEW = "record it anew"
+
+
+class RecordingError(ValueError):
+    """A recording that cannot be read or be its instruction's; the message names the file and the line or mnemonic."""
+
+
+def with_digest(line: str) -> str:
+    """The text of a JSON object, with its digest as its last field."""
+    return line[:-1] + _field(line[:-1])
+
+
+def without_digest(line: str) -> str:
+    """The text of a JSON object as it was before it got its digest; ValueError where the digest is not there or wrong.
+
+    >>> without_digest(with_digest('{"a": 1}'))
+    '{"a": 1}'
+    """
+    check_end(line)
+    body = line[:-_LENGTH]
+    if line[-_LENGTH:] != _field(body):
+        raise ValueError(f"the digest is not that of the line, which was damaged or edited: {ANEW}")
+    return body + "}"
+
+
+def check_end(line: str) -> None:
+    """ValueError for a line that does not end where a digest does: whether the digest is right is not asked."""
+    if not (line.endswith(_END) and line[-_LENGTH:].startswith(_FIELD)):
+        raise ValueError(f"the line does not end with its digest (recordings had none before, or it was cut): {ANEW}")
+
+
+def _field(body: str) -> str:
+    return f"{_FIELD}{blake2b(body.encode(), digest_size=_SIZE).hexdigest()}{_END}"
+
+
+def parsed(line: str) -> dict[str, Any]:
+    """The fields of a line but its digest, which is checked; ValueError for anything that is no such line."""
+    text = without_digest(line)
+    try:
+        value = json.loads(text, object_pairs_hook=_once)
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise ValueError("not a JSON object")
+    return value
+
+
+def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each line of a file that has no header: its number, and its fields but the schema and the digest."""
+    for number, line in enumerate(text_of(path), 1):
+        try:
+            fields = parsed(line)
+            if (found := fields.pop("schema", None)) != schema:
+                raise ValueError(f"schema is {found!r}, not {schema}")
+        except ValueError as error:
+            raise RecordingError(f"{path}:{number}: {error}") from error
+        yield number, fields
+
+
+def files(place: Path) -> list[Path]:
+    """The recordings files of a folder, or the one that is named; RecordingError where there is neither."""
+    if not place.exists():
+        raise RecordingError(f"{place}: no such file or folder")
+    return sorted(place.glob("*.jsonl")) if place.is_dir() else [place]
+
+
+def text_of(path: Path, largest: int = 16 * 2**20) -> list[str]:
+    """The lines of a file; RecordingError for one that is no text, cannot be opened, is larger or has a line cut."""
+    try:
+        if (size := path.stat().st_size) > largest:
+            raise RecordingError(f"{path}: {size} bytes, more than {largest}")
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise RecordingError(f"{path}: cannot be read: {error}") from error
+    lines = text.splitlines()
+    if text and not text.endswith("\n"):
+        why = "the last line does not end: it was cut, or is still being written"
+        raise RecordingError(f"{path}:{len(lines)}: {why}: {ANEW}")
+    return lines
+
+
+def check_gpu(gpu: str, sm: str) -> None:
+    """ValueError for a GPU that cannot have that architecture."""
+    if why := mismatch(gpu, sm):
+        raise ValueError(why)
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object whose keys each stand once: of two tables under one name only one could be meant."""
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key stands twice")
+    return found

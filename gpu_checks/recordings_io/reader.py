@@ -1,0 +1,301 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings read from files: JSON Lines, one file per GPU and instruction family, as `gpu_checks/recordings_io/writer.py` writes it.
+
+    {"schema": 4, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
+    {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, ...]}
+    {"images": "<id>", "of": [[operand, swizzle, major, lbo, sbo, "<id of a table>"], ...]}
+    {"mnemonic": ..., "A": "<id>", "B": "<id>", "D": "<id>", "passthrough": "<id>", "images": "<id>", ...}
+    {"move": ..., "places": "<id>", ...}
+
+A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
+JSON, and so is that of a list of images. `gpu_checks/recordings_io/run_length.py` says how a column is written. Lines after the
+first may stand in any order and are read only when their mnemonic is asked for. Each line ends with its digest
+(`gpu_checks/recordings_io/lines.py`): that it has one is checked when the file is opened, that it is right when the line is read.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import chain
+from math import prod
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_checks.model import Anchor, Controls, Image, Labels, Metadata, Move, Recording
+from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu, files, parsed, text_of
+from gpu_checks.recordings_io.run_length import entries
+from gpu_checks.recordings_io.writer import CONTROLS, HOST, OPERANDS, SCHEMA, identity
+
+SHIPPED = Path(__file__).parent / "recordings"
+
+_HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc"), str)
+_LINE: Mapping[str, type] = {
+    **dict.fromkeys(("mnemonic", "A", "B", "D", "passthrough", "probe", "hash", "sass", "kernel_hash", "date"), str),
+    "anchors": list,
+    "images": str,
+    "metadata": dict,
+    "controls": dict,
+    "pairs": int,
+    "exceptions": list,
+    "emulated": bool,
+}
+_MOVE: Mapping[str, type] = {
+    **dict.fromkeys(("move", "places", "sass", "kernel_hash", "date"), str),
+    "trials": int,
+    "exceptions": list,
+    "emulated": bool,
+}
+_OPTIONAL = frozenset({"controls", "emulated", "images", "metadata"})
+_START = re.compile(r'\{"(mnemonic|move|table|images)": ?"([^"\\]+)"')
+_ROOM = 2**18  # labels of a table
+
+
+def recordings(*extra: Path | str) -> Recordings:
+    """The shipped recordings and those in other files or folders, by mnemonic; read when looked up.
+
+    Raises RecordingError for a place that is not there and a folder that has no recordings, at once; for a file that is
+    no recording, or in which a line is cut, with the first look; for any other bad line when it is needed.
+    """
+    given = {place: files(place) for place in map(Path, extra)}
+    for place in (place for place, found in given.items() if not found):
+        raise RecordingError(f"{place}: no recordings (*.jsonl) are in this folder")
+    return Recordings(tuple(map(_File, chain(files(SHIPPED), *given.values()))))
+
+
+@dataclass(frozen=True)
+class Recordings(Mapping[str, tuple[Recording, ...]]):
+    """Mnemonic -> its recordings, one per file that has it."""
+
+    files: tuple[_File, ...]
+
+    def read_all(self) -> None:
+        """Check every line's digest, of tables that nobody refers to as well. RecordingError for a wrong one."""
+        for file in self.files:
+            for number in range(1, len(file.lines) + 1):
+                file.parse(number)
+
+    @property
+    def moves(self) -> Mapping[str, tuple[Move, ...]]:
+        """Mnemonic of a matrix move -> its recordings, likewise."""
+        return Moves(self.files)
+
+    def __getitem__(self, mnemonic: str) -> tuple[Recording, ...]:
+        found = tuple(file.recording(mnemonic) for file in self.files if mnemonic in file.index["mnemonic"])
+        if not found:
+            raise KeyError(mnemonic)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({name for file in self.files for name in file.index["mnemonic"]}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+@dataclass(frozen=True)
+class Moves(Mapping[str, tuple[Move, ...]]):
+    """Mnemonic of a matrix move -> its recordings, one per file that has it."""
+
+    files: tuple[_File, ...]
+
+    def __getitem__(self, mnemonic: str) -> tuple[Move, ...]:
+        found = tuple(file.move(mnemonic) for file in self.files if mnemonic in file.index["move"])
+        if not found:
+            raise KeyError(mnemonic)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({name for file in self.files for name in file.index["move"]}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+@dataclass(frozen=True)
+class _File:
+    """One file, its lines found by key, parsed and checked one at a time."""
+
+    source: Path
+    cache: dict[str, Labels] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def lines(self) -> list[str]:
+        return text_of(self.source)
+
+    @cached_property
+    def header(self) -> dict[str, Any]:
+        head = self.parse(1) if self.lines else {}
+        if head.get("schema") != SCHEMA:
+            raise self.bad(1, f"schema is {head.get('schema')!r}, not {SCHEMA}")
+        self.check(1, head, {"schema": int, **_HEADER, "premises": dict})
+        try:
+            check_gpu(head["gpu"], head["sm"])
+        except ValueError as error:
+            raise self.bad(1, str(error)) from error
+        return head
+
+    @cached_property
+    def index(self) -> dict[str, dict[str, int]]:
+        """For tables, lists of images, mnemonics and moves: name -> line number."""
+        found: dict[str, dict[str, int]] = {"mnemonic": {}, "move": {}, "table": {}, "images": {}}
+        if self.header:
+            for number, text in enumerate(self.lines[1:], 2):
+                start = _START.match(text)
+                if start is None:
+                    raise self.bad(number, "starts with neither a mnemonic, a move, a table nor images")
+                try:
+                    check_end(text)
+                except ValueError as error:
+                    raise self.bad(number, str(error)) from error
+                if start[2] in found[start[1]]:
+                    raise self.bad(number, f"{start[1]} {start[2]} stands twice")
+                found[start[1]][start[2]] = number
+        return found
+
+    def bad(self, number: int, what: str) -> RecordingError:
+        return RecordingError(f"{self.source}:{number}: {what}")
+
+    def parse(self, number: int) -> dict[str, Any]:
+        try:
+            return parsed(self.lines[number - 1])
+        except ValueError as error:
+            raise self.bad(number, str(error)) from error
+
+    def check(self, number: int, line: Mapping[str, Any], want: Mapping[str, type]) -> None:
+        for key, kind in want.items():
+            if key not in line:
+                raise self.bad(number, f"{key} is missing")
+            empty = line[key] is None and key in _OPTIONAL
+            if not empty and type(line[key]) is not kind:
+                raise self.bad(number, f"{key} is {line[key]!r}, not {kind.__name__}")
+        for key in line.keys() - want.keys():
+            raise self.bad(number, f"unknown key {key}")
+
+    def table(self, number: int, name: object) -> Labels:
+        """The labels that a line refers to."""
+        if not isinstance(name, str) or name not in self.index["table"]:
+            raise self.bad(number, f"table {name!r} is not in the file")
+        if name not in self.cache:
+            self.cache[name] = self._read_table(self.index["table"][name])
+        return self.cache[name]
+
+    def _read_table(self, number: int) -> Labels:
+        line = self.parse(number)
+        self.check(number, line, {"table": str, "shape": list, "columns": list})
+        shape, columns = line["shape"], line["columns"]
+        if not (len(shape) == 2 and all(type(x) is int and 0 < x for x in shape) and prod(shape) <= _ROOM and columns):
+            raise self.bad(number, f"shape is {shape!r} in {len(columns)} columns, not lanes and values")
+        size = shape[0] * shape[1]
+        full = []
+        for place, column in enumerate(columns):
+            try:
+                full.append(entries(column, size))
+            except ValueError as error:
+                raise self.bad(number, f"column {place} {error}") from error
+        self.named(number, line["table"], {"shape": shape, "columns": columns})
+        labels = np.stack(full, axis=-1, dtype=np.int32, casting="same_kind").reshape(*shape, len(columns))
+        labels.setflags(write=False)
+        return labels
+
+    def named(self, number: int, name: str, body: Mapping[str, Any]) -> None:
+        """Hold a line's id to its content."""
+        if name != identity(body):
+            raise self.bad(number, f"{name} has the content of {identity(body)}")
+
+    def move(self, mnemonic: str) -> Move:
+        """Read one move's line and its table."""
+        number = self.index["move"][mnemonic]
+        line = self.parse(number)
+        self.check(number, line, _MOVE)
+        places = self.labels(number, line["places"], 2)
+        return Move(
+            mnemonic=mnemonic,
+            places=places,
+            exceptions=tuple(map(str, line["exceptions"])),
+            **{key: self.header[key] for key in HOST},
+            **{key: line[key] for key in ("trials", "sass", "emulated", "kernel_hash", "date")},
+            file=str(self.source),
+            line=number,
+        )
+
+    def recording(self, mnemonic: str) -> Recording:
+        """Read one mnemonic's line and its tables."""
+        number = self.index["mnemonic"][mnemonic]
+        line = self.parse(number)
+        self.check(number, line, _LINE)
+        operands = {name: self.labels(number, line[name], 4) for name in OPERANDS}
+        slots = {name: labels.size // 4 for name, labels in operands.items()}
+        if line["pairs"] != slots["A"] * slots["B"]:
+            raise self.bad(number, f"pairs is {line['pairs']}, the labels make {slots['A'] * slots['B']}")
+        passthrough = self.labels(number, line["passthrough"], 1)[..., 0]
+        if (passthrough >= slots["D"]).any():
+            raise self.bad(number, f"passthrough names a D slot beyond {slots['D'] - 1}")
+        head = self.header
+        return Recording(
+            mnemonic=mnemonic,
+            operands=operands,
+            passthrough=passthrough,
+            anchors=tuple(self._anchors(number, line["anchors"])),
+            controls=self._controls(number, line["controls"]),
+            exceptions=tuple(map(str, line["exceptions"])),
+            images=tuple(self._images(number, line["images"])),
+            metadata=self._metadata(number, line["metadata"], operands["A"].shape[:2]),
+            **{key: head[key] for key in HOST},
+            **{key: line[key] for key in ("pairs", "probe", "hash", "sass", "emulated", "kernel_hash", "date")},
+            file=str(self.source),
+            line=number,
+        )
+
+    def labels(self, number: int, name: object, width: int) -> Labels:
+        labels = self.table(number, name)
+        if labels.shape[-1] != width:
+            raise self.bad(number, f"table {name} has {labels.shape[-1]} columns, not {width}")
+        return labels
+
+    def _anchors(self, number: int, given: Sequence[Any]) -> Iterator[Anchor]:
+        premises = self.header["premises"]
+        for one in given:
+            known = isinstance(one, list) and list(map(type, one)) == [str] * 4
+            if not (known and one[1] in OPERANDS and one[3] in premises):
+                raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
+            yield Anchor(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
+
+    def _images(self, number: int, name: str | None) -> Iterator[Image]:
+        if name is None:
+            return
+        if name not in self.index["images"]:
+            raise self.bad(number, f"images {name!r} are not in the file")
+        number = self.index["images"][name]
+        line = self.parse(number)
+        self.check(number, line, {"images": str, "of": list})
+        self.named(number, name, {"of": line["of"]})
+        for one in line["of"]:
+            if not (isinstance(one, list) and list(map(type, one)) == [str, str, str, int, int, str]):
+                raise self.bad(number, f"images: {one!r} is not an operand, a swizzle, a major, two offsets, a table")
+            operand, swizzle, major, lbo, sbo, name = one
+            yield Image(operand, swizzle, major, lbo, sbo, self.labels(number, name, 4))
+
+    def _metadata(self, number: int, given: Mapping[str, Any] | None, shape: tuple[int, ...]) -> Metadata | None:
+        if given is None:
+            return None
+        self.check(number, given, {"kept": dict, "rulers": dict, "words": int})
+        parts = []
+        for part, width in (("kept", 1), ("rulers", 2)):
+            if not all(key.isdecimal() for key in given[part]):
+                raise self.bad(number, f"metadata: {part} has keys that are no numbers")
+            tables = {int(key): self.labels(number, name, width) for key, name in given[part].items()}
+            if any(labels.shape[:2] != shape for labels in tables.values()):
+                raise self.bad(number, f"metadata: {part} has a table of another shape than A")
+            parts.append(tables)
+        return Metadata({key: labels[..., 0] for key, labels in parts[0].items()}, parts[1], given["words"])
+
+    def _controls(self, number: int, given: Mapping[str, Any] | None) -> Controls | None:
+        if given is None:
+            return None
+        self.check(number, given, dict.fromkeys(CONTROLS, int))
+        return Controls(**given)

@@ -1,0 +1,188 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a recording can be of its instruction: what the probe of that instruction always writes has to be there.
+
+A file can be cut short, mended by hand or take the place of another, and still be well formed. What is asked here
+follows from the signature alone: how many lanes and values each operand has, that each element is somewhere, that
+every label is a number of the tile's. Whether the labels are those that were observed say `lost` and, of many at once,
+`rebuilt.lossy`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
+from math import prod
+from pathlib import Path
+
+import numpy as np
+
+from gpu_checks.inference import reconstructed
+from gpu_checks.inference.sparse import FIELDS
+from gpu_checks.kernels import copies, tensor_memory
+from gpu_checks.kernels.forms import forms, plain_form
+from gpu_checks.kernels.mma import spare
+from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
+from gpu_checks.kernels.packing import held
+from gpu_checks.kernels.smem_matrix import MAJORS, SWIZZLES
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Image, Labels, Metadata, Move, Recording
+from gpu_checks.recordings_io.lines import RecordingError
+from gpu_checks.recordings_io.reader import SHIPPED
+from isa_tables.signature import Fragment, Signature, mnemonics
+from isa_tables.signature import signature as look_up
+
+_AXES: Mapping[str, tuple[int, ...]] = {
+    "A": (ROW, CONTRACTED, PRODUCT),
+    "B": (COLUMN, CONTRACTED, PRODUCT),
+    "D": (ROW, COLUMN, PRODUCT),
+}
+_OF_MOVE = 32  # lanes
+
+
+class StaleRecording(UserWarning):
+    """A recording was made by kernels of another text than its instruction has today."""
+
+
+def misfit(recording: Recording | Move, signature: Signature) -> str:
+    """The first thing in a recording that the instruction's probe cannot have written; empty where there is none.
+
+    One that is not sound is heard by nobody, and may hold anything.
+    """
+    if not recording.sound:
+        return ""
+    found = _of_move(recording, signature) if isinstance(recording, Move) else _of_product(recording, signature)
+    return next(found, "") or _of_kernel(recording, signature)
+
+
+def hold(recording: Recording | Move, signature: Signature) -> None:
+    """RecordingError for a recording that is a misfit, with its file and its mnemonic."""
+    if why := misfit(recording, signature):
+        raise RecordingError(f"{recording.file}: {recording.mnemonic}: {why}")
+
+
+def is_stale(recording: Recording | Move, signature: Signature) -> bool:
+    """Whether it was made by kernels of another text than the instruction has today.
+
+    What the GPU did then is as true as it was; that it answers today's questions was not tried.
+    """
+    return recording.kernel_hash != kernel_hash(signature)
+
+
+def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
+    """By its kernels an instruction's recording is told from that of another, also of one that deals alike."""
+    other = _made_by().get(recording.kernel_hash) if is_stale(recording, signature) else None
+    return f"kernel_hash is that of the kernels of {other}" if other else ""
+
+
+@cache
+def _made_by() -> Mapping[str, str]:
+    """Hash of kernels -> the instruction; asked for where a recording has not its own instruction's."""
+    return {kernel_hash(one): one.mnemonic for one in map(look_up, mnemonics("*")) if has_kernels(one)}
+
+
+def stale_notice(file: str | Path, mnemonics: Sequence[str]) -> str:
+    """What is said of the stale recordings of a file."""
+    more = f" and {len(mnemonics) - 1} more" if len(mnemonics) > 1 else ""
+    return f"{file}: {mnemonics[0]}{more}: recorded by kernels of another text than today's: record it anew"
+
+
+def foreign(recording: Recording | Move) -> bool:
+    """Whether it was read from a file that is not one of ours, which the tests hold to their instructions."""
+    return bool(recording.file) and Path(recording.file).parent != SHIPPED
+
+
+def lost(recording: Recording | Move) -> str:
+    """What was lost of a sound recording's table, of which only the hash was kept; empty where nothing was."""
+    if isinstance(recording, Move) or not recording.sound or reconstructed.hash_of(recording) == recording.hash:
+        return ""
+    return "the labels do not rebuild the table that was observed"
+
+
+def _of_move(move: Move, signature: Signature) -> Iterator[str]:
+    if probe_of(signature) != "moves":
+        yield "the instruction moves no matrices"
+        return
+    shape = (_OF_MOVE, 4 * copies.registers(signature).regs, 2)
+    if move.places.shape != shape:
+        yield f"places have the shape {move.places.shape}, the instruction's {shape}"
+    elif (move.places < 0).any() or len(np.unique(move.places.reshape(-1, 2), axis=0)) < prod(shape[:2]):
+        yield "bytes of registers have no place, or share one"
+    elif not tensor_memory.fits(signature):
+        size = copies.ROW if "P" in signature.operands else shape[1]
+        if (move.places >= (_OF_MOVE, size)).any():
+            yield f"a place lies outside {_OF_MOVE} lanes of {size} bytes"
+
+
+def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
+    kind, seats = probe_of(signature), held(plain_form(signature))
+    if recording.probe != kind:
+        yield f"probe is {recording.probe!r}, the instruction's is {kind!r}"
+        return
+    for name in ("A", "B", "D"):
+        shape = (seats[name][0], seats[name][1].values)
+        if recording.operands[name].shape[:2] != shape:
+            yield f"{name} has {recording.operands[name].shape[:2]} lanes and values, the instruction {shape}"
+            return
+        yield from _unnamed(recording.operands[name], name, signature)
+    lanes, c = seats["C"]
+    if recording.passthrough.shape != (lanes, c.values):
+        yield f"passthrough has {recording.passthrough.shape} lanes and values, the instruction's C {(lanes, c.values)}"
+    elif sorted(recording.passthrough.ravel().tolist()) != list(range(lanes * c.values)):
+        yield "passthrough is not each element of D once"
+    if recording.controls is not None and recording.controls.trials < 1:
+        yield "the controls are of no trial"
+    for anchor in recording.anchors:
+        yield from _of_anchor(anchor, *seats[anchor.operand])
+    for image in recording.images:
+        yield from _of_image(image, signature)
+    yield from _of_metadata(recording.metadata, signature)
+
+
+def _unnamed(labels: Labels, name: str, signature: Signature) -> Iterator[str]:
+    """Elements without a label, but for copies that are never read, and labels beyond the tile."""
+    axes = list(_AXES[name])
+    named = labels[..., axes]
+    read = (named >= 0).all(axis=-1)
+    if not read.all() and (name not in spare(signature) or not read.any() or (labels[~read] >= 0).any()):
+        yield f"{int((~read).sum())} elements of {name} have no label"
+    limits = np.array([(*signature.shape, signature.products)[axis if axis != PRODUCT else -1] for axis in axes])
+    if (named >= limits).any():
+        yield f"labels of {name} lie outside {tuple(limits.tolist())}"
+
+
+def _of_anchor(anchor: Anchor, lanes: int, fragment: Fragment) -> Iterator[str]:
+    what = f"the anchor {anchor.name} of {anchor.operand} has labels"
+    if anchor.labels.shape != (lanes, fragment.values, 2):
+        yield f"{what} of the shape {anchor.labels.shape}"
+    elif (anchor.labels >= fragment.extent).any():
+        yield f"{what} outside {fragment.extent}"
+
+
+def _of_image(image: Image, signature: Signature) -> Iterator[str]:
+    what = f"the image {image.operand} {image.major}-major {image.swizzle}"
+    fragments = [form.signature.operands.get(image.operand) for form in forms(signature)]
+    fragment = next((one for one in fragments if one is not None and one.space == "smem"), None)
+    if fragment is None or image.swizzle not in SWIZZLES or image.major not in MAJORS:
+        yield f"{what} is none of the instruction's"
+    elif min(image.lbo, image.sbo) < 0 or len(image.labels) != 1:
+        yield f"{what} has offsets {image.lbo} and {image.sbo} and {len(image.labels)} lanes"
+    else:
+        mn, k = image.labels[0][:, ROW if image.operand == "A" else COLUMN], image.labels[0][:, CONTRACTED]
+        mn, k = mn[there := (mn >= 0) & (k >= 0)], k[there]
+        extent = (signature.shape[0 if image.operand == "A" else 1], signature.shape[2])
+        inside = (mn < extent[0]).all() and (k < extent[1]).all() and len(k) == prod(fragment.extent)
+        if not inside or np.bincount(mn * np.int64(extent[1]) + k).max(initial=0) > 1:
+            yield f"{what} does not hold each element once"
+
+
+def _of_metadata(metadata: Metadata | None, signature: Signature) -> Iterator[str]:
+    if (metadata is None) != (signature.sparsity is None):
+        yield "metadata are there" if metadata else "metadata are missing"
+    if metadata is None:
+        return
+    if not metadata.kept or not metadata.rulers:
+        yield "metadata: no pattern or no selector was recorded"
+    if any(((k < 0) | (k >= signature.shape[2])).any() for k in metadata.kept.values()):
+        yield f"metadata: a k lies outside {signature.shape[2]}"
+    limits = (signature.lanes, FIELDS)
+    if any(((ruler < 0) | (ruler >= limits)).any() for ruler in metadata.rulers.values()):
+        yield f"metadata: a ruler lies outside {limits[0]} lanes of {limits[1]} fields"

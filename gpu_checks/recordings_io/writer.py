@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Recordings as the lines that are kept of them; `gpu_checks/recordings_io/reader.py` shows the file and reads it.
+
+A page is one recording, written where it was made: far smaller than its labels, most of which repeat.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gpu_checks.model import Image, Labels, Metadata, Move, Recording
+from gpu_checks.recordings_io.lines import with_digest
+from gpu_checks.recordings_io.run_length import written
+
+SCHEMA = 4
+OPERANDS = ("A", "B", "D")
+CONTROLS = ("trials", "product", "relabelled", "rotated")
+HOST = ("gpu", "sm", "driver", "cuda", "nvrtc")
+_KEEP = 16  # characters of an id
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """The line of one recording, and the lines that it refers to."""
+
+    mnemonic: str
+    host: Mapping[str, str]  # the GPU and its software
+    line: str
+    tables: Mapping[str, str]  # id -> line: tables and lists of images
+    premises: Mapping[str, str]  # id -> text
+
+
+def page(recording: Recording | Move) -> Page:
+    """A recording as its lines."""
+    tables: dict[str, str] = {}
+    premises: dict[str, str] = {}
+    line = json.dumps(_line(recording, tables, premises))
+    host = {key: getattr(recording, key) for key in HOST}
+    return Page(recording.mnemonic, host, line, tables, premises)
+
+
+def write(folder: Path, family: str, pages: Iterable[Page]) -> Path:
+    """Write the pages of one GPU and family as one file, in the order of their mnemonics."""
+    found = sorted(pages, key=lambda one: one.mnemonic)
+    host = found[0].host
+    tables, premises = (
+        {k: v for one in found for k, v in getattr(one, part).items()} for part in ("tables", "premises")
+    )
+    head = json.dumps({"schema": SCHEMA, "family": family, **host, "premises": dict(sorted(premises.items()))})
+    name = re.sub(r"[^a-z0-9]+", "_", f"{host['gpu']} {family}".lower())
+    path = folder / f"{name}.jsonl"
+    lines = [head, *sorted(tables.values()), *(one.line for one in found)]
+    path.write_text("".join(with_digest(line) + "\n" for line in lines), "utf-8")
+    return path
+
+
+def identity(body: Mapping[str, Any]) -> str:
+    """The id of a table, a list of images or a premise: the start of the SHA-256 of its JSON."""
+    import hashlib  # loads OpenSSL: not for those who only open the recordings
+
+    text = json.dumps(body, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()[:_KEEP]
+
+
+def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[str, str]) -> dict[str, Any]:
+    common = {"exceptions": list(recording.exceptions)}
+    common |= {key: getattr(recording, key) for key in ("sass", "emulated", "kernel_hash", "date")}
+    if isinstance(recording, Move):
+        places = _keep(recording.places, tables)
+        return {"move": recording.mnemonic, "places": places, "trials": recording.trials, **common}
+    anchors = []
+    for anchor in recording.anchors:
+        premise = identity({"premise": anchor.premise})
+        premises[premise] = anchor.premise
+        anchors.append([anchor.name, anchor.operand, _keep(anchor.labels, tables), premise])
+    return {
+        "mnemonic": recording.mnemonic,
+        **{name: _keep(recording.operands[name], tables) for name in OPERANDS},
+        "passthrough": _keep(recording.passthrough[..., None], tables),
+        "anchors": anchors,
+        "images": _keep_images(recording.images, tables) if recording.images else None,
+        "metadata": recording.metadata and _told(recording.metadata, tables),
+        "controls": recording.controls and {key: getattr(recording.controls, key) for key in CONTROLS},
+        **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
+        **common,
+    }
+
+
+def _told(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
+    return {
+        "kept": {str(key): _keep(labels[..., None], tables) for key, labels in metadata.kept.items()},
+        "rulers": {str(key): _keep(labels, tables) for key, labels in metadata.rulers.items()},
+        "words": metadata.words,
+    }
+
+
+def _keep(labels: Labels, tables: dict[str, str]) -> str:
+    """Put an array among the tables, unless it is there; its id."""
+    columns = [written(column) for column in np.array(labels.reshape(-1, labels.shape[-1]).T, "<i4", order="C")]
+    return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
+
+
+def _keep_images(images: Sequence[Image], tables: dict[str, str]) -> str:
+    """Likewise a list of images."""
+    rows = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in images]
+    return _put("images", {"of": rows}, tables)
+
+
+def _put(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:
+    name = identity(body)
+    if name not in tables:
+        tables[name] = json.dumps({kind: name, **body}, separators=(",", ":")).replace('":', '": ', 1)
+    return name

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `gpu_checks.probe` says of a recording, put together where it was made: its labels stay there."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gpu_checks.model import Move, Recording
+from gpu_checks.record import record
+from gpu_checks.recordings_io.writer import Page, page
+from gpu_checks.worker import Bench
+from isa_tables.signature import Signature
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One recording in a few words, and the lines that are kept of it if any are."""
+
+    mnemonic: str
+    sound: bool
+    emulated: bool | None
+    sass: str
+    pairs: int  # of one element of A and one of B; of a move none
+    extent: str  # what was looked at, in words
+    objections: tuple[str, ...]
+    page: Page | None
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A job of the worker: record an instruction, and tell what was found."""
+
+    signature: Signature
+    trials: int
+    seed: int
+    keep: bool  # whether there is to be a page
+
+    def on(self, bench: Bench) -> Finding:
+        """The finding."""
+        found = record(bench.machine, self.signature, bench.landmarks, self.trials, self.seed)
+        pairs = found.pairs if isinstance(found, Recording) else 0
+        return Finding(
+            found.mnemonic,
+            found.sound,
+            found.emulated,
+            found.sass,
+            pairs,
+            f"{pairs} pairs" if isinstance(found, Recording) else f"{found.places.size // 2} bytes",
+            tuple(_objections(found)),
+            page(found) if self.keep else None,
+        )
+
+
+def _objections(recording: Recording | Move) -> Iterator[str]:
+    yield from recording.exceptions
+    if isinstance(recording, Move):
+        return
+    controls = recording.controls
+    if controls is None:
+        yield "the labels are not complete: nothing could be multiplied through them"
+    elif not controls.hold:
+        yield (
+            f"controls: {controls.product} wrong elements through the labels (want 0), {controls.relabelled} "
+            f"when renamed (want 0), {controls.rotated} when rotated (want some)"
+        )

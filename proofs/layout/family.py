@@ -1,0 +1,285 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Claims about a family of layouts at once: extents and strides are products of numbers and parameters n >= 1.
+
+Two arguments. Mixed radix, as in `certificate`, reads the same when the radices are products of parameters: a numeral
+with digits below s_0, s_1, ... is unique whatever the s_i are. Equality with a formula is left to the solver, over
+unbounded integers, where the problem stays linear; where it does not, the answer is unknown.
+
+>>> n = Size(1, ("n",))
+>>> C = FamilyLayout(((Size(4), Size(128)), (Size(8), Size(1)), (Size(4), Size(16))),
+...                  ((Size(2), Size(64)), (Size(2), Size(8)), (n, Size(512))))
+>>> digits(C, Size(64) * (Size(8) * n)).copies
+1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import prod
+from time import perf_counter
+from typing import TypeAlias
+
+from layouts import Layout
+from proofs.errors import EngineError, ProblemError, TermError
+from proofs.layout.modes import Modes, modes, size, value
+from proofs.layout.operand import Locate
+from proofs.smt.engine import Session, Solver, engine
+from proofs.smt.outcome import BUDGET, Outcome
+from proofs.smt.script import Script, conjunction
+from proofs.smt.sexpr import render
+from proofs.smt.term import Condition, Term
+
+UNBOUNDED = 1 << 1024
+"""Upper end of the interval of a term that has none: over the integers, intervals only tell what is negative."""
+SEARCHED = 64
+"""Counterexamples are sought with parameters up to this number before any other."""
+TOLD = frozenset({"thread", "value", "replica", "lane", "element", "x", "y"})
+"""What a counterexample tells besides its parameters, by name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """A product of a number and parameters: 8*n is Size(8, ("n",))."""
+
+    factor: int
+    names: tuple[str, ...] = ()  # sorted, with repetition
+
+    def __mul__(self, other: Size) -> Size:
+        return Size(self.factor * other.factor, tuple(sorted(self.names + other.names)))
+
+    def at(self, params: Mapping[str, int]) -> int:
+        """The number that it is for these parameters."""
+        return self.factor * prod(params[name] for name in self.names)
+
+    def __str__(self) -> str:
+        return "*".join([str(self.factor)] * (self.factor != 1 or not self.names) + list(self.names))
+
+
+SizeMode: TypeAlias = tuple[Size, Size]  # extent, stride
+
+
+@dataclass(frozen=True, slots=True)
+class FamilyLayout:
+    """A (thread, value) layout as flat modes of its two halves, leftmost first."""
+
+    thread: tuple[SizeMode, ...]
+    value: tuple[SizeMode, ...]
+
+    def names(self) -> list[str]:
+        """The parameters, sorted."""
+        return sorted({name for mode in (*self.thread, *self.value) for part in mode for name in part.names})
+
+    def at(self, params: Mapping[str, int]) -> tuple[Modes, Modes]:
+        """The modes of one member."""
+        thread, values = ([(s.at(params), d.at(params)) for s, d in half] for half in (self.thread, self.value))
+        return tuple(thread), tuple(values)
+
+
+@dataclass(frozen=True, slots=True)
+class Digits:
+    """Why every element of 0 .. size-1 is held exactly `copies` times, for all parameters."""
+
+    copies: int
+    steps: tuple[SizeMode, ...]  # by increasing stride, each stride the product of the extents before it
+
+
+def total(sizes: Iterable[Size]) -> Size:
+    """The product of sizes."""
+    result = Size(1)
+    for one in sizes:
+        result = result * one
+    return result
+
+
+def digits(layout: FamilyLayout, elements: Size) -> Digits | None:
+    """The certificate by mixed radix for all parameters; None when there is none of this form.
+
+    The modes of stride 0 repeat everything, a fixed number of times; the others must be the digits of a numeral.
+    """
+    flat = [mode for mode in (*layout.thread, *layout.value) if mode[0] != Size(1)]
+    repeated = total(s for s, d in flat if d.factor == 0)
+    left = [mode for mode in flat if mode[1].factor != 0]
+    radix, steps = Size(1), []
+    while left:
+        found = next((mode for mode in left if mode[1] == radix), None)
+        if found is None:
+            return None
+        left.remove(found)
+        steps.append(found)
+        radix = radix * found[0]
+    if radix != elements or repeated.names:
+        return None
+    return Digits(repeated.factor, tuple(steps))
+
+
+def in_order(layout: FamilyLayout) -> bool:
+    """Whether L(thread, value) = value for all parameters: each stride is the product of the extents before it."""
+    radix = Size(1)
+    for extent, stride in layout.value:
+        if extent != Size(1) and stride != radix:
+            return False
+        radix = radix * extent
+    return all(stride.factor == 0 or extent == Size(1) for extent, stride in layout.thread)
+
+
+@dataclass(frozen=True, slots=True)
+class Equality:
+    """The claim that a family of layouts equals a formula: at every thread t, replica q, value v and parameter.
+
+    locate(thr(t) + rep(q), v) = (x, y), with x and y in the extents and x + extent[0] * y = L(t, v).
+    It is posed when the layout has the threads of `thr`, as many in every member, and no mode is empty.
+    """
+
+    title: str
+    layout: FamilyLayout
+    extent: tuple[Size, Size]
+    thr: Layout
+    rep: Layout
+    locate: Locate
+
+    def facts(self, point: Mapping[str, int]) -> dict[str, int] | None:
+        """What disagrees at a point, in plain Python; None where nothing does."""
+        thread, values = self.layout.at(point)
+        rows, columns = (extent.at(point) for extent in self.extent)
+        element = value(thread, point["thread"]) + value(values, point["value"])
+        lane = value(modes(self.thr), point["thread"]) + value(modes(self.rep), point["replica"])
+        x, y = self.locate(lane, point["value"])
+        if 0 <= x < rows and 0 <= y < columns and x + rows * y == element:
+            return None
+        return {**point, "lane": lane, "element": element, "x": int(x), "y": int(y)}
+
+
+def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """Prove or refute an equality for all parameters at once; unknown where it is not posed, or not linear.
+
+    Raises EngineError when the solver's counterexample is none in plain Python.
+    """
+    start = perf_counter()
+    try:
+        text, names = _posed(claim)
+    except (ProblemError, TermError) as error:
+        return Outcome("unknown", "none", None, None, None, "", 0, engine(), perf_counter() - start, str(error))
+    session = Session(text, budget, solver)
+    status, reason = session.check()
+    model = _refutation(claim, session, names) if status == "sat" else None
+    return Outcome(
+        status=status,
+        method=f"integers, for every {', '.join(_parameters(claim)) or 'member'} >= 1",
+        model=model,
+        bad=None,
+        unique=None,
+        smt=text + "(check-sat)\n",
+        rlimit=session.spent,
+        engine=engine(),
+        seconds=perf_counter() - start,
+        reason=reason,
+    )
+
+
+def symbol(name: str) -> str:
+    """A parameter's name in a script, where `and`, `true` or `lane` mean something else."""
+    return f"param.{name}"
+
+
+class Parametric(Script):
+    """A script over unbounded integers, with variables below a product of parameters."""
+
+    def __init__(self) -> None:
+        super().__init__(None)
+
+    def parameter(self, name: str) -> None:
+        """A symbolic integer from 1."""
+        self._lines += [f"(declare-const {symbol(name)} Int)", f"(assert (<= 1 {symbol(name)}))"]
+
+    def product(self, one: Size) -> Term:
+        """A size as a term; raises ProblemError when two parameters are multiplied."""
+        if len(one.names) > 1:
+            raise ProblemError(f"{one} is not linear")
+        if not one.names:
+            return self.term(one.factor)
+        return Term(symbol(one.names[0]), 1, UNBOUNDED, None) * one.factor
+
+    def below(self, name: str, limit: Term) -> Term:
+        """A symbolic integer in [0, limit)."""
+        term = Term(name, 0, UNBOUNDED, None)
+        self._lines.append(f"(declare-const {name} Int)")
+        self.require((term >= 0) & (term < limit))
+        return term
+
+    def require(self, condition: Condition) -> None:
+        """An assumption."""
+        self._lines.append(f"(assert {render(condition.expr)})")
+
+    def split(self, index: Term, flat: tuple[SizeMode, ...], stem: str) -> Term:
+        """The image of an index under some modes, by digits of its own that are tied to it."""
+        radix, number, image = Size(1), self.term(0), self.term(0)
+        for position, (extent, stride) in enumerate(flat):
+            digit = self.below(f"{stem}.{position}", self.product(extent))
+            if radix.names or stride.names:
+                raise ProblemError(f"a digit times {radix if radix.names else stride} is not linear")
+            number, image = number + digit * radix.factor, image + digit * stride.factor
+            radix = radix * extent
+        self.require(index == number)
+        return image
+
+
+def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
+    problem = Parametric()
+    params = _parameters(claim)
+    for name in params:
+        problem.parameter(name)
+    _require_points(claim)
+    if TOLD & {*params}:
+        raise ProblemError("a parameter has the name of what a counterexample tells")
+    thread = problem.variable("thread", size(modes(claim.thr)))
+    replica = problem.variable("replica", size(modes(claim.rep)))
+    values = problem.below("value", problem.product(total(s for s, _ in claim.layout.value)))
+    of_thread = problem.split(thread, claim.layout.thread, "t")
+    of_value = problem.split(values, claim.layout.value, "v")
+    element = problem.define("element", of_thread + of_value)
+    thr, rep = (problem.image(modes(layout), at) for layout, at in ((claim.thr, thread), (claim.rep, replica)))
+    x, y = (problem.term(c) for c in claim.locate(problem.define("lane", thr + rep), values))
+    rows, columns = (problem.product(extent) for extent in claim.extent)
+    if claim.extent[0].names:
+        raise ProblemError(f"an element times {claim.extent[0]} is not linear")
+    inside = [x >= 0, x < rows, y >= 0, y < columns]
+    holds = conjunction([*inside, x + claim.extent[0].factor * y == element])
+    return f"; {claim.title}\n{problem.refuting(holds)}", (*map(symbol, params), "thread", "value", "replica")
+
+
+def _parameters(claim: Equality) -> list[str]:
+    return sorted({*claim.layout.names(), *(name for extent in claim.extent for name in extent.names)})
+
+
+def _require_points(claim: Equality) -> None:
+    """Raise ProblemError where digits would leave out points of the claim, so that nothing of them were proved."""
+    modes_of = (*claim.layout.thread, *claim.layout.value)
+    empty = next((str(extent) for extent in (*(s for s, _ in modes_of), *claim.extent) if extent.factor < 1), None)
+    if empty is not None:
+        raise ProblemError(f"an extent of {empty} leaves nothing to prove")
+    threads = total(s for s, _ in claim.layout.thread)
+    if threads != Size(size(modes(claim.thr))):
+        raise ProblemError(f"the layout has {threads} threads, thr numbers {size(modes(claim.thr))}")
+
+
+def _refutation(claim: Equality, session: Session, names: tuple[str, ...]) -> dict[str, int]:
+    """A counterexample with small parameters, confirmed in plain Python."""
+
+    def point() -> dict[str, int]:
+        return {name.removeprefix(symbol("")): number for name, number in session.values(names).items()}
+
+    model = point()
+    for name in _parameters(claim):
+        for limit in range(1, min(SEARCHED, model[name])):
+            status, _ = session.check_assuming(f"(<= {symbol(name)} {limit})")
+            if status == "sat":
+                model = point()
+            session.forget()
+            if status == "sat":
+                session.assume(f"(<= {symbol(name)} {limit})")
+                break
+    facts = claim.facts(model)
+    if facts is None:
+        raise EngineError(f"{claim.title}: plain Python finds nothing wrong at the solver's counterexample {model}")
+    return facts

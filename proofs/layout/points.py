@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The claims about one operand's points: in bounds, equal to the formula, inverted by its right inverse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from layouts import Layout
+from proofs.errors import ProblemError
+from proofs.layout.modes import modes, size, value
+from proofs.layout.operand import Fragment, Locate
+from proofs.smt.engine import Solver
+from proofs.smt.outcome import BUDGET, Outcome
+from proofs.smt.script import Script, conjunction
+from proofs.smt.solve import Claim, Point, Survey, decide
+from proofs.smt.term import Condition, Term
+
+
+def prove_in_bounds(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """For every thread and value: 0 <= L(thread, value) < elements of the tile. A point is a (thread, value)."""
+    variables = {"thread": size(f.thread), "value": size(f.value)}
+    return decide(_InBounds(f"in bounds: {f.onto}", variables, (f.thread, f.value), f.elements), budget, solver)
+
+
+def prove_equals(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """For every thread t, value v, replica q: the formula at (thr(t) + rep(q), v) names element L(t, v) of the tile.
+
+    A point is a (thread, value): it disagrees when any of its replicas does.
+    Raises ProblemError without a formula, and when ``thr`` numbers other threads than the layout.
+    """
+    if f.locate is None:
+        raise ProblemError(f"no formula to compare {f.layout} with")
+    thr, rep = f.lanes()
+    variables = {"thread": size(f.thread), "value": size(f.value), "replica": size(rep)}
+    title = f"equals the formula: {f.onto}, thr {f.thr}, rep {f.rep}"
+    claim = _Equals(title, variables, (f.thread, f.value, thr, rep), f.extent, f.locate)
+    return decide(claim, budget, solver)
+
+
+def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """For every element k of the tile: R(k) is in L's domain and L(R(k)) = k; R is defined on the elements only.
+
+    A point is an element k. It proves L onto, with R as the certificate.
+    """
+    flat = (*f.thread, *f.value)
+    inv = modes(inverse)
+    title = f"right inverse {inverse} of {f.onto}"
+    return decide(_RightInverse(title, {"k": max(f.elements, size(inv))}, (inv, flat), f.elements), budget, solver)
+
+
+def prove_product(
+    f: Fragment, product: Callable[[Any], Any], budget: int = BUDGET, solver: Solver | None = None
+) -> Outcome:
+    """For every thread t and replica q: product(thr(t) + rep(q)) = product(thr(0) + rep(q)).
+
+    ``product`` says for which of an instruction's independent products a lane works: all logical threads of an
+    atom must work for one. A point is a (thread, replica).
+    """
+    thr, rep = f.lanes()
+    title = f"one product: thr {f.thr}, rep {f.rep}"
+    claim = _OneProduct(title, {"thread": size(thr), "replica": size(rep)}, (thr, rep), product)
+    return decide(claim, budget, solver)
+
+
+@dataclass(frozen=True, slots=True)
+class _InBounds(Claim):
+    elements: int
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        thread, values = self.layouts
+        element = script.define("element", script.image(thread, at["thread"]) + script.image(values, at["value"]))
+        return (element >= 0) & (element < self.elements)
+
+    def facts(self, point: Point) -> Point | None:
+        thread, values = self.layouts
+        element = value(thread, point["thread"]) + value(values, point["value"])
+        return None if 0 <= element < self.elements else {**point, "element": element}
+
+
+@dataclass(frozen=True, slots=True)
+class _Equals(Claim):
+    extent: tuple[int, int]
+    locate: Locate
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        thread, values, thr, rep = self.layouts
+        element = script.define("element", script.image(thread, at["thread"]) + script.image(values, at["value"]))
+        lane = script.define("lane", script.image(thr, at["thread"]) + script.image(rep, at["replica"]))
+        place = self.locate(lane, at["value"])
+        x, y = (script.define(name, c) for name, c in zip(("x", "y"), place, strict=True))
+        inside = [x >= 0, x < self.extent[0], y >= 0, y < self.extent[1]]
+        return conjunction([*inside, x + self.extent[0] * y == element])
+
+    def facts(self, point: Point) -> Point | None:
+        thread, values, thr, rep = self.layouts
+        element = value(thread, point["thread"]) + value(values, point["value"])
+        lane = value(thr, point["thread"]) + value(rep, point["replica"])
+        x, y = self.locate(lane, point["value"])
+        rows, columns = self.extent
+        if 0 <= x < rows and 0 <= y < columns and x + rows * y == element:
+            return None
+        return {**point, "lane": lane, "element": element, "x": int(x), "y": int(y)}
+
+    def survey(self) -> Survey | None:
+        found = self.disagreements()
+        return Survey(len({(p["thread"], p["value"]) for p in found}), found[0]) if found else None
+
+
+@dataclass(frozen=True, slots=True)
+class _RightInverse(Claim):
+    elements: int
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        inverse, flat = self.layouts
+        k = at["k"]
+        index = script.define("index", script.image(inverse, k))
+        inside = [k < self.elements, k < size(inverse), index >= 0, index < size(flat)]
+        if index.lo < 0:  # L has no value there; refuted by that alone, so any will do
+            index = Term((index >= 0).__where__(index, 0).expr, 0, max(index.hi, 0), index.width)
+        return conjunction([*inside, script.define("element", script.image(flat, index)) == k])
+
+    def facts(self, point: Point) -> Point | None:
+        inverse, flat = self.layouts
+        k = point["k"]
+        if k >= size(inverse):
+            return point
+        index = value(inverse, k)
+        if not 0 <= index < size(flat):
+            return {**point, "index": index}
+        element = value(flat, index)
+        return None if element == k < self.elements else {**point, "index": index, "element": element}
+
+
+@dataclass(frozen=True, slots=True)
+class _OneProduct(Claim):
+    product: Callable[[Any], Any]
+
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        thr, rep = self.layouts
+        offset = script.image(rep, at["replica"])
+        here = script.term(self.product(script.define("lane", script.image(thr, at["thread"]) + offset)))
+        return here == script.term(self.product(script.define("lane0", offset)))
+
+    def facts(self, point: Point) -> Point | None:
+        thr, rep = self.layouts
+        offset = value(rep, point["replica"])
+        lane = value(thr, point["thread"]) + offset
+        here, there = int(self.product(lane)), int(self.product(offset))
+        return None if here == there else {**point, "lane": lane, "product": here, "product0": there}

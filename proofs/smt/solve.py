@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From a claim to an outcome: pose it, solve it, minimise and confirm its counterexample."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import product
+from math import prod
+from time import perf_counter
+from typing import NamedTuple, TypeAlias
+
+from proofs.errors import EngineError, TermOverflow, UnsupportedTerm
+from proofs.layout.modes import Modes
+from proofs.smt.engine import COUNTED, Session, Solver, engine
+from proofs.smt.outcome import BUDGET, Outcome
+from proofs.smt.script import WIDTHS, Script, encodings
+from proofs.smt.sexpr import render
+from proofs.smt.term import Condition, Term
+
+Point: TypeAlias = Mapping[str, int]
+
+
+class Survey(NamedTuple):
+    """The disagreements: how many (None: not counted), and what stands at the first."""
+
+    bad: int | None
+    first: Point
+
+
+class _Posed(NamedTuple):
+    """A claim in the encoding chosen for it."""
+
+    text: str
+    width: int | None
+    method: str
+
+
+@dataclass(frozen=True, slots=True)
+class Claim(ABC):
+    """A statement about every point of a box of integers, as a problem and, apart from that, as plain Python.
+
+    variables  name -> size, the range being [0, size); counterexamples are minimised in this order.
+    layouts    the layouts involved: their sizes choose the encoding.
+    """
+
+    title: str
+    variables: Mapping[str, int]
+    layouts: tuple[Modes, ...]
+
+    @abstractmethod
+    def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
+        """The statement about the point ``at``, as a condition that has to hold."""
+
+    @abstractmethod
+    def facts(self, point: Point) -> Point | None:
+        """None where the statement holds, else ``point`` and what disagrees there; plain integers throughout."""
+
+    def points(self) -> int:
+        """How many points a survey visits."""
+        return prod(self.variables.values())
+
+    def disagreements(self) -> list[Point]:
+        """The facts wherever the statement fails, in the order of minimisation."""
+        box = product(*map(range, self.variables.values()))
+        found = (self.facts(dict(zip(self.variables, values, strict=True))) for values in box)
+        return [facts for facts in found if facts is not None]
+
+    def survey(self) -> Survey | None:
+        """All disagreements by enumeration; None when there are none."""
+        found = self.disagreements()
+        return Survey(len(found), found[0]) if found else None
+
+    def miscount(self) -> Point | None:
+        """Sizes that refute the statement by themselves, at no particular point; None when they do not."""
+        return None
+
+
+def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """Prove or refute ``claim`` within ``budget`` resource units, in a solver of its own or in the one given.
+
+    Raises EngineError when the solver's counterexample is none in plain Python, or not the smallest one.
+    """
+    start = perf_counter()
+    posed = _posed(claim)
+    if posed is None:
+        reason = f"no exact encoding up to {WIDTHS[-1]} bits"
+        return Outcome("unknown", "none", None, None, None, "", 0, engine(), perf_counter() - start, reason)
+    session = Session(posed.text, budget, solver)
+    status, reason = session.check()
+    counted = claim.points() <= (COUNTED if solver is None else solver.counted)
+    survey, how = _refutation(claim, posed, session, counted) if status == "sat" else (None, posed.method)
+    bad = survey.bad if survey else None
+    return Outcome(
+        status=status,
+        method=how,
+        model=survey.first if survey else None,
+        bad=bad,
+        unique=None if bad is None else bad == 1,
+        smt=posed.text + "(check-sat)\n",
+        rlimit=session.spent,
+        engine=engine(),
+        seconds=perf_counter() - start,
+        reason=reason,
+    )
+
+
+def _posed(claim: Claim) -> _Posed | None:
+    """The problem in the first encoding that is exact."""
+    for width in encodings(claim.layouts):
+        script = Script(width)
+        try:
+            at = {name: script.variable(name, size) for name, size in claim.variables.items()}
+            text = script.refuting(claim.pose(script, at))
+        except (TermOverflow, UnsupportedTerm):
+            continue
+        method = "integer digits" if width is None else f"bit-vectors, {width} bits"
+        return _Posed(f"; {claim.title}\n{text}", width, method)
+    return None
+
+
+def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) -> tuple[Survey, str]:
+    """The smallest counterexample, by the solver where it is about a point, confirmed by plain Python; and how."""
+    survey = claim.survey() if counted else None
+    miscount = claim.miscount()
+    if miscount is not None:
+        return survey or Survey(None, miscount), "counting"
+    model, smallest = _minimised(claim, posed.width, session)
+    facts = claim.facts(model)
+    if facts is None:
+        raise EngineError(f"{claim.title}: plain Python finds nothing wrong at the solver's counterexample {model}")
+    if not counted:
+        return Survey(None, facts), posed.method + ("" if smallest else ", not minimised: budget exhausted")
+    if survey is None or (smallest and survey.first != facts):
+        raise EngineError(f"{claim.title}: smallest counterexample {facts} by the solver, {survey} by enumeration")
+    return survey, posed.method
+
+
+def _minimised(claim: Claim, width: int | None, session: Session) -> tuple[Point, bool]:
+    """The lexicographically smallest model, one variable after the other by bisection; whether it got there."""
+    names = tuple(claim.variables)
+    model = session.values(names)
+    for name, size in claim.variables.items():
+        variable = Term(name, 0, size - 1, width)
+        low = 0
+        while low < model[name]:
+            middle = (low + model[name]) // 2
+            status, _ = session.check_assuming(render((variable <= middle).expr))
+            if status == "unknown":
+                return model, False
+            if status == "sat":
+                model = session.values(names)
+            else:
+                low = middle + 1
+            session.forget()
+        session.assume(render((variable <= low).expr))
+    return model, True

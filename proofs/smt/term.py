@@ -1,0 +1,290 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic integers that behave as Python's do: an expression, the interval it stays in, and its width.
+
+A formula written with Python's operators reads the same on ints and on Terms. A Term of width w is a signed
+bit-vector, one without a width an unbounded integer; either way its value is the Python integer that the formula
+gives, because an operation whose result could leave the width is refused instead of wrapping.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from operator import index
+from typing import SupportsIndex, TypeAlias, cast
+
+from proofs.errors import TermError, TermOverflow, UnsupportedTerm
+from proofs.smt.sexpr import Sexpr
+
+Number: TypeAlias = "Term | SupportsIndex"
+Truth: TypeAlias = "Condition | bool"
+LARGEST = 8192
+"""Bits in a number that is still written out: an absurd problem is refused, not choked on."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Term:
+    """An integer expression with ``lo <= value <= hi``; ``width`` bits, two's complement, or None: unbounded.
+
+    >>> lane = Term("lane", 0, 31, 16)
+    >>> (lane >> 2).expr, (lane % 4 * 8).hi
+    (('bvlshr', 'lane', '#x0002'), 24)
+
+    Raises TermOverflow where a value could leave the width, TermError for ``//`` and ``%`` of a possibly negative
+    value or by anything but a positive constant, for shifts by anything but a constant, and when asked for its truth.
+    """
+
+    expr: Sexpr
+    lo: int
+    hi: int
+    width: int | None
+
+    __array_ufunc__ = None  # a numpy scalar on the left leaves the operation to the Term on the right
+
+    def __post_init__(self) -> None:
+        if self.lo > self.hi:
+            raise TermError(f"empty interval [{self.lo}, {self.hi}]")
+        if not (fits(self.lo, self.width) and fits(self.hi, self.width)):
+            needed = 1 + max(self.lo.bit_length(), self.hi.bit_length())
+            raise TermOverflow(f"a value of {needed} bits does not fit {self.width or LARGEST}")
+
+    def __bool__(self) -> bool:
+        raise TermError("a symbolic value has no truth: write where(c, a, b) in place of if, and compare explicitly")
+
+    def __add__(self, other: Number) -> Term:
+        b = self._lift(other)
+        return self._make("+", b, (self.lo + b.lo, self.hi + b.hi))
+
+    def __sub__(self, other: Number) -> Term:
+        b = self._lift(other)
+        return self._make("-", b, (self.lo - b.hi, self.hi - b.lo))
+
+    def __mul__(self, other: Number) -> Term:
+        b = self._lift(other)
+        corners = [x * y for x in (self.lo, self.hi) for y in (b.lo, b.hi)]
+        return self._make("*", b, (min(corners), max(corners)))
+
+    def __radd__(self, other: Number) -> Term:
+        return self._lift(other) + self
+
+    def __rsub__(self, other: Number) -> Term:
+        return self._lift(other) - self
+
+    def __rmul__(self, other: Number) -> Term:
+        return self._lift(other) * self
+
+    def __neg__(self) -> Term:
+        return 0 - self
+
+    def __floordiv__(self, other: Number) -> Term:
+        c = self._divisor(other, "//")
+        if not fits(c, self.width):  # then every value is below the divisor
+            return constant(0, self.width)
+        interval = (self.lo // c, self.hi // c)
+        if self.width is None:
+            return Term(("div", self.expr, str(c)), *interval, None)
+        if c & (c - 1) == 0:
+            return self._make("lshr", self._lift(c.bit_length() - 1), interval)
+        return self._make("udiv", self._lift(c), interval)
+
+    def __mod__(self, other: Number) -> Term:
+        c = self._divisor(other, "%")
+        if not fits(c, self.width):
+            return self
+        interval = (0, min(self.hi, c - 1))
+        if self.width is None:
+            return Term(("mod", self.expr, str(c)), *interval, None)
+        if c & (c - 1) == 0:
+            return self._make("and", self._lift(c - 1), interval)
+        return self._make("urem", self._lift(c), interval)
+
+    def __lshift__(self, other: Number) -> Term:
+        return self * (1 << _shift(other))
+
+    def __rshift__(self, other: Number) -> Term:
+        k = _shift(other)
+        if self.width is None:
+            return Term(("div", self.expr, str(1 << k)), self.lo >> k, self.hi >> k, None)
+        name = "lshr" if self.lo >= 0 else "ashr"
+        return self._make(name, self._lift(min(k, self.width - 1)), (self.lo >> k, self.hi >> k))
+
+    def __and__(self, other: Number) -> Term:
+        if self.width is None:
+            return _masked(self, _mask(other, "&"))
+        b = self._lift(other)
+        tops = [x.hi for x in (self, b) if x.lo >= 0]
+        return self._make("and", b, (0, min(tops)) if tops else _bits_interval(self, b))
+
+    def __or__(self, other: Number) -> Term:
+        if self.width is None:
+            m = _mask(other, "|")
+            return self + m - _masked(self, m)
+        b = self._lift(other)
+        return self._make("or", b, _bits_interval(self, b))
+
+    def __xor__(self, other: Number) -> Term:
+        if self.width is None:
+            m = _mask(other, "^")
+            return self + m - 2 * _masked(self, m)
+        b = self._lift(other)
+        return self._make("xor", b, _bits_interval(self, b))
+
+    def __rand__(self, other: Number) -> Term:
+        return self & other
+
+    def __ror__(self, other: Number) -> Term:
+        return self | other
+
+    def __rxor__(self, other: Number) -> Term:
+        return self ^ other
+
+    def __lt__(self, other: Number) -> Condition:
+        return self._compare("<", other)
+
+    def __le__(self, other: Number) -> Condition:
+        return self._compare("<=", other)
+
+    def __gt__(self, other: Number) -> Condition:
+        return self._compare(">", other)
+
+    def __ge__(self, other: Number) -> Condition:
+        return self._compare(">=", other)
+
+    def __eq__(self, other: object) -> Condition:  # type: ignore[override]
+        return self._compare("==", cast("Number", other))
+
+    def __ne__(self, other: object) -> Condition:  # type: ignore[override]
+        return self._compare("==", cast("Number", other)) ^ True
+
+    __hash__ = None  # type: ignore[assignment]  # equality is symbolic
+
+    def _lift(self, other: Number) -> Term:
+        if isinstance(other, Term):
+            if other.width != self.width:
+                raise TermError(f"terms of width {self.width} and {other.width} in one operation")
+            return other
+        return constant(index(other), self.width)
+
+    def _make(self, operator: str, other: Term, interval: tuple[int, int]) -> Term:
+        name = operator if self.width is None else _BIT_VECTOR.get(operator, "bv" + operator)
+        return Term((name, self.expr, other.expr), *interval, self.width)
+
+    def _divisor(self, other: Number, symbol: str) -> int:
+        if isinstance(other, Term) or index(other) <= 0:
+            raise TermError(f"{symbol} needs a positive constant on its right")
+        if self.lo < 0:
+            raise TermError(f"{symbol} of a value in [{self.lo}, {self.hi}]: its left side must not be negative")
+        return index(other)
+
+    def _compare(self, symbol: str, other: Number) -> Condition:
+        if not isinstance(other, Term) and not fits(index(other), self.width):
+            return Condition(_truth(_PYTHON[symbol](0, index(other))), self.width)
+        b = self._lift(other)
+        name = symbol if self.width is None else _BIT_VECTOR[symbol]
+        return Condition(("=" if symbol == "==" else name, self.expr, b.expr), self.width)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Condition:
+    """A symbolic truth: ``&`` and, ``|`` or, ``^ True`` not; ``c.__where__(a, b)`` is a where c holds, else b."""
+
+    expr: Sexpr
+    width: int | None
+
+    def __bool__(self) -> bool:
+        raise TermError("a symbolic condition has no truth: join conditions with & and |, choose with where(c, a, b)")
+
+    def __and__(self, other: Truth) -> Condition:
+        return self._join("and", other)
+
+    def __or__(self, other: Truth) -> Condition:
+        return self._join("or", other)
+
+    def __xor__(self, other: Truth) -> Condition:
+        if other is True:
+            return Condition(("not", self.expr), self.width)
+        return self._join("xor", other)
+
+    def __rand__(self, other: bool) -> Condition:
+        return self & other
+
+    def __ror__(self, other: bool) -> Condition:
+        return self | other
+
+    def __rxor__(self, other: bool) -> Condition:
+        return self ^ other
+
+    def __where__(self, a: Number, b: Number) -> Term:
+        x = a if isinstance(a, Term) else constant(index(a), self.width)
+        y = b if isinstance(b, Term) else constant(index(b), self.width)
+        if {x.width, y.width} != {self.width}:
+            raise TermError(f"where over widths {self.width}, {x.width} and {y.width}")
+        return Term(("ite", self.expr, x.expr, y.expr), min(x.lo, y.lo), max(x.hi, y.hi), self.width)
+
+    def _join(self, name: str, other: Truth) -> Condition:
+        if isinstance(other, Condition):
+            return Condition((name, self.expr, other.expr), self.width)
+        if not isinstance(other, bool):
+            raise TermError(f"a condition and {other!r}: conditions join with conditions only")
+        return Condition((name, self.expr, _truth(other)), self.width)
+
+
+_BIT_VECTOR = {
+    "+": "bvadd", "-": "bvsub", "*": "bvmul",
+    "<": "bvslt", "<=": "bvsle", ">": "bvsgt", ">=": "bvsge", "==": "=",
+}  # fmt: skip
+_PYTHON: dict[str, Callable[[int, int], bool]] = {
+    "<": int.__lt__, "<=": int.__le__, ">": int.__gt__, ">=": int.__ge__, "==": int.__eq__,
+}  # fmt: skip
+
+
+def constant(value: int, width: int | None) -> Term:
+    """The integer ``value`` as a Term.
+
+    >>> constant(-1, 16).expr, constant(-1, None).expr
+    ('#xffff', ('-', '1'))
+    """
+    if width is None:
+        return Term(str(value) if value >= 0 else ("-", str(-value)), value, value, None)
+    if width % 4:
+        raise TermError(f"widths are multiples of 4, not {width}")
+    return Term(f"#x{value % (1 << width):0{width // 4}x}", value, value, width)
+
+
+def fits(value: int, width: int | None) -> bool:
+    """Whether ``value`` is a signed number of ``width`` bits; unbounded integers end at LARGEST bits."""
+    return value.bit_length() < (width or LARGEST)
+
+
+def _truth(value: bool) -> str:
+    return "true" if value else "false"
+
+
+def _shift(amount: Number) -> int:
+    if isinstance(amount, Term) or index(amount) < 0:
+        raise TermError("shifts need a constant, not negative, on their right")
+    return index(amount)
+
+
+def _bits_interval(a: Term, b: Term) -> tuple[int, int]:
+    """Bounds for any bitwise operation: as many bits as the wider operand has, signed if either is."""
+    top = 1 << max(x.bit_length() for x in (a.lo, a.hi, b.lo, b.hi))
+    return (0 if min(a.lo, b.lo) >= 0 else -top), top - 1
+
+
+def _mask(other: Number, symbol: str) -> int:
+    if isinstance(other, Term) or index(other) < 0:
+        raise UnsupportedTerm(f"{symbol} on unbounded integers needs a constant, not negative")
+    return index(other)
+
+
+def _masked(a: Term, mask: int) -> Term:
+    """Bitwise and over the integers: one (a div 2^k) mod 2^n per run of ones, exact for negative a too."""
+    total = constant(0, None)
+    while mask:
+        start = (mask & -mask).bit_length() - 1
+        length = (~(mask >> start) & -~(mask >> start)).bit_length() - 1
+        run = ("mod", ("div", a.expr, str(1 << start)), str(1 << length))
+        total = total + Term(run, 0, (1 << length) - 1, None) * (1 << start)
+        mask &= mask + (1 << start)
+    return total

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m proofs.symbolic.campaign [--check]`: our operations executed symbolically up to rank 3, and kept.
+
+That takes long, so what was found is recorded in `certificates/code.json`: for each operation how many paths there are,
+how many were proved, how many refuse and were proved to lie outside the precondition, and what stays unknown. With each
+goes a hash of the code that it speaks about and of what examined it; where that has changed, the record speaks no more.
+A run executes what the record does not speak of, so one that was cut short goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import as_completed
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from proofs import command
+from proofs.command import until_closed
+from proofs.errors import ProblemError
+from proofs.laws import solve
+from proofs.laws.decide import processes
+from proofs.progress import INTERRUPTED, Progress
+from proofs.symbolic.execution import Examined, Operation, Violation, examine, ours
+from proofs.symbolic.searched import SEARCHING
+from proofs.symbolic.suite import examined
+
+FILE = Path(__file__).with_name("certificates") / "code.json"
+RANK = 3
+MEMORY = 6 << 30
+ROOT = Path(__file__).parents[2]
+PLAIN = ("coalesce", "int_tuple", "layout")
+COMPOSING = (*PLAIN, "compose", "composed")
+EXECUTED = {
+    "coalesce": PLAIN,
+    "composition": COMPOSING,
+    "complement": (*PLAIN, "complement"),
+    "right_inverse": (*PLAIN, "inverse"),
+    "left_inverse": (*PLAIN, "inverse"),
+    "logical_divide": (*COMPOSING, "complement", "divide", "modes"),
+    "logical_product": (*COMPOSING, "complement", "divide", "modes", "products"),
+}
+"""By operation the modules of `layouts` whose code it runs."""
+ENGINE = ("definitions", "execution", "operations", "pathwise", "symbolic")
+"""What examines every operation."""
+KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
+STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
+"""By the module that states an operation's goals what else the result rests on."""
+
+
+def sources() -> Mapping[str, str]:
+    """For each operation the sha256 of the code that is executed and of what executes it, whatever comments say."""
+    digests: dict[str, str] = {}
+    for label, operation in operations().items():
+        stating = STATING[operation.goals.__module__.rpartition(".")[2]]
+        engine = (*ENGINE, *stating, *(("searched",) * (operation.name in SEARCHING)))
+        files = [f"layouts/{name}.py" for name in EXECUTED[operation.name]]
+        files += [f"proofs/laws/{name}.py" for name in engine]
+        digests[label] = hashlib.sha256("".join(_code(ROOT / file) for file in files).encode()).hexdigest()
+    return digests
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> str:
+    """A module's code and the names that it imports, from wherever: moving a module changes no result."""
+    tree = _bare(ast.parse(text))
+    imported = sorted(ast.dump(alias) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
+    tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
+    return "".join([*imported, ast.dump(tree)])
+
+
+def _code(file: Path) -> str:
+    return _parsed(file.read_text(encoding="utf-8"))
+
+
+def _bare(tree: ast.Module) -> ast.Module:
+    """The module without its docstrings."""
+    for node in ast.walk(tree):
+        body = getattr(node, "body", None)
+        if isinstance(body, list) and len(body) > 1 and isinstance(body[0], ast.Expr):
+            if isinstance(body[0].value, ast.Constant) and isinstance(body[0].value.value, str):
+                del body[0]
+    return tree
+
+
+@lru_cache(maxsize=1)
+def operations() -> Mapping[str, Operation]:
+    """What the campaign covers, by label."""
+    return {o.label: o for o in examined(RANK, inside=True)}
+
+
+def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
+    """What was found by label, where it speaks about the code as it is."""
+    try:
+        kept = dict(json.loads(file.read_text(encoding="utf-8"))["operations"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return {}
+    current = sources()
+    return {label: told for label, told in kept.items() if _whole(told) and told["sources"] == current.get(label, "")}
+
+
+def _whole(told: object) -> bool:
+    """Whether what is recorded of an operation has all its parts."""
+    if not isinstance(told, dict) or not KEYS <= told.keys():
+        return False
+    return all(isinstance(told[key], int) for key in ("paths", "proved", "refused", "outside", "unexplored"))
+
+
+def faults(file: Path = FILE) -> Iterable[str]:
+    """Why the record is not current or not complete: one line for each fault."""
+    kept = recorded(file)
+    if not kept:
+        yield f"{file.name}: the code has changed since the campaign was run"
+        return
+    yield from (f"{label}: not in the record, or the code has changed" for label in operations() if label not in kept)
+    for label, told in kept.items():
+        yield from (f"{label}: {wrong}" for wrong in told["violations"][:1])
+        yield from (f"{label}: unknown: {why}" for why in told["unknown"][:1])
+        if told["unexplored"]:
+            yield f"{label}: {told['unexplored']} paths not followed"
+        if not 0 < told["proved"] <= told["paths"] - told["refused"] or told["outside"] > told["refused"]:
+            yield f"{label}: its counts do not agree"
+
+
+def restored(label: str, told: Mapping[str, Any]) -> Examined:
+    """A recorded result."""
+    wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in told["violations"])
+    paths, proved, refused, outside = (int(told[key]) for key in ("paths", "proved", "refused", "outside"))
+    return Examined(label, paths, proved, refused, outside, tuple(told["unknown"]), wrong, int(told["unexplored"]))
+
+
+def _told(found: Examined) -> dict[str, Any]:
+    wrong = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations]
+    return {
+        "paths": found.paths, "proved": found.proved, "refused": found.refused, "outside": found.outside,
+        "unknown": list(found.unknown), "violations": wrong, "unexplored": found.unexplored,
+    }  # fmt: skip
+
+
+def _examined(label: str) -> dict[str, Any]:
+    import resource  # Unix alone has it, and the record is read everywhere
+
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    return _told(examine(ours(), operations()[label]))
+
+
+def run(jobs: int, file: Path = FILE) -> None:
+    """Examine what is not recorded yet; each result is written as it comes."""
+    done, begun = dict(recorded(file)), sources()
+    todo = sorted((label for label in operations() if label not in done), key=lambda label: "rank 3" not in label)
+    with Progress(len(operations()), "operations") as shown, processes(jobs, max_tasks_per_child=1) as pool:
+        shown.done = len(done)
+        waiting = {pool.submit(_examined, label): label for label in todo}
+        for future in as_completed(waiting):
+            label, error = waiting[future], future.exception()
+            if sources() != begun:
+                raise ProblemError("the code has changed since the campaign began: start it again")
+            if error is None:
+                done[label] = {**future.result(), "engine": solve.version("z3"), "sources": begun[label]}
+                _write(done, file)
+                shown.step(label)
+            else:
+                with shown.aside():
+                    print(f"{label} was not finished: {error!r}", file=sys.stderr, flush=True)
+
+
+def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
+    """One line for each operation, in the order of the operations."""
+    lines = [f"{json.dumps(label)}: {json.dumps(done[label])}" for label in operations() if label in done]
+    file.write_text('{"schema": 2, "operations": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the campaign, or with --check compare; 1 when the record is not current or tells of anything unproved.
+
+    2 where an operation cannot be executed, 130 interrupted: what was found until then is kept.
+    """
+    with until_closed():
+        return _main(argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = command.parser("proofs.symbolic.campaign", __doc__, "--check")
+    parser.add_argument("--check", action="store_true", help="compare instead of running")
+    parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
+    options = parser.parse_args(argv)
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs}: at least 1")
+    if not options.check:
+        try:
+            run(options.jobs)
+        except ProblemError as error:
+            print(error, file=sys.stderr)
+            return 2
+        except KeyboardInterrupt:
+            missing = len(operations()) - len(recorded())
+            print(f"campaign: interrupted: {missing} of {len(operations())} operations not recorded", file=sys.stderr)
+            return INTERRUPTED
+    found = list(faults())
+    print("\n".join(found) or "the record is current")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

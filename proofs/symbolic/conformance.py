@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An implementation held to the published claims R1 to R9: where it keeps to one, the claim's error is its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from proofs.laws.published import Flat, composed_by_mode, cute_fold
+from proofs.symbolic.definitions import flat
+from proofs.symbolic.execution import Target, pair
+
+NEEDS = {
+    "R1": "composition", "R2": "composition", "R3": "composition", "R4": "composition", "R5": "composition",
+    "R6": "complement", "R7": "complement", "R8": "left_inverse", "R9": "compatible",
+}  # fmt: skip
+
+DOCUMENTED = ("R7",)
+"""Claims that a right implementation breaks too: they are errors of a document alone."""
+
+
+class Held:
+    """The operations of an implementation as the claims speak of them; None where it refuses."""
+
+    def __init__(self, target: Target) -> None:
+        self.target = target
+
+    def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
+        """The modes of A o B, for B of rank 2 or more, where each mode alone is admissible (Shah)."""
+        if composed_by_mode(a, b) is None:
+            return None
+        found = self._run(lambda on: on.composition(self._layout(a), self._layout(b)))
+        if found is None:
+            return None
+        return [_flat((s, d)) for s, d in zip(*pair(found), strict=True)]
+
+    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
+        """A o (n:r), among those that the published guard lets pass."""
+        if cute_fold(a, n, r, guard) is None:
+            return None
+        return self._flat(lambda on: on.composition(self._layout(a), self.target.make(n, r)))
+
+    def complement(self, a: Flat, target: int) -> Flat | None:
+        """The complement of A in [0, target)."""
+        return self._flat(lambda on: on.complement(self._layout(a), target))
+
+    def left_inverse(self, a: Flat) -> Flat | None:
+        """The left inverse of A."""
+        return self._flat(lambda on: on.left_inverse(self._layout(a)))
+
+    def compatible(self, a: object, b: object) -> bool | None:
+        """Whether a shape is compatible with another."""
+        found = self._run(lambda on: on.compatible(a, b))
+        return None if found is None else bool(found)
+
+    def _layout(self, a: Flat) -> Any:
+        return self.target.make(*((side[0] if len(side) == 1 else side) for side in a))
+
+    def _flat(self, call: Callable[[Any], Any]) -> Flat | None:
+        found = self._run(call)
+        return None if found is None else _flat(pair(found))
+
+    def _run(self, call: Callable[[Any], Any]) -> Any:
+        try:
+            return call(self.target.functions)
+        except self.target.refused:
+            return None
+
+
+def _flat(layout: tuple[Any, Any]) -> Flat:
+    modes = flat(layout)
+    return tuple(s for s, _ in modes), tuple(d for _, d in modes)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operations executed with what they call replaced by its contract, so that ranks and tilers grow without their paths.
+
+In `logical_divide` and `logical_product` composition is replaced by its contract, R(c) = A(B(c)) or a refusal (`runs`):
+what is left to prove is that they compose the right layouts and return what they get.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from proofs.symbolic import definitions, pathwise
+from proofs.symbolic.definitions import flat
+from proofs.symbolic.engine import Path, Space
+from proofs.symbolic.execution import Operation, Target, pair, replaced
+from proofs.symbolic.operations import at_least, layout_of, names_of, outside_complement, symbols_of, written
+from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
+
+
+def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any, Any, Any]:
+    """A call in which composition is replaced by its contract: what it was given to compose, and the result.
+
+    Here the contract returns B itself: whatever comes back must come from there.
+    """
+    composed: list[tuple[Any, Any]] = []
+
+    def composition(a: Any, b: Any) -> Any:
+        composed.append((a, b))
+        return b
+
+    owner = sys.modules[getattr(t.functions, function).__module__]
+    with replaced(owner, "composition", composition):
+        result = getattr(t.functions, function)(*arguments)
+    ((a, b),) = composed
+    return a, b, result
+
+
+def divide(rank: int, right: int) -> Operation:
+    """logical_divide by T of any rank: it returns A o (T, T*), T* = complement(T, size(A))."""
+    names = [*names_of("MD", rank), *names_of("Nr", right)]
+    assumed = [*at_least([*names_of("M", rank), *names_of("N", right)], 1), *at_least(names_of("r", right), 0)]
+    space = Space.make(names, assumed, 4000)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        a, tiler = t.make(*layout_of("MD", rank, at)), t.make(*layout_of("Nr", right, at))
+        return _composing(t, "logical_divide", (a, tiler))
+
+    def parts(b: Any) -> tuple[pathwise.Modes, pathwise.Modes]:
+        shape, stride = pair(b)
+        return modes(flat((shape[0], stride[0]))), modes(flat((shape[1], stride[1])))
+
+    def goals(path: Path, found: Any) -> Iterator[Goal]:
+        at = symbols_of(path)
+        a, tiler = (modes(flat(layout_of(x, n, at))) for x, n in (("MD", rank), ("Nr", right)))
+        first, star = parts(found[1])
+        yield Goal("composes A", (), (), same(modes(flat(pair(found[0]))), a))
+        yield Goal("with the tiler", (), (), same(first, tiler))
+        yield Goal("returns it", (), (), same(modes(flat(pair(found[2]))), modes(flat(pair(found[1])))))
+        whole = times([s for s, _ in a])
+        yield from pathwise.complemented(tiler, whole, star, sorted_modes(path, [*tiler, *star]))
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        at = symbols_of(path)
+        whole = times([s for s, _ in modes(flat(layout_of("MD", rank, at)))])
+        yield outside_complement(path, modes(flat(layout_of("Nr", right, at))), whole)
+
+    def fault(at: Mapping[str, int], found: Any) -> str:
+        tiler = [(n, r) for n, r in flat(layout_of("Nr", right, at)) if r]
+        shape, stride = pair(found[1])
+        rest = flat((shape[1], stride[1]))
+        return definitions.complement(tiler, definitions.size(flat(layout_of("MD", rank, at))), rest)
+
+    return Operation(
+        "logical_divide", f"logical_divide, rank {rank} by rank {right}, by the contract of composition", space, call,
+        goals, fault, lambda at: f"logical_divide({written(*layout_of('MD', rank, at))}, "
+        f"{written(*layout_of('Nr', right, at))})", refuses,
+    )  # fmt: skip
+
+
+def product(rank: int, right: int) -> Operation:
+    """logical_product with any T: it returns (A, A* o T) with (A, A*) injective: PRODUCT_ANY."""
+    names = [*names_of("sd", rank), *names_of("Nr", right)]
+    assumed = [*at_least(names_of("s", rank), 1), *at_least(names_of("d", rank), 0)]
+    assumed += [*at_least(names_of("N", right), 1), *at_least(names_of("r", right), 0)]
+    space = Space.make(names, assumed, 4000)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        block, tiler = t.make(*layout_of("sd", rank, at)), t.make(*layout_of("Nr", right, at))
+        return _composing(t, "logical_product", (block, tiler))
+
+    def goals(path: Path, found: Any) -> Iterator[Goal]:
+        at = symbols_of(path)
+        a, tiler = (modes(flat(layout_of(x, n, at))) for x, n in (("sd", rank), ("Nr", right)))
+        star, composed = modes(flat(pair(found[0]))), modes(flat(pair(found[1])))
+        yield Goal("composes with the tiler", (), (), same(composed, tiler))
+        yield Goal("returns block and copies", (), (), same(modes(flat(pair(found[2]))), [*a, *tiler]))
+        order = sorted_modes(path, [*a, *star])
+        if not order or order[-1] != len(a) + len(star) - 1:  # then A* goes no further than its extents
+            reach = pathwise.total([1, *(times([("-", s, 1), d]) for s, d in tiler)])
+            yield Goal("T stays inside A*", (), (), ("<=", reach, times([s for s, _ in star])))
+        yield from list(pathwise.complemented(a, 1, star, order))[:1]
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield outside_complement(path, modes(flat(layout_of("sd", rank, symbols_of(path)))), 1)
+
+    def fault(at: Mapping[str, int], found: Any) -> str:
+        block, star = flat(layout_of("sd", rank, at)), flat(pair(found[0]))
+        filtered = [(s, d) for s, d in block if d]
+        return definitions.complement(filtered, 1, star)
+
+    return Operation(
+        "logical_product", f"logical_product, rank {rank} by rank {right}, by the contract of composition", space, call,
+        goals, fault,
+        lambda at: f"logical_product({written(*layout_of('sd', rank, at))}, {written(*layout_of('Nr', right, at))})",
+        refuses,
+    )  # fmt: skip

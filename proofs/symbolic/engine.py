@@ -1,0 +1,404 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Symbolic execution of ordinary Python on integers: every path of a function, with the conditions that lead there.
+
+A :class:`SymInt` is an int to the code that runs, and a formula to us. Where the code asks for its truth, the path
+forks; a solver discards what no numbers can reach. A fork that the solver cannot decide is kept, so no path is lost.
+Whatever cannot be followed (bits of a number, its float) raises instead of guessing. As an index or a loop's bound
+Python takes the own value of an int: so paths have to be compared with plain runs, as `execution` does.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+import random
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any, NoReturn
+
+from proofs.errors import EngineError, ProofError
+from proofs.laws.formula import Node, conjunction, evaluate, smt, text
+from proofs.smt.engine import Session
+
+FEASIBLE_BUDGET = 120_000
+Values = Mapping[str, int]
+
+
+class Unfollowed(ProofError):
+    """The code did something with a symbolic integer that has no formula."""
+
+
+class _DeadEnd(Exception):
+    """No numbers lead here."""
+
+
+class _OutOfTime(Exception):
+    """The time that was given is over."""
+
+
+@dataclass(frozen=True, slots=True)
+class Space:
+    """The inputs: their names, what is assumed of them, and samples that satisfy it (to spare the solver)."""
+
+    names: tuple[str, ...]
+    assumed: tuple[Node, ...]
+    samples: tuple[Values, ...]
+
+    @classmethod
+    def make(cls, names: Sequence[str], assumed: Sequence[Node], count: int = 4000, top: int = 12) -> Space:
+        """A space with random small samples, the same in every run."""
+        return cls.drawn(names, assumed, lambda source: {x: _draw(source, top) for x in names}, count)
+
+    @classmethod
+    def drawn(
+        cls, names: Sequence[str], assumed: Sequence[Node], draw: Callable[[random.Random], Values], count: int = 1000
+    ) -> Space:
+        """A space with samples drawn by a rule, those that do not satisfy what is assumed left out."""
+        source = random.Random(7)
+        drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
+        conditions = [compiled(node) for node in assumed]
+        distinct = {tuple(at.values()): at for at in drawn if all(holds(at) for holds in conditions)}
+        return cls(tuple(names), tuple(assumed), tuple(distinct.values()))
+
+
+def _draw(source: random.Random, top: int) -> int:
+    return source.choice((1, 2, 3, 4, 6, 8, 12)) if source.random() < 0.6 else source.randint(0, top)
+
+
+@dataclass(slots=True)
+class Path:
+    """One way through the code: the decisions taken, the samples that go this way, what came out or was raised."""
+
+    space: Space
+    script: list[bool]
+    conditions: list[Node] = field(default_factory=list)
+    taken: list[bool] = field(default_factory=list)
+    forks: list[int] = field(default_factory=list)
+    samples: list[Values] = field(default_factory=list)
+    result: Any = None
+    error: Exception | None = None
+    until: float = math.inf
+
+    def decide(self, condition: Node) -> bool:
+        """Which way to go; the other way is remembered when it may be open."""
+        if isinstance(condition, int):
+            return bool(condition)
+        if condition in self.conditions:
+            return True
+        if negated(condition) in self.conditions:
+            return False
+        split: tuple[list[Values], list[Values]] = ([], [])
+        holds = compiled(condition)
+        for at in self.samples:
+            split[not holds(at)].append(at)
+        yes, no = split
+        if len(self.taken) < len(self.script):
+            choice = self.script[len(self.taken)]
+        else:
+            choice = self._open(condition, yes, no)
+        self.samples = yes if choice else no
+        self.conditions.append(condition if choice else negated(condition))
+        self.taken.append(choice)
+        return choice
+
+    def _open(self, condition: Node, yes: list[Values], no: list[Values]) -> bool:
+        if time.monotonic() > self.until:
+            raise _OutOfTime
+        true = bool(yes) or self.feasible(condition)
+        false = bool(no) or self.feasible(negated(condition))
+        if not (true or false):
+            raise _DeadEnd
+        if true and false:
+            self.forks.append(len(self.taken))
+        return true
+
+    def feasible(self, condition: Node) -> bool:
+        """Whether numbers may satisfy the condition here; True when the solver does not know."""
+        formulas = (*self.space.assumed, *self.conditions, condition)
+        abstract, extra = abstracted(formulas)
+        problems = (script((*self.space.names, *extra), abstract), script(self.space.names, formulas))
+        try:
+            return all(Session(problem, FEASIBLE_BUDGET).check().status != "unsat" for problem in problems)
+        except EngineError:
+            return True
+
+
+def script(names: Sequence[str], formulas: Sequence[Node], seed: int = 0) -> str:
+    """Formulas over integer variables as an SMT-LIB problem, to be answered alike in every run.
+
+    After a (push) z3 leaves out its tactics, some of which give up by the clock. The seed is always stated: z3
+    keeps the last one for all later problems of the process.
+    """
+    seeds = [f"(set-option :smt.random_seed {seed})", f"(set-option :sat.random_seed {seed})"]
+    declared = [f"(declare-const {x} Int)" for x in names]
+    return "\n".join([*seeds, "(set-logic ALL)", *declared, *(f"(assert {smt(f)})" for f in formulas), "(push)", ""])
+
+
+def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
+    """The formulas with every quotient and remainder a variable of its own, and DIVDEF for each; and these variables.
+
+    What is unsatisfiable then was so before: every model of the formulas is one of these. It is pure multiplication,
+    which solvers decide far sooner.
+    """
+    named: dict[Node, str] = {}
+    facts: list[Node] = []
+
+    def down(node: Node) -> Node:
+        if not isinstance(node, tuple):
+            return node
+        whole = (node[0], *map(down, node[1:]))
+        if node[0] not in ("//", "%"):
+            return whole
+        if whole not in named:
+            x, p = whole[1], whole[2]
+            q, r = f"q.{len(named)}", f"r.{len(named)}"
+            named[("//", x, p)], named[("%", x, p)] = q, r
+            exact = conjunction((("==", x, ("+", r, ("*", p, q))), (">=", r, 0), ("<", r, p)))
+            facts.append(("implies", (">=", p, 1), exact))
+        return named[whole]
+
+    changed = [down(f) for f in formulas]
+    return [*changed, *facts], tuple(named.values())
+
+
+@lru_cache(maxsize=4096)
+def compiled(node: Node) -> Callable[[Values], int]:
+    """The formula as a function of the samples: many are evaluated.
+
+    >>> compiled(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
+    True
+    """
+    if isinstance(node, int):
+        return lambda at: node
+    if isinstance(node, str):
+        return operator.itemgetter(node)
+    parts = [compiled(part) for part in node[1:]]
+    if node[0] == "and":
+        return lambda at: all(part(at) for part in parts)
+    if node[0] == "or":
+        return lambda at: any(part(at) for part in parts)
+    (left, right), operation = parts, _PYTHON[str(node[0])]
+    return lambda at: operation(left(at), right(at))
+
+
+_PYTHON: Mapping[str, Callable[[int, int], int]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge,
+}  # fmt: skip
+_OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def negated(node: Node) -> Node:
+    """The opposite of a comparison."""
+    if not isinstance(node, tuple):
+        return int(not node)
+    return (_OPPOSITE[str(node[0])], *node[1:])
+
+
+def explore(
+    space: Space,
+    run: Callable[[], Any],
+    refused: tuple[type[Exception], ...],
+    most: int = 2000,
+    until: float = math.inf,
+) -> tuple[list[Path], int]:
+    """Every path of ``run``, and how many are known of that were not followed: more than ``most``, or after ``until``.
+
+    ``until`` is a moment of time.monotonic(). ``refused`` are the exceptions by which the code turns inputs down;
+    anything else that it raises is its bug, and is kept with the path all the same.
+    """
+    todo: list[list[bool]] = [[]]
+    done: list[Path] = []
+    while todo and len(done) < most:
+        path = Path(space, todo.pop(), samples=list(space.samples), until=until)
+        try:
+            with resumed(path):
+                path.result = run()
+        except _OutOfTime:
+            return done, len(todo) + 1
+        except _DeadEnd:
+            path.error = None
+            todo += _others(path)
+            continue
+        except Unfollowed:
+            raise
+        except Exception as error:
+            path.error = error
+        todo += _others(path)
+        done.append(path)
+    return done, len(todo)
+
+
+def _others(path: Path) -> list[list[bool]]:
+    return [[*path.taken[:place], not path.taken[place]] for place in path.forks]
+
+
+_PATH: ContextVar[Path | None] = ContextVar("path", default=None)
+
+
+@contextmanager
+def resumed(path: Path) -> Iterator[None]:
+    """The block in which this path decides what symbolic integers are compared with; a path may be resumed."""
+    before = _PATH.set(path)
+    try:
+        yield
+    finally:
+        _PATH.reset(before)
+
+
+def formula(value: object) -> Node:
+    """What an integer stands for: its formula, or itself."""
+    if isinstance(value, SymInt):
+        return value.node
+    if isinstance(value, int):
+        return int(value)
+    raise Unfollowed(f"{value!r} is not an integer")
+
+
+def _folded(head: str, a: Node, b: Node) -> Node:
+    """The formula of an operation, with what is plain to see computed: it keeps problems small."""
+    if isinstance(a, int) and isinstance(b, int):
+        return int(evaluate((head, a, b), {}, {}))
+    if a == b and head in _SAME:
+        return _SAME[head]
+    if (head, a) == ("-", 0) and isinstance(b, tuple) and b[:2] == ("-", 0):
+        return b[2]
+    if (head, b) in {("+", 0), ("-", 0), ("*", 1), ("//", 1)}:
+        return a
+    if (head, a) in {("+", 0), ("*", 1)}:
+        return b
+    return 0 if (head, b) == ("%", 1) or (head == "*" and 0 in (a, b)) else (head, a, b)
+
+
+_SAME = {"-": 0, "==": 1, "<=": 1, ">=": 1, "!=": 0, "<": 0, ">": 0}
+
+
+def _arithmetic(head: str, swapped: bool = False) -> Callable[[SymInt, object], Any]:
+    def operate(self: SymInt, other: object) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        a, b = formula(self), formula(other)
+        return SymInt(_folded(head, b, a) if swapped else _folded(head, a, b))
+
+    return operate
+
+
+def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], Any]:
+    def operate(self: SymInt, other: object) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        a, b = (formula(other), formula(self)) if swapped else (formula(self), formula(other))
+        if _decided(_folded("==", b, 0)):
+            raise ZeroDivisionError("division by zero")
+        if not _decided(_folded(">", b, 0)):  # Python rounds down, SMT-LIB does not, for negative divisors
+            a, b = _folded("-", 0, a), _folded("-", 0, b)
+            quotient = _folded("//", a, b)
+            return SymInt(quotient if head == "//" else _folded("-", 0, _folded("%", a, b)))
+        whole = _without(a, b)
+        if whole is not None:
+            return SymInt(whole if head == "//" else 0)
+        return SymInt(_folded(head, a, b))
+
+    return operate
+
+
+def _without(product: Node, factor: Node) -> Node | None:
+    """What is left of a product without one factor, which is not 0; None when it is not one of its factors.
+
+    >>> _without(("*", ("*", "n", "m"), "k"), "m")
+    ('*', 'n', 'k')
+    """
+    if product == factor:
+        return 1
+    if isinstance(product, tuple) and product[0] == "*":
+        for part, other in ((product[1], product[2]), (product[2], product[1])):
+            rest = _without(part, factor)
+            if rest is not None:
+                return _folded("*", rest, other)
+    return None
+
+
+def _comparison(head: str) -> Callable[[SymInt, object], Any]:
+    def compare(self: SymInt, other: object) -> Any:
+        if not isinstance(other, int):
+            return NotImplemented
+        return _decided(_folded(head, formula(self), formula(other)))
+
+    return compare
+
+
+def _decided(condition: Node) -> bool:
+    if isinstance(condition, int):
+        return bool(condition)
+    path = _PATH.get()
+    if path is None:
+        raise Unfollowed(f"a question outside of an execution: {condition}")
+    return path.decide(condition)
+
+
+def _unfollowed(name: str) -> Callable[..., NoReturn]:
+    def refuse(self: object, *_: object) -> NoReturn:
+        raise Unfollowed(f"{name} of a symbolic integer")
+
+    return refuse
+
+
+class SymInt(int):
+    """An integer that stands for a formula."""
+
+    node: Node
+
+    def __new__(cls, node: Node) -> SymInt:
+        """Make the integer that stands for ``node``; its own value is 1 and must not be looked at."""
+        made = super().__new__(cls, 1)
+        made.node = node
+        return made
+
+    def __hash__(self) -> int:
+        """All alike, and like 1's: a dictionary then compares keys, and comparing forks."""
+        return hash(1)
+
+    def __bool__(self) -> bool:
+        return _decided(_folded("!=", self.node, 0))
+
+    def __repr__(self) -> str:
+        return text(self.node)
+
+    __str__ = __repr__
+
+    def __format__(self, spec: str) -> str:
+        return repr(self)
+
+    def __neg__(self) -> SymInt:
+        return SymInt(_folded("-", 0, self.node))
+
+    def __pos__(self) -> SymInt:
+        return self
+
+    def __abs__(self) -> SymInt:
+        return self if self >= 0 else -self
+
+    def __divmod__(self, other: int) -> tuple[Any, Any]:
+        return self // other, self % other
+
+    def __rdivmod__(self, other: int) -> tuple[Any, Any]:
+        return other // self, other % self
+
+
+for _name, _head in {"add": "+", "sub": "-", "mul": "*"}.items():
+    setattr(SymInt, f"__{_name}__", _arithmetic(_head))
+    setattr(SymInt, f"__r{_name}__", _arithmetic(_head, swapped=True))
+for _name, _head in {"floordiv": "//", "mod": "%"}.items():
+    setattr(SymInt, f"__{_name}__", _division(_head))
+    setattr(SymInt, f"__r{_name}__", _division(_head, swapped=True))
+for _name, _head in {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}.items():
+    setattr(SymInt, f"__{_name}__", _comparison(_head))
+for _name in ("int", "float", "truediv", "rtruediv", "pow", "rpow", "and", "rand", "or", "ror", "xor", "rxor",
+              "lshift", "rlshift", "rshift", "rrshift", "invert", "round", "trunc", "ceil", "floor"):  # fmt: skip
+    setattr(SymInt, f"__{_name}__", _unfollowed(_name))
+for _name in ("bit_length", "bit_count", "to_bytes"):
+    setattr(SymInt, _name, _unfollowed(_name))

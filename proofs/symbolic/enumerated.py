@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An implementation run on small layouts, nested ones and ranks to 4 among them, and held to what CuTe says of each.
+
+Symbolic execution sees flat layouts of small rank, for all integers; this sees a few thousand layouts of every form,
+and asks for more: that coalesce leaves the fewest modes, that a complement goes no further than it has to, that a
+compact layout has a whole right inverse, that results have the profile of their inputs, that arguments stay as they
+are, and that nothing plain is refused.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product as grid
+from random import Random
+from typing import Any, TypeAlias
+
+from proofs.symbolic import definitions
+from proofs.symbolic.definitions import Flat, Pair, Tree, at, flat, size
+from proofs.symbolic.execution import Target
+from proofs.symbolic.operations import written
+
+Arguments: TypeAlias = "tuple[Pair | int, ...]"
+
+PROFILES: tuple[Tree, ...] = (0, (0, 0), (0, 0, 0), ((0, 0), 0), (0, (0, 0)), ((0, 0), (0, 0)), (0, (0, (0, 0))))
+EXTENTS = (1, 2, 2, 3, 4)
+STRIDES = (0, 1, 1, 2, 3, 4, 6, 8, 12)
+DRAWN = 1500
+SHOWN = 4
+PROGRAMMING = (LookupError, AttributeError, NameError, RecursionError, MemoryError, SystemError, SystemExit)
+"""What Python raises at a slip of the code: no refusal. An exception of the implementation's own making is one."""
+
+
+class _NoLayout(Exception):
+    """What was returned has no shape and stride of tuples and integers."""
+
+
+@dataclass(frozen=True, slots=True)
+class Enumerated:
+    """How many cases a function was run on, how many it refused, and what was wrong: the smallest cases first."""
+
+    function: str
+    cases: int
+    refused: int
+    wrong: int
+    faults: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """What one function is held to: its cases, what is wrong with a result, and which cases must not be refused."""
+
+    cases: Callable[[], Iterator[Arguments]]
+    fault: Callable[..., str]
+    plain: Callable[..., bool]
+
+
+def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
+    """Run a function on its cases, from small to large; ``begin`` is told each call before it is made."""
+    held, cases = HELD[function], cases_of(function)
+    refused = wrong = 0
+    faults: list[str] = []
+    for arguments in cases:
+        begin(_call(function, arguments))
+        told = _tried(target, function, held, arguments)
+        refused += told is None
+        if told:
+            wrong += 1
+            faults += [f"{_call(function, arguments)} {told}"] * (len(faults) < SHOWN)
+    return Enumerated(function, len(cases), refused, wrong, tuple(faults))
+
+
+@lru_cache
+def cases_of(function: str) -> tuple[Arguments, ...]:
+    """The cases of a function, small ones first."""
+    return tuple(sorted(dict.fromkeys(HELD[function].cases()), key=lambda c: (_weight(c), repr(c))))
+
+
+def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> str | None:
+    """What is wrong with one call; None where it is refused, and may be."""
+    made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
+    try:
+        returned = getattr(target.functions, function)(*made)
+        result = _read(returned)
+    except _NoLayout as error:
+        return f"-> {error}"
+    except PROGRAMMING as error:
+        return f"raises {type(error).__name__}: {error}"
+    except Exception as error:
+        if held.plain(*arguments):
+            return f"is refused ({type(error).__name__}: {error})".splitlines()[0]
+        return None
+    changed = [x for x, y in zip(arguments, made, strict=True) if isinstance(x, tuple) and (y.shape, y.stride) != x]
+    if changed:
+        return f"changes its argument {written(*changed[0])}"
+    told = held.fault(*arguments, result)
+    return f"-> {written(*result)}: {told}" if told else ""
+
+
+def _read(returned: Any) -> Pair:
+    """The shape and stride of a layout, its integers plain ones."""
+    try:
+        pair = _plain(returned.shape), _plain(returned.stride)
+        flat(pair)
+    except (AttributeError, TypeError, ValueError) as error:
+        raise _NoLayout(f"{returned!r}, which is no layout of tuples and integers"[:120]) from error
+    return pair
+
+
+def _plain(tree: Any) -> Tree:
+    return tuple(map(_plain, tree)) if isinstance(tree, tuple) else operator.index(tree)
+
+
+def _weight(arguments: Arguments) -> int:
+    return sum(
+        sum(abs(n) for mode in flat(x) for n in mode) + 3 * len(flat(x)) if isinstance(x, tuple) else x
+        for x in arguments
+    )
+
+
+def _call(function: str, arguments: Arguments) -> str:
+    return f"{function}({', '.join(written(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
+
+
+def _filled(profile: Tree, leaves: Iterator[int]) -> Tree:
+    if isinstance(profile, tuple):
+        return tuple([_filled(part, leaves) for part in profile])
+    return next(leaves)
+
+
+def _count(profile: Tree) -> int:
+    return sum(map(_count, profile)) if isinstance(profile, tuple) else 1
+
+
+def _drawn(source: Random, profile: Tree) -> Pair:
+    """A layout of a profile; every other time its strides come from its extents, so that modes fit one another."""
+    rank = _count(profile)
+    shape = [source.choice(EXTENTS) for _ in range(rank)]
+    stride = [source.choice(STRIDES) for _ in range(rank)]
+    if source.random() < 0.5:
+        step = source.choice((1, 1, 2))
+        for i in source.sample(range(rank), rank):
+            stride[i] = step
+            step *= shape[i] * source.choice((1, 1, 1, 2))
+    return _filled(profile, iter(shape)), _filled(profile, iter(stride))
+
+
+def _layouts() -> Iterator[Pair]:
+    """Every layout of rank 1 with small numbers, and random ones of every profile."""
+    source = Random(4)
+    yield from grid(range(1, 6), range(7))
+    for _ in range(DRAWN // len(PROFILES)):
+        yield from (_drawn(source, profile) for profile in PROFILES)
+
+
+def _single() -> Iterator[Arguments]:
+    return ((layout,) for layout in _layouts())
+
+
+def _with_target() -> Iterator[Arguments]:
+    source = Random(5)
+    for layout in _layouts():
+        reach = _reach(flat(layout))
+        yield layout, source.choice((1, 2, 5, 12, reach, 2 * reach, 3 * reach + 1))
+
+
+def _pairs() -> Iterator[Arguments]:
+    source = Random(6)
+    for a in _layouts():
+        yield a, _drawn(source, source.choice(PROFILES))
+        yield a, (source.randint(1, 4), source.choice(STRIDES))
+
+
+def _reach(modes: Flat) -> int:
+    """Where the modes that count end: the largest s*d."""
+    return max((s * d for s, d in modes if s > 1 and d), default=1)
+
+
+def _merged(modes: Flat) -> Flat:
+    """The fewest modes of the same function."""
+    out: Flat = []
+    for s, d in modes:
+        if s == 1:
+            continue
+        if out and out[-1][0] * out[-1][1] == d:
+            out[-1] = (out[-1][0] * s, out[-1][1])
+        else:
+            out.append((s, d))
+    return out
+
+
+def _is_compact(modes: Flat) -> bool:
+    """Whether the layout takes each of 0, 1, ... size - 1 once."""
+    return sorted(at(modes, i) for i in range(size(modes))) == list(range(size(modes)))
+
+
+def _coalesced(layout: Pair, result: Pair) -> str:
+    a, r = flat(layout), flat(result)
+    if isinstance(result[0], tuple) and any(isinstance(part, tuple) for part in result[0]):
+        return "it is nested"
+    fewest = len(_merged(a)) or 1
+    return definitions.coalesce(a, r) or (f"{len(r)} modes, {fewest} will do" if len(r) > fewest else "")
+
+
+def _composed(a: Pair, b: Pair, result: Pair) -> str:
+    """R(k) = A(B(k)) where B(k) lies in A's domain, and every mode of R as large as B's."""
+    outer, inner, r = flat(a), flat(b), flat(result)
+    if not _refines(result[0], b[0]):
+        return "its shape is not compatible with B's"
+    for k in range(size(inner)):
+        x = at(inner, k)
+        if x < size(outer) and at(r, k) != at(outer, x):
+            return f"R({k}) = {at(r, k)}, A(B({k})) = A({x}) = {at(outer, x)}"
+    return ""
+
+
+def _refines(shape: Tree, other: Tree) -> bool:
+    """compatible(other, shape): as nested as the other, and of its size at each of its integers."""
+    if isinstance(other, tuple):
+        return isinstance(shape, tuple) and len(shape) == len(other) and all(map(_refines, shape, other))
+    return size(flat((shape, shape))) == other
+
+
+def _complemented(a: Pair, target: int, result: Pair) -> str:
+    """Ordered, disjoint, covering; and no larger than that takes: A and R fill less than one more A."""
+    r, reach = flat(result), _reach(flat(a))
+    counted = [(s, d) for s, d in flat(a) if s > 1 and d]
+    wrong = definitions.complement(counted, target, r)
+    bound = -(-target // reach) * reach
+    if not wrong and size(counted) * size(r) > bound:
+        return f"A and R have {size(counted) * size(r)} values together, {bound} reach the cotarget"
+    return wrong
+
+
+def _right_inverted(a: Pair, result: Pair) -> str:
+    modes, r = flat(a), flat(result)
+    wrong = definitions.right_inverse(modes, r)
+    if not wrong and size(r) < size(modes) and _is_compact(modes):
+        return f"it finds {size(r)} of the values, and L takes each of 0, ..., {size(modes) - 1}"
+    return wrong
+
+
+def _left_inverted(a: Pair, result: Pair) -> str:
+    return definitions.left_inverse(flat(a), flat(result))
+
+
+def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
+    """(A o T, A o T*): the first mode is the tile, and the two reach every value of A, by no more than T* takes."""
+    parts = _two(result)
+    if isinstance(parts, str):
+        return parts
+    (first, second), inner, outer = parts, flat(tiler), flat(a)
+    if not _refines(result[0][0], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
+        return "its first mode has not the shape of the tiler"
+    for k in range(size(inner)):
+        if (x := at(inner, k)) < size(outer) and at(first, k) != at(outer, x):
+            return f"R({k}, 0) = {at(first, k)}, A(T({k})) = A({x}) = {at(outer, x)}"
+    found = {at(first, i) + at(second, j) for i, j in grid(range(size(first)), range(size(second)))}
+    missing = sorted({at(outer, i) for i in range(size(outer))} - found)
+    return f"A's value {missing[0]} is none of R's" if missing else ""
+
+
+def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
+    """(A, A* o T): the block as it is, as many copies as T has, and no value twice when A and T take none twice."""
+    parts = _two(result)
+    if isinstance(parts, str):
+        return parts
+    (first, second), a, t = parts, flat(block), flat(tiler)
+    if size(first) != size(a) or any(at(first, i) != at(a, i) for i in range(size(a))):
+        return "its first mode is not the block"
+    if not _refines(result[0][1], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
+        return "its second mode has not the shape of the tiler"
+    once = all(len({at(x, i) for i in range(size(x))}) == size(x) for x in (a, t))
+    values = [at(first, i) + at(second, j) for i, j in grid(range(size(first)), range(size(second)))]
+    if once and len(set(values)) < len(values):
+        return "two coordinates have one value"
+    copies = [at(second, t) for t in range(size(second))]
+    ordered = once and [at(t, k) for k in range(size(t))] == sorted(at(t, k) for k in range(size(t)))
+    return "its copies do not follow one another as T does" if ordered and copies != sorted(copies) else ""
+
+
+def _two(result: Pair) -> tuple[Flat, Flat] | str:
+    """The two modes of a result."""
+    shape, stride = result
+    if not isinstance(shape, tuple) or not isinstance(stride, tuple) or len(shape) != 2:
+        return "it has not two modes"
+    return flat((shape[0], stride[0])), flat((shape[1], stride[1]))
+
+
+def _is_one_mode(layout: Pair) -> bool:
+    """Whether a layout is n:1, however it is written."""
+    return _merged(flat(layout)) in ([], [(size(flat(layout)), 1)])
+
+
+def _plain_composition(a: Pair, b: Pair) -> bool:
+    """A n:1, and B within it."""
+    modes = flat(b)
+    return _is_one_mode(a) and max(at(modes, k) for k in range(size(modes))) < size(flat(a))
+
+
+def _plain_division(a: Pair, tiler: Pair) -> bool:
+    """n:1 by a tile t:r with t r dividing n."""
+    modes = flat(tiler)
+    return _is_one_mode(a) and len(modes) == 1 and modes[0][1] > 0 and size(flat(a)) % (modes[0][0] * modes[0][1]) == 0
+
+
+def _plain_complement(a: Pair, target: int) -> bool:
+    """A n:1 in a multiple of n."""
+    return _is_one_mode(a) and target % size(flat(a)) == 0
+
+
+HELD: Mapping[str, Held] = {
+    "coalesce": Held(_single, _coalesced, lambda a: True),
+    "composition": Held(_pairs, _composed, _plain_composition),
+    "complement": Held(_with_target, _complemented, _plain_complement),
+    "right_inverse": Held(_single, _right_inverted, lambda a: _is_compact(flat(a))),
+    "left_inverse": Held(_single, _left_inverted, lambda a: _is_compact(flat(a))),
+    "logical_divide": Held(_pairs, _divided, _plain_division),
+    "logical_product": Held(_pairs, _multiplied, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
+}

@@ -1,0 +1,322 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations of an implementation, executed symbolically for layouts of small rank, every path proved or refused.
+
+Ours or anybody's: a module with ``Layout(shape, stride)`` and functions of CuTe's names. A path is proved when its
+goals follow from its conditions; a violation is shown only after the very code has been run on its numbers and its
+result has been found wrong by enumeration.
+"""
+
+from __future__ import annotations
+
+import importlib
+import math
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from proofs.errors import EngineError
+from proofs.laws.formula import Node, evaluate
+from proofs.smt.engine import Session
+from proofs.smt.recheck import Status
+from proofs.symbolic.definitions import TooLarge, flat
+from proofs.symbolic.engine import Path, Space, SymInt, abstracted, explore, formula, script
+from proofs.symbolic.pathwise import Goal
+
+GOAL_BUDGET = 3_000_000
+SEEDS = (0, 1)
+REACH_SEEDS = range(6)
+ORDERS = 3
+"""A goal may speak of the order that a path's first sample has: so many samples are tried in its place."""
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """An implementation: its functions, how it makes a layout, and by what it refuses one.
+
+    ``exact``: it refuses nothing inside its precondition, and is held to that.
+    """
+
+    name: str
+    functions: Any
+    make: Callable[[Any, Any], Any]
+    refused: tuple[type[Exception], ...]
+    exact: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation at one rank: the inputs, the call, what its paths must satisfy, and what its results must.
+
+    ``refuses`` gives what must hold on a path where our code refuses: that it lies outside the precondition. One that
+    looks ``inside`` our code says nothing about another implementation.
+    """
+
+    name: str
+    label: str
+    space: Space
+    call: Callable[[Target, Mapping[str, int]], Any]
+    goals: Callable[[Path, Any], Iterator[Goal]]
+    fault: Callable[[Mapping[str, int], Any], str]
+    shown: Callable[[Mapping[str, int]], str]
+    refuses: Callable[[Path], Iterator[Goal]] | None = None
+    inside: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """Inputs on which the code is wrong, what it returned, and how that breaks the definition."""
+
+    inputs: str
+    returned: str
+    fault: str
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """All paths of one operation."""
+
+    operation: str
+    paths: int
+    proved: int
+    refused: int
+    outside: int
+    unknown: tuple[str, ...]
+    violations: tuple[Violation, ...]
+    unexplored: int
+
+
+def ours() -> Target:
+    """The shipped operations."""
+    import layouts
+    from layouts.layout import trusted
+
+    return Target("layouts", layouts, trusted, (layouts.LayoutError,), exact=True)
+
+
+def foreign(name: str, path: str | None) -> Target:
+    """Another implementation, imported from a folder without leaving anything in it."""
+    with _importing(path):
+        module = importlib.import_module(name)
+    functions = module
+    if not hasattr(module, "composition") and hasattr(module, "layout"):
+        functions = module.layout
+    return Target(name, functions, functions.Layout, (AssertionError, ValueError, TypeError, ZeroDivisionError))
+
+
+@contextmanager
+def _importing(path: str | None) -> Iterator[None]:
+    before, written = list(sys.path), sys.dont_write_bytecode
+    sys.dont_write_bytecode = True
+    if path:
+        sys.path.insert(0, path)
+    try:
+        yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = before, written
+
+
+@contextmanager
+def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
+    """An attribute replaced for a while."""
+    before = getattr(owner, name)
+    setattr(owner, name, stand_in)
+    try:
+        yield
+    finally:
+        setattr(owner, name, before)
+
+
+def pair(layout: Any) -> tuple[Any, Any]:
+    """A layout as (shape, stride)."""
+    return layout.shape, layout.stride
+
+
+def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
+    """Follow every path of an operation and decide it."""
+    symbols = {x: SymInt(x) for x in operation.space.names}
+    paths, left = followed(target, lambda: operation.call(target, symbols), operation.space, most)
+    proved = refused = outside = 0
+    unknown: list[str] = []
+    violations: list[Violation] = []
+    for path in paths:
+        if not path.samples:
+            status, at = _reach(path)
+            if status == "unsat":
+                continue
+            path.samples = [at] if at else []
+        if path.error is not None:
+            refused += 1
+            reason, known = _refusal(target, operation, path)
+            unknown += [reason] * bool(reason)
+            outside += known
+            continue
+        wrong = path_fault(target, operation, path)
+        if isinstance(wrong, Violation):
+            violations.append(wrong)
+        elif wrong:
+            unknown.append(wrong)
+        else:
+            proved += 1
+    ordered = tuple(sorted(set(violations), key=lambda v: (len(v.inputs), v.inputs)))
+    return Examined(operation.label, len(paths), proved, refused, outside, tuple(unknown), ordered, left)
+
+
+def path_fault(target: Target, operation: Operation, path: Path) -> Violation | str:
+    """What is wrong on a path: a violation, why it is not known, or nothing when it is proved."""
+    for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
+        wrong = run(target, operation, at)
+        if isinstance(wrong, Violation):
+            return wrong
+    if not _followed(target, operation, path):
+        return "the code looked at the value of a number, so its formulas are not to be trusted"
+    failed, tried = _unproved(path, lambda: operation.goals(path, path.result))
+    looked = ""
+    for at in tried:
+        wrong = run(target, operation, at)
+        if isinstance(wrong, Violation):
+            return wrong
+        looked = wrong or "nothing wrong was found there"
+    if failed is None:
+        return ""
+    if failed.status == "unknown":
+        return f"{failed.why}: the solver gave up"
+    return f"{failed.why}: {operation.shown(tried[-1])} meets the conditions, and {looked}"
+
+
+def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
+    """What is wrong with a refusal, and whether it was proved to lie outside the operation's precondition."""
+    if not _refuses(target, operation, path):
+        return f"{type(path.error).__name__} that a plain run does not raise: {path.error}", False
+    if operation.refuses is None or not target.exact:
+        return "", False
+    refuses = operation.refuses
+    failed, tried = _unproved(path, lambda: refuses(path))
+    if failed is None:
+        return "", True
+    at = operation.shown(tried[-1]) if failed.status == "sat" else "the solver gave up"
+    return f"refused, and not proved to lie outside the precondition: {at}", False
+
+
+def refusal(target: Target, operation: Operation, path: Path) -> str:
+    """What is wrong with a refusal, or nothing."""
+    return _refusal(target, operation, path)[0]
+
+
+@dataclass(frozen=True, slots=True)
+class _Failed:
+    """The goal that was not proved at last: numbers contradict it (sat), or the solver gave up (unknown)."""
+
+    why: str
+    status: Status
+
+
+def _unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed | None, list[Mapping[str, int]]]:
+    """What stays unproved of a path, if anything, and the numbers on which goals failed on the way.
+
+    Goals may be stated for the order of modes that the first sample has; a path may have none, when the solver found
+    none. So numbers on which a goal fails become the first sample, and the goals are stated anew.
+    """
+    tried: list[Mapping[str, int]] = []
+    failed = None
+    for _ in range(ORDERS):
+        failed = None
+        for goal in goals():
+            status, values = _prove(path, goal)
+            if status != "unsat":
+                failed = _Failed(goal.why, status)
+                break
+        if failed is None or failed.status == "unknown":
+            break
+        tried.append({x: values[x] for x in path.space.names})
+        path.samples = [tried[-1], *path.samples]
+    return failed, tried
+
+
+def _reach(path: Path) -> tuple[Status, Mapping[str, int]]:
+    """Numbers that lead down a path which no sample took."""
+    names = path.space.names
+    for seed in REACH_SEEDS:
+        status, at = _solved(names, (*path.space.assumed, *path.conditions), names, seed)
+        if status != "unknown":
+            return status, at
+    return "unknown", {}
+
+
+def _prove(path: Path, goal: Goal) -> tuple[Status, Mapping[str, int]]:
+    if goal.steps and all(_prove(path, step)[0] == "unsat" for step in goal.steps):
+        return "unsat", {}
+    names = (*path.space.names, *goal.names)
+    given = (*path.space.assumed, *path.conditions, *goal.assumed, ("not", goal.goal))
+    abstract, extra = abstracted((*given, *goal.hints))
+    for seed in SEEDS:
+        if _solved((*names, *extra), abstract, (), seed)[0] == "unsat":
+            return "unsat", {}
+    for formulas in dict.fromkeys(((*given, *goal.hints), given)):
+        for seed in SEEDS:
+            status, values = _solved(names, formulas, names, seed)
+            if status != "unknown":
+                return status, values
+    return "unknown", {}
+
+
+def _solved(
+    names: Sequence[str], formulas: Sequence[Node], wanted: Sequence[str], seed: int = 0
+) -> tuple[Status, Mapping[str, int]]:
+    """z3's answer, and the wanted values of its model when it is sat; unknown when z3 fails in any way."""
+    try:
+        session = Session(script(names, formulas, seed), GOAL_BUDGET)
+        status = session.check().status
+        return status, session.values(tuple(wanted)) if status == "sat" and wanted else {}
+    except EngineError:
+        return "unknown", {}
+
+
+def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
+    """The code on plain numbers: what is wrong; or nothing when it refuses or is right, or why that is not known."""
+    try:
+        result = operation.call(target, at)
+        fault = operation.fault(at, result)
+    except target.refused:
+        return ""
+    except TooLarge as error:
+        return f"has too many values to be listed: {error}"
+    shown = result if not isinstance(result, tuple) else result[-1]
+    return Violation(operation.shown(at), str(shown), fault) if fault else ""
+
+
+def followed(
+    target: Target, call: Callable[[], Any], space: Space, most: int = 2000, until: float = math.inf
+) -> tuple[list[Path], int]:
+    """Every path of a call of the target's, and how many are left when there are more than ``most``, or time is up."""
+    return explore(space, call, target.refused, most, until)
+
+
+def _refuses(target: Target, operation: Operation, path: Path) -> bool:
+    """Whether plain runs refuse too, by an exception that means refusal: code may turn down formulas for their type."""
+    if not isinstance(path.error, target.refused):
+        return False
+    for at in path.samples[:6]:
+        try:
+            operation.call(target, at)
+        except target.refused:
+            continue
+        return False
+    return True
+
+
+def _followed(target: Target, operation: Operation, path: Path) -> bool:
+    """Whether plain runs give what the path's formulas say: as an index or a loop's bound an int's value slips by."""
+    for at in path.samples[:6]:
+        concrete = operation.call(target, at)
+        pairs = zip(concrete, path.result, strict=True) if isinstance(concrete, tuple) else [(concrete, path.result)]
+        if not all(agrees(path, at, symbolic, plain) for plain, symbolic in pairs):
+            return False
+    return True
+
+
+def agrees(path: Path, at: Mapping[str, int], result: Any, concrete: Any) -> bool:
+    """Whether a path's formulas give at a sample what the code itself returns there."""
+    symbolic = [tuple(evaluate(formula(x), at, {}) for x in mode) for mode in flat(pair(result))]
+    return symbolic == [tuple(mode) for mode in flat(pair(concrete))]

@@ -1,0 +1,270 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Families of layouts given by numbers and letters, as inputs of an operation that is executed symbolically."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import count
+
+from proofs.errors import ProblemError
+from proofs.laws.formula import Node, evaluate, substitute, text
+from proofs.smt.engine import Session
+from proofs.symbolic.contracts import divide, product
+from proofs.symbolic.engine import Path, Space, _folded, script
+from proofs.symbolic.execution import GOAL_BUDGET, Operation
+from proofs.symbolic.operations import _composition, operations
+from proofs.symbolic.pathwise import Goal
+from proofs.symbolic.runs import composition_run
+
+RANKS = 3
+WORD = re.compile(r"-?\d+|[A-Za-z_]\w*", re.ASCII)
+Sides = list[list[str]]
+
+
+class InferenceError(ProblemError):
+    """The family is not one that can be inferred about; what was asked is restated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An operation whose inputs are given by numbers and letters, by the names that they have in it."""
+
+    operation: Operation
+    given: Mapping[str, str]
+    note: str = ""
+
+    @property
+    def shown(self) -> Mapping[str, Node]:
+        """What stands for each input: a number, or the reader's letter."""
+        return {name: int(x) if _number(x) else x for name, x in self.given.items()}
+
+    @property
+    def granted(self) -> tuple[Node, ...]:
+        """What the operation takes for granted; the least value only of what is not given as a number."""
+        asked = self.operation.space.assumed
+        return tuple(
+            node
+            for node in asked
+            if not (isinstance(node, tuple) and node[0] == ">=" and _number(self.given.get(str(node[1]), "")))
+        )
+
+    def head(self) -> Iterator[str]:
+        """The lines on how the family was read, and for which letters it speaks."""
+        if self.note:
+            yield f"  {self.note}"
+        yield from self.domain()
+
+    def domain(self) -> Iterator[str]:
+        """A line on what is taken for granted of letters, if anything is."""
+        told = [text(computed(substitute(node, self.shown))) for node in self.granted]
+        if told := [node for node in dict.fromkeys(told) if node != "1"]:
+            yield f"  where {', '.join(told)}"
+
+    def space(self) -> Space:
+        """The inputs of the family. Letters that stand twice are equal. Raises InferenceError when there are none."""
+        fixed = {name: int(x) for name, x in self.given.items() if _number(x)}
+        first = {x: name for name, x in reversed(list(self.given.items()))}
+        equal = {name: first[x] for name, x in self.given.items() if name not in fixed and first[x] != name}
+        narrow: list[Node] = [
+            *(("==", name, value) for name, value in fixed.items()),
+            *(("==", *pair) for pair in equal.items()),
+        ]
+        known = (*self.granted, *narrow)
+        names = self.operation.space.names
+        samples = [{**at, **fixed} for at in self.operation.space.samples]
+        samples = [{**at, **{name: at[other] for name, other in equal.items()}} for at in samples]
+        kept = tuple(at for at in samples if all(evaluate(node, at, {}) for node in known))
+        if not kept and Session(script(names, known), GOAL_BUDGET).check().status == "unsat":
+            asked = ", ".join(text(substitute(node, self.shown)) for node in self.granted)
+            raise InferenceError(f"{self.operation.label}: no layouts are so, where {asked} is taken for granted")
+        return replace(self.operation.space, assumed=known, samples=kept)
+
+
+def family(operation: str, shape: str, by: str | None) -> Family:
+    """The family that a reader asks about. Raises InferenceError when nothing can be inferred about it."""
+    sides = _sides(shape, "--shape")
+    right = _sides(by, "--by") if by is not None else []
+    known = list(dict.fromkeys(o.name for o in _operations().values()))
+    if operation not in known:
+        raise InferenceError(f"nothing can be inferred about {operation}; known: {', '.join(known)}")
+    if len(sides[0]) > RANKS or (right and len(right[0]) > RANKS):
+        raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
+    if operation == "composition":
+        return _composing(sides, _layout(right, by, operation))
+    if operation in ("logical_divide", "logical_product"):
+        return _tiling(operation, sides, _layout(right, by, operation) if right else [])
+    named = _named("sd", sides)
+    if right:
+        if operation != "complement":
+            raise InferenceError(f"--by {by}: {operation} goes by its shape alone")
+        if len(right) > 1 or len(right[0]) > 1:
+            raise InferenceError(f"--by {by} is no cotarget, such as 24 or T")
+        named["T"] = right[0][0]
+    return _checked(_operation(f"{operation}, rank {len(sides[0])}"), named)
+
+
+def one_run(shape: str) -> Family:
+    """One run of any mode N:r of B in the layouts A of a family; N, r and u are called otherwise where A's letters are.
+
+    >>> one_run("(N,8):(1,d)").given["N"]
+    'N_'
+    """
+    sides, note = _merged(_sides(shape, "--shape"))
+    operation, given = composition_run(len(sides[0])), _named("MD", sides)
+    taken = set(given.values())
+    for name in operation.space.names:
+        if name not in given:
+            given[name] = next(x for x in (name + "_" * k for k in count()) if x not in taken)
+    return _checked(operation, given, note)
+
+
+def _composing(sides: Sides, right: Sides) -> Family:
+    sides, note = _merged(sides)
+    found = _composition(len(sides[0]), len(right[0]))
+    return _checked(found, _named("MD", sides) | _named("Nr", right), note)
+
+
+def _tiling(operation: str, sides: Sides, right: Sides) -> Family:
+    """logical_divide or logical_product by one mode N:r, letters where there is none given."""
+    if right and len(right[0]) > 1:
+        raise InferenceError(f"{operation} goes by one mode N:r, not by {len(right[0])}")
+    note = ""
+    if operation == "logical_divide":
+        sides, note = _merged(sides)
+    if operation == "logical_divide" and right and "0" in right[1]:  # T* is n:1 then, with which A composes always
+        return _checked(divide(len(sides[0]), 1), _named("MD", sides) | _named("Nr", right), note)
+    if operation == "logical_product" and right and ("1" in right[0] or "0" in right[1]):
+        return _checked(product(len(sides[0]), 1), _named("sd", sides) | _named("Nr", right))
+    named = _named("MD" if operation == "logical_divide" else "sd", sides)
+    named |= {n: x for n, (x,) in zip("Nr", right, strict=False)}
+    return _checked(_operation(f"{operation}, rank {len(sides[0])} by N:r"), named, note)
+
+
+def _operation(label: str) -> Operation:
+    return _operations()[label]
+
+
+@lru_cache(maxsize=1)
+def _operations() -> Mapping[str, Operation]:
+    """By label; their samples are the same in every run, and take a while to draw."""
+    return {o.label: o for o in operations(RANKS)}
+
+
+def _merged(sides: Sides) -> tuple[Sides, str]:
+    """The modes of A as composition takes them, where numbers tell: no extent of 1 but the last, neighbours merged."""
+    if len(sides) == 1:
+        kept = [s for s in sides[0][:-1] if s != "1"] + sides[0][-1:]
+        told = f"({','.join(kept)})" if len(kept) > 1 else kept[0]
+        return [kept], f"A's extents of 1 left out: {told}" * (len(kept) < len(sides[0]))
+    out: list[tuple[str, str]] = []
+    for place, (s, d) in enumerate(zip(*sides, strict=True)):
+        if s == "1" and place + 1 < len(sides[0]):
+            continue
+        if not (out and _follows(out[-1], d)):
+            out.append((s, d))
+        elif _number(s):
+            out[-1] = (str(int(out[-1][0]) * int(s)), out[-1][1])
+        else:
+            raise InferenceError(f"--shape: {':'.join(out[-1])} and {s}:{d} are one mode: write them as one")
+    shape, stride = ([mode[i] for mode in out] for i in (0, 1))
+    told = f"({','.join(shape)}):({','.join(stride)})" if len(out) > 1 else f"{shape[0]}:{stride[0]}"
+    return [shape, stride], f"A, its modes merged: {told}" * (len(out) < len(sides[0]))
+
+
+def _follows(mode: tuple[str, str], stride: str) -> bool:
+    """Whether a stride goes on where a mode ends, as far as numbers tell."""
+    return all(map(_number, (*mode, stride))) and int(stride) == int(mode[0]) * int(mode[1])
+
+
+def _named(letters: str, sides: Sides) -> dict[str, str]:
+    """What stands for each input of an operation: the modes' names are a letter and their place."""
+    return {f"{n}{i}": x for n, side in zip(letters, sides, strict=False) for i, x in enumerate(side)}
+
+
+def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> Family:
+    """The family, unless an extent is none, or a letter of the reader's is the name of another input."""
+    others = set(operation.space.names) - set(given)
+    if taken := sorted(others & set(given.values())):
+        raise InferenceError(
+            f"the letter {taken[0]} is taken: {operation.label} has the inputs {' '.join(sorted(others))}"
+        )
+    low = [x for name, x in given.items() if name[0] in "MsNT" and _number(x) and int(x) < 1]
+    if low:
+        raise InferenceError(f"{operation.name}: extents and cotargets are at least 1, got {low[0]}")
+    return Family(_refusing_below(operation, given), given, note)
+
+
+def _refusing_below(operation: Operation, given: Mapping[str, str]) -> Operation:
+    """The operation, which rightly refuses what was given a negative stride too."""
+    wide = {name[1:]: name for name in given if name[0] in "Ns"}
+    below: list[Node] = [
+        ("and", (">=", wide[name[1:]], 2), ("<", name, 0))
+        for name, x in given.items()
+        if name[0] in "rd" and _number(x) and int(x) < 0
+    ]
+    refuses = operation.refuses
+    if not below or refuses is None:
+        return operation
+
+    def wider(path: Path) -> Iterator[Goal]:
+        return (replace(goal, goal=("or", *below, goal.goal)) for goal in refuses(path))
+
+    return replace(operation, refuses=wider)
+
+
+def _layout(sides: Sides, by: str | None, operation: str) -> Sides:
+    """A right-hand layout; an int n stands for n:1."""
+    if not sides:
+        raise InferenceError(f"{operation} goes by a layout: --by N:r")
+    if len(sides) == 1 and len(sides[0]) == 1:
+        return [sides[0], ["1"]]
+    if len(sides) != 2:
+        raise InferenceError(f"--by {by} is not a layout, such as N:r")
+    return sides
+
+
+def _sides(layout: str, option: str) -> Sides:
+    """The numbers and letters of a shape, or of the shape and the stride of a layout, nested modes one by one."""
+    parts = [re.sub(r"\s*([(),])\s*", r"\1", part.strip()) for part in layout.split(":")]
+    if len(parts) > 2 or not all(map(_nested, parts)):
+        raise InferenceError(f"{option} {layout} is neither a shape nor a layout, such as (4,M) or (4,M):(1,d)")
+    found = [WORD.findall(part) for part in parts]
+    if len(found) == 2 and len(found[0]) != len(found[1]):
+        raise InferenceError(f"{option} {layout}: {len(found[0])} extents and {len(found[1])} strides")
+    if len({WORD.sub("x", part).replace(",)", ")") for part in parts}) > 1:
+        raise InferenceError(f"{option} {layout}: shape and stride are nested differently")
+    return found
+
+
+def _nested(part: str) -> bool:
+    """Whether a text is a word, or words and tuples of them between brackets.
+
+    >>> [_nested(x) for x in ("M", "((2,M),-3,)", "()", "(2,M", "2,M", "(2,,M)")]
+    [True, True, False, False, False, False]
+    """
+    left, before = WORD.sub("x", part), ""
+    while left != before:
+        before, left = left, re.sub(r"\(x(,x)*,?\)", "x", left)
+    return left == "x"
+
+
+def _number(word: str) -> bool:
+    return word.lstrip("-").isdigit()
+
+
+def computed(node: Node) -> Node:
+    """The formula with what is made of numbers alone computed, and -(-x // y) written ceildiv(x, y)."""
+    if not isinstance(node, tuple):
+        return node
+    whole = (node[0], *map(computed, node[1:]))
+    if all(isinstance(part, int) for part in whole[1:]):
+        return int(evaluate(whole, {}, {}))
+    match whole:
+        case ("-", 0, ("//", ("-", 0, over), by)):
+            return ("call", "ceildiv", over, by)
+        case ("-", 0, ("//", int(over), by)):
+            return ("call", "ceildiv", -over, by)
+    return _folded(str(whole[0]), *whole[1:]) if len(whole) == 3 else whole

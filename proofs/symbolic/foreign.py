@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Code of others, called so that it cannot end, stall or write over what judges it."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import dataclass
+from types import FrameType
+from typing import TypeVar
+
+from proofs.symbolic.engine import Unfollowed
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """Why a call has no result."""
+
+    why: str
+
+
+class _TimeOver(BaseException):
+    """The time of a call is over: no Exception, which the code called may catch."""
+
+
+def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
+    """The result of a call, or why there is none. What it prints goes to stderr.
+
+    >>> attempted(lambda: 2 + 2, 1), attempted(lambda: [][0], 1).why
+    (4, 'IndexError: list index out of range')
+    """
+    try:
+        with _limited(seconds), redirect_stdout(sys.stderr):
+            return call()
+    except _TimeOver:
+        return Stopped(f"not done after {seconds:g} s (--budget)")
+    except SystemExit as error:
+        return Stopped(f"it ends the process: SystemExit({error.code!r})")
+    except Unfollowed as error:
+        return Stopped(f"it cannot be followed: {error}")
+    except Exception as error:
+        return Stopped(f"{type(error).__name__}: {error}".splitlines()[0])
+
+
+@contextmanager
+def _limited(seconds: float) -> Iterator[None]:
+    """Raise _TimeOver after so long, and each second from then on; without limit where Python has no such alarm."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def over(number: int, frame: FrameType | None) -> None:
+        raise _TimeOver
+
+    before = signal.signal(signal.SIGALRM, over)
+    signal.setitimer(signal.ITIMER_REAL, seconds, 1)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The exact condition under which an operation is right, for a family of layouts given by numbers and letters.
+
+The shipped code is executed symbolically. Where it accepts, each path is proved or said not to be; where it refuses,
+the conditions are those under which it says that no layout exists for generic strides. Both come with numbers.
+
+Composition whose paths do not end within the budget is told run by run: what one run of a mode of B needs, from any
+state, is the condition too, as composition is right just when all its runs are (`runs`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import NoReturn
+
+from layouts import interleaved
+from proofs.laws.formula import Node, substitute, text
+from proofs.smt.engine import Session
+from proofs.symbolic import execution, families
+from proofs.symbolic.engine import FEASIBLE_BUDGET, Path, negated, script
+from proofs.symbolic.engine import SymInt as Symbol
+from proofs.symbolic.families import Family, computed
+
+BUDGET = 20.0
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way of being right (proved), refused or unknown: the conditions, and the call with numbers that meet them.
+
+    Searched: whether interleaved modes stay apart decides, and that is known of numbers alone.
+    """
+
+    status: str
+    when: tuple[str, ...]
+    example: str
+
+    def lines(self) -> Iterator[str]:
+        """As text."""
+        yield f"  {self.status:<8} when {' and '.join(self.when) or 'always'}"
+        yield f"           {f'such as {self.example}' if self.example else 'no numbers were found that lead here'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Inferred:
+    """What was found out: how the family was read, its cases, the last line, and whether every case is in it."""
+
+    head: tuple[str, ...]
+    cases: tuple[Way, ...]
+    end: str
+    exact: bool
+
+    @property
+    def told(self) -> str:
+        """All of it as text."""
+        ways = [line for way in self.cases for line in way.lines()]
+        return "".join(f"{line}\n" for line in (*self.head, *ways, self.end))
+
+
+def inferred(
+    operation: str,
+    shape: str,
+    by: str | None,
+    seconds: float = BUDGET,
+    tell: Callable[[str], None] = lambda line: None,
+) -> Inferred:
+    """The conditions, one line for each way of being right or refused; paths are followed for so long and no longer.
+
+    ``shape`` is a shape, or a layout S:D; ``by`` the right-hand layout, or the cotarget of a complement. ``tell`` is
+    given a line on how far it is.
+
+    Raises InferenceError when nothing can be inferred about the family.
+    """
+    family = families.family(operation, shape, by)
+    head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation) * (":" not in shape)
+    lines = [head, *family.head()]
+    tell(f"{family.operation.label}: its paths are followed for at most {seconds:g} s (--budget)")
+    found = _conditions(family, time.monotonic() + seconds)
+    if found.left and operation == "composition":
+        tell(f"{found.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s")
+        family = families.one_run(shape)
+        lines += [f"  {found.left} paths open after {seconds:g} s from end to end; so run by run:", *_runs_are(family)]
+        lines += family.domain()
+        found = _conditions(family, time.monotonic() + 2 * seconds)
+    exact = not (found.left or found.unknown)
+    end = f"UNKNOWN: {found.unknown} cases not proved, {found.left} open after {seconds:g} s (--budget)"
+    return Inferred(tuple(lines), found.ways, f"exact: {found.sides}" if exact else end, exact)
+
+
+def _runs_are(family: Family) -> Iterator[str]:
+    extent, step = family.given["N"], family.given["r"]
+    used = ", ".join(x for name, x in family.given.items() if name.startswith("u"))
+    taken = set(family.given.values())
+    n, q = (next(x for x in (letter, letter + "_") if x not in taken) for letter in "nq")
+    yield f"  {extent}:{step} is now any mode of B, whatever its letters, taken in runs of {n} steps {step},"
+    yield f"  {extent} = {n} {q}, then {q}:({n} {step})" + (f"; {used}: the digits of A used before;" if used else ";")
+    yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS); a mode of extent 1 or"
+    yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is refused"
+
+
+class NotFollowed(Exception):
+    """A path that comes to a search: no refusal, and not known."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    ways: tuple[Way, ...]
+    left: int
+
+    @property
+    def unknown(self) -> int:
+        return sum(way.status in ("unknown", "searched") for way in self.ways)
+
+    @property
+    def sides(self) -> str:
+        """Where the operation is right, when all is proved."""
+        kinds = {way.status for way in self.ways}
+        if len(kinds) == 1:
+            return "refused in every case" if "refused" in kinds else "right in every case"
+        return "right in the cases above, refused in all others"
+
+
+def _conditions(family: Family, until: float) -> _Found:
+    target, chosen = execution.ours(), family.operation
+    symbols = {x: Symbol(x) for x in chosen.space.names}  # all of them: in a dictionary 8 does not meet a symbol
+    with execution.replaced(interleaved, "apart", _unfollowed):
+        paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
+    if left:
+        return _Found((), left)
+    reached = [p for p in paths if p.samples or _reached(p)]
+    ways: list[Way] = []
+    for path in sorted(reached, key=lambda p: (p.error is not None, -len(p.samples))):
+        if time.monotonic() > until:
+            return _Found(tuple(ways), len(reached) - len(ways))
+        status = "refused" if path.error is not None else "proved"
+        judge = execution.refusal if path.error is not None else execution.path_fault
+        status = "searched" if isinstance(path.error, NotFollowed) else status
+        unknown = status != "searched" and judge(target, chosen, path)
+        ways.append(_way("unknown" if unknown else status, path, family))
+    return _Found(tuple(ways), 0)
+
+
+def _unfollowed(*_: object) -> NoReturn:
+    raise NotFollowed("whether interleaved modes stay apart is searched for, with numbers alone")
+
+
+def _strides(operation: str) -> str:
+    return ", strides D of A that do not merge" if operation in ("composition", "logical_divide") else ", strides d"
+
+
+def _reached(path: Path) -> bool:
+    """Whether numbers lead down a path that no sample took; it is given them."""
+    status, at = execution._reach(path)
+    path.samples = [at] if at else []
+    return status != "unsat"
+
+
+def _way(status: str, path: Path, family: Family) -> Way:
+    conditions = [text(computed(substitute(c, family.shown))) for c in _needed(path)]
+    small = min(path.samples, key=lambda at: sum(map(abs, at.values())), default=None)
+    return Way(status, tuple(c for c in conditions if c != "1"), family.operation.shown(small) if small else "")
+
+
+def _needed(path: Path) -> list[Node]:
+    """The path's conditions without those that follow from the rest."""
+    kept = list(path.conditions)
+    for condition in list(kept):
+        rest = tuple(c for c in kept if c is not condition)
+        formulas = (*path.space.assumed, *rest, negated(condition))
+        if Session(script(path.space.names, formulas), FEASIBLE_BUDGET).check().status == "unsat":
+            kept.remove(condition)
+    return kept

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Composition by the contract of a run (`runs`), so that every rank up to 3 is followed on both sides.
+
+The loops of `layouts.compose` are executed with a run replaced by its contract, and R(c) = A(B(c)) follows run by run
+(RUNS), on every path; so does that a run is only called in a state that its contract speaks about.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import reduce
+from itertools import combinations
+from operator import mul
+from random import Random
+from typing import Any, TypeAlias
+
+from layouts.compose import Carry
+from proofs.laws.formula import Node, conjunction
+from proofs.symbolic import pathwise
+from proofs.symbolic.definitions import flat
+from proofs.symbolic.engine import Path, Space, formula, resumed
+from proofs.symbolic.execution import Operation, Target, pair, replaced
+from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, written
+from proofs.symbolic.pathwise import Goal, Modes, instance, modes, times, total
+from proofs.symbolic.runs import bounded_digits
+
+Run: TypeAlias = "tuple[int, int, Any, Any, list[Any]]"
+
+
+def composition_loops(rank: int, right: int) -> Operation:
+    """Composition around its runs: every mode of B, with its runs replaced by their contract.
+
+    p_j tells the kind of mode j: 1 to ``rank`` runs of lengths n_j and values v_j that leave the digits u_j used; 0, a
+    mode of extent 1 or stride 0; beyond ``rank``, a negative stride. More runs than A has modes there are not.
+    """
+    space = _loops_space(rank, right)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        todo = [run for j in range(right) for run in _runs(at, j, rank)]
+        extents = [reduce(mul, [n for i, _, n, _, _ in todo if i == j] or [at[f"N{j}"]]) for j in range(right)]
+        steps = [at[f"r{j}"] for j in range(right)]
+        b = t.make(tuple(extents), tuple(steps)) if right > 1 else t.make(extents[0], steps[0])
+        return _around(t, todo, lambda: t.functions.composition(t.make(*layout_of("MD", rank, at)), b))
+
+    def goals(path: Path, found: Any) -> Iterator[Goal]:
+        at = symbols_of(path)
+        with resumed(path):
+            mode_runs = [[_formulas(run) for run in _runs(at, j, rank)] for j in range(right)]
+        yield from _called(rank, mode_runs, found)
+        yield from _returned(modes(flat(layout_of("MD", rank, at))), mode_runs, modes(flat(pair(found[2]))))
+        if right == 1 and rank > 1:
+            yield _ends(rank)
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        below: list[Node] = [("<", ("*", ("-", f"N{j}", 1), f"r{j}"), 0) for j in range(right)]
+        yield Goal("B(c) is negative", (), (), ("or", *below) if right > 1 else below[0])
+
+    def fault(at: Mapping[str, int], found: Any) -> str:
+        given: list[tuple[int, int]] = []
+        for j in range(right):
+            plain = (at[f"N{j}"], at[f"r{j}"] * at["D0"] if rank == 1 else 0)
+            given += [(n, v) for _, _, n, v, _ in _runs(at, j, rank)] or [plain]
+        returned = [(n, 0 if n == 1 else v) for n, v in flat(pair(found[2]))]
+        return "" if returned == [(n, 0 if n == 1 else v) for n, v in given] else f"{given} were not returned"
+
+    return Operation(
+        "composition", f"composition, rank {rank} o rank {right}, by the contract of a run",
+        space, call, goals, fault,
+        lambda at: f"composition of {written(*layout_of('MD', rank, at))} in the runs "
+        f"{[run[2:4] for j in range(right) for run in _runs(at, j, rank)]}", refuses, inside=True,
+    )  # fmt: skip
+
+
+def _loops_space(rank: int, right: int) -> Space:
+    """A in canonical form, the modes N_j:r_j of B with their kinds, and the runs that each may have."""
+    pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
+    used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
+    names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in pieces), *(f"v{x}" for x in pieces)]
+    assumed = [
+        *canonical("MD", rank),
+        *at_least([f"n{x}" for x in pieces], 2),
+        *(_kinds(j, rank) for j in range(right)),
+    ]
+    return Space.drawn([*names, *used], assumed, lambda source: _sample(source, rank, right))
+
+
+def _kinds(j: int, rank: int) -> Node:
+    """What the kind p_j says of the mode N_j:r_j; every mode has one."""
+    wide: Node = (">=", f"N{j}", 2)
+    plain: Node = ("and", ("==", f"p{j}", 0), (">=", f"N{j}", 1), ("or", ("==", f"N{j}", 1), ("==", f"r{j}", 0)))
+    runs: Node = ("and", (">=", f"p{j}", 1), ("<=", f"p{j}", rank), wide, (">=", f"r{j}", 1))
+    negative: Node = ("and", ("==", f"p{j}", rank + 1), wide, ("<", f"r{j}", 0))
+    return ("or", plain, runs, negative)
+
+
+def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
+    """Small numbers for one call, each kind of mode alike often."""
+    at = {f"M{i}": source.randint(2, 6) for i in range(rank)} | {f"D{i}": source.randint(-3, 12) for i in range(rank)}
+    for j in range(right):
+        kind = source.randint(0, rank + (source.random() < 0.2))
+        extent, step = source.randint(2, 6), source.randint(1, 6)
+        plain = source.choice([(1, step), (1, -step), (extent, 0), (1, 0)])
+        at[f"p{j}"] = kind
+        at[f"N{j}"], at[f"r{j}"] = plain if kind == 0 else (extent, -step if kind > rank else step)
+        for t in range(rank if rank > 1 else 0):
+            at |= {f"n{j}.{t}": source.randint(2, 4), f"v{j}.{t}": source.randint(-9, 20)}
+            at |= {f"u{j}.{t}.{i}": source.randint(0, 6) for i in range(rank - 1)}
+    return at
+
+
+def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
+    """The arguments of every run, the digits used then, and the result, when the runs return what is given."""
+    requested: list[tuple[Any, Any]] = []
+    states: list[Any] = []
+
+    def run(carry: Any, rest: Any, step: Any) -> Any:
+        _, _, n, value, used = todo[len(requested)]
+        requested.append((rest, step))
+        states.extend(carry.used)
+        carry.used = list(used)
+        return n, value
+
+    with replaced(Carry, "run", run):
+        result = compose_it()
+    calls = t.make(tuple(rest for rest, _ in requested), tuple(step for _, step in requested))
+    return calls, t.make(tuple(states), tuple(states)), result
+
+
+def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
+    """The runs of mode j of B: (j, place, length, value, digits used after it); none of a mode that has none."""
+    if most == 1:
+        return []
+    count = next((t for t in range(1, most + 1) if at[f"p{j}"] == t), 0)
+    return [
+        (j, t, at[f"n{j}.{t}"], at[f"v{j}.{t}"], [at[f"u{j}.{t}.{i}"] for i in range(most - 1)]) for t in range(count)
+    ]
+
+
+def _formulas(run: Run) -> tuple[int, int, Node, Node, list[Node]]:
+    j, t, n, v, used = run
+    return j, t, formula(n), formula(v), [formula(u) for u in used]
+
+
+ModeRuns: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
+
+
+def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: int) -> Node:
+    """The step of run t of mode j: r_j times the lengths before it."""
+    return times([f"r{j}", *(n for _, _, n, _, _ in mine[:t])])
+
+
+def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
+    """Each run gets what is left of its mode, in the state that the run before it left, as the contract has it."""
+    requested = [
+        (times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in mode_runs for j, t, *_ in mine
+    ]
+    before: list[list[Node]] = [[0] * (rank - 1), *(used for mine in mode_runs for *_, used in mine)]
+    states = [(u, u) for used in before[: len(requested)] for u in used]
+    yield Goal("the request", (), (), pathwise.same(modes(flat(pair(found[0]))), requested))
+    yield Goal("the state", (), (), pathwise.same(modes(flat(pair(found[1]))), states))
+    if requested:
+        inside = [c for rest, step in requested for c in ((">=", rest, 2), (">=", step, 1))]
+        yield Goal("within the contract", (), (), conjunction(tuple(inside)))
+
+
+def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
+    """R(c) = A(B(c)): run by run, by RUNS and the contract of each; a mode without runs adds nothing to either side."""
+    bounded = [m for m, _ in a[:-1]]
+    x: Node = 0
+    value: Node = 0
+    used: Sequence[Node] = [0] * len(bounded)
+    index: list[Node] = []
+    out: list[Node] = []
+    place = 0
+    yield Goal("before the first run", (), (), _invariant(a, bounded, x, value, used))
+    for j, mine in enumerate(mode_runs):
+        digits = [f"k{j}.{t}" for t in range(len(mine) or 1)]
+        leaves = result[place : place + len(digits)]
+        place += len(digits)
+        expected = [(n, v) for _, _, n, v, _ in mine] or [(f"N{j}", times([f"r{j}", a[0][1]]) if len(a) == 1 else 0)]
+        yield Goal(f"mode {j}", (), (), _alike(leaves, expected))
+        coordinate: Node = 0
+        for digit, (n, _) in reversed(list(zip(digits, leaves, strict=True))):
+            coordinate = digit if coordinate == 0 else ("+", digit, ("*", n, coordinate))
+        index.append(("*", f"r{j}", coordinate))
+        out += [times([digit, e]) for digit, (_, e) in zip(digits, expected, strict=True)]
+        for digit, (_, t, n, v, after) in zip(digits, mine, strict=False):
+            s = _step(mine, j, t)
+            moved, reached = total([x, times([digit, s])]), total([value, times([digit, v])])
+            known = (_invariant(a, bounded, x, value, used), _contract(a, bounded, (x, digit, s, v), used, after))
+            hint = instance("RUNS", x, digit, s, value, v, A=a)
+            inside = ((">=", digit, 0), ("<", digit, n), *known)
+            yield Goal(
+                f"run {j}.{t}", (*digits_of(mode_runs),), inside, _invariant(a, bounded, moved, reached, after), (hint,)
+            )
+            x, value, used = moved, reached, after
+    yield from _met(a, mode_runs, result, (total(index), x, total(out), value))
+
+
+def digits_of(mode_runs: ModeRuns) -> list[str]:
+    """The digits of a coordinate of R, one for each run, or one for a mode without."""
+    return [f"k{j}.{t}" for j, mine in enumerate(mode_runs) for t in range(len(mine) or 1)]
+
+
+def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
+    """That B(c) is the index which the runs have reached, and R(c) the value."""
+    index, x, out, value = ends
+    names = digits_of(mode_runs)
+    inside = [c for digit, (n, _) in zip(names, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
+    if len(a) == 1:
+        yield Goal("R(c) = A(B(c))", tuple(names), tuple(inside), ("==", out, pathwise.at(a, index)))
+        return
+    yield Goal("B(c)", tuple(names), tuple(inside), ("==", index, x))
+    yield Goal("R(c)", tuple(names), tuple(inside), ("==", out, value))
+
+
+def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Sequence[Node]) -> Node:
+    """A(x) is the value so far, and no digit of x is larger than what is used."""
+    below = [("<=", digit, u) for digit, u in zip(bounded_digits(x, bounded), used, strict=True)]
+    return conjunction((("==", pathwise.at(a, x), value), *below))
+
+
+def _contract(
+    a: Modes, bounded: Sequence[Node], run: tuple[Node, ...], used: Sequence[Node], after: Sequence[Node]
+) -> Node:
+    """What `composition_run` proves of a run of steps s and value v from the index x, at its coordinate k."""
+    x, k, s, v = run
+    moved = total([x, times([k, s])])
+    digits = list(zip(bounded_digits(x, bounded), used, strict=True))
+    allowed = conjunction(tuple(("<=", digit, u) for digit, u in digits))
+    below = [("<=", digit, u) for digit, u in zip(bounded_digits(moved, bounded), after, strict=True)]
+    linear: Node = ("==", pathwise.at(a, moved), ("+", pathwise.at(a, x), ("*", k, pathwise.at(a, s))))
+    return ("and", ("==", v, pathwise.at(a, s)), ("implies", allowed, conjunction((linear, *below))))
+
+
+def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
+    """That modes are the expected ones; the stride of an extent of 1 does not matter."""
+    if len(leaves) != len(expected):
+        return ("!=", 0, 0)
+    pairs = [
+        conjunction((("==", n, m), ("or", ("==", n, 1), ("==", e, v))))
+        for (n, e), (m, v) in zip(leaves, expected, strict=True)
+    ]
+    return conjunction(tuple(pairs))
+
+
+def _ends(rank: int) -> Goal:
+    """As many runs as A has modes cannot all end where a digit carries: LIMIT_ONCE for any two runs and any digit.
+
+    That a run which leaves something of its mode has ended so, is what `_first_carry` says of it.
+    """
+    digits = [[f"e{t}.{i}" for i in range(rank - 1)] for t in range(rank)]
+    lengths = [f"n0.{t}" for t in range(rank)]
+    bounded = names_of("M", rank - 1)
+    known: list[Node] = [(">=", e, 0) for row in digits for e in row]
+    known += [("<", e, m) for row in digits for e, m in zip(row, bounded, strict=True)]
+    early = [
+        [(">=", ("*", n, e), m) for e, m in zip(row, bounded, strict=True)]
+        for n, row in zip(lengths, digits, strict=True)
+    ]
+    known += [("or", *row) if len(row) > 1 else row[0] for row in early]
+    for i, m in enumerate(bounded):
+        known.append(("<", total([("*", ("-", n, 1), row[i]) for n, row in zip(lengths, digits, strict=True)]), m))
+    hints = [
+        instance("LIMIT_ONCE", m, lengths[p], lengths[q], digits[p][i], digits[q][i])
+        for i, m in enumerate(bounded)
+        for p, q in combinations(range(rank), 2)
+    ]
+    hints += [instance("MONO", 1, n, e) for n, row in zip(lengths, digits, strict=True) for e in row]
+    return Goal(
+        "no more runs than modes", tuple(e for row in digits for e in row), tuple(known), ("!=", 0, 0), tuple(hints)
+    )

@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The operations that are executed symbolically, each at one rank: its inputs, its call, its goals, its definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from proofs.laws.formula import Node, conjunction
+from proofs.symbolic import definitions, pathwise
+from proofs.symbolic.definitions import flat
+from proofs.symbolic.engine import Path, Space, SymInt
+from proofs.symbolic.execution import Operation, Target, pair
+from proofs.symbolic.pathwise import Goal, modes, sorted_modes
+
+
+def operations(rank: int) -> Iterator[Operation]:
+    """Every operation, end to end, at every rank up to the given one (composition's right side up to rank 2)."""
+    for r in range(1, rank + 1):
+        yield _coalesce(r)
+        yield from (_composition(r, b) for b in range(1, min(2, 4 - r) + 1))
+        yield _complement(r)
+        yield from (_inverse(r, side) for side in ("right", "left"))
+        yield _divide(r)
+        yield _product(r)
+
+
+def layout_of(letters: str, rank: int, at: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Shape and stride of a rank from what their letters stand for."""
+    s, d = (tuple(at[f"{x}{i}"] for i in range(rank)) for x in letters)
+    return (s[0], d[0]) if rank == 1 else (s, d)
+
+
+def names_of(letters: str, rank: int) -> list[str]:
+    """The names of modes: s0, s1, ..., d0, d1, ... for the letters sd."""
+    return [f"{x}{i}" for x in letters for i in range(rank)]
+
+
+def at_least(names: Sequence[str], least: int) -> list[Node]:
+    """That each of the names is so large."""
+    return [(">=", x, least) for x in names]
+
+
+def written(shape: Any, stride: Any) -> str:
+    """A layout in CuTe's notation."""
+    return f"{shape}:{stride}".replace(" ", "").replace(",)", ")")
+
+
+def _coalesce(rank: int) -> Operation:
+    names = names_of("sd", rank)
+    space = Space.make(names, at_least(names_of("s", rank), 1))
+
+    def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
+        return layout_of("sd", rank, at)
+
+    return Operation(
+        "coalesce", f"coalesce, rank {rank}", space,
+        lambda t, at: t.functions.coalesce(t.make(*layout(at))),
+        lambda path, r: pathwise.coalesced(modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))),
+        lambda at, r: definitions.coalesce(flat(layout(at)), flat(pair(r))),
+        lambda at: f"coalesce({written(*layout(at))})",
+    )  # fmt: skip
+
+
+def symbols_of(path: Path) -> dict[str, SymInt]:
+    """The inputs of a path as symbolic integers."""
+    return {x: SymInt(x) for x in path.space.names}
+
+
+def canonical(letters: str, rank: int) -> list[Node]:
+    """A coalesced layout: extents of 2 or more, no neighbours that merge."""
+    s, d = letters[0], letters[1]
+    wide = at_least([f"{s}{i}" for i in range(rank)], 2)
+    return [*wide, *(("!=", f"{d}{i + 1}", ("*", f"{s}{i}", f"{d}{i}")) for i in range(rank - 1))]
+
+
+def _split(result: Any, count: int) -> list[pathwise.Modes]:
+    """The parts of a composition's result, one for each mode of B."""
+    shape, stride = result.shape, result.stride
+    if count == 1:
+        return [modes(flat(pair(result)))]
+    return [modes(flat((s, d))) for s, d in zip(shape, stride, strict=True)]
+
+
+def _composition(rank: int, right: int) -> Operation:
+    names = [*names_of("MD", rank), *names_of("Nr", right)]
+    assumed = [*canonical("MD", rank), *at_least(names_of("N", right), 2), *at_least(names_of("r", right), 1)]
+    space = Space.make(names, assumed, 4000)
+
+    def a(at: Mapping[str, Any]) -> tuple[Any, Any]:
+        return layout_of("MD", rank, at)
+
+    def b(at: Mapping[str, Any]) -> tuple[Any, Any]:
+        return layout_of("Nr", right, at)
+
+    def goals(path: Path, r: Any) -> Iterator[Goal]:
+        symbols = symbols_of(path)
+        return pathwise.composed(modes(flat(a(symbols))), modes(flat(b(symbols))), _split(r, right))
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield pathwise.carrying(names_of("M", rank - 1), modes(flat(b(symbols_of(path)))))
+
+    return Operation(
+        "composition", f"composition, rank {rank} o rank {right}", space,
+        lambda t, at: t.functions.composition(t.make(*a(at)), t.make(*b(at))), goals,
+        lambda at, r: definitions.composition(flat(a(at)), flat(b(at)), flat(pair(r))),
+        lambda at: f"composition({written(*a(at))}, {written(*b(at))})", refuses,
+    )  # fmt: skip
+
+
+def _complement(rank: int) -> Operation:
+    names = [*names_of("sd", rank), "T"]
+    space = Space.make(names, at_least([*names_of("s", rank), "T"], 1) + at_least(names_of("d", rank), 0), 4000)
+
+    def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
+        return layout_of("sd", rank, at)
+
+    def goals(path: Path, r: Any) -> Iterator[Goal]:
+        a, result = modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))
+        return pathwise.complemented(a, "T", result, sorted_modes(path, [*a, *result]))
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield outside_complement(path, modes(flat(layout(symbols_of(path)))), "T")
+
+    def fault(at: Mapping[str, int], r: Any) -> str:
+        filtered = [(s, d) for s, d in flat(layout(at)) if d]
+        return definitions.complement(filtered, at["T"], flat(pair(r)))
+
+    return Operation(
+        "complement", f"complement, rank {rank}", space,
+        lambda t, at: t.functions.complement(t.make(*layout(at)), at["T"]), goals, fault,
+        lambda at: f"complement({written(*layout(at))}, {at['T']})", refuses,
+    )  # fmt: skip
+
+
+def outside_complement(path: Path, a: pathwise.Modes, target: Node) -> Goal:
+    """That a path on which complement refuses lies outside its precondition, and is sorted as its sample says."""
+    chain = [a[i] for i in sorted_modes(path, a)]
+    ordered: list[Node] = [("<=", low[1], high[1]) for low, high in pairwise(chain)]
+    refused: Node = ("not", pathwise.complementable(chain, target))
+    return Goal("outside the precondition", (), (), conjunction((refused, *ordered)))
+
+
+def _inverse(rank: int, side: str) -> Operation:
+    names = names_of("sd", rank)
+    space = Space.make(names, at_least(names_of("s", rank), 1) + at_least(names_of("d", rank), 0), 4000)
+
+    def layout(at: Mapping[str, Any]) -> tuple[Any, Any]:
+        return layout_of("sd", rank, at)
+
+    def goals(path: Path, r: Any) -> Iterator[Goal]:
+        a, result = modes(flat(layout(symbols_of(path)))), modes(flat(pair(r)))
+        if side == "right":
+            return pathwise.right_inverted(a, result)
+        return pathwise.left_inverted(path, a, result)
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        wanted = pathwise.invertible_left(modes(flat(layout(symbols_of(path)))))
+        yield Goal("outside the precondition", (), (), ("not", wanted))
+
+    check = definitions.right_inverse if side == "right" else definitions.left_inverse
+    return Operation(
+        f"{side}_inverse", f"{side}_inverse, rank {rank}", space,
+        lambda t, at: getattr(t.functions, f"{side}_inverse")(t.make(*layout(at))), goals,
+        lambda at, r: check(flat(layout(at)), flat(pair(r))),
+        lambda at: f"{side}_inverse({written(*layout(at))})", refuses if side == "left" else None,
+    )  # fmt: skip
+
+
+def _divide(rank: int) -> Operation:
+    """logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
+    names = [*names_of("MD", rank), "N", "r"]
+    assumed = [*canonical("MD", rank), *at_least(["N"], 2), *at_least(["r"], 1)]
+    space = Space.make(names, assumed, 4000)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        a, tiler = t.make(*layout_of("MD", rank, at)), t.make(at["N"], at["r"])
+        rest = t.functions.complement(tiler, t.functions.size(a))
+        return rest, t.functions.logical_divide(a, tiler)
+
+    def goals(path: Path, both: Any) -> Iterator[Goal]:
+        rest, result = both[0], both[1]
+        a = modes(flat(layout_of("MD", rank, symbols_of(path))))
+        star = modes(flat(pair(rest)))
+        shape, stride = pair(result)
+        seconds = [modes(flat((shape[1], stride[1])))]
+        if len(star) > 1:
+            seconds = [modes(flat((s, d))) for s, d in zip(shape[1], stride[1], strict=True)]
+        yield from pathwise.composed(a, [("N", "r"), *star], [modes(flat((shape[0], stride[0]))), *seconds])
+        chain = [("N", "r"), *star]
+        yield from pathwise.complemented(
+            [("N", "r")], pathwise.times([s for s, _ in a]), star, sorted_modes(path, chain)
+        )
+
+    def fault(at: Mapping[str, int], both: Any) -> str:
+        a = flat(layout_of("MD", rank, at))
+        rest = flat(pair(both[0]))
+        b = [(at["N"], at["r"]), *rest]
+        wrong = definitions.composition(a, b, flat(pair(both[1])))
+        return wrong or definitions.complement([(at["N"], at["r"])], definitions.size(a), rest)
+
+    return Operation(
+        "logical_divide", f"logical_divide, rank {rank} by N:r", space, call, goals, fault,
+        lambda at: f"logical_divide({written(*layout_of('MD', rank, at))}, {at['N']}:{at['r']})",
+    )  # fmt: skip
+
+
+def _product(rank: int) -> Operation:
+    """logical_product with one mode N:r: R = (A, A* o (N:r)): with PRODUCT_ANY, every value is taken once."""
+    names = [*names_of("sd", rank), "N", "r"]
+    assumed = [*at_least(names_of("s", rank), 2), *at_least([*names_of("d", rank), "r"], 1), *at_least(["N"], 2)]
+    space = Space.make(names, assumed, 4000)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        return t.functions.logical_product(t.make(*layout_of("sd", rank, at)), t.make(at["N"], at["r"]))
+
+    def goals(path: Path, r: Any) -> Iterator[Goal]:
+        a = modes(flat(layout_of("sd", rank, symbols_of(path))))
+        shape, stride = pair(r)
+        first, second = modes(flat((shape[0], stride[0]))), modes(flat((shape[1], stride[1])))
+        same = [("==", x, y) for p, q in zip(a, first, strict=False) for x, y in zip(p, q, strict=True)]
+        yield Goal("block", (), (), ("and", *same, *(("==", s, 1) for s, _ in first[len(a) :])))
+        yield Goal("copies", (), (), ("==", pathwise.times([s for s, _ in second]), "N"))
+        chain = [a[i] for i in sorted_modes(path, a)]
+        yield Goal("block without overlap", (), (), pathwise.complementable(chain, 1))
+        yield from pathwise.composed(pathwise.gaps(path, chain), [("N", "r")], [second])
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        yield pathwise.carrying(["d0"], [("N", "r")])
+
+    def fault(at: Mapping[str, int], r: Any) -> str:
+        return definitions.product(flat(layout_of("sd", rank, at)), at["N"], flat(pair(r)))
+
+    return Operation(
+        "logical_product", f"logical_product, rank {rank} by N:r", space, call, goals, fault,
+        lambda at: f"logical_product({written(*layout_of('sd', rank, at))}, {at['N']}:{at['r']})",
+        refuses if rank == 1 else None,
+    )  # fmt: skip

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts of composition that its loops rest on (`loops`): the merging of A's modes, and one run.
+
+`layouts.compose` merges the modes of A and folds the modes of B one after the other, each in runs. One run is executed
+from any state and proved to keep a contract: for every index x whose digits are at most those used, and k < n,
+
+    A(x + k step) = A(x) + k value, and the digits of x + k step are at most those used then        (RUN_STEP)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any
+
+from layouts.compose import Carry, merged_modes
+from proofs.laws.formula import Node, conjunction
+from proofs.symbolic import definitions, pathwise
+from proofs.symbolic.definitions import flat
+from proofs.symbolic.engine import Path, Space
+from proofs.symbolic.execution import Operation, Target, pair
+from proofs.symbolic.operations import at_least, canonical, layout_of, names_of, symbols_of, written
+from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times
+
+
+def composition_merging(rank: int) -> Operation:
+    """The first step: A's modes merged, as the function that they are beyond A's domain too."""
+    names = names_of("sd", rank)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        radices, weights = merged_modes(t.make(*layout_of("sd", rank, at)))
+        return t.make((*radices[:-1], 2), tuple(weights))
+
+    def goals(path: Path, result: Any) -> Iterator[Goal]:
+        a, merged = modes(flat(layout_of("sd", rank, symbols_of(path)))), modes(flat(pair(result)))
+        wide: list[Node] = [(">=", s, 2) for s, _ in merged]
+        apart: list[Node] = [("!=", e, times([s, d])) for (s, d), (_, e) in pairwise(merged)]
+        yield Goal("coalesced", (), (), conjunction((*wide, *apart)))
+        same: Node = ("==", pathwise.at(merged, "i"), pathwise.at(a, "i"))
+        yield Goal("value", ("i",), ((">=", "i", 0),), same, pathwise.merging(a))
+
+    def fault(at: Mapping[str, int], result: Any) -> str:
+        a, merged = flat(layout_of("sd", rank, at)), flat(pair(result))
+        most = 2 * definitions.size(a)
+        wrong = next((i for i in definitions.listed(most) if definitions.at(a, i) != definitions.at(merged, i)), None)
+        return "" if wrong is None else f"merged, A({wrong}) is {definitions.at(merged, wrong)}"
+
+    return Operation(
+        "composition", f"composition, rank {rank}: the modes of A merged",
+        Space.make(names, at_least(names_of("s", rank), 1)), call, goals, fault,
+        lambda at: f"composition of {written(*layout_of('sd', rank, at))}", inside=True,
+    )  # fmt: skip
+
+
+def composition_run(rank: int) -> Operation:
+    """One run n:A(r) that a mode N:r of B begins with, from any state: the digits u of A that are used already.
+
+    n is the first count at which a digit of A carries, or N. It is refused just when n does not divide N, or when its
+    digits and the used ones carry together; both break every result, for the strides that see one mode alone.
+    """
+    names = [*names_of("MD", rank), *names_of("u", rank - 1), "N", "r"]
+    assumed = [*canonical("MD", rank), *at_least(names_of("u", rank - 1), 0), *at_least(["N"], 2), *at_least(["r"], 1)]
+    assumed += [("<", f"u{i}", f"M{i}") for i in range(rank - 1)]
+    bounded = names_of("M", rank - 1)
+
+    def call(t: Target, at: Mapping[str, Any]) -> Any:
+        a = t.make(*layout_of("MD", rank, at))
+        carry = Carry(a, a, [at[m] for m in bounded], [at[f"D{i}"] for i in range(rank)])
+        carry.used = [at[f"u{i}"] for i in range(rank - 1)]
+        n, value = carry.run(at["N"], at["r"])
+        return t.make((n, *carry.used), (value, *carry.used))
+
+    def goals(path: Path, result: Any) -> Iterator[Goal]:
+        a, found = modes(flat(layout_of("MD", rank, symbols_of(path)))), modes(flat(pair(result)))
+        n, value = found[0]
+        first, digits = limit(bounded, "r", "N")
+        yield Goal("length", (), (), conjunction((("==", n, first), ("==", ("%", "N", n), 0), (">=", n, 1))))
+        yield _first_carry(bounded, n, digits)
+        yield Goal("value", (), (), ("==", value, pathwise.at(a, "r")))
+        for i, (digit, m, (u, _)) in enumerate(zip(digits, bounded, found[1:], strict=True)):
+            now: Node = ("+", f"u{i}", ("*", ("-", n, 1), digit))
+            yield Goal(f"digit {i}", (), (), conjunction((("==", u, now), ("<", u, m))))
+        yield from _stepped(a, bounded, n, [u for u, _ in found[1:]])
+
+    def refuses(path: Path) -> Iterator[Goal]:
+        first, digits = limit(bounded, "r", "N")
+        fits = [("<", ("+", f"u{i}", ("*", ("-", first, 1), digits[i])), m) for i, m in enumerate(bounded)]
+        yield Goal("outside", (), (), ("not", conjunction((("==", ("%", "N", first), 0), *fits))))
+        yield _first_carry(bounded, first, digits)
+        yield from _broken(bounded)
+
+    return Operation(
+        "composition", f"composition, rank {rank}: one run", Space.make(names, assumed, 4000), call, goals,
+        lambda at, result: _run_fault(flat(layout_of("MD", rank, at)), at["r"], result.shape[0], result.stride[0]),
+        lambda at: f"one run of {at['N']}:{at['r']} in {written(*layout_of('MD', rank, at))}, "
+        f"digits {[at[f'u{i}'] for i in range(rank - 1)]} used", refuses, inside=True,
+    )  # fmt: skip
+
+
+def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Goal:
+    """That n, however it rounds up, is the first count at which a digit carries, or N: n e >= M, and (n - 1) e < M."""
+    carries: list[Node] = [(">=", ("*", "c", digit), m) for m, digit in zip(bounded, digits, strict=True)]
+    before: list[Node] = [("<", ("*", ("-", "c", 1), digit), m) for m, digit in zip(bounded, digits, strict=True)]
+    hints = [instance("DIVDEF", digit, ("-", 0, m)) for m, digit in zip(bounded, digits, strict=True)]
+    for m, digit in zip(bounded, digits, strict=True):
+        hints.append(instance("MONO", "c", ("-", 0, ("//", ("-", 0, m), digit)), digit))
+    ends: Node = ("or", ("==", "c", "N"), *carries)
+    return Goal("the first carry", ("c",), (("==", "c", n),), conjunction((ends, *before)), tuple(hints))
+
+
+def _stepped(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) -> Iterator[Goal]:
+    """The contract: RUN_STEP mode by mode of A, from any index x whose digits are at most those used."""
+    inside: list[Node] = [(">=", "k", 0), ("<", "k", n)]
+    inside += [("<=", digit, f"u{i}") for i, digit in enumerate(bounded_digits("x", bounded))]
+    moved: Node = ("+", "x", ("*", "k", "r"))
+    hints: list[Node] = []
+    for i, m in enumerate(bounded):
+        x, s = (pathwise.quotient(y, bounded[:i]) for y in ("x", "r"))
+        tail = a[i + 1 :]
+        hints.append(instance("RUN_STEP", m, a[i][1], x, s, "k", n, f"u{i}", f=tail))
+        after: Node = ("+", x, ("*", "k", s))
+        hints.append(instance("DIVEQ", m, pathwise.quotient(moved, bounded[:i]), after))
+    linear: Node = ("==", pathwise.at(a, moved), ("+", pathwise.at(a, "x"), ("*", "k", pathwise.at(a, "r"))))
+    below = [("<=", digit, u) for digit, u in zip(bounded_digits(moved, bounded), used, strict=True)]
+    yield Goal("contract", ("x", "k"), tuple(inside), conjunction((linear, *below)), tuple(hints))
+
+
+def bounded_digits(index: Node, bounded: Sequence[Node]) -> list[Node]:
+    """The bounded digits of an index."""
+    return [("%", pathwise.quotient(index, bounded[:i]), m) for i, m in enumerate(bounded)]
+
+
+def _broken(bounded: Sequence[str]) -> Iterator[Goal]:
+    """Why a carry breaks every result: with stride 1 in mode i, 0 elsewhere, no index z has a value of M_i or more.
+
+    So where n digits of r carry, A(n r) is not n A(r); where those used carry with it, A at their sum is not the sum.
+    """
+    for i, m in enumerate(bounded):
+        digit: Node = ("%", pathwise.quotient("z", bounded[:i]), m)
+        hint = instance("CARRY_BREAKS", times(bounded[:i]), m, "z", "c")
+        broken: Node = ("implies", (">=", "c", m), ("!=", digit, "c"))
+        yield Goal(f"a carry in mode {i} breaks", ("z", "c"), ((">=", "z", 0),), broken, (hint,))
+
+
+def _run_fault(a: definitions.Flat, step: int, count: int, value: int) -> str:
+    wrong = next((k for k in definitions.listed(count) if definitions.at(a, k * step) != k * value), None)
+    return "" if wrong is None else f"{wrong} steps of {step} lead to {definitions.at(a, wrong * step)}"

@@ -1,0 +1,329 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse instructions and wgmma on simulated machines: what is recorded is what was dealt, and faults are told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_checks.inference.reconstructed import hash_of
+from gpu_checks.kernels.forms import forms
+from gpu_checks.kernels.packing import digits
+from gpu_checks.kernels.smem_matrix import MAJORS, window, windows
+from gpu_checks.model import COLUMN, CONTRACTED, ROW
+from gpu_checks.record import record
+from gpu_checks.recordings_io.reader import recordings
+from gpu_checks.recordings_io.writer import page, write
+from gpu_checks.worker import Bench
+from isa_tables.signature import mnemonics, signature
+from tests.gpu_checks.simulated import Simulated, random_deal
+
+pytestmark = pytest.mark.slow
+
+SPARSE = [
+    "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
+    "mma.sp::ordered_metadata.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32",
+    "mma.sp.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32",
+]
+WIDE = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16"
+THIN = "wgmma.mma_async.sp.sync.aligned.m64n16k16.f32.tf32.tf32"  # of more columns than rulers are read against
+
+
+def sparse_machine(name, kind=Simulated):
+    """Elements dealt at random; each group of stored elements is ruled by a field chosen at random."""
+    s, random = signature(name), np.random.default_rng(3)
+    deal = random_deal(s, random)
+    deal["D"] = deal["C"]
+    return s, kind({s.mnemonic: deal}, rulers=random_rulers(s, deal, random))
+
+
+def random_rulers(s, deal, random):
+    per = len(next(iter(s.sparsity.kept.values())))
+    groups = s.operands["A"].extent[1] // per
+    rulers = {}
+    for selector in s.select["F"]:
+        fields = random.permutation(s.lanes * 8)[: s.shape[0] * groups].reshape(s.shape[0], groups)
+        rulers[selector] = np.stack(np.divmod(fields[deal["A"][..., 0], deal["A"][..., 1] // per], 8), axis=-1)
+    return rulers
+
+
+@pytest.mark.parametrize("name", SPARSE)
+def test_a_sparse_instruction_is_recorded_as_it_was_dealt(name):
+    s, machine = sparse_machine(name)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    assert found.exceptions == () and found.sound
+    assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
+        f: labels.tolist() for f, labels in machine.rulers.items()
+    }
+    deal = machine.deals[name]
+    k_of = np.empty(s.shape[2], int)
+    k_of[found.operands["B"][..., CONTRACTED]] = deal["B"][..., 0]
+    for pattern, kept in found.metadata.kept.items():
+        fields = np.full((s.lanes, 1), pattern * 0x11111111, np.uint32)
+        assert (k_of[kept] == machine.standing(forms(s)[0].signature, fields)[..., 1]).all()
+    assert hash_of(found) == found.hash
+
+
+class Crossed(Simulated):
+    """With the last selector, lane 5's metadata is taken for lane 6's."""
+
+    def standing(self, signature, words):
+        words = words.copy()
+        if signature.chosen["F"] == signature.select["F"][-1]:
+            words[6] = words[5]
+        return super().standing(signature, words)
+
+
+class Torn(Simulated):
+    """One element of A is ruled by two fields at once."""
+
+    def standing(self, signature, words):
+        found = super().standing(signature, words)
+        if words[0, 0] & 2:
+            found[7, 1, 1] = found[8, 1, 1]
+        return found
+
+
+def test_metadata_of_another_lane_and_of_two_fields_is_told():
+    s, machine = sparse_machine(SPARSE[0], Crossed)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    right, seen = machine.rulers[3], found.metadata.rulers[3]
+    assert (seen[right[..., 0] == 6] != right[right[..., 0] == 6]).any()
+    assert (seen[(right[..., 0] != 6)] == right[right[..., 0] != 6]).all()
+    s, machine = sparse_machine(SPARSE[0], Torn)
+    assert not record(machine, s, Bench(machine).landmarks, trials=4, seed=1).sound
+
+
+def wide_machine(name=WIDE, kind=Simulated):
+    """The plainest images are panels of 16-byte rows; the other modes deal their places at random."""
+    s, random = signature(name), np.random.default_rng(4)
+    deal = random_deal(s, random)
+    images = {}
+    for operand in "AB":
+        fragment = forms(s)[1].signature.operands[operand]  # of a sparse A the columns are those stored
+        mn, k = fragment.extent if operand == "A" else fragment.extent[::-1]
+        across = 128 // fragment.bits
+        for one in windows(operand, fragment, MAJORS):
+            places = np.full((one.size * 8 // fragment.bits, 2), -1)
+            panels, rows, inside = np.indices((k // across, mn, across)).reshape(3, -1)
+            every = np.stack([rows, panels * across + inside], axis=-1)
+            plain = (one.swizzle, one.major) == ("none", "K")
+            places[slice(None) if plain else random.permutation(len(places))[: mn * k]] = every
+            images[s.mnemonic, operand, one.swizzle, one.major] = places if operand == "A" else places[:, ::-1]
+    deal["B"] = np.concatenate([images[s.mnemonic, "B", "none", "K"], np.zeros((mn * k, 1), int)], axis=1)[None]
+    deal["C"] = deal["D"]
+    rulers = random_rulers(s, deal, random) if s.sparsity else {}
+    return s, kind({s.mnemonic: deal}, images=images, rulers=rulers)
+
+
+@pytest.fixture(scope="module")
+def wide():
+    s, machine = wide_machine()
+    return machine, record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+
+
+def test_wgmma_is_recorded_with_absolute_labels(wide):
+    machine, found = wide
+    assert found.exceptions == () and found.sound
+    assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
+    for anchor in found.anchors:
+        assert (anchor.labels == machine.deals[WIDE][anchor.operand][..., :2]).all()
+    assert hash_of(found) == found.hash
+
+
+def test_every_image_is_read_in_the_names_of_the_relation(wide):
+    machine, found = wide
+    assert len(found.images) == 15  # four modes of each major, less the one of the relation
+    names = {(0, tuple(x)): tuple(y) for a in found.anchors for x, y in _pairs(found, a)}
+    for image in found.images:
+        axes = (ROW, CONTRACTED) if image.operand == "A" else (CONTRACTED, COLUMN)
+        want = machine.images[WIDE, image.operand, image.swizzle, image.major]
+        for label, pair in zip(image.labels[0][:, axes].tolist(), want.tolist(), strict=True):
+            told = (-1, -1) if label[0] < 0 else names[0, (image.operand, *label)]
+            assert told == tuple(pair)
+
+
+def _pairs(found, anchor):
+    axes = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}[anchor.operand]
+    classes = found.operands[anchor.operand][..., axes].reshape(-1, 2).tolist()
+    return [((anchor.operand, *c), x) for c, x in zip(classes, anchor.labels.reshape(-1, 2).tolist(), strict=True)]
+
+
+@pytest.fixture(scope="module")
+def thin():
+    s, machine = wide_machine(THIN)
+    return machine, record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+
+
+def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
+    machine, found = thin
+    assert found.exceptions == () and found.sound and hash_of(found) == found.hash
+    assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
+        f: labels.tolist() for f, labels in machine.rulers.items()
+    }
+    assert set(found.metadata.kept) == {4, 14} and set(found.metadata.rulers) == {0, 1}
+    assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
+    for anchor in found.anchors:
+        assert (anchor.labels == machine.deals[THIN][anchor.operand][..., :2]).all()
+    sizes = [(i.operand, i.swizzle, i.major) for i in found.images]
+    assert sizes == [("B", x, "K") for x in ("64B", "128B")] + [("A", x, "K") for x in ("none", "32B", "64B", "128B")]
+
+
+def test_images_of_sparse_wgmma_are_read_in_the_names_of_the_relation(thin):
+    """Those of A by its k under the first pattern, those of B by every k, though a pattern shows half of them."""
+    machine, found = thin
+    k_of = {c: k for c, k in zip(*(x[..., i].reshape(-1).tolist() for x, i in _k(found)), strict=True)}
+    row_of = {m: x for m, x in zip(*(x[..., 0].reshape(-1).tolist() for x in _rows(found)), strict=True)}
+    for image in found.images:
+        want = machine.images[THIN, image.operand, image.swizzle, image.major]
+        for label, pair in zip(image.labels[0].tolist(), want.tolist(), strict=True):
+            if label[ROW] >= 0:
+                assert (row_of[label[ROW]], k_of[label[CONTRACTED]]) == (pair[0], 2 * pair[1])  # pattern 4 keeps 0 of 2
+            elif label[COLUMN] >= 0:
+                assert k_of[label[CONTRACTED]] == pair[0]
+            else:
+                assert pair == [-1, -1]
+
+
+def _k(found):
+    anchor = next(a for a in found.anchors if a.operand == "B")
+    return ((found.operands["B"], CONTRACTED), (anchor.labels, 0))
+
+
+def _rows(found):
+    anchor = next(a for a in found.anchors if a.operand == "A")
+    return (found.operands["A"], anchor.labels)
+
+
+class Beyond(Simulated):
+    """From the ninth column on, another pattern counts for one that holds no more than 9 in its first field."""
+
+    def run(self, signature, a, b, c, fixed=None):
+        here = super().run(signature, a, b, c, fixed)
+        if fixed is None:
+            return here
+        there = super().run(signature, a, b, c, np.where(fixed & 15 == 4, fixed + 10, fixed))
+        columns = self.deals[signature.mnemonic]["D"][..., 1]
+        return np.where(columns >= 8, there, here)
+
+
+def test_columns_that_metadata_move_otherwise_are_told_by_the_products():
+    """Rulers are read against eight columns: what the others do is for the controls to show."""
+    s, machine = wide_machine(THIN, Beyond)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    assert found.exceptions == () and not found.sound
+    assert found.controls.product > 0 and found.controls.relabelled > 0
+
+
+class Climbing(Simulated):
+    """Under the last pattern of metadata, two elements of A change their rows."""
+
+    def standing(self, signature, words):
+        found = super().standing(signature, words).copy()
+        if (words == 0xEEEEEEEE).all():
+            found[3, 0, 0], found[4, 0, 0] = found[4, 0, 0], found[3, 0, 0]
+        return found
+
+
+def test_an_element_that_changes_its_row_with_the_metadata_is_told():
+    s, machine = sparse_machine(SPARSE[0], Climbing)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert any("products change their row or column with the metadata" in note for note in notes)
+
+
+class Otherwise(Simulated):
+    """In memory, elements of A are ruled by the metadata of the next lane."""
+
+    def one_hit(self, signature, coded):
+        if coded.a is not None:
+            coded = replace(coded, fixed=np.roll(coded.fixed, 1, axis=1))
+        return super().one_hit(signature, coded)
+
+
+def test_an_a_in_memory_that_other_metadata_rule_is_told():
+    s, machine = wide_machine(THIN, Otherwise)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert len(notes) == 2 and all("elements of A in memory are not ruled as those in registers" in x for x in notes)
+
+
+class Stuck(Simulated):
+    """In one mode of memory, an element of A keeps its place whatever the metadata."""
+
+    def remembered(self, signature, standing, places):
+        found = super().remembered(signature, standing, places)
+        if len(places) == 1024:
+            used = np.flatnonzero(places[:, 0] >= 0)[5]
+            found[used, 1] = found[used, 1] // 2 * 2
+        return found
+
+
+def test_an_image_of_a_that_metadata_do_not_move_is_told():
+    s, machine = wide_machine(THIN, Stuck)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert notes == ("A K-major 64B: 1 meetings do not fit",)
+
+
+def test_a_coded_recording_is_read_back(wide, tmp_path):
+    _, found = wide
+    back = recordings(write(tmp_path, "wgmma", map(page, [found])))[WIDE][-1]
+    assert back.gpu == found.gpu and back.probe == "codes" and hash_of(back) == back.hash
+    for one, other in zip(back.images, found.images, strict=True):
+        assert (one.operand, one.swizzle, one.major, one.lbo, one.sbo) == (
+            other.operand,
+            other.swizzle,
+            other.major,
+            other.lbo,
+            other.sbo,
+        )
+        assert (one.labels == other.labels).all()
+    s, machine = sparse_machine(SPARSE[0])
+    made = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    back = recordings(write(tmp_path, "mma.sp", map(page, [made])))[SPARSE[0]][-1]
+    assert all((back.metadata.kept[p] == k).all() for p, k in made.metadata.kept.items())
+    assert all((back.metadata.rulers[f] == r).all() for f, r in made.metadata.rulers.items())
+
+
+class Misplaced(Simulated):
+    """In one mode two elements of B stand at each other's place, and one is missing."""
+
+    def labels(self, signature, operand, image):
+        found = super().labels(signature, operand, image).copy()
+        if operand == "B" and image is not None and image.swizzle == "64B":
+            found[np.flatnonzero(found[:, 0] >= 0)[3]] = -1
+        return found
+
+
+class Twice(Simulated):
+    """Each product is counted twice for one element of A."""
+
+    def one_hit(self, signature, coded):
+        hits = super().one_hit(signature, coded)
+        hits.codes[5, 0] = -1
+        return hits
+
+
+def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_told():
+    s, machine = wide_machine(kind=Misplaced)
+    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    assert [note for note in found.exceptions] and all("B " in note and "64B" in note for note in found.exceptions)
+    s, machine = wide_machine(kind=Twice)
+    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    assert "1 elements of D got something else than one product" in notes
+
+
+def test_a_descriptor_says_the_offsets_and_the_swizzle_at_their_bits():
+    fragment = forms(signature(WIDE))[1].signature.operands["A"]
+    one = window("A", fragment, "64B", "MN")
+    assert (one.lbo, one.sbo, one.size) == (1024, 512, 2048)
+    assert one.descriptor == (1024 // 16) << 16 | (512 // 16) << 32 | 2 << 62
+    assert window("A", replace(fragment, extent=(64, 64)), "32B", "K") is None  # rows of 128 bytes
+
+
+@pytest.mark.parametrize(
+    ("kind", "base"), [("f32.f16.f16", 2048), ("f32.bf16.bf16", 256), ("f16.e4m3.e5m2", 8), ("s32.s8.u8", 256)]
+)
+def test_digits_are_exact_in_b_and_d(kind, base):
+    (name,) = (m for m in mnemonics("wgmma.mma_async.sync") if ".m64n8k" in m and m.endswith(kind))
+    assert digits(signature(name)) == base

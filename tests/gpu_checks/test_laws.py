@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws' campaigns: they agree on numpy, find a planted error, and run on a GPU where there is one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from gpu_checks import laws
+from gpu_checks.laws import LAWS, Campaign, Law, campaign, recordings_of_laws
+from gpu_checks.model import DeviceInfo, Unavailable
+from gpu_checks.recordings_io.lines import parsed
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_law_agrees_with_its_definition_on_numpy(name: str) -> None:
+    found = campaign(name, 20_000, np)
+    assert (found.failures, found.first) == (0, None)
+    assert found.cases >= 20_000
+
+
+def test_a_false_law_is_found_with_its_first_point(monkeypatch: pytest.MonkeyPatch) -> None:
+    def wrong(xp: Any, m: Any, x: Any, y: Any, d: Any) -> tuple[Any, Any]:
+        return m > 0, (x + y) % m == x % m + y % m
+
+    monkeypatch.setattr(laws, "LAWS", {"planted": Law(("M", "x", "y", "d"), (1, 0, 0, 0), wrong)})
+    found = campaign("planted", 100, np)
+    assert found.failures > 0
+    assert found.first == {"M": 2, "x": 1, "y": 1, "d": 0}
+
+
+class Rounding(np.ndarray):
+    """An array whose quotients are rounded up, and shifts to the right one too high: a wrong implementation."""
+
+    def __floordiv__(self, other: Any) -> Any:
+        return -(-self.view(np.ndarray) // other).view(Rounding)
+
+    def __rshift__(self, other: Any) -> Any:
+        return ((self.view(np.ndarray) >> other) + 1).view(Rounding)
+
+
+@pytest.mark.parametrize("name", LAWS)
+def test_no_law_is_a_tautology(name: str) -> None:
+    """Each applies somewhere below 6, holds there, and fails somewhere where quotients are wrong."""
+    grid = np.indices((6, 6, 6, 6), np.int64)
+    point = [axis + low for axis, low in zip(grid, LAWS[name].lowest, strict=True)]
+    applies, holds = LAWS[name].test(np, *point)
+    assert applies.any() and not (applies & ~holds).any()
+    applies, holds = LAWS[name].test(np, *(axis.view(Rounding) for axis in point))
+    assert (applies & ~holds).any()
+
+
+def test_a_record_is_a_line_for_each_law(tmp_path: Path) -> None:
+    file = tmp_path / "laws.jsonl"
+    assert laws.main(["divide", "swizzle", "--cpu", "--cases", "1000", "-o", str(file)]) == 0
+    lines = [json.loads(line) for line in file.read_text().splitlines()]
+    assert [(line["law"], line["failures"], line["gpu"]) for line in lines] == [
+        ("divide", 0, None),
+        ("swizzle", 0, None),
+    ]
+
+
+def test_an_unknown_law_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert laws.main(["divid", "--cpu"]) == 2
+    assert "divide" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("argv", "said"),
+    [(["--cases", "0"], "--cases 0: at least 1"), (["--cases", "9", "-o", "/nowhere/x"], "[Errno 2] No such file")],
+)
+def test_bad_options_are_one_line_and_exit_2(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Exit 1 says that a law fails."""
+    assert laws.main(["carry", "--cpu", *argv]) == 2
+    told = capsys.readouterr().err
+    assert told.startswith(f"gpu_checks.laws: {said}") and told.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted: 1 of 1 not done"),
+        (RuntimeError("an illegal access\nthere"), 3, "an illegal access"),
+    ],
+)
+def test_what_stops_a_campaign_is_one_line_and_an_exit_code(
+    error: BaseException, code: int, said: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(name: str, least: int, xp: Any) -> None:
+        raise error
+
+    monkeypatch.setattr(laws, "campaign", stopped)
+    assert laws.main(["carry", "--cpu"]) == code
+    assert capsys.readouterr().err == f"gpu_checks.laws: {said}\n"
+
+
+def test_a_gpu_that_is_not_there_is_told_in_words(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(laws, "device", lambda: Unavailable("no CUDA device"))
+    assert laws.main([]) == 2
+    assert capsys.readouterr().err == "gpu_checks.laws: no CUDA device; --cpu uses numpy\n"
+
+
+@pytest.mark.parametrize(
+    ("argv", "least", "on_gpu"),
+    [
+        (["--cpu"], 200_000, False),
+        ([], 10_000_000, True),
+        (["--cpu", "--cases", "7"], 7, False),
+        (["--cases", "7"], 7, True),
+        (["--cases", "1"], 1, True),
+        (["--cases", "20000000"], 20_000_000, True),
+    ],
+)
+def test_as_many_cases_are_asked_for_as_the_options_say(
+    argv: list[str], least: int, on_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On a device that is not there: what is computed with is numpy under another name."""
+    asked, meant = [], []
+
+    def counted(name: str, least: int, xp: Any) -> Campaign:
+        asked.append((name, least, xp))
+        return Campaign(name, {"x": (0, 3)}, 4, least, 0, None, 0.5)
+
+    monkeypatch.setattr(laws, "device", lambda: DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0"))
+    monkeypatch.setattr(laws, "array_module", lambda on_gpu: meant.append(on_gpu) or np)
+    monkeypatch.setattr(laws, "campaign", counted)
+    (tmp_path / "kept").mkdir()
+    assert laws.main(["swizzle", "carry", *argv, "-o", str(tmp_path / "kept" / "gpu.jsonl")]) == 0
+    assert asked == [("swizzle", least, np), ("carry", least, np)] and meant == [on_gpu]
+    lines = [parsed(line) for line in (tmp_path / "kept" / "gpu.jsonl").read_text().splitlines()]
+    gpu = {"gpu": "NVIDIA H200", "sm": "sm_90a", "driver": "580.1"} if on_gpu else {"gpu": None}
+    found = {"bounds": {"x": [0, 3]}, "points": 4, "cases": least, "failures": 0, "first": None, "seconds": 0.5}
+    for line, name in zip(lines, ("swizzle", "carry"), strict=True):
+        date = line.pop("date")
+        assert (
+            line == {"schema": 1, "arrays": f"numpy {np.__version__}", "law": name, **gpu, **found} and len(date) == 10
+        )
+    assert [one.law for one in recordings_of_laws(tmp_path / "kept")] == ["swizzle", "carry"]
+
+
+def divided(side: int) -> int:
+    """Points of the grid of that side at which the law of division applies, counted one by one."""
+    digits = range(1, side + 1)
+    return sum(y < n * d * g for n in digits for d in digits for g in digits for y in range(side))
+
+
+@pytest.mark.parametrize(
+    ("least", "side"),
+    [(1, 4), (divided(4), 4), (divided(4) + 1, 6), (divided(6) + 1, 8), (divided(8), 8), (8**4, 11)],
+)
+def test_the_grid_is_the_first_that_has_as_many_cases(
+    least: int, side: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Grids grow by a quarter and one from the fourth root of the number, from a side of 4 on."""
+    assert laws.main(["divide", "--cpu", "--cases", str(least)]) == 0
+    assert capsys.readouterr().out.startswith(f"divide         AGREES   {divided(side)} cases, ")
+    found = campaign("divide", least, np)
+    assert (found.points, found.cases, found.failures) == (side**4, divided(side), 0)
+    assert found.bounds == {"N": (1, side), "d": (1, side), "g": (1, side), "y": (0, side - 1)}
+
+
+def test_a_grid_that_is_walked_in_pieces_is_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(laws, "CHUNK", 1000)
+    found = campaign("divide", divided(8), np)
+    assert (found.points, found.cases) == (8**4, divided(8))
+
+
+@pytest.mark.gpu
+@pytest.mark.parametrize("name", LAWS)
+def test_law_agrees_on_the_gpu(name: str) -> None:
+    found = campaign(name, 10_000_000, laws.array_module(on_gpu=True))
+    assert found.failures == 0
+    assert found.cases >= 10_000_000
+
+
+def test_the_recorded_campaigns_cover_every_law_with_ten_million_cases() -> None:
+    """What an H200 evaluated; its bounds are those of today's campaigns, so the record speaks of the same laws."""
+    found = {one.law: one for one in recordings_of_laws()}
+    assert list(found) == list(LAWS)
+    for name, one in found.items():
+        assert one.failures == 0 and one.cases >= 10_000_000
+        assert list(one.bounds) == list(LAWS[name].names)
+        assert tuple(low for low, _ in one.bounds.values()) == LAWS[name].lowest

@@ -1,0 +1,307 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Statements about an instruction's fragments, held against the ISA tables. A check returns "" or its first witness."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from itertools import pairwise
+from typing import Any
+
+import isa_tables
+import proofs
+from isa_tables import Instruction, Operand
+from isa_tables.signature import signature
+from layouts import Layout, complement, size
+from layouts.atoms import Atom, registry
+from tests.ledger.expression import compute
+from tests.ledger.on_layouts import differ
+from verify.atom.checker import Court
+from verify.core.verdict import Kind, Status, Witness
+
+CELL = re.compile(r"T(\d+)V(\d+)")
+Locate = Callable[[int, int], tuple[int, int]]
+
+
+@lru_cache
+def book(mnemonic: str) -> Instruction:
+    """The instruction that a mnemonic says."""
+    return isa_tables.instruction(mnemonic)
+
+
+def compared(operand: Operand, claimed: Locate) -> str:
+    """A claimed map of (lane, value) to (row, col) against the ISA's, at every point."""
+    points = [(lane, i) for lane in range(operand.lanes) for i in range(operand.values)]
+    wrong = [at for at in points if claimed(*at) != operand.locate(*at)]
+    if not wrong:
+        return ""
+    lane, i = wrong[0]
+    told = f"T{lane} V{i} holds {operand.locate(lane, i)}, not {claimed(lane, i)}"
+    return f"{told}; {len(wrong)} of {len(points)} differ"
+
+
+def formula(instruction: str, operand: str, row: str, col: str) -> str:
+    """Formulas of `lane` and `i` for the row and column of an operand, at every lane and value, and onto the tile."""
+    found = book(instruction).operands[operand]
+    return compared(found, lambda lane, i: (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i)))
+
+
+def proved(instruction: str, operand: str, row: str, col: str, layout: str, thr: str = "32:1") -> str:
+    """z3 proves the formulas of `lane` and `i` equal to a CuTe layout (A m + M*k, B n + N*k, C m + M*n)."""
+    found = book(instruction).operands[operand]
+    extent = found.extent[::-1] if operand == "B" else found.extent
+
+    def locate(lane: Any, i: Any) -> tuple[Any, Any]:
+        at = _term(row, lane, i), _term(col, lane, i)
+        return at[::-1] if operand == "B" else at
+
+    threads = Layout.parse(thr)
+    fragment = proofs.Fragment(Layout.parse(layout), extent, threads, complement(threads, 32), locate, 1)
+    if size(Layout.parse(layout)) != extent[0] * extent[1]:
+        return f"{layout} has {size(Layout.parse(layout))} points for {extent[0]}x{extent[1]}"
+    outcome = proofs.prove_equals(fragment)
+    if outcome.status == "unsat":
+        return ""
+    point = outcome.model or {}
+    return f"{outcome.status} at " + ", ".join(f"{name} {point[name]}" for name in ("thread", "value") if name in point)
+
+
+def _term(text: str, lane: Any, i: Any) -> Any:
+    """The formula on symbolic terms: the only conditional of the ledger asks for the lane's half."""
+    body, _, rest = text.partition(" if ")
+    if not rest:
+        return compute(text, lane=lane, i=i)
+    test, _, other = rest.partition(" else ")
+    condition = compute(test, lane=lane, i=i)
+    return isa_tables.where(condition, compute(body, lane=lane, i=i), compute(other, lane=lane, i=i))
+
+
+def element(operand: Operand, name: str, x: int, order: str) -> tuple[int, int]:
+    """The (row, col) of an element's number: row-major in the ISA's matrix, or CuTe's m + M*k, n + N*k, m + M*n."""
+    rows, columns = operand.extent
+    if order == "row-major":
+        return x // columns, x % columns
+    return (x // columns, x % columns) if name == "B" else (x % rows, x // rows)
+
+
+def fragment(instruction: str, operand: str, layout: str, order: str = "cute", thr: str = "") -> str:
+    """A (thread, value) layout of element numbers is the ISA's map."""
+    found, claimed = book(instruction).operands[operand], Layout.parse(layout)
+    held = size(claimed[1])
+    lanes = Layout.parse(thr) if thr else Layout(found.lanes)
+    if (size(claimed[0]), held) != (size(lanes), found.values):
+        return f"{size(claimed[0])} threads x {held} values, the ISA {size(lanes)} x {found.values}"
+    thread = {lanes(t): t for t in range(size(lanes))}
+    points = [(lane, i) for lane in thread for i in range(held)]
+    at = {p: element(found, operand, claimed(thread[p[0]], p[1]), order) for p in points}
+    wrong = [p for p in points if at[p] != found.locate(*p)]
+    if not wrong:
+        return ""
+    lane, i = wrong[0]
+    told = f"T{lane} V{i} holds {found.locate(lane, i)}, not {at[lane, i]}"
+    return f"{told}; {len(wrong)} of {len(points)} differ"
+
+
+def cells(rows: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
+    """A drawing's cells by (row, column): each line lists T..V.. from left to right."""
+    drawn = {}
+    for i, line in enumerate(rows):
+        for j, (t, v) in enumerate(CELL.findall(line)):
+            drawn[i, j] = int(t), int(v)
+    return drawn
+
+
+def drawing(instruction: str, operand: str, rows: list[str], top: int = 0, left: int = 0) -> str:
+    """A drawing of the operand's matrix: cell (row, col) names a lane and value that hold this element."""
+    found = book(instruction).operands[operand]
+    drawn = cells(rows)
+    wrong = [
+        (at, cell)
+        for at, cell in drawn.items()
+        if cell[0] >= found.lanes or cell[1] >= found.values or found.locate(*cell) != (at[0] + top, at[1] + left)
+    ]
+    if not wrong:
+        return "" if len(set(drawn.values())) == len(drawn) else "a lane and value are drawn twice"
+    (i, j), (lane, value) = wrong[0]
+    true = found.locate(lane, value) if lane < found.lanes and value < found.values else "nothing"
+    told = f"T{lane}V{value} holds {true}, not {(i + top, j + left)}"
+    return f"{told}; {len(wrong)} of {len(drawn)} differ"
+
+
+def drawn_by(rows: list[str], row: str = "", col: str = "", layout: str = "") -> str:
+    """A drawing is what formulas of `lane` and `i`, or a layout of row-major element numbers, say."""
+    drawn = cells(rows)
+    columns = max(j for _, j in drawn) + 1
+    wrong = []
+    for at, (lane, i) in drawn.items():
+        x = Layout.parse(layout)(lane, i) if layout else 0
+        says = divmod(x, columns) if layout else (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i))
+        if says != at:
+            wrong.append(f"T{lane}V{i} is drawn at {at}, not {says}")
+    return f"{wrong[0]}; {len(wrong)} of {len(drawn)} differ" if wrong else ""
+
+
+def once(rows: list[str], threads: int, values: int) -> str:
+    """A drawing shows each value of each thread once."""
+    shown = sorted(cells(rows).values())
+    wanted = [(t, v) for t in range(threads) for v in range(values)]
+    missing = sorted(set(wanted) - set(shown))
+    return "" if shown == wanted else f"T{missing[0][0]}V{missing[0][1]} is not drawn" if missing else "drawn twice"
+
+
+def holds(instruction: str, operand: str, lane: int, elements: list[list[int]], values: list[int] | None = None) -> str:
+    """What a lane holds, value by value: [row, col] each."""
+    found = book(instruction).operands[operand]
+    which = list(range(found.values)) if values is None else values
+    true = [found.locate(lane, i) for i in which]
+    claimed = [tuple(pair) for pair in elements]
+    wrong = [(i, x) for i, x, y in zip(which, true, claimed, strict=True) if x != y]
+    return f"T{lane} V{wrong[0][0]} holds {wrong[0][1]}; {len(wrong)} of {len(true)} differ" if wrong else ""
+
+
+def along(instruction: str, operand: str, axis: str, formula: str) -> str:
+    """A formula of `lane` and `i` for the row alone, or the column alone."""
+    found = book(instruction).operands[operand]
+    at = ("row", "col").index(axis)
+    points = [(lane, i) for lane in range(found.lanes) for i in range(found.values)]
+    wrong = [p for p in points if found.locate(*p)[at] != compute(formula, lane=p[0], i=p[1])]
+    if not wrong:
+        return ""
+    lane, i = wrong[0]
+    told = f"T{lane} V{i} is in {axis} {found.locate(lane, i)[at]}, not {compute(formula, lane=lane, i=i)}"
+    return f"{told}; {len(wrong)} of {len(points)} differ"
+
+
+def apart(instruction: str, operand: str, first: int, second: int, by: list[int]) -> str:
+    """In every lane, value `second` lies this far below and right of value `first`."""
+    found = book(instruction).operands[operand]
+    for lane in range(found.lanes):
+        a, b = found.locate(lane, first), found.locate(lane, second)
+        if (b[0] - a[0], b[1] - a[1]) != tuple(by):
+            return f"T{lane}: V{first} at {a}, V{second} at {b}"
+    return ""
+
+
+def store(instruction: str, registers: list[list[str]]) -> str:
+    """Register d_i of the accumulators is stored at [row, col], formulas of `lane`."""
+    found = book(instruction).operands["D"]
+    if len(registers) != found.values:
+        return f"{len(registers)} registers stored, the ISA has {found.values}"
+    return compared(found, lambda lane, i: tuple(compute(x, lane=lane) for x in registers[i]))  # type: ignore[arg-type, return-value]
+
+
+def fact(instruction: str, quantity: str, is_: Any) -> str:
+    """A number or word of an instruction: lanes, shape, or of an operand its values, regs, bits, type, extent."""
+    found = book(instruction)
+    name, _, operand = quantity.partition(" ")
+    if name in ("lanes", "shape", "products"):
+        true = getattr(found.signature, name)
+    else:
+        true = getattr(found.signature.operands[operand], name)
+    true = list(true) if isinstance(true, tuple) else true
+    return "" if true == is_ else f"{quantity} is {true}, not {is_}"
+
+
+def known(instruction: str) -> str:
+    """The ISA has an instruction of this name; one of a kind that the tables lack is an error, not a refutation."""
+    try:
+        book(instruction)
+    except isa_tables.NotInIsa:
+        return "the ISA has no such instruction"
+    return ""
+
+
+def in_row(instruction: str, operand: str, number: int, cells: str) -> str:
+    """A row of the operand's matrix: the lane of each column in turn, "T0 T1 ..", or the value, "V0 V1 .."."""
+    found = book(instruction).operands[operand]
+    at = {found.locate(t, v): (f"T{t}", f"V{v}") for t in range(found.lanes) for v in range(found.values)}
+    which = "TV".index(cells[0])
+    true = [at[number, column][which] for column in range(found.extent[1])]
+    claimed = cells.split()
+    if len(claimed) != len(true):
+        return f"{len(claimed)} columns, the ISA has {len(true)}"
+    wrong = [i for i, (x, y) in enumerate(zip(true, claimed, strict=True)) if x != y]
+    return f"({number},{wrong[0]}) is {true[wrong[0]]}'s; {len(wrong)} of {len(true)} differ" if wrong else ""
+
+
+def participants(instruction: str, computation: int, lanes: list[int]) -> str:
+    """The lanes of one of an instruction's independent products, counted from 1."""
+    found = book(instruction)
+    true = [lane for lane in range(found.signature.lanes) if found.product(lane) == computation - 1]
+    return "" if true == lanes else f"lanes {true}"
+
+
+def same_map(one: str, other: str, operand: str, differs: bool) -> str:
+    """Whether two instructions deal an operand out differently."""
+    a, b = book(one).operands[operand], book(other).operands[operand]
+    if (a.lanes, a.values) != (b.lanes, b.values):
+        return "" if differs else f"{a.lanes} lanes x {a.values} values, {b.lanes} x {b.values}"
+    return "" if (compared(a, b.locate) != "") == differs else "they are one map" if differs else compared(a, b.locate)
+
+
+def even_steps(instruction: str, operand: str, mode: str, even: bool, step: int = 0) -> str:
+    """Whether, in row-major element numbers, threads (or values) follow one another at one distance, and at which."""
+    found = book(instruction).operands[operand]
+    count = found.lanes if mode == "thread" else found.values
+    at = [found.locate(*((n, 0) if mode == "thread" else (0, n))) for n in range(count)]
+    offsets = [row * found.extent[1] + col for row, col in at]
+    gaps = sorted({b - a for a, b in pairwise(offsets)})
+    if (len(gaps) == 1) != even:
+        return f"the {mode}s are {gaps[0]} apart" if len(gaps) == 1 else f"distances {gaps}"
+    return "" if not even or gaps == [step] else f"the {mode}s are {gaps[0]} apart, not {step}"
+
+
+def atom(name: str, part: str, is_: str) -> str:
+    """A layout of a registered atom: thr, or that of an operand."""
+    found = registry()[name]
+    assert isinstance(found, Atom)
+    return differ(Layout.parse(found.thr if part == "thr" else found.operands[part]), Layout.parse(is_))
+
+
+def observed(name: str, operand: str, layout: str) -> str:
+    """With this layout of an operand the registered atom agrees with what a GPU was recorded to do."""
+    found = registry()[name]
+    assert isinstance(found, Atom)
+    claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
+    relation = next(v for v in Court().judge(claimed) if v.claim.kind is Kind.RELATION)
+    (heard,) = (e for e in relation.evidence if e.witness is Witness.SILICON)
+    if heard.status is Status.AGREES:
+        return ""
+    at = heard.counterexample.inputs if heard.counterexample else {}
+    where = " ".join(f"{key} {value}" for key, value in at.items() if key in ("lane", "value"))
+    return f"{heard.status.name}: {operand} {where} meets other elements".replace("  ", " ")
+
+
+def warps(family: str) -> str:
+    """Every instruction of a family in the book is one warp's."""
+    names = isa_tables.mnemonics(family)
+    wrong = [name for name in names if signature(name).lanes != 32]
+    if not names:
+        raise ValueError(f"the book holds no {family}")
+    return f"{wrong[0]} has {signature(wrong[0]).lanes} lanes" if wrong else ""
+
+
+def bijective(instruction: str, operand: str, row: str, col: str, product: bool = False) -> str:
+    """The formulas own each element of the tile once, over the lanes of each product where there are several."""
+    found, whole = book(instruction).operands[operand], book(instruction)
+    wanted = sorted((r, c) for r in range(found.extent[0]) for c in range(found.extent[1]))
+    for computation in range(whole.signature.products if product else 1):
+        lanes = [t for t in range(found.lanes) if not product or whole.product(t) == computation]
+        held = sorted(
+            (compute(row, lane=t, i=i), compute(col, lane=t, i=i)) for t in lanes for i in range(found.values)
+        )
+        if held != wanted:
+            missing = sorted(set(wanted) - set(held))
+            return f"computation {computation + 1}: nobody holds {missing[0]}" if missing else "held twice"
+    return ""
+
+
+KINDS = {
+    check.__name__: check
+    for check in (
+        formula, proved, fragment, drawing, drawn_by, once, holds, along, apart, store, fact, known, in_row,
+        participants, same_map, observed, even_steps, atom, warps, bijective,
+    )
+}  # fmt: skip

@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The laws: every obligation closed, every hypothesis needed, no cycle, nothing vacuous, certificates current."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from proofs.errors import ProblemError
+from proofs.laws import certificates, solve
+from proofs.laws.decide import judge, shipped
+from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
+from proofs.laws.law import LawError, catalogue
+from proofs.laws.problem import denial, mutants, obligations
+from tests.cases import each
+
+LAWS = [name for name, law in shipped().items() if not law.why_open]
+A_LAW = 'statement = "s"\nsource = "t"\ninteger = "x"\nmutants = [{ why = "w", goal = ["x == 1"] }]\n'
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAWS)
+def test_law_is_proved_by_z3_met_and_falls_with_each_of_its_mutants(name: str) -> None:
+    found = judge(shipped()[name], ())
+    assert {a.status for t in found.tried for a in t.answers} == {"unsat"}
+    assert found.example is not None
+    assert found.example.confirmed, found.example
+    assert [(m.query.why, m.status) for m in found.mutants if not m.confirmed] == []
+    assert max(a.seconds for t in found.tried for a in t.answers) < 20  # a guard against explosion; the figure is 2
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", LAWS)
+def test_law_is_proved_by_the_second_solver(name: str) -> None:
+    pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
+    answers = {o.name: solve.cvc5(o.smt()).status for o in obligations(shipped()[name])}
+    assert set(answers.values()) == {"unsat"}, answers
+
+
+@each("name", [n for n in LAWS if not shipped()[n].functions and shipped()[n].bits is None])
+def test_law_holds_on_small_numbers_in_plain_python(name: str) -> None:
+    """The same formula on every small assignment: what is proved is not an artefact of the encoding."""
+    law = shipped()[name]
+    names = law.variables
+    reach = 4 if len(names) <= 4 else 3 if len(names) <= 6 else 2
+    formula = denial(law).formulas
+    ranges = [range(1, reach + 1) if x in law.positive else range(-1, reach) for x in names]
+    for values in product(*ranges) if len(names) <= 8 else ():
+        at = dict(zip(names, values, strict=True))
+        assert not all(evaluate(part, at, {}) for part in formula), at
+
+
+def written(tmp_path: Path, body: str) -> Path:
+    (tmp_path / "base.toml").write_text(body)
+    return tmp_path
+
+
+def test_a_hint_may_name_an_earlier_law_only(tmp_path: Path) -> None:
+    forward = f'[FIRST]\n{A_LAW}goal = ["x == x"]\nhints = ["SECOND(x)"]\n[SECOND]\n{A_LAW}goal = ["x == x"]\n'
+    with pytest.raises(LawError, match=r"FIRST.*earlier"):
+        catalogue(written(tmp_path, forward))
+
+
+def test_a_cycle_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(LawError, match="earlier"):
+        catalogue(written(tmp_path, f'[SELF]\n{A_LAW}goal = ["x == x"]\nhints = ["SELF(x)"]\n'))
+
+
+def test_a_free_fact_is_no_hint(tmp_path: Path) -> None:
+    with pytest.raises(LawError, match="not an instance"):
+        catalogue(written(tmp_path, f'[ONE]\n{A_LAW}goal = ["x == x"]\nhints = ["x > 3"]\n'))
+
+
+def test_a_false_cut_is_found_out(tmp_path: Path) -> None:
+    laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}goal = ["x > 2"]\ncuts = ["x > 3"]\n'))
+    assert [t.answers[0].status for t in judge(laws["ONE"], ()).tried] == ["sat", "unsat"]
+
+
+@pytest.mark.parametrize(
+    ("lines", "wrong"),
+    [
+        ('goal = ["y == x"]', "'y' is not declared"),
+        ('goal = ["f(x) == x"]', "'f' of 1 arguments"),
+        ('goal = ["x // x == 1"]', "not a product of extents"),
+        ('goal = ["x =="]', "column"),
+        ('goal = ["x == x"]\nbogus = 1', "bogus"),
+        ("goal = []", "needs a goal"),
+    ],
+)
+def test_a_malformed_law_is_refused_with_its_fault(tmp_path: Path, lines: str, wrong: str) -> None:
+    with pytest.raises(LawError, match=wrong):
+        catalogue(written(tmp_path, f"[ONE]\n{A_LAW}{lines}\n"))
+
+
+def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
+    laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7"]\ngoal = ["x*x >= 0"]\n'))
+    query = next(q for q in mutants(laws["ONE"]) if q.why.startswith("without"))
+    assert solve.counterexample(query).status == "unsat"
+
+
+def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
+    laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7", "x < 7"]\ngoal = ["x == 0"]\n'))
+    found = judge(laws["ONE"], ())
+    assert found.example is not None
+    assert found.example.status == "unsat"
+
+
+def test_a_budget_that_runs_out_is_unknown() -> None:
+    problem = obligations(shipped()["SWIZZLE_LINEAR"])[0].smt()
+    answer = solve.z3(problem, budget=1000)
+    assert (answer.status, "rlimit" in answer.reason) == ("unknown", True)
+
+
+@pytest.mark.parametrize(
+    "formula",
+    ["x % (a*b) == x % a + a*((x // a) % b)", "implies(x < 3 and not a == b, x != 7)", "-x + (2 if x < a else b)"],
+)
+def test_a_formula_prints_as_what_it_parses_to(formula: str) -> None:
+    assert parse(text(parse(formula))) == parse(formula)
+
+
+@pytest.mark.parametrize("formula", ["x.y", "x < y in z", "lambda: 1", "[1]", "x ** 2", "x if", "f(x=1)", "1.5", "'a'"])
+def test_what_is_no_formula_is_refused(formula: str) -> None:
+    with pytest.raises(FormulaError):
+        parse(formula)
+
+
+def test_numbers_are_written_as_smt_lib_has_them() -> None:
+    assert smt(-3) == "(- 3)"
+    assert smt(5, 8) == "(_ bv5 8)"
+
+
+def test_certificates_are_current() -> None:
+    assert list(certificates.faults()) == []
+
+
+def test_a_stale_certificate_is_told(tmp_path: Path) -> None:
+    shutil.copytree(certificates.FOLDER, tmp_path / "kept")
+    (tmp_path / "kept" / "MONO.smt2").write_text("(check-sat)")
+    index = json.loads((tmp_path / "kept" / "index.json").read_text())
+    index["laws"]["DM"]["obligations"]["DM"]["cvc5"]["status"] = ["unknown"]
+    del index["laws"]["U"]
+    index["laws"]["NOCARRY"] |= {"obligations": {}, "mutants": {}}
+    (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
+    told = "\n".join(certificates.faults(tmp_path / "kept"))
+    assert "MONO: the law has changed" in told
+    assert "DM: cvc5 said unknown" in told
+    assert "U: no certificate" in told
+    assert "NOCARRY: no certificate" in told
+    assert "NOCARRY: no certificate that a mutant breaks: " in told
+
+
+@pytest.mark.parametrize(
+    ("place", "value", "told"),
+    [
+        (("seeds",), 1, "index.json: made with other seeds"),
+        (("schema",), 9, "index.json: made with other seeds, solvers or in another form"),
+        (("laws",), [], "MONO: no certificate"),
+        (("laws",), 3, "index.json: TypeError"),
+        (("laws", "MONO"), {}, "MONO: its certificate is malformed: KeyError"),
+        (("laws", "MONO", "obligations", "MONO"), {}, "MONO: its certificate is malformed: KeyError"),
+        (
+            ("laws", "DIGITS3", "obligations", "DIGITS3", "unused"),
+            ["hyp.99"],
+            "DIGITS3: assumptions are told as unused",
+        ),
+        (("laws", "MONO", "mutants", "made up"), "sat, replayed", "MONO: no such mutant: made up"),
+        (("laws", "MONO", "mutants", "strict"), "unknown", "MONO: mutant not broken: strict"),
+    ],
+)
+def test_an_edited_certificate_is_told(tmp_path: Path, place: tuple[str, ...], value: object, told: str) -> None:
+    shutil.copytree(certificates.FOLDER, tmp_path / "kept")
+    index = json.loads((tmp_path / "kept" / "index.json").read_text())
+    inner = index
+    for key in place[:-1]:
+        inner = inner[key]
+    inner[place[-1]] = value
+    (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
+    assert next(iter(certificates.faults(tmp_path / "kept"))).startswith(told)
+
+
+def test_a_problem_of_no_law_is_told(tmp_path: Path) -> None:
+    shutil.copytree(certificates.FOLDER, tmp_path / "kept")
+    (tmp_path / "kept" / "MADE_UP.smt2").write_text("(check-sat)")
+    assert list(certificates.faults(tmp_path / "kept")) == ["MADE_UP.smt2: a problem of no law in the catalogue"]
+
+
+@pytest.mark.slow
+def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
+    monkeypatch.setattr(certificates, "shipped", lambda: {name: shipped()[name] for name in ("MONO", "U")})
+    laws = {name: certificates.certificate(law) for name, law in certificates.shipped().items()}
+    index = {"engines": [solve.version("z3"), solve.version("cvc5")], "laws": laws}
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    assert list(certificates.unproved(tmp_path)) == []
+    laws["U"]["model"] = "S=1"
+    index["engines"] = ["z3 1.2.3", index["engines"][1]]
+    (tmp_path / "index.json").write_text(json.dumps(index))
+    versions, changed = certificates.unproved(tmp_path)
+    assert versions.startswith("index.json: made by z3 1.2.3, cvc5 ")
+    assert changed == "U: proved anew, its certificate is another"
+
+
+@each("name", LAWS)
+def test_every_part_of_a_goal_is_mutated(name: str) -> None:
+    """By a declared mutant, or put off by one."""
+    law = shipped()[name]
+    declared = [mutant.goal for mutant in law.mutants]
+    off = [query.why for query in mutants(law) if query.why.startswith("instead of its goal")]
+    assert len(off) == sum(all(part in goal for goal in declared) for part in law.goal)
+    assert off or any(part not in goal for part in law.goal for goal in declared)
+
+
+def test_errors_are_problem_errors() -> None:
+    assert issubclass(LawError, ProblemError)

@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ownership, onto, equality of functions and the certificates, against counting by hand and against each other."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import proofs
+from layouts import Layout
+from proofs import Fragment, Outcome
+from proofs.layout.certificate import smallest_gap
+from proofs.layout.modes import modes as flat_modes
+from tests.proofs.layout.brute import ONE, flat_layouts, fragment, leaves, miscounted, mutants, tv, tv_layouts, whole
+
+pytestmark = pytest.mark.slow
+
+# layout, tile, copies, elements that are held another number of times
+OWNED = [
+    ("((4,8),(2,2)):((32,1),(16,8))", (16, 8), 1),
+    ("((4,8),(2,2,2)):((32,1),(16,8,128))", (16, 16), 1),
+    ("((4,8),(32,2,2)):((512,1),(16,8,2048))", (16, 256), 1),
+    ("((4,8),(32,2)):((256,1),(8,1024))", (8, 256), 1),
+    ("((4,8),8):((64,1),8)", (8, 32), 1),
+    ("((4,8),8):((0,1),8)", (8, 8), 4),
+    ("((2,4,2),3):((0,1,0),4)", (4, 3), 4),
+    ("((3,5),2):((1,6),3)", (6, 5), 1),
+    ("(1,1):(0,0)", (1, 1), 1),
+]
+
+
+def check(f: Fragment, outcome: Outcome) -> None:
+    table = tv(f.layout)
+    wrong = miscounted(list(table.values()), f.extent[0] * f.extent[1], f.copies)
+    assert outcome.status == ("sat" if wrong else "unsat")
+    if not wrong:
+        return
+    model = outcome.model
+    assert model is not None
+    assert (outcome.bad, outcome.unique) == (len(wrong), len(wrong) == 1)
+    holders = sorted(p for p, e in table.items() if e in wrong)
+    if not holders:
+        assert model == {"element": min(wrong), "owners": 0}
+        return
+    assert (model["thread"], model["value"]) == holders[0]
+    assert model["element"] == table[holders[0]]
+    if "thread2" in model:
+        assert table[model["thread2"], model["value2"]] == model["element"]
+        assert (model["thread2"], model["value2"]) != holders[0]
+
+
+@pytest.mark.parametrize(("text", "extent", "copies"), OWNED)
+def test_owned_layouts_and_their_mutants(text: str, extent: tuple[int, int], copies: int) -> None:
+    f = fragment(text, extent, copies=copies)
+    assert not miscounted(list(tv(f.layout).values()), extent[0] * extent[1], copies)
+    check(f, proofs.prove_owns(f))
+    solver = proofs.Solver()
+    for layout in mutants(f.layout):
+        g = Fragment(layout, extent, ONE, ONE, None, copies)
+        check(g, proofs.prove_owns(g, solver=solver))
+    wrong_copies = Fragment(f.layout, extent, ONE, ONE, None, copies + 1)
+    check(wrong_copies, proofs.prove_owns(wrong_copies))
+
+
+@given(tv_layouts(), st.integers(1, 4), st.sampled_from([1, 1, 1, 2, 4, 3]))
+def test_owns_is_what_counting_says(layout: Layout, rows: int, copies: int) -> None:
+    columns = max(1, len(tv(layout)) // copies // rows)
+    f = Fragment(layout, (rows, columns), ONE, ONE, None, copies)
+    check(f, proofs.prove_owns(f))
+
+
+def test_the_atom_cutlass_shipped_is_refuted_by_the_smallest_collision() -> None:
+    outcome = proofs.prove_owns(fragment("((4,8),8):((32,1),8)", (8, 32)))
+    assert outcome.model == {"thread": 0, "value": 4, "thread2": 1, "value2": 0, "element": 32}
+    assert outcome.bad == 192, "96 elements held twice and 96 not at all"
+
+
+@given(flat_layouts(), st.integers(1, 3))
+def test_certificates_solver_and_counting_agree(layout: Layout, multiple: int) -> None:
+    held = whole(layout)
+    copies = max(held.count(0), 1)
+    for elements in {max(1, len(held) // copies), len(held) * multiple, max(held) + 1 if max(held) >= 0 else 1}:
+        right = not miscounted(held, elements, copies)
+        found = proofs.mixed_radix(layout, elements)
+        assert (found is not None) == right, "complete: it decides"
+        assert found is None or found.copies == copies
+        linear = proofs.f2_rank(layout, elements)
+        assert linear is None or (right and linear.copies == copies)
+        assert proofs.prove_bijective(layout, (elements,), copies).status == ("unsat" if right else "sat")
+
+
+@given(flat_layouts())
+def test_the_f2_certificate_decides_what_is_linear(layout: Layout) -> None:
+    sizes, strides = leaves(layout.shape), leaves(layout.stride)
+    powers = all(n & (n - 1) == 0 for n in sizes) and all(d >= 0 and d & (d - 1) == 0 for d in strides)
+    held = whole(layout)
+    elements = len(set(held))
+    if powers and not miscounted(held, elements, len(held) // elements):
+        found = proofs.f2_rank(layout, elements)
+        assert found is not None and found.copies == len(held) // elements
+
+
+def test_f2_rank_finds_rank_and_refuses_carries() -> None:
+    certificate = proofs.f2_rank(Layout.parse("((4,8),(2,2)):((32,1),(16,8))"), 128)
+    assert certificate is not None and len(certificate.steps) == 7
+    assert proofs.f2_rank(Layout.parse("(2,2):(3,1)"), 4) is None, "3 and 1 share a bit: the sum carries"
+    assert proofs.f2_rank(Layout.parse("(2,2):(3,4)"), 8) is None, "linear, but of rank 2 in 3 bits"
+
+
+@given(flat_layouts(), st.integers(1, 60))
+def test_onto_is_what_enumeration_says(layout: Layout, elements: int) -> None:
+    held = whole(layout)
+    for n in {elements, len(set(held)), max(1, max(held) + 1)}:
+        missing = sorted(set(range(n)) - set(held))
+        beyond = [i for i, e in enumerate(held) if not 0 <= e < n]
+        outcome = proofs.prove_onto(layout, (n,))
+        assert outcome.status == ("sat" if missing or beyond else "unsat")
+        if outcome.model is None:
+            continue
+        assert outcome.bad == len(missing) + len({held[i] for i in beyond})
+        if missing and min(held) >= 0:
+            assert outcome.model == {"element": missing[0], "owners": 0}
+        else:
+            assert outcome.model == {"index": beyond[0], "element": held[beyond[0]]}
+
+
+@given(flat_layouts())
+def test_smallest_gap(layout: Layout) -> None:
+    if min(leaves(layout.stride)) >= 0:
+        held = set(whole(layout))
+        assert smallest_gap(flat_modes(layout)) == min(e for e in range(max(held) + 2) if e not in held)
+
+
+@given(flat_layouts(), flat_layouts())
+def test_same_function_is_what_enumeration_says(a: Layout, b: Layout) -> None:
+    for other in (b, Layout(tuple(leaves(a.shape)[::-1]), tuple(leaves(a.stride)[::-1])), a):
+        x, y = whole(a), whole(other)
+        differ = [i for i in range(max(len(x), len(y))) if x[i : i + 1] != y[i : i + 1]]
+        outcome = proofs.prove_same_function(a, other)
+        assert outcome.status == ("sat" if differ else "unsat")
+        if outcome.model is not None:
+            assert (outcome.model["index"], outcome.bad) == (differ[0], len(differ))
+
+
+def test_same_function_sees_through_the_shape() -> None:
+    for a, b in (("((2,2),1):((1,2),7)", "(2,2):(1,2)"), ("(2,3,7):(1,2,6)", "(21,2):(1,21)")):
+        assert proofs.prove_same_function(Layout.parse(a), Layout.parse(b)).status == "unsat"
+    assert proofs.prove_same_function(Layout.parse("4:1"), Layout.parse("8:1")).model == {"index": 4, "value1": 4}
+
+
+LARGE = [
+    ("(1024,1024,8):(1,1024,1048576)", (1024, 8192), 1, None),
+    ("(1024,1024,8):(1,1024,1048572)", (1024, 8192), 1,
+     {"index": 1048572, "index2": 1048576, "element": 1048572}),
+    ("(1000,1000,8):(1,1000,1000001)", (1000, 8000), 1, {"index": 7999993, "element": 8000000}),
+    ("(1000,1000,8):(1,1000,0)", (1000, 1000), 8, None),
+    ("(1000,1000,8):(1,1000,0)", (1000, 1000), 1, {"element": 0, "owners": 8}),
+    ("(1000,1000,4):(1,1000,1000000)", (1000, 8000), 1, {"points": 4000000, "elements": 8000000}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "extents", "copies", "model"), LARGE)
+def test_domains_too_large_to_count(text: str, extents: tuple[int, int], copies: int, model: object) -> None:
+    outcome = proofs.prove_bijective(Layout.parse(text), extents, copies)
+    assert (outcome.status, outcome.model, outcome.bad) == ("sat" if model else "unsat", model, None)
+
+
+def test_onto_over_large_domains() -> None:
+    assert proofs.prove_onto(Layout.parse("(1024,1024,8):(1,1024,1048576)"), (1024, 8192)).status == "unsat"
+    outcome = proofs.prove_onto(Layout.parse("(1024,1024,8):(1,1024,1048572)"), (1024, 8192))
+    assert outcome.model == {"element": 7 * 1048572 + 1048576, "owners": 0}
+
+
+def test_extents_and_copies_must_be_positive() -> None:
+    for refused in (lambda: proofs.prove_bijective(Layout(4), (0,)), lambda: proofs.prove_onto(Layout(4), (2, -2)),
+                    lambda: proofs.prove_bijective(Layout(4), (4,), copies=0)):  # fmt: skip
+        with pytest.raises(proofs.ProblemError, match="positive"):
+            refused()

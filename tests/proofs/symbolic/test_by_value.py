@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parts that proofs and refutations of laws are made of, by value: their formulas, their judges, their models."""
+
+from __future__ import annotations
+
+from proofs.laws import published
+from proofs.laws.decide import shipped
+from proofs.laws.formula import evaluate
+from proofs.laws.problem import Query
+from proofs.laws.solve import satisfy
+from proofs.symbolic import definitions, enumerated, families, loops, pathwise
+from proofs.symbolic.engine import Path, Space, _folded, negated
+from proofs.symbolic.infer import inferred
+
+A = (6, 2), (1, 100)
+
+
+def test_a_mode_that_goes_on_into_the_next_one_is_split_as_published() -> None:
+    """A(2k) for k < 6 is 0, 2, 4, 100, 102, 104; for k < 3 it ends in the first mode."""
+    assert published.composed(A, 6, 2) == published.cute_fold(A, 6, 2, "divides") == ((3, 2), (2, 100))
+    assert published.composed(A, 3, 2) == published.cute_fold(A, 3, 2, "divides") == ((3,), (2,))
+
+
+def test_a_complement_told_by_its_modes_names_the_first_value_that_does_not_grow() -> None:
+    """(2,3):(5,5) takes 0, 5, 5, ...: the value at 2 is the one at 1; (3,3):(1,2) repeats its value 2 at 3."""
+    assert definitions._complement_by_modes([(4, 1)], 100, [(2, 5), (3, 5)]) == "R(2) = 5 is not above R(1) = 5"
+    assert definitions._complement_by_modes([(4, 9)], 100, [(3, 1), (3, 2)]) == "R(3) = 2 is not above R(2) = 2"
+
+
+def test_a_mode_of_stride_0_does_not_overlap_its_complement() -> None:
+    """(2,2):(0,1) takes the values 0 and 1, each twice: 2:2 completes it to [0, 4), however many values are listed."""
+    assert definitions.complement([(2, 0), (2, 1)], 4, [(2, 2)]) == ""
+    assert definitions.complement([(2, 0), (2, 1)], 4, [(2, 1)]) == "A and R overlap: some A(i) + R(j) is taken twice"
+    large = definitions.MOST
+    assert definitions.complement([(2, 0), (large, 1)], 4 * large, [(4, large)]) == ""
+    assert "is no A(i) + R(j)" in definitions.complement([(2, 0), (large, 1)], 4 * large, [(2, large)])
+
+
+def test_a_path_that_no_sample_takes_keeps_all_its_modes() -> None:
+    """Their order is not known there, so they stay as they are placed, the first one included."""
+    path = Path(Space(("s", "d", "t", "e"), (), ()), [])
+    assert pathwise.sorted_modes(path, [("s", "d"), ("t", "e")]) == [0, 1]
+
+
+def test_a_result_of_the_right_rank_may_still_have_other_extents() -> None:
+    assert enumerated._refines((2, (2, 2)), (2, 4))
+    assert not enumerated._refines((2, 3), (2, 4))
+    assert not enumerated._refines((3, 4), (2, 4))
+    assert not enumerated._refines((2, 4, 1), (2, 4))
+
+
+def test_only_a_negative_of_a_negative_is_the_number_itself() -> None:
+    """0 - (0 - x) is x; 0 - (1 - x) is x - 1."""
+    assert _folded("-", 0, ("-", 0, "x")) == "x"
+    assert _folded("-", 0, ("-", 1, "x")) == ("-", 0, ("-", 1, "x"))
+    assert _folded("+", 0, ("-", 0, "x")) == ("-", 0, "x")
+
+
+def test_the_opposite_of_a_comparison_compares_the_same() -> None:
+    assert negated(("<", "x", 3)) == (">=", "x", 3)
+    assert (negated(0), negated(1)) == (1, 0)
+
+
+def test_what_says_that_something_cannot_be_is_never_true() -> None:
+    """A contradiction is proved by a goal that is false: were it true, anything would prove it."""
+    assert evaluate(loops._ends(2).goal, {}, {}) is False
+    assert evaluate(loops._alike([(2, 1)], []), {}, {}) is False
+
+
+def test_a_digit_carries_where_it_reaches_its_extent_and_not_before() -> None:
+    """2:1 uses one digit of an extent of 2, which is all it has; 3:1 takes 2 steps until it carries, and 1 is left."""
+    runs = {"n.0.0": 2, "q.0.0": 1, "m.0.0": 0, "n.0.1": 1, "q.0.1": 1, "m.0.1": 0}
+    fits, carries = pathwise.carrying([2], [(2, 1)]), pathwise.carrying([2], [(3, 1)])
+    assert all(evaluate(fact, runs, {}) for fact in fits.assumed)
+    assert evaluate(fits.goal, runs, {}) is False
+    left = {**runs, "m.0.0": 1}
+    assert all(evaluate(fact, left, {}) for fact in carries.assumed)
+    assert evaluate(carries.goal, left, {}) is True
+
+
+def test_a_fact_follows_where_no_sample_and_no_number_contradicts_it() -> None:
+    path = Path(Space(("x",), ((">=", "x", 1),), ()), [], samples=[{"x": 2}])
+    facts = (">=", "x", 1), ("<", "x", 3), ("==", "x", 3)
+    assert [pathwise.follows(path, fact) for fact in facts] == [True, False, False]
+
+
+def test_the_steps_to_a_left_inverse_are_true_of_one() -> None:
+    """The left inverse of 4:2 is (2,4):(0,1): odd numbers, which 4:2 never takes, count as the even ones below."""
+    path = Path(Space(("x",), (), ()), [], samples=[{"x": 1}])
+    (goal,) = pathwise.left_inverted(path, [(4, 2)], [(2, 0), (4, 1)])
+    merging, digits = goal.steps
+    assert all(evaluate(merging.goal, {"i": i}, {}) for i in range(20))
+    assert all(evaluate(step.goal, {"k.0": k}, {}) for step in (goal, digits) for k in range(4))
+
+
+def test_samples_satisfy_all_that_is_assumed() -> None:
+    space = Space.drawn(("x",), [(">=", "x", 3), ("<=", "x", 5)], lambda source: {"x": source.randint(0, 9)})
+    assert sorted(at["x"] for at in space.samples) == [3, 4, 5]
+
+
+def test_a_layout_reaches_as_far_as_its_last_mode_that_counts() -> None:
+    assert enumerated._reach([(2, 3), (4, 1), (1, 99), (5, 0)]) == 6
+    assert enumerated._reach([(1, 9)]) == 1
+
+
+def test_the_values_of_a_layout_begin_at_0() -> None:
+    assert [definitions.representable(values) for values in ([], [0], [5])] == [True, True, False]
+
+
+def test_a_family_given_by_its_shape_alone_has_one_run_too() -> None:
+    assert families.one_run("(M,K)").operation.label == "composition, rank 2: one run"
+    assert {name: letter for name, letter in families.one_run("(M,K)").given.items() if letter in "MK"} == {
+        "M0": "M",
+        "M1": "K",
+    }
+
+
+def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
+    """Of kind 0: 1:r, or N:0. Any mode of 2 or more steps has runs, or goes back."""
+    kinds = [(0, 1, 5), (0, 4, 0), (0, 4, 1), (2, 4, 1), (3, 4, 1), (3, 4, -1), (1, 1, 1)]
+    told = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]
+    assert told == [True, True, False, True, False, True, False]
+
+
+def test_a_composition_in_numbers_is_right_or_refused_and_the_last_line_says_which() -> None:
+    for by, status in (("(3,2):(2,3)", "refused"), ("3:2", "proved")):
+        found = inferred("composition", "(6,2):(1,7)", by)
+        assert [way.status for way in found.cases] == [status]
+        assert found.end == f"exact: {'right' if status == 'proved' else 'refused'} in every case"
+
+
+def test_what_is_divided_or_repeated_has_two_modes() -> None:
+    assert enumerated._two(((2, 3), (1, 2))) == ([(2, 1)], [(3, 2)])
+    assert enumerated._two(((2, 3, 4), (1, 2, 6))) == enumerated._two((2, 1)) == "it has not two modes"
+
+
+def test_a_wish_that_cannot_be_met_is_given_up_and_contradicts_nothing() -> None:
+    law = shipped()["DIVDEF"]
+    wish = [[("<", "P", 0)]]
+    found = satisfy(Query(law, "P is 3", (("==", "P", 3),)), wish)
+    assert (found.status, found.confirmed, found.values["P"]) == ("sat", True, 3)
+    assert satisfy(Query(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"

@@ -1,0 +1,152 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small layouts find what paths of flat layouts of rank 1 and 2 do not: bugs planted in operations that are right."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+import layouts
+from layouts import Layout, LayoutError, make_layout
+from layouts.layout import trusted
+from proofs.symbolic.enumerated import HELD, enumerated
+from proofs.symbolic.execution import Target, ours
+
+pytestmark = pytest.mark.slow
+
+TRIVIAL = trusted(1, 0)
+
+
+@pytest.mark.parametrize("function", HELD)
+def test_ours_keeps_its_definitions(function: str) -> None:
+    found = enumerated(ours(), function)
+    assert (found.wrong, found.faults) == (0, ())
+    assert 1000 < found.cases > 2 * found.refused
+
+
+def _coalesce_keeps_ones(a: Layout) -> Layout:
+    return layouts.flatten(a)
+
+
+def _coalesce_wrong_at_rank_3(a: Layout) -> Layout:
+    return TRIVIAL if len(a) == 3 and a.shape[1] == 1 else layouts.coalesce(a)  # type: ignore[index]
+
+
+def _coalesce_wrong_when_nested(a: Layout) -> Layout:
+    return TRIVIAL if layouts.depth(a.shape) > 1 else layouts.coalesce(a)
+
+
+def _coalesce_of_none(a: Layout) -> None:
+    return None
+
+
+def _coalesce_slips(a: Layout) -> Layout:
+    return layouts.coalesce(list(a)[a.shape] if a.shape == 3 else a)
+
+
+def _coalesce_changes(a: Layout) -> Layout:
+    found = layouts.coalesce(a)
+    object.__setattr__(a, "shape", 1)
+    return found
+
+
+def _composition_wrong_when_nested(a: Layout, b: Layout) -> Layout:
+    found = layouts.composition(a, b)
+    return trusted(found.shape, _zero(found.stride)) if layouts.depth(b.shape) > 1 else found
+
+
+def _zero(tree: Any) -> Any:
+    return tuple(map(_zero, tree)) if isinstance(tree, tuple) else 0
+
+
+def _composition_flat(a: Layout, b: Layout) -> Layout:
+    return layouts.flatten(layouts.composition(a, b))
+
+
+def _complement_too_far(a: Layout, target: int) -> Layout:
+    return layouts.complement(a, target + max(s * d for s, d in _modes(a)))
+
+
+def _complement_too_short(a: Layout, target: int) -> Layout:
+    return layouts.complement(a, max(1, target - 1))
+
+
+def _modes(a: Layout) -> list[tuple[int, int]]:
+    return list(zip(layouts.leaves(a.shape), layouts.leaves(a.stride), strict=True))
+
+
+def _finds_nothing(a: Layout) -> Layout:
+    return TRIVIAL
+
+
+def _refuses(*arguments: object) -> Layout:
+    raise LayoutError("no")
+
+
+def _ends(a: Layout) -> Layout:
+    raise SystemExit(0)
+
+
+def _divide_turned(a: Layout, tiler: Layout) -> Layout:
+    first, second = layouts.logical_divide(a, tiler)
+    return make_layout(second, first)
+
+
+def _divide_one_tile(a: Layout, tiler: Layout) -> Layout:
+    return make_layout(layouts.logical_divide(a, tiler)[0], TRIVIAL)
+
+
+def _product_turned(a: Layout, tiler: Layout) -> Layout:
+    first, second = layouts.logical_product(a, tiler)
+    return make_layout(second, first)
+
+
+def _product_in_place(a: Layout, tiler: Layout) -> Layout:
+    return make_layout(a, tiler)
+
+
+def _product_backwards(a: Layout, tiler: Layout) -> Layout:
+    first, second = layouts.logical_product(a, tiler)
+    return make_layout(
+        first, Layout((2, 2), (second.stride[1], second.stride[0])) if second.shape == (2, 2) else second
+    )  # type: ignore[index]
+
+
+@pytest.mark.parametrize(
+    ("function", "planted", "told"),
+    [
+        ("coalesce", _coalesce_keeps_ones, "will do"),
+        ("coalesce", _coalesce_wrong_at_rank_3, "size 1 for"),
+        ("coalesce", _coalesce_wrong_when_nested, "size 1 for"),
+        ("coalesce", _coalesce_of_none, "coalesce(1:0) -> None, which is no layout"),
+        ("coalesce", _coalesce_slips, "coalesce(3:0) raises IndexError"),
+        ("coalesce", _coalesce_changes, "changes its argument"),
+        ("coalesce", _refuses, "coalesce(1:0) is refused (LayoutError: no)"),
+        ("coalesce", _ends, "raises SystemExit: 0"),
+        ("composition", _composition_wrong_when_nested, "A(B("),
+        ("composition", _composition_flat, "not compatible with B's"),
+        ("composition", _refuses, "is refused"),
+        ("complement", _complement_too_far, "reach the cotarget"),
+        ("complement", _complement_too_short, "is no A(i) + R(j)"),
+        ("complement", _refuses, "is refused"),
+        ("right_inverse", _finds_nothing, "it finds 1 of the values"),
+        ("right_inverse", _refuses, "is refused"),
+        ("left_inverse", _finds_nothing, "takes a value twice"),
+        ("left_inverse", _refuses, "is refused"),
+        ("logical_divide", _divide_turned, "its first mode has not the shape of the tiler"),
+        ("logical_divide", _divide_one_tile, "is none of R's"),
+        ("logical_divide", _refuses, "is refused"),
+        ("logical_product", _product_turned, "its first mode is not the block"),
+        ("logical_product", _product_in_place, "two coordinates have one value"),
+        ("logical_product", _product_backwards, "its copies do not follow one another"),
+        ("logical_product", _refuses, "is refused"),
+    ],
+)
+def test_a_planted_bug_is_found(function: str, planted: Callable[..., Any], told: str) -> None:
+    functions = SimpleNamespace(**{**vars(layouts), function: planted})
+    found = enumerated(Target("planted", functions, trusted, (LayoutError,)), function)
+    assert found.wrong
+    assert any(told in fault for fault in found.faults), found.faults

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How goals are put to the solver: what fails there is unknown, and an order of modes that was guessed is put right."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from proofs.errors import EngineError
+from proofs.laws.formula import Node
+from proofs.symbolic import engine, execution
+from proofs.symbolic.engine import Path, Space
+from proofs.symbolic.execution import Operation, examine, ours
+from proofs.symbolic.operations import operations
+
+COMPLEMENT = next(o for o in operations(1) if o.label == "complement, rank 1")
+UNSAMPLED: Operation = replace(COMPLEMENT, space=Space(COMPLEMENT.space.names, COMPLEMENT.space.assumed, ()))
+
+
+class Broken:
+    """A solver that fails."""
+
+    def __init__(self, *_: Any) -> None:
+        pass
+
+    def check(self) -> None:
+        raise EngineError("model is not available")
+
+
+class Modelless(execution.Session):
+    """A solver that finds a model and cannot tell it."""
+
+    def values(self, names: tuple[str, ...]) -> dict[str, int]:
+        raise EngineError(f"model is not available: {names}")
+
+
+def test_a_solver_that_fails_leaves_the_paths_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(execution, "Session", Broken)
+    found = examine(ours(), COMPLEMENT)
+    assert found.proved == 0
+    assert len(found.unknown) == found.paths - (found.refused - found.outside)
+    assert all("the solver gave up" in line for line in found.unknown)
+
+
+def test_a_fork_on_which_the_solver_fails_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "Session", Broken)
+    assert Path(COMPLEMENT.space, []).feasible(("<", "T", 0))
+
+
+def test_a_model_that_cannot_be_told_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    formulas: list[Node] = [(">=", "x", 3)]
+    assert execution._solved(("x",), formulas, ("x",))[0] == "sat"
+    monkeypatch.setattr(execution, "Session", Modelless)
+    assert execution._solved(("x",), formulas, ("x",)) == ("unknown", {})
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("orders", "left"), [(execution.ORDERS, False), (1, True)])
+def test_a_guessed_order_of_modes_is_put_right(monkeypatch: pytest.MonkeyPatch, orders: int, left: bool) -> None:
+    """No sample takes any path, and none is looked for: the order is a guess until numbers contradict it."""
+
+    def unreached(_: Path) -> tuple[str, Mapping[str, int]]:
+        return "unknown", {}
+
+    monkeypatch.setattr(execution, "_reach", unreached)
+    monkeypatch.setattr(execution, "ORDERS", orders)
+    found = examine(ours(), UNSAMPLED)
+    assert bool(found.unknown) is left
+    assert found.violations == ()
+    assert found.proved > 0
+
+
+def test_a_problem_is_not_left_to_what_gives_up_by_the_clock() -> None:
+    """Inside a (push) z3 does not use its tactics: no other spelling of the problem is solved."""
+    assert engine.script(("x",), [(">=", "x", 3)]).rstrip().endswith("(push)")

@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Preconditions inferred: exact conditions for families of layouts, and what cannot be asked, in a line."""
+
+from __future__ import annotations
+
+import math
+import re
+
+import pytest
+
+from layouts import Layout, LayoutError, ceil_div, complement, composition, logical_divide, logical_product
+from proofs.symbolic import definitions, families, infer
+from proofs.symbolic.families import InferenceError
+from proofs.symbolic.infer import inferred
+
+pytestmark = pytest.mark.slow
+
+
+def test_the_condition_of_a_composition_is_inferred() -> None:
+    told = inferred("composition", "(6,2)", "N:2").told
+    assert "refused  when 3 < N and N % 3 != 0" in told
+    assert "proved   when N % 3 == 0" in told
+    assert "such as composition((6,2):(0,1), 4:2)" in told
+
+
+def test_a_pair_of_layouts_is_on_one_side() -> None:
+    assert "refused  when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").told
+    assert "refused" not in inferred("composition", "(6,2):(1,7)", "3:2").told
+
+
+@pytest.mark.parametrize(
+    ("by", "told"), [("(2,2):(1,2)", "right in every case"), ("(2,3):(1,2)", "right in every case"),
+                     ("(2,2,2):(1,2,4)", "refused in every case")],
+)  # fmt: skip
+def test_a_pair_of_rank_3_is_on_one_side(by: str, told: str) -> None:
+    """Of A = (2,3,4): (2,2) takes the digits 1 and 1 of extents 2 and 3; (2,3) all of both; 4 carries out of 3."""
+    found = inferred("composition", "(2,3,4):(1,5,77)", by)
+    assert (found.end, [way.when for way in found.cases]) == (f"exact: {told}", [()])
+    assert right("composition", "(2,3,4):(1,5,77)", by) == told.startswith("right")
+
+
+def test_one_letter_in_rank_3_has_its_own_condition() -> None:
+    """(2,3,4) o (N,2):(1,3): against the definition at every N."""
+    found = inferred("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
+    assert found.exact
+    for n in range(2, 20):
+        ways = {way.status for way in found.cases if all(eval(c, {"N": n, "ceildiv": ceil_div}) for c in way.when)}
+        assert ways == {"proved" if right("composition", "(2,3,4):(1,5,77)", f"({n},2):(1,3)") else "refused"}, n
+
+
+def test_a_letter_that_stands_twice_is_one_number() -> None:
+    """(M,M) o 2:r: where M = 3 fits r = 1, both extents are 3; two letters allow others."""
+    told = inferred("composition", "(M,M)", "2:1").told
+    pairs = re.findall(r"composition\(\((\d+),(\d+)\)", told)
+    assert pairs
+    assert all(m == k for m, k in pairs)
+
+
+def test_what_does_not_end_in_time_is_told_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the machine's load: the first answer is that time is over, the second has all the time."""
+    answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]
+    monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))
+    found = inferred("composition", "(M,K)", "(N,P):(r,q)")
+    assert found.exact
+    assert "so run by run" in found.told
+    assert "  where M >= 2, K >= 2, D1 != M * D0, u0 >= 0, N >= 2, r >= 1, u0 < M" in found.head
+    assert "refused" in found.told
+
+
+def test_what_is_left_when_time_is_over_is_unknown() -> None:
+    slow = inferred("complement", "(M,K,L)", None, seconds=0.2)
+    assert not slow.exact
+    assert slow.told.splitlines()[-1].startswith("UNKNOWN")
+
+
+@pytest.mark.parametrize(
+    ("operation", "shape", "by", "told"),
+    [
+        ("complement", "2", None, "right in every case"),
+        ("left_inverse", "(4,8)", None, "refused in all others"),
+        ("right_inverse", "(4,8)", None, "right in every case"),
+        ("logical_divide", "(4,6)", "N:2", "refused in all others"),
+        ("logical_product", "4", "2:r", "exact"),
+        ("complement", "(2,2):(1,d)", "12", "refused in all others"),
+        ("left_inverse", "(4,8):(1,d)", None, "refused in all others"),
+        ("coalesce", "(4,s)", None, "right in every case"),
+    ],
+)
+def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, told: str) -> None:
+    found = inferred(operation, shape, by)
+    assert found.exact
+    assert told in found.told.splitlines()[-1]
+
+
+def test_a_family_that_is_not_known_is_refused() -> None:
+    with pytest.raises(InferenceError, match="known: coalesce"):
+        inferred("recast", "(4,8)", None)
+
+
+@pytest.mark.parametrize(
+    ("operation", "shape", "by", "told"),
+    [
+        ("composition", "", "N:r", "neither a shape nor a layout"),
+        ("composition", "(4,-M)", "N:r", "neither a shape nor a layout"),
+        ("composition", "4 8", "N:r", "neither a shape nor a layout"),
+        ("composition", "((2,2),3):((1,2),4", "N:r", "neither a shape nor a layout"),
+        ("composition", "((2,2),3):(1,(2,4))", "N:r", "nested differently"),
+        ("composition", "(4,8)", None, "goes by a layout"),
+        ("composition", "(4,8):1", "N:r", "2 extents and 1 strides"),
+        ("composition", "(4,8)", "(3,2)", "not a layout"),
+        ("composition", "(2,M):(1,2)", "N:r", "2:1 and M:2 are one mode"),
+        ("composition", "(0,4)", "N:r", "at least 1, got 0"),
+        ("composition", "(4,8)", "", "neither a shape nor a layout"),
+        ("composition", "(2,2,2,2)", "N:r", "at most 3 modes"),
+        ("complement", "0", None, "at least 1, got 0"),
+        ("complement", "4", "-2", "at least 1, got -2"),
+        ("complement", "(M,M):(0,1)", "4:1", "is no cotarget"),
+        ("left_inverse", "(4,8)", "(2,3):(1,2)", "its shape alone"),
+        ("logical_divide", "(4,8)", "(2,3):(1,2)", "one mode N:r"),
+        ("left_inverse", "(4,d0)", None, "the letter d0 is taken"),
+    ],
+)
+def test_a_family_that_makes_no_sense_is_refused_in_a_line(
+    operation: str, shape: str, by: str | None, told: str
+) -> None:
+    with pytest.raises(InferenceError, match=re.escape(told)) as refused:
+        inferred(operation, shape, by)
+    assert "\n" not in str(refused.value)
+
+
+GIVEN = [
+    ("composition", "(5,5):(1,7)", "1:7"),
+    ("composition", "(5,5):(1,7)", "5:0"),
+    ("composition", "(5,5):(1,7)", "(5,2):(0,3)"),
+    ("composition", "(5,5):(1,7)", "4:-1"),
+    ("composition", "(5,5):(1,7)", "1:-1"),
+    ("composition", "(2,4):(1,2)", "3:1"),
+    ("composition", "(1,4):(9,3)", "8"),
+    ("composition", "(4,1):(1,9)", "8:1"),
+    ("composition", "(6,2):(1,7)", "(3,2):(2,3)"),
+    ("logical_divide", "(4,6):(1,9)", "1:1"),
+    ("logical_divide", "(4,6):(1,9)", "3:0"),
+    ("logical_divide", "(4,6):(1,9)", "3:-1"),
+    ("logical_divide", "(4,1):(1,9)", "2:1"),
+    ("logical_product", "(4,6):(6,1)", "1:1"),
+    ("logical_product", "(4,6):(6,1)", "3:0"),
+    ("logical_product", "4:1", "3:-2"),
+    ("logical_product", "4:-1", "3:2"),
+    ("logical_product", "(4,1):(0,5)", "3:2"),
+]
+
+
+def right(operation: str, shape: str, by: str) -> bool:
+    """Whether the call is answered; a composition is held to its definition, too."""
+    a, b = Layout.parse(shape), Layout.parse(by if ":" in by else f"{by}:1")
+    call = {"composition": composition, "logical_divide": logical_divide, "logical_product": logical_product}[operation]
+    try:
+        found = call(a, b)
+    except LayoutError:
+        return False
+    flat = [definitions.flat((x.shape, x.stride)) for x in (a, b, found)]
+    assert operation != "composition" or definitions.composition(*flat) == ""
+    return True
+
+
+@pytest.mark.parametrize(("operation", "shape", "by"), GIVEN)
+def test_what_is_given_in_numbers_is_right_or_refused(operation: str, shape: str, by: str) -> None:
+    """Extents of 1, strides of 0 and below, modes that merge: answered, as the call itself answers."""
+    found = inferred(operation, shape, by)
+    assert found.exact
+    told = "exact: right in every case" if right(operation, shape, by) else "exact: refused in every case"
+    assert found.told.splitlines()[-1] == told
+
+
+@pytest.mark.parametrize(("shape", "told"), [("(4,8):(1,-4)", "refused in every case"), ("(1,8):(-3,1)", "right in")])
+def test_a_negative_stride_is_answered(shape: str, told: str) -> None:
+    a = Layout.parse(shape)
+    assert told in inferred("complement", shape, "64").told.splitlines()[-1]
+    if told.startswith("right"):
+        assert complement(a, 64) == Layout(8, 8)
+    else:
+        with pytest.raises(LayoutError):
+            complement(a, 64)
+
+
+def test_what_is_taken_for_granted_of_letters_is_said() -> None:
+    lines = inferred("composition", "(6,2)", "N:2").told.splitlines()
+    assert lines[1] == "  where D1 != 6 * D0, N >= 2"
+    assert "where" not in inferred("composition", "(6,2):(1,7)", "3:2").told
+
+
+def test_nested_modes_are_taken_one_by_one() -> None:
+    """A profile is no condition: the cases are those of the flat layouts."""
+    nested = inferred("composition", "((2, 3),2):((4,9),2)", "((N)):((2))")
+    assert nested.exact
+    assert nested.cases == inferred("composition", "(2,3,2):(4,9,2)", "N:2").cases
+
+
+def test_merged_modes_are_told() -> None:
+    assert "its modes merged: 8:1" in inferred("composition", "(2,4):(1,2)", "N:r").told
+    assert "extents of 1 left out: (2,4)" in inferred("composition", "(2,1,4)", "2:r").told

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a NAME means, and the nearest names when it means nothing."""
+
+import pytest
+
+from layouts.atoms import registry
+from verify.atom import selection
+from verify.core.errors import UsageError
+from verify.core.names import select
+
+NAMES = [
+    "SM80_16x8x8_F32F16F16F32_TN",
+    "SM80_16x8x8_F32TF32TF32F32_TN",
+    "SM80_16x8x16_F32F16F16F32_TN",
+    "SM80_16x8x16_F32F16F16F32_TN_SATURATE",
+    "UniversalFMA<float,float,float,float>",
+    "UniversalFMA<int,int,int,int>",
+]
+
+
+@pytest.mark.parametrize(
+    ("pattern", "count"),
+    [
+        ("SM80_16x8x8", 2),
+        ("SM80_16x8x16", 2),
+        ("SM80_", 4),
+        ("SM80_16x8x16_F32F16F16F32_TN", 1),
+        ("UniversalFMA", 2),
+        ("UniversalFMA<", 2),
+        ("*TF32*", 1),
+        ("SM80_16x8x[8]_*", 2),
+        ("*", 6),
+    ],
+)
+def test_patterns(pattern: str, count: int) -> None:
+    assert len(select([pattern], NAMES, "atom")) == count
+
+
+def test_selection_keeps_the_order_of_the_names_and_no_name_twice() -> None:
+    assert select(["UniversalFMA", "SM80_16x8x8", "*"], NAMES, "atom") == NAMES
+
+
+@pytest.mark.parametrize("pattern", ["SM80_16x8x1", "SM80_16x8x", "sm81_16x8x8", "", "nothing*"])
+def test_what_means_nothing_is_refused(pattern: str) -> None:
+    with pytest.raises(UsageError, match="no atom is named"):
+        select([pattern], NAMES, "atom")
+
+
+def test_the_nearest_names_are_told() -> None:
+    with pytest.raises(UsageError, match="nearest: SM80_16x8x16_F32F16F16F32_TN"):
+        select(["SM80_16x8x16_F32F16F16F16_TN"], NAMES, "atom")
+
+
+@pytest.mark.parametrize(
+    ("asked", "meant"),
+    [
+        ("cute::SM80_16x8x8_F32F16F16F32_TN", "SM80_16x8x8_F32F16F16F32_TN"),
+        ("::cute::SM61_DP4A", "SM61_DP4A"),
+        ("cutlass::arch::SM61_DP4A", "SM61_DP4A"),
+        (
+            "cute::UniversalFMA<cutlass::half_t,cutlass::half_t,cutlass::half_t,cutlass::half_t>",
+            "UniversalFMA<half_t,half_t,half_t,half_t>",
+        ),
+        ("cute::SM90::GMMA::SPARSE::GMMA_64x8x64_S32U8U8_RS_TN", "SM90::GMMA::SPARSE::GMMA_64x8x64_S32U8U8_RS_TN"),
+    ],
+)
+def test_a_name_as_cutlass_qualifies_it(asked: str, meant: str) -> None:
+    assert selection.chosen([asked], None, registry()) == [meant]
+
+
+def test_a_name_of_a_users_file_is_taken_as_it_stands() -> None:
+    atom = registry()["SM61_DP4A"]
+    assert selection.chosen(["cute::MINE"], None, {"cute::MINE": atom, "MINE": atom}) == ["cute::MINE"]
+
+
+def test_the_nearest_of_a_qualified_name_is_told() -> None:
+    with pytest.raises(UsageError, match="nearest: SM80_16x8x8_F32F16F16F32_TN"):
+        selection.chosen(["cute::SM80_16x8x8_F32F16F16F33_TN"], None, registry())

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An interrupted run reports what it has found, says how much is missing, and is green nowhere."""
+
+import importlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from proofs.laws.decide import judge_all
+from verify.atlas import command as atlas
+from verify.atom import command as atom
+from verify.atom.checker import Court
+from verify.core.errors import Exit
+from verify.laws import command as laws
+from verify.laws import report
+from verify.movement import command as movement
+from verify.mutate import command as mutate
+from verify.tiling import command as tiling
+
+ROOT = Path(__file__).parents[3]
+ATOMS = ["SM80_16x8x16"]  # eleven of them
+
+
+def interrupt(how: str) -> None:
+    if how == "SIGINT":
+        raise KeyboardInterrupt
+    os.kill(os.getpid(), signal.SIGTERM)
+    threading.Event().wait()  # for the handler
+
+
+@pytest.fixture(params=["SIGINT", "SIGTERM"])
+def at_third(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[object, str], None]:
+    """Let the third call of a function be interrupted."""
+
+    def patch(owner: object, name: str) -> None:
+        called, plain = [], getattr(owner, name)
+
+        def cut(*words: object, **options: object) -> object:
+            called.append(words)
+            if len(called) == 3:
+                interrupt(request.param)
+            return plain(*words, **options)
+
+        monkeypatch.setattr(owner, name, cut)
+
+    return patch
+
+
+def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main(ATOMS) == 130
+    lines = capsys.readouterr().out.splitlines()
+    assert "2 subjects: 2 stand" in lines[-1]
+    assert lines[-1].endswith("; interrupted: 9 subjects not judged; exit 130")
+
+
+def test_json_is_marked_incomplete(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main([*ATOMS, "--format", "json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert (told["complete"], told["missing"], told["exit"], len(told["subjects"])) == (False, 9, 130, 2)
+
+
+def test_a_whole_run_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
+    assert atom.main(["SM61_DP4A", "--format", "json"]) == 0
+    told = json.loads(capsys.readouterr().out)
+    assert (told["complete"], told["missing"]) == (True, 0)
+
+
+def test_junit_has_an_error(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main([*ATOMS, "--format", "junit"]) == 130
+    suite = ElementTree.fromstring(capsys.readouterr().out)[0]
+    assert suite.get("errors") == "1"
+    assert suite.find("testcase[@name='complete']/error").get("message") == "interrupted: 9 subjects not judged"
+
+
+def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert atom.main([*ATOMS, "--format", "html"]) == 130
+    assert "interrupted: 9 subjects not judged" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("command", "patched", "words", "missing"),
+    [
+        (tiling, "verify.tiling.properties.case", ["examples/tilings.toml"], "subjects"),
+        (movement, "verify.movement.command.verdicts", ["examples/movement.toml"], "subjects"),
+        (laws, "verify.laws.report._verdicts", ["--solver", "z3", "--jobs", "1"], "subjects"),
+        (laws, "verify.laws.conformance.enumerated", ["--code", "--only", "c*", "--rank", "1"], "subjects"),
+        (atlas, "verify.atlas.rows._count", ATOMS, "instructions"),
+        (mutate, "verify.mutate.score._single", ["SM80_16x8x16_F32F16F16F32_TN"], "origins"),
+    ],
+    ids=["tiling", "movement", "laws", "laws --code", "atlas", "mutate"],
+)
+def test_every_command_prints_what_it_has(
+    command, patched: str, words: list[str], missing: str, at_third, capsys, monkeypatch
+) -> None:
+    monkeypatch.chdir(ROOT)
+    owner, _, name = patched.rpartition(".")
+    at_third(importlib.import_module(owner), name)
+    assert command.main(words) == 130
+    out = capsys.readouterr().out
+    assert f" {missing} not judged" in out and "interrupted: " in out
+
+
+@pytest.mark.parametrize("command", [atlas, mutate])
+def test_the_other_formats_are_marked_too(command, at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert command.main(["SM80_16x8x16", "--format", "json"]) == 130
+    told = json.loads(capsys.readouterr().out)
+    assert told["complete"] is False and told["missing"] > 0
+
+
+def test_an_interruption_before_anything_is_found_is_one_line(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("verify.atom.selection.pool", stopped)
+    assert atom.main(ATOMS) == Exit.INTERRUPTED
+    assert capsys.readouterr() == ("", "lanecheck: interrupted\n")
+
+
+def test_a_mutant_that_was_being_judged_is_none_that_survives(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+    at_third(Court, "judge")
+    assert mutate.main(["SM80_16x8x16_F32F16F16F32_TN"]) == 130
+    assert capsys.readouterr().out.endswith(" origins not judged\n")
+
+
+def test_processes_of_laws_that_are_interrupted_end_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+    failures: list[object] = []
+    monkeypatch.setattr(threading, "excepthook", failures.append)
+    for _ in range(3):
+        running = judge_all(report.names(False), ("z3",), 1, jobs=2)
+        next(running)
+        with pytest.raises(KeyboardInterrupt):
+            running.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
+    assert failures == []
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a child process is seen in /proc alone")
+def test_processes_that_are_just_starting_are_deaf_to_ctrl_c() -> None:
+    """It reaches them all, those too that have not come to their first line."""
+    words = [sys.executable, "-m", "verify.laws", "--solver", "z3", "--jobs", "3"]
+    run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    born, known = Path(f"/proc/{run.pid}/task/{run.pid}/children"), set[str]()
+    while run.poll() is None and len(known) < 4:  # the first keeps count of what is shared
+        children = born.read_text().split()
+        threading.Event().wait(0.04)  # until Python answers signals there, and no longer
+        for child in {*children} - known:
+            os.kill(int(child), signal.SIGINT)
+        known.update(children)
+    run.terminate()
+    assert len(known) == 4 and "Traceback" not in run.communicate()[1]

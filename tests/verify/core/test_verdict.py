@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Joining evidence: a timeout, a silence or a disagreement is never a pass."""
+
+import itertools
+import json
+from xml.etree import ElementTree
+
+import pytest
+
+from verify.core.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
+from verify.report import Case, Report, as_html, as_json, as_junit, as_text
+
+CLAIM = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+
+
+def said(*statuses: Status) -> Verdict:
+    return join(CLAIM, [Evidence(w, s, "method") for w, s in zip(itertools.cycle(Witness), statuses, strict=False)])
+
+
+@pytest.mark.parametrize("other", [s for s in Status if s not in (Status.REFUTED,)])
+def test_one_refutation_refutes(other: Status) -> None:
+    assert said(other, Status.REFUTED).status is Status.REFUTED
+
+
+@pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])
+def test_unknown_and_vacuous_outrank_a_yes(yes: Status) -> None:
+    assert said(yes, Status.UNKNOWN).status is Status.UNKNOWN
+    assert said(yes, Status.VACUOUS).status is Status.VACUOUS
+
+
+@pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])
+def test_yes_beside_no_is_a_contradiction(yes: Status) -> None:
+    assert said(yes, Status.REFUTED).contradiction
+    assert not said(Status.UNCHECKED, Status.REFUTED).contradiction
+    assert not said(Status.UNKNOWN, Status.REFUTED).contradiction
+
+
+def test_an_irreproducible_counterexample_is_a_contradiction() -> None:
+    wrong = Counterexample({}, "nonsense", reproduced=False)
+    assert join(CLAIM, [Evidence(Witness.BOOK, Status.REFUTED, "m", counterexample=wrong)]).contradiction
+
+
+def test_silence_is_unchecked_with_every_reason() -> None:
+    silent = [Evidence(w, Status.UNCHECKED, "", reason=f"no {w}") for w in Witness]
+    verdict = join(CLAIM, silent)
+    assert verdict.status is Status.UNCHECKED
+    assert all(f"no {w}" in verdict.reason for w in Witness)
+    assert join(CLAIM, []).status is Status.UNCHECKED
+
+
+@pytest.mark.parametrize(
+    ("statuses", "code"),
+    [
+        ([[Status.PROVED]], 0),
+        ([[Status.PROVED], [Status.UNCHECKED]], 4),
+        ([[Status.PROVED], [Status.REFUTED]], 1),
+        ([[Status.UNKNOWN], [Status.REFUTED]], 1),
+        ([[Status.PROVED], [Status.UNKNOWN]], 4),
+        ([[Status.VACUOUS], [Status.REFUTED]], 3),
+        ([[Status.PROVED, Status.REFUTED], [Status.REFUTED]], 3),
+        ([], 5),
+    ],
+)
+def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
+    cases = tuple(Case(f"atom {i}", (said(*s),)) for i, s in enumerate(statuses))
+    assert Report(cases).exit() == code
+
+
+def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
+    related = Claim("atom", "", Kind.RELATION, "A, B and D meet as recorded")
+    silent = join(related, [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason="no recording", applies=False)])
+    case = Case("atom", (said(Status.PROVED), silent))
+    assert Report((case,)).exit() == 0
+    assert Report((case,), require=frozenset({Witness.SILICON})).exit() == 4
+
+
+def test_expect_known_wants_exactly_the_known_defects() -> None:
+    refuted = Case("bad", (said(Status.REFUTED),), known_defect="A: shipped so")
+    stands = Case("good", (said(Status.PROVED),))
+    assert Report((refuted, stands)).exit() == 1
+    assert Report((refuted, stands), expect_known=True).exit() == 0
+    mended = Case("bad", (said(Status.PROVED),), known_defect="A: shipped so")
+    assert Report((mended, stands), expect_known=True).exit() == 1
+    elsewhere = Case("bad", (said(Status.REFUTED),), known_defect="B: shipped so")
+    assert Report((elsewhere, stands), expect_known=True).exit() == 1
+    other = Case("other", (said(Status.REFUTED),))
+    assert Report((refuted, other), expect_known=True).exit() == 1
+
+
+def taken() -> Report:
+    """One claim that is proved, and a field that was filled in from the instruction."""
+    field = Claim("atom", "types", Kind.SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
+    return Report((Case("atom", (said(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not stated"))),))
+
+
+def test_what_is_taken_is_counted_apart_and_is_no_yes() -> None:
+    assert not Status.TAKEN.stands
+    text = as_text.render(taken())
+    assert "1 proved, 0 agree, 1 taken" in text and "claims: 1 proved, 0 agree, 0 refuted" in text
+    assert json.loads(as_json.render(taken()))["claims"] | {"PROVED": 1, "TAKEN": 1, "AGREES": 0} == {
+        **dict.fromkeys(Status, 0),
+        "PROVED": 1,
+        "TAKEN": 1,
+    }
+    assert "taken" not in as_text.render(Report((Case("atom", (said(Status.PROVED),)),)))
+
+
+def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:
+    suite = ElementTree.fromstring(as_junit.render(taken())).find("testsuite")
+    assert suite is not None and (suite.get("tests"), suite.get("skipped")) == ("2", "1")
+    assert '<span class="TAKEN">TAKEN</span>' in as_html.render(taken())

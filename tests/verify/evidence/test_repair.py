@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Repairs: found where one stride or a swap mends the layout, checked at every point, else the ISA's own layout."""
+
+from dataclasses import replace
+
+import pytest
+
+from layouts.atoms import registry
+from verify.atom.checker import prepared
+from verify.binding.atom import prepare
+from verify.evidence.repair import find
+from verify.mutate.score import sampled
+
+NAME = "SM80_16x8x16_F32F16F16F32_TN"
+
+
+def repair(operand: str, text: str) -> str:
+    atom = registry()[NAME]
+    subject = prepare(replace(atom, operands=dict(atom.operands) | {operand: text}))
+    return find(subject, next(p for p in subject.parts if p.name == operand))
+
+
+@pytest.mark.parametrize(
+    ("operand", "wrong", "told"),
+    [
+        (
+            "C",
+            "((4,8),(2,2)):((32,2),(16,8))",
+            "one stride: ((4,8),(2,2)):((32,1),(16,8))      128 of 128 agree (now 16)",
+        ),
+        ("C", "((4,8),(2,2)):((1,32),(16,8))", "two strides swapped: ((4,8),(2,2)):((32,1),(16,8))"),
+        ("A", "((4,8),(2,2,2)):((32,1),(8,16,128))", "two strides swapped: ((4,8),(2,2,2)):((32,1),(16,8,128))"),
+        ("B", "((4,8),(2,2)):((16,1),(8,0))", "one stride: ((4,8),(2,2)):((16,1),(8,64))"),
+        ("C", "((8,4),(2,2)):((16,2),(1,8))", "the ISA's layout: ((4,8),(2,2)):((32,1),(16,8))"),
+        ("C", "(32,1):(1,0)", "the ISA's layout: ((4,8),(2,2)):((32,1),(16,8))"),
+    ],
+)
+def test_repairs(operand: str, wrong: str, told: str) -> None:
+    assert repair(operand, wrong).startswith(told)
+
+
+@pytest.mark.slow
+def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
+    """With its strides zeroed nothing small mends an atom; what is told then is the layout the registry has.
+
+    A layout is read off at powers of two, so there must be a power of two of values.
+    """
+    for atom in sampled(list(registry().values())):
+        subject = prepared(atom)
+        for part in subject.parts:
+            if part.layout is None or not part.formulas or subject.thr is None or part.values.bit_count() > 1:
+                continue
+            trivial = replace(part, layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
+            told = find(subject, trivial)
+            assert told.startswith("the ISA's layout") or part.values == 1

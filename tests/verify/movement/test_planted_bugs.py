@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors planted in what the witnesses share: no false claim stands, and no true one on a witness that is wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import layouts.compose
+from layouts import Layout, Swizzle, banks
+from verify.movement import command as movement
+from verify.movement import register_handover
+
+pytestmark = pytest.mark.slow
+
+TRANS = "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16"
+X4 = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
+F16 = "SM80_16x8x16_F32F16F16F32_TN"
+TILE, COLUMN = "(64,64):(64,1)", ("--access", "(32,8):(1,64)", "--element", "16", "--width", "128")
+ACROSS, NARROW = ("--descriptor", "Sw<3,3,3> o (64,64):(1,64)"), ("--descriptor", f"Sw<2,3,3> o {TILE}")
+
+TRUE = {
+    "ldmatrix to A": ["--from", X4, "--to", F16, "--major", "K"],
+    "ldmatrix.trans to A": ["--from", TRANS, "--to", F16, "--major", "M"],
+    "accumulators to A": ["--from", F16, "--to", F16],
+    "a swizzled column": ["--shared", f"Sw<3,3,3> o {TILE}", *COLUMN],
+    "a column that is stored": ["--shared", f"Sw<3,3,3> o {TILE}", *COLUMN, "--how", "store"],
+    "a descriptor": ["--descriptor", f"Sw<3,3,3> o {TILE}", "--element", "16"],
+}
+FALSE = {  # what is stated, and the claim that is false
+    "M-major": (["--from", X4, "--to", F16, "--major", "M"], "major"),
+    "ldmatrix.trans from K-major": (["--from", TRANS, "--to", F16, "--major", "K"], "major"),
+    "rows in another order": ([*TRUE["ldmatrix to A"], "--rows", "(8,2,2):(1,128,8)"], "handed over"),
+    "values in another order": (["--from", F16, "--to", F16, "--values", "(2,2,2):(1,4,2)"], "handed over"),
+    "a column that is not swizzled": (["--shared", TILE, *COLUMN], "free of bank conflicts"),
+    "a swizzle too narrow": (["--shared", f"Sw<2,3,3> o {TILE}", *COLUMN], "free of bank conflicts"),
+    "elements across": (["--shared", "(64,64):(1,64)", *COLUMN], "whole accesses"),
+    "rows at one place": (["--shared", "(64,64):(0,1)", *COLUMN, "--how", "store"], "kept apart"),
+    "no room": (["--shared", "(64,64):(4096,1)", *COLUMN], "room"),
+    "a descriptor of columns": ([*ACROSS, "--element", "16", "--major", "K"], "descriptor"),
+    "a descriptor of another swizzle": ([*NARROW, "--element", "16"], "descriptor"),
+}  # fmt: skip
+
+PROVED = {"room", "handed over", "major", "whole accesses", "kept apart", "free of bank conflicts", "descriptor"}
+CALL = Layout.__call__
+
+
+def evaluated(bug: Callable[[Any], Any]) -> Callable[..., Any]:
+    return lambda layout, *coordinate: bug(CALL(layout, *coordinate))
+
+
+def late(found: Any) -> Any:
+    return np.where(found > 100, found - 1, found) if isinstance(found, np.ndarray) else found
+
+
+BUGS: dict[str, tuple[Any, str, Any]] = {
+    "values doubled": (Layout, "__call__", evaluated(lambda found: found * 2)),
+    "values lost": (Layout, "__call__", evaluated(lambda found: found * 0)),
+    "values late": (Layout, "__call__", evaluated(late)),
+    "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
+    "swizzles ignored": (Swizzle, "__call__", lambda swizzle, x: x),
+    "one swizzle for all": (Swizzle, "__call__", lambda swizzle, x: x ^ (x >> 7 & 7) << 4),
+    "no conflict ever": (banks, "_phase", lambda asked, bits, shared: (1, None)),
+    "composition returns its first": (layouts.compose, "composition", lambda a, b: a),
+    "coalesce makes compact": (register_handover, "coalesce", lambda layout: Layout(layout.shape)),
+}
+
+
+@pytest.fixture(params=BUGS)
+def bug(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    owner, name, wrong = BUGS[request.param]
+    monkeypatch.setattr(owner, name, wrong)
+    return str(request.param)
+
+
+def judged(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The exit code and each verdict by its kind; none where the command gave up."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
+        code = movement.main([*words, "--format", "json"])
+    report = json.loads(out.getvalue()) if code in (0, 1, 3, 4) and out.getvalue() else {"subjects": [{"verdicts": []}]}
+    return code, {verdict["kind"]: verdict for verdict in report["subjects"][0]["verdicts"]}
+
+
+def stands(verdict: dict[str, Any] | None) -> bool:
+    return verdict is not None and verdict["status"] == "PROVED" and not verdict["contradiction"]
+
+
+@pytest.mark.parametrize("name", FALSE)
+def test_the_false_claims_are_refuted_by_two_witnesses_where_nothing_is_planted(name: str) -> None:
+    words, kind = FALSE[name]
+    code, verdicts = judged(words)
+    said = {one["witness"]: one["status"] for one in verdicts[kind]["evidence"]}
+    assert code == 1 and said["book"] == said["proof"] == "REFUTED" and not verdicts[kind]["contradiction"]
+
+
+@pytest.mark.parametrize("name", TRUE)
+def test_the_true_claims_stand_by_two_witnesses_where_nothing_is_planted(name: str) -> None:
+    code, verdicts = judged(TRUE[name])
+    assert code == 0 and all(map(stands, verdicts.values()))
+    said = {kind: {one["witness"]: one["status"] for one in verdict["evidence"]} for kind, verdict in verdicts.items()}
+    assert all(said[kind]["book"] == said[kind]["proof"] == "PROVED" for kind in PROVED & said.keys())
+
+
+def test_no_false_claim_stands_on_a_planted_bug(bug: str) -> None:
+    """Book, solver and silicon do not share an evaluation: one of them still sees it."""
+    for name, (words, kind) in FALSE.items():
+        code, verdicts = judged(words)
+        assert code != 0 and not stands(verdicts.get(kind)), (bug, name)
+
+
+def test_a_planted_bug_is_not_reported_as_the_users_mistake(bug: str) -> None:
+    """Of what is true a bug makes contradictions and internal errors, or changes nothing.
+
+    Descriptors are left out: their offsets are read off by evaluation, and the solver judges what was read.
+    """
+    assert {judged(words)[0] for name, words in TRUE.items() if name != "a descriptor"} <= {0, 3}

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.movement --from X --to Y`: what is handed over in registers, and where its rows lie."""
+
+from __future__ import annotations
+
+import shlex
+
+import numpy as np
+import pytest
+
+from tests.verify.movement.stated import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_kind, judged
+from verify.movement import command as movement
+from verify.movement import spec
+
+WIDE = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
+
+STANDS = {
+    "ldmatrix.x4 to A": (["--from", X4, "--to", F16, "--major", "K"], "(16,2):(1,128) of the tile, its elements 8:16"),
+    "ldmatrix.x2 to B": (["--from", X2, *TO_B, "--major", "K"], "(8,2):(1,64)"),
+    "ldmatrix.x2.trans to B": (
+        ["--from", X2.replace(".shared", ".trans.shared"), *TO_B, "--major", "MN"],
+        "16:8 of the tile, its elements 8:1 along n",
+    ),
+    "ldmatrix.x4 to two tiles of B": (["--from", X4, *TO_B, "--tiles", "n=2"], "(8,2,2):(1,128,8)"),
+    "ldmatrix.x4 to two steps of B": (["--from", X4, *TO_B, "--tiles", "k=2"], "(8,4):(1,64)"),
+    "ldmatrix.x4 to A of 32 bits": (["--from", X4, "--to", TF32, "--major", "K"], "counted in 16 bits"),
+    "ldmatrix.x4 to A of 8 bits": (["--from", X4, "--to", S8, "--major", "K"], "16:16 along k"),
+    "accumulators to stmatrix": (["--from", F16, "--to", ST, "--narrow", "16"], "(16,2):(1,128)"),
+    "wgmma's accumulators to stmatrix": (
+        ["--from", "SM90_64x16x16_F32F16F16_SS", "--to", ST, "--narrow", "16"],
+        "(16,2,4):(1,512,16)",
+    ),
+    "accumulators to the next A": (["--from", F16, "--to", F16], "value 8:1"),
+    "wgmma's accumulators to the next A": (
+        ["--from", "SM90_64x64x16_F32F16F16_SS", "--to", "SM90_64x64x16_F32F16F16_RS"],
+        "value 32:1",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", STANDS)
+def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, told = STANDS[case]
+    code, report = judged(capsys, *words)
+    handed = by_kind(report)["handed over"]
+    assert code == 0 and report["subjects"][0]["status"] == "STANDS"
+    assert told in handed["claim"]
+    assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
+        "book": "PROVED",
+        "proof": "PROVED",
+    }.items()
+
+
+def test_counts_are_compared_once(capsys: pytest.CaptureFixture[str]) -> None:
+    _, report = judged(capsys, "--from", X4, "--to", F16, "--major", "K")
+    (counted,) = (e for v in report["subjects"][0]["verdicts"] for e in v["evidence"] if e["method"] == "counted")
+    assert (counted["witness"], counted["points"]) == ("book", 1)
+
+
+REFUTED = {
+    # museum 19: stmatrix of 16-bit rows on accumulators that were never narrowed, in the order of narrowed ones
+    "values out of order": (
+        ["--from", F16, "--to", ST, "--narrow", "16", "--rows", "(8,2,2):(1,128,8)"],
+        "T0 V2 wants (m=8, n=0) and gets (m=0, n=8)",
+    ),
+    # museum 18: the row's number divided by the wrong extent: the second matrix starts further along k, not m
+    "row addresses of ldmatrix": (
+        ["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN", "--rows", "(8,2):(1,64)"],
+        "T0 V2 wants (m=8, k=0) and gets (m=0, k=4)",
+    ),
+    "tf32 accumulators to A": (["--from", TF32, "--to", TF32], "no order of the values brings it here"),
+    "a transposed load of 32 bits": (["--from", X4.replace(".shared", ".trans.shared"), "--to", TF32], "T4 V0 wants"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", REFUTED)
+def test_what_is_not_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, told = REFUTED[case]
+    code, report = judged(capsys, *words)
+    handed = by_kind(report)["handed over"]
+    assert code == 1 and told in handed["counterexample"]["statement"]
+    assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
+        "book": "REFUTED",
+        "proof": "REFUTED",
+    }.items()
+    assert handed["counterexample"]["reproduced"] and not handed["contradiction"]
+    smallest = [e["counterexample"]["inputs"] for e in handed["evidence"] if e["counterexample"]]
+    assert (smallest[0]["lane"], smallest[0]["value"]) == (smallest[1]["lane"], smallest[1]["value"])
+    replay = shlex.split(handed["counterexample"]["replay"])
+    assert movement.main(replay[3:]) == 1
+
+
+@pytest.mark.parametrize(("trans", "major"), [("", "MN"), (".trans", "K")])
+def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
+    found = by_kind(report)
+    assert code == 1 and found["handed over"]["status"] == "PROVED" and found["major"]["status"] == "REFUTED"
+    assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
+
+
+@pytest.mark.parametrize(
+    ("words", "repair"),
+    [
+        (["--from", X4, "--to", S8, "--major", "M"], ""),  # .trans moves pairs of bytes
+        (["--from", X4, "--to", TF32, "--major", "M"], ""),  # and halves of words
+        (["--from", X4, "--to", F16, "--major", "M", "--rows", "(16,2):(1,128)"], "rows (8,2,2):(16,8,128)"),
+        (["--from", X4, *TO_B, "--tiles", "n=2", "--major", "N"], "rows (16,2):(16,8)"),
+        (["--from", F16, "--to", ST, "--narrow", "16", "--tiles", "n=2", "--major", "M"], "rows (8,2,2):(16,8,128)"),
+    ],
+)
+def test_what_would_turn_the_rows_does(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Nothing is offered where .trans moves parts of elements; else the command with the repair stands."""
+    code, report = judged(capsys, *words)
+    told = by_kind(report)["major"]["counterexample"]["repair"] or ""
+    assert code == 1 and told.endswith(repair) and bool(told) == bool(repair)
+    if repair:
+        other = [word.replace(".x4.", ".x4.trans.") for word in words]
+        other = other[: other.index("--rows")] if "--rows" in other else other
+        assert judged(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
+
+
+SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows of both halves of m
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--values", SWAPPED], "the first row is (m=0, k=0), (m=8, k=0), (m=0, k=2)"),
+        (["--values", SWAPPED, "--major", "K"], "the rows run along no axis"),
+        (["--values", SWAPPED, "--shared", "(16,16):(16,1)"], "T0 V1 lies at element 128, V0 at 0"),
+        (["--shared", "(16,16):(1,16)"], "T0 V1 lies at element 16, V0 at 0: 1 further on is wanted"),
+        (["--shared", "(16,16):(20,1)"], "T1 V0 lies at element 20, which is no multiple of 8"),
+        (["--shared", "(16,16):(64,1)"], "T0 and T1 ask bank 0 for words 0 and 32 in access 0"),
+    ],
+)
+def test_a_row_is_sixteen_bytes_of_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X4, "--to", F16, *words)
+    verdicts = report["subjects"][0]["verdicts"]
+    wrong = [v["counterexample"]["statement"] for v in verdicts if v["status"] == "REFUTED"]
+    assert code == 1 and len(wrong) == 1 and told in wrong[0]
+    assert by_kind(report)["handed over"]["status"] == "PROVED"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--shared", "Sw<3,3,3> o (16,16):(64,1)"],
+        [
+            "--values",
+            SWAPPED,
+            "--shared",
+            "Sw<1,3,3> o ((8,2),(2,8)):((16,1),(8,2))",
+        ],  # memory that has such rows side by side
+    ],
+)
+def test_rows_that_memory_has_side_by_side_stand(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X4, "--to", F16, *words)
+    assert code == 0, [v["counterexample"] for v in report["subjects"][0]["verdicts"]]
+    assert by_kind(report)["whole accesses"]["status"] == "PROVED"
+
+
+def test_halves_of_wide_elements_stay_neighbours_in_a_placed_tile(capsys: pytest.CaptureFixture[str]) -> None:
+    for shared, code in (("Sw<2,2,3> o (16,8):(16,1)", 0), ("(16,8):(1,16)", 1)):
+        found, report = judged(capsys, "--from", X4, "--to", TF32, "--shared", shared)
+        assert found == code and by_kind(report)["whole accesses"]["status"] == ("REFUTED" if code else "PROVED")
+
+
+def test_what_is_stored_has_places_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--from", F16, "--to", ST, "--narrow", "16"]
+    for shared, status in (("(16,16):(16,1)", "PROVED"), ("(16,16):(0,1)", "REFUTED")):
+        _, report = judged(capsys, *words, "--shared", shared)
+        kept = by_kind(report)["kept apart"]
+        assert [e["status"] for e in kept["evidence"]] == [status, status]
+    assert movement.main([*words, "--shared", "(16,16):(16,1)", "--arch", "sm_80"]) == 2
+    assert "sm_80 has no stmatrix" in capsys.readouterr().err
+
+
+def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) -> None:
+    code, report = judged(capsys, "--from", X2, "--to", F16)
+    found = by_kind(report)
+    assert code == 1 and found["handed over"]["status"] == "UNCHECKED"
+    wrong = found["count"]["counterexample"]
+    assert "has 4 values of 16 bits in each lane, A of" in wrong["statement"]
+    assert wrong["repair"] == "issued 2 times as often (--times)"
+
+
+@pytest.mark.parametrize(("n", "times"), [(16, 1), (64, 4), (96, 6), (256, 16)])
+def test_stores_of_a_wide_accumulator_are_issued_as_often_as_it_takes(n: int, times: int) -> None:
+    """Row r of matrix j of warp w's store t is row 16w + 8(j % 2) + r of the tile, from column 16t + 8(j / 2) on."""
+    given = {"from": f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16", "to": ST, "narrow": 16, "times": times}
+    found = spec.movement("stored", given, "", pytest.fail).link
+    assert found is not None and not found.miscount
+    for t, w, j, r in np.ndindex(times, 4, 4, 8):
+        row, column = 16 * w + 8 * (j % 2) + r, 16 * t + 8 * (j // 2)
+        assert found.rows(r + 8 * j + 32 * w + 128 * t) == row + 64 * column
+    assert [found.columns(c) for c in range(8)] == [64 * c for c in range(8)]
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "4"], 0),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "4", "--shared", SW128], 0),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "4", "--shared", ROWS], 1),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "3"], 1),
+        (["--from", WIDE, "--to", ST, "--narrow", "16", "--times", "8"], 0),  # of two tiles side by side
+        (["--from", X2, "--to", F16, "--times", "2", "--major", "K"], 0),
+        (["--from", X2, "--to", F16, "--times", "3"], 1),
+        (["--from", X4, "--to", F16, "--operand", "B", "--times", "2", "--major", "K"], 0),
+    ],
+)
+def test_loads_and_stores_are_issued_several_times(words: list[str], code: int) -> None:
+    assert movement.main([*words, "-q"]) == code
+
+
+def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.CaptureFixture[str]) -> None:
+    for words, status in (
+        (["--from", X4, "--to", F16], "AGREES"),
+        (["--from", F16, "--to", F16], "AGREES"),
+        (["--from", X4, "--to", F16, "--rows", "(16,2):(1,128)"], "UNCHECKED"),
+        (["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN"], "UNCHECKED"),
+    ):
+        _, report = judged(capsys, *words)
+        said = {e["witness"]: e for e in by_kind(report)["handed over"]["evidence"]}
+        assert said["silicon"]["status"] == status, words

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The mutation campaign: every wrong twin of a right atom is refuted, by each witness that can speak on it."""
+
+import itertools
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from layouts import Layout
+from layouts.atoms import registry
+from verify.atom import checker
+from verify.binding.atom import Part, Subject
+from verify.core.verdict import Kind
+from verify.mutate import command as mutate
+from verify.mutate.mutants import changes, distinct, joint_mutants, mutants
+from verify.mutate.score import campaign, sampled
+
+
+def test_every_kind_of_change_is_made() -> None:
+    made = list(changes(Layout.parse("((4,8),2):((16,1),8)")))
+    assert len(made) == 3 * 3 + 3 + 3
+    assert str(dict(made)["strides 16 and 1 swapped (modes 0, 1)"]) == "((4,8),2):((1,16),8)"
+    assert str(dict(made)["stride 16 (mode 0) halved"]) == "((4,8),2):((8,1),8)"
+    assert str(dict(made)["stride 1 (mode 1) incremented"]) == "((4,8),2):((16,2),8)"
+    assert str(dict(made)["mode 1 dropped"]) == "((4,1),2):((16,0),8)"
+
+
+def test_a_joint_mutant_is_the_permuted_layout() -> None:
+    """One permutation of m in A and C of m16n8k8 is what CUTLASS 3.0 to 3.2 shipped."""
+    atom = registry()["SM75_16x8x8_F32F16F16F32_TN"]
+    made = next(m for m in joint_mutants(atom) if m.what == "one permutation of m")
+    assert made.parts == ("A", "C")
+    assert made.atom.operands["A"] == made.atom.operands["C"] == "((4,8),(2,2)):((32,2),(16,1))"
+
+
+def test_known_defects_are_no_origins() -> None:
+    origins = {atom.name for atom, _ in distinct(sampled(list(registry().values())))}
+    assert origins and not any(registry()[name].known_defect for name in origins)
+
+
+def test_an_atom_of_which_one_layout_is_ill_formed_is_no_origin() -> None:
+    """Its other operands are left out too, although the tables have them."""
+    atom = registry()["SM80_8x8x4_F64F64F64F64_TN"]
+    assert [operand for _, operand in distinct([atom])] == ["A", "B", "C"]
+    assert distinct([replace(atom, operands={**atom.operands, "C": "(4,8,2):(16,1,8)"})]) == []
+
+
+def test_copies_take_part_both_ways_and_on_both_sides() -> None:
+    """What is read and what is written, in registers and in memory, of ldmatrix, stmatrix and Tensor Memory."""
+    origins = distinct(sampled(list(registry().values())))
+    found = {((atom.ptx or ("",))[0].split(".sync")[0], operand) for atom, operand in origins if hasattr(atom, "bits")}
+    sides = itertools.product(("ldmatrix", "stmatrix", "tcgen05.ld", "tcgen05.st"), ("Src", "Dst"))
+    assert found >= set(sides)
+    assert all(made.parts == ("Src", "Dst") for made in mutants(registry()["SM75_U32x4_LDSM_N"], "Src"))
+
+
+@pytest.mark.slow
+def test_the_whole_registry_is_refuted() -> None:
+    """Book, z3 and recording refute all mutants that are another function; intrinsic claims alone do not."""
+    score = campaign(list(registry().values()))
+    assert score.layouts == 186 and score.mutants > 3200 and score.survivors == []
+    for judge in ("book", "z3"):
+        assert score.refuted[judge] == score.asked[judge] == score.mutants
+    assert score.refuted["recording"] == score.asked["recording"] > 600
+    assert 0.85 < score.refuted["intrinsic"] / score.asked["intrinsic"] < 1
+    assert score.joint > 40
+    assert score.joint_related == score.joint_asked > 40
+    assert score.joint == score.joint_refuted
+    assert "\n".join(score.lines()) in (Path(__file__).parents[3] / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.slow
+def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN", "--format", "json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["schema"] == 1 and document["complete"] and document["layouts"] == 3
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN", "-q"]) == 0
+    assert capsys.readouterr().out == "every mutant is refuted\n"
+    assert mutate.main(["UniversalFMA"]) == 2
+    assert mutate.main(["no_such_atom"]) == 2
+    assert mutate.main(["SM90_64x264x16_F16F16F16_SS"]) == 2
+    assert "N = 264 is not one of 8, 16" in capsys.readouterr().err
+    assert mutate.main(["SM100_MMA_F16BF16_SS*128, 64*", "-q"]) == 4
+    assert capsys.readouterr().out == "INCOMPLETE: recording never spoke\n"
+
+
+def test_a_surviving_mutant_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """With a book that finds every layout right, the campaign must fail and name who survived."""
+    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: None)
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
+    told = capsys.readouterr().out
+    assert "SM80_8x8x4_F64F64F64F64_TN A  SURVIVES book: " in told and told.endswith("SOME MUTANT SURVIVES\n")
+
+
+def test_a_mutant_on_which_the_book_was_silent_is_no_success(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Mutants are made from operands that the book knows: where it says nothing, a hundred per cent is of fewer."""
+    spoken = checker.missing_premise
+
+    def silent(kind: Kind, subject: Subject, part: Part) -> str:
+        return "gone" if kind is Kind.EQUALS and ":((16," in part.text else spoken(kind, subject, part)
+
+    monkeypatch.setattr(checker, "missing_premise", silent)
+    assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
+    told = capsys.readouterr().out
+    assert "SM80_8x8x4_F64F64F64F64_TN A  UNHEARD by book: stride 8 (mode 0) doubled" in told
+    assert "SOME MUTANT SURVIVES" in told

@@ -1,0 +1,247 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors planted in recordings: a user's file that cannot be its instruction's is exit 2; nothing passes unheard."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gpu_checks
+from gpu_checks import Recording, probe
+from gpu_checks.model import Labels
+from gpu_checks.recordings_io import writer
+from gpu_checks.tilings import store as tilings
+from gpu_checks.worker import Bench, Job
+from isa_tables.signature import signature
+from layouts.atoms import Atom, registry
+from tests.gpu_checks.kernels.test_digit_coded import sparse_machine
+from tests.gpu_checks.simulated import Simulated, tile_deal
+from tests.verify.evidence.test_gpu_shared_memory import MMA_SP
+from verify.atom import command as atom
+from verify.atom.checker import Court, prepared
+from verify.core.verdict import Evidence, Kind, Status, Witness
+from verify.evidence import recorded
+from verify.evidence.gpu import Recorded
+from verify.evidence.gpu_live import Live
+from verify.tiling import command as tiling
+
+pytestmark = pytest.mark.slow
+
+TN = "SM80_16x8x16_F32F16F16F32_TN"
+SS = "SM90_64x16x16_F32F16F16_SS"
+SPARSE = "SM90::GMMA::SPARSE::GMMA_64x64x32_F32F16F16_RS"
+LIBRARY = gpu_checks.recordings()
+Change = Callable[[Recording], Recording]
+
+
+def mma(name: str) -> Atom:
+    found = registry()[name]
+    assert isinstance(found, Atom)
+    return found
+
+
+def recording(name: str) -> Recording:
+    (mnemonic,) = mma(name).ptx or ()
+    (found,) = LIBRARY[mnemonic]
+    return found
+
+
+def heard(name: str, changed: Recording, kind: Kind = Kind.RELATION) -> Evidence:
+    """What silicon says of an atom where one recording is all there is."""
+    lookup = Recorded({changed.mnemonic: (changed,)})  # type: ignore[arg-type]
+    verdicts = Court(frozenset({Witness.SILICON}), lookup=lookup).judge(mma(name), lambda claim: claim.kind is kind)
+    (evidence,) = verdicts[-1].evidence
+    return evidence
+
+
+def other(labels: Labels, at: object, value: object) -> Labels:
+    found = np.array(labels)
+    found[at] = value  # type: ignore[index]
+    return found
+
+
+def operand(name: str, change: Callable[[Labels], Labels]) -> Change:
+    return lambda r: replace(r, operands={**r.operands, name: change(r.operands[name])})
+
+
+def turned(labels: Labels) -> Labels:
+    return np.roll(labels, 1, axis=0)
+
+
+def bf16(found: Recording) -> Recording:
+    """What was recorded of another instruction, which deals alike."""
+    return replace(LIBRARY["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"][0], mnemonic=found.mnemonic)
+
+
+FILES: list[tuple[str, Change, str]] = [
+    (TN, operand("A", turned), "the labels do not rebuild the table that was observed"),
+    (TN, lambda r: replace(r, hash=r.hash[::-1]), "the labels do not rebuild the table that was observed"),
+    (TN, bf16, "kernel_hash is that of the kernels of mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
+    (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
+    (TN, lambda r: replace(r, anchors=(replace(r.anchors[0], labels=r.anchors[0].labels[1:]),)), "the anchor ldmatrix"),
+    (TN, operand("A", lambda x: other(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
+    (SS, lambda r: replace(r, images=(replace(r.images[0], sbo=-16),)), "the image B K-major 32B has offsets"),
+    (SPARSE, lambda r: replace(r, metadata=None), "metadata are missing"),
+]
+
+
+@pytest.mark.parametrize(("name", "change", "said"), FILES, ids=range(len(FILES)))
+def test_a_file_that_cannot_be_its_instructions_is_exit_2(
+    name: str, change: Change, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    right = recording(name)
+    changed = change(right)
+    pairs = int(np.prod([changed.operands[x].size // 4 for x in "AB"]))
+    file = writer.write(tmp_path, "planted", [writer.page(replace(changed, gpu="Planted", pairs=pairs))])
+    assert atom.main([name, "--witness", "silicon", "--recordings", str(tmp_path), "-q"]) == 2
+    assert capsys.readouterr().err.startswith(f"lanecheck: {file}: {right.mnemonic}: {said}")
+    assert probe.main(["--check", str(tmp_path)]) == (1 if "rebuild" in said else 2)
+    out, err = capsys.readouterr()
+    assert said in (out if "rebuild" in said else err)
+
+
+def test_the_same_file_unchanged_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    writer.write(tmp_path, "planted", [writer.page(replace(recording(TN), gpu="Planted"))])
+    assert atom.main([TN, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
+    assert "recording of Planted" in capsys.readouterr().out
+
+
+def test_recordings_by_kernels_of_another_text_are_heard_with_a_warning_for_each_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = "SM80_16x8x8_F32F16F16F32_TN"
+    old = [replace(recording(name), gpu="Planted", kernel_hash="0" * 64) for name in (TN, other)]
+    file = writer.write(tmp_path, "planted", [writer.page(one) for one in old])
+    assert atom.main([TN, other, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
+    out, err = capsys.readouterr()
+    said = f"{old[1].mnemonic}: recorded by kernels of another text than today's: record it anew"
+    assert err == f"lanecheck: warning: {file}: {said}\n"
+    assert "recording of Planted, sm_90a, driver 580.159.04, by kernels of another text" in out
+
+
+def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = (tilings.RECORDINGS / "nvidia_h200.jsonl").read_text()
+    (tmp_path / "cut.jsonl").write_text(text[:-1000])
+    monkeypatch.setattr(recorded, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
+    recorded.runs.cache_clear()
+    assert tiling.main(["examples/tilings.toml"]) == 2
+    err = capsys.readouterr().err
+    assert err.startswith(f"lanecheck: {tmp_path / 'cut.jsonl'}:31: the line does not end with its digest")
+    assert err.count("\n") == 1
+
+
+def test_what_was_read_from_no_place_is_refuted() -> None:
+    """A place without a class in registers may be a copy of one that has; all of an operand cannot be."""
+    right = recording(TN)
+    assert heard(TN, right).status is Status.AGREES
+    for name in "ABD":
+        for at in (np.s_[:], np.s_[7, 1]):
+            found = heard(TN, operand(name, lambda x, at=at: other(x, at, -1))(right))  # type: ignore[misc]
+            assert found.status is Status.REFUTED and found.counterexample is not None
+            assert "reads nothing there, nor a copy" in found.counterexample.statement
+
+
+@pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
+def test_an_address_of_the_book_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
+    """In every other image the element is read: that is no copy."""
+    right = recording(SS)
+    images = []
+    for image in right.images:
+        mine = (image.operand, image.swizzle, image.major) == ("A", swizzle, "K")
+        place = np.flatnonzero(image.labels[0, :, 2] >= 0)[11]
+        images.append(replace(image, labels=other(image.labels, (0, place), -1)) if mine else image)
+    found = heard(SS, replace(right, images=tuple(images)))
+    assert found.status is Status.REFUTED and found.counterexample is not None
+    assert "the hardware reads nothing there" in found.counterexample.statement
+
+
+def test_anchors_that_say_nothing_bear_nothing_out() -> None:
+    right = recording(TN)
+    silent = tuple(replace(anchor, labels=np.full_like(anchor.labels, -1)) for anchor in right.anchors)
+    found = heard(TN, replace(right, anchors=silent), Kind.EQUALS_ABSOLUTE)
+    assert found.status is Status.UNCHECKED and "say nothing of" in found.reason
+
+
+def test_metadata_that_were_not_swept_bear_nothing_out() -> None:
+    """Without a pattern or a selector of the book's nothing is compared."""
+    right = recording(SPARSE)
+    assert right.metadata is not None and heard(SPARSE, right).status is Status.AGREES
+    kept, rulers = right.metadata.kept, right.metadata.rulers
+    for part, tables in (("kept", kept), ("rulers", rulers)):
+        for left in ({}, dict(list(tables.items())[1:])):
+            found = heard(SPARSE, replace(right, metadata=replace(right.metadata, **{part: left})))
+            assert found.status is Status.UNCHECKED and "are not those of the book" in found.reason
+
+
+def test_metadata_of_the_next_lane_are_refuted() -> None:
+    """That a GPU ignores the selector an atom cannot see: its E is in the lanes of both."""
+    right = recording(SPARSE)
+    assert right.metadata is not None
+    rotated = {f: other(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
+    found = heard(SPARSE, replace(right, metadata=replace(right.metadata, rulers=rotated)))
+    assert found.status is Status.REFUTED
+
+
+@dataclass
+class Here:
+    """A worker on a simulated machine in this process."""
+
+    machine: Simulated
+
+    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, object]]:
+        yield from ((index, job.on(Bench(self.machine))) for index, job in enumerate(jobs))
+
+
+def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
+    """They are among the controls of its probe; with the maps of an atom alone they cannot be run."""
+    _, machine = sparse_machine((MMA_SP.ptx or ("",))[0])
+    found = Live(Here(machine)).product(prepared(MMA_SP))  # type: ignore[arg-type]
+    said = "products are run with A, B and C alone, the instruction has E too"
+    assert [(one.status, one.reason) for one in found] == [(Status.UNCHECKED, said)]
+
+
+@pytest.mark.parametrize("wrong", [False, True])
+def test_live_products_are_run_through_the_atoms_maps(wrong: bool) -> None:
+    mnemonic = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
+    subject = prepared(mma("SM80_16x8x8_F16F16F16F16_TN"))
+    deal = tile_deal(signature(mnemonic))
+    if wrong:
+        deal["B"] = np.roll(deal["B"], 1, axis=0)
+    (found,) = Live(Here(Simulated({mnemonic: deal}))).product(subject)  # type: ignore[arg-type]
+    assert found.status is (Status.REFUTED if wrong else Status.AGREES)
+
+
+def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
+    """An atom has one layout for both."""
+    right = recording(TN)
+    order = np.arange(right.passthrough.size)
+    order[[17, 40]] = order[[40, 17]]
+    found = heard(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
+    assert found.status is Status.REFUTED and found.counterexample is not None
+    said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
+    assert found.counterexample.statement == said
+
+
+def test_what_other_silicon_refutes_is_replayed_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The command that a refutation prints, run again, prints the same."""
+    right, folder = recording(TN), tmp_path / "my gpu"
+    folder.mkdir()
+    order = np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape)
+    writer.write(folder, "planted", [writer.page(replace(right, gpu="Planted", passthrough=order))])
+    told = refused(capsys, [TN, "--recordings", str(folder)])
+    (line,) = (line for line in told.split("\n") if "replay" in line)
+    assert told == refused(capsys, shlex.split(line)[4:]) and "recording of Planted" in told
+
+
+def refused(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
+    """What is printed of a contradiction, without the times."""
+    assert atom.main([*argv, "--witness", "silicon"]) == 3
+    return re.sub(r"[\d.]+ ms", "", capsys.readouterr().out)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.tiling` as tests call it."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.tiling import command as tiling
+
+F16 = "SM80_16x8x16_F32F16F16F32_TN"
+FMA = "UniversalFMA<float,float,float,float>"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+    """The exit code, what is printed, and what is complained of."""
+    code = tiling.main([*words])
+    told = capsys.readouterr()
+    return code, told.out, told.err

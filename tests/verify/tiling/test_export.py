@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tiled MMAs handed to silicon: what is shipped is what the layouts say today, and the models meet the record."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from gpu_checks.banks.command import patterns
+from gpu_checks.tilings import tilings
+from gpu_checks.tilings.runner import draw, hash_of
+from layouts import Layout, LayoutError, size
+from tests.gpu_checks.tilings import tiled_machine
+from tests.gpu_checks.tilings.test_tilings import block
+from verify.tiling import gpu_kernels
+from verify.tiling.export import copying, handed, piece, renamed
+from verify.tiling.gpu_kernels import compared, main, shipped
+
+pytestmark = pytest.mark.slow
+
+DERIVED = list(shipped())
+
+
+def test_the_shipped_tilings_are_the_ones_derived_today():
+    """Else write them anew with `python -m verify.tiling.gpu_kernels -o`, and record those whose kernels differ."""
+    assert [tiling.name for tiling in DERIVED] == [tiling.name for tiling in tilings()]
+    for derived, tiling in zip(DERIVED, tilings(), strict=True):
+        assert derived == tiling and hash_of(derived) == hash_of(tiling)
+
+
+@pytest.mark.parametrize("extent", [(64, 32), (32, 64), (16, 8), (128, 64)], ids=str)
+@pytest.mark.parametrize("major", ["K", "MN"])
+@pytest.mark.parametrize("threads", [1, 4, 32, 64, 128, 256])
+def test_every_element_of_a_tile_is_copied_once_and_in_neighbours(extent, major, threads):
+    layout = copying(extent, major, 8, threads)
+    assert size(layout[0]) <= threads
+    at = layout(np.arange(size(layout))).reshape(size(layout[1]), size(layout[0])).T
+    assert sorted(at.ravel().tolist()) == list(range(extent[0] * extent[1]))
+    step = extent[0] if major == "K" else 1
+    assert size(layout[0]) == threads or extent[0] * extent[1] < 8 * threads
+    assert (np.diff(at[:, : min(8, extent[0])].astype(int), axis=1) == step).all()
+
+
+@pytest.mark.parametrize("bits", [8, 16, 32])
+@pytest.mark.parametrize("width", [16, 32, 64, 128])
+def test_a_piece_of_shared_memory_exchanges_the_chunks_of_its_lines(bits, width):
+    """Row i, 16-byte chunk c of a line of `width` bytes lies at chunk c ^ (i * width // 128 % (width // 16))."""
+    chunk = 128 // bits
+    layout = piece("K", width, bits)
+    for i in range(8):
+        for c in range(width // 16):
+            line = i * width // 128 % (width // 16)
+            assert layout(i, c * chunk) == i * width * 8 // bits + (c ^ line) * chunk
+            assert piece("MN", width, bits)(c * chunk, i) == layout(i, c * chunk)
+
+
+def test_registers_are_renamed_only_within_a_thread():
+    held = Layout((4, (2, 2)), (4, (1, 2)))
+    assert str(renamed(held, Layout((4, (2, 2)), (4, (2, 1))))) == "(2,2):(2,1)"
+    with pytest.raises(LayoutError, match="gives to others"):
+        renamed(held, Layout((4, (2, 2)), (1, (4, 8))))
+
+
+def test_a_layout_that_is_no_swizzle_of_a_layout_is_not_handed_over():
+    swizzled = piece("K", 128, 16)
+    with pytest.raises(LayoutError, match="not a swizzle of a layout"):
+        handed(type(swizzled)(swizzled.layout_a, 8, swizzled.layout_b))
+
+
+def test_the_model_of_bank_conflicts_is_what_the_gpu_showed_in_every_pattern():
+    found = list(compared())
+    assert [one.observed.pattern for one in found] == list(patterns())
+    assert [(one.observed.pattern.name, one.model) for one in found] == [
+        (one.observed.pattern.name, one.observed.wavefronts) for one in found
+    ]
+
+
+def test_a_model_that_is_wrong_is_told_with_both_numbers(capsys, monkeypatch):
+    first = next(compared())
+    monkeypatch.setattr(gpu_kernels, "compared", lambda: [replace(first, model=3)])
+    assert main([]) == 1
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "0 of 1 access patterns take the wavefronts that layouts.banks counts",
+        "  load 32, stride 1: 3, observed 1",
+    ]
+
+
+def test_the_command_compares_what_is_shipped_with_what_is_derived(capsys):
+    assert main([]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "31 of 31 tilings are shipped as they are derived",
+        "31 of 31 recorded runs equal numpy, by the kernels of today",
+        f"{len(patterns())} of {len(patterns())} access patterns take the wavefronts that layouts.banks counts",
+    ]
+
+
+def test_a_tiling_that_differs_is_named(capsys, monkeypatch):
+    other = replace(DERIVED[0], name="other")
+    monkeypatch.setattr(gpu_kernels, "shipped", lambda: [other, *DERIVED[1:]])
+    assert main([]) == 1
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        f"{len(DERIVED) - 1} of {len(DERIVED)} tilings are shipped as they are derived",
+        "  other",
+    ]
+
+
+STATED = """
+[mine]
+atom = "SM80_16x8x16_F32F16F16F32_TN"
+atoms_layout = "2,2,1"
+permutation = "_,(8,2,2):(1,16,8),_"
+tile = "64,64,64"
+smem = { A = "Sw<3,3,3> o (8,64):(64,1)" }
+[scalar]
+atom = "UniversalFMA<float,float,float,float>"
+atoms_layout = "16,4,1"
+"""
+
+
+def test_tilings_that_a_user_states_are_handed_over(tmp_path):
+    (tmp_path / "mine.toml").write_text(STATED)
+    assert main([str(tmp_path / "mine.toml"), "-o", str(tmp_path / "mine.jsonl")]) == 0
+    mine, scalar = tilings(tmp_path / "mine.jsonl")
+    assert (mine.name, mine.threads, mine.A.shared.swizzle) == ("mine", 128, (3, 3, 3))
+    assert (scalar.threads, scalar.product.tile) == (64, (16, 4, 1))
+    for tiling in (mine, scalar):
+        matrices = draw(tiling, 3)
+        assert np.array_equal(tiled_machine.block(tiling, matrices, 1, 1), block(tiling, matrices))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ('tile = "64,64,64"', 'tile = "64,48,64"', "mine: N = 48 of B is no multiple of the tile's 32"),
+        ("SM80_16x8x16_F32F16F16F32_TN", "SM80_16x8x16_F32F16F16F32_TM", "no atom is named"),
+        ("(8,64):(64,1)", "(8,128):(128,1)", "mine: "),
+        ("atom =", "atoms =", "mine"),
+    ],
+)
+def test_what_cannot_be_handed_over_is_told_in_one_line(tmp_path, capsys, old, new, told):
+    (tmp_path / "mine.toml").write_text(STATED.replace(old, new))
+    assert main([str(tmp_path / "mine.toml")]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and told in err and len(err.splitlines()) == 1
+
+
+WAYS = [
+    (["--major", "A=MN"], ("MN", "K"), ("", ""), None),
+    (["--major", "B=MN", "--ldmatrix", "A", "--ldmatrix", "B"], ("K", "MN"), ("x4.m8n8", "x4.trans.m8n8"), None),
+    (["--ldmatrix", "B", "--size", "100,67,72"], ("K", "K"), ("", "x4.m8n8"), (28, 61, 56)),
+]
+
+
+@pytest.mark.parametrize(("words", "majors", "loads", "short"), WAYS)
+def test_a_user_says_how_operands_lie_who_reads_them_and_where_the_matrices_end(tmp_path, words, majors, loads, short):
+    (tmp_path / "mine.toml").write_text(STATED.partition("[scalar]")[0].replace("smem", "# smem"))
+    assert main([str(tmp_path / "mine.toml"), *words, "-o", str(tmp_path / "mine.jsonl")]) == 0
+    (mine,) = tilings(tmp_path / "mine.jsonl")
+    assert (mine.A.major, mine.B.major) == majors and mine.short == short
+    for feed, kind in zip((mine.A, mine.B), loads, strict=True):
+        assert (feed.load is None) if not kind else f"aligned.{kind}." in feed.load.mnemonic
+    matrices = draw(mine, 3)
+    assert np.array_equal(tiled_machine.block(mine, matrices, 1, 1), block(mine, matrices))
+
+
+@pytest.mark.parametrize(
+    ("major", "tile", "swizzle"),
+    [("K", "64,64,64", 3), ("K", "64,64,32", 2), ("K", "64,64,16", 1), ("MN", "64,64,32", 3), ("MN", "64,96,32", 2)],
+)
+def test_shared_memory_that_is_not_stated_is_what_wgmma_reads(tmp_path, major, tile, swizzle):
+    atom = f"SM90_64x{tile.split(',')[1]}x16_F32F16F16_SS"
+    (tmp_path / "mine.toml").write_text(f'[mine]\natom = "{atom}"\ntile = "{tile}"\n')
+    assert main([str(tmp_path / "mine.toml"), "--major", f"B={major}", "-o", str(tmp_path / "mine.jsonl")]) == 0
+    (mine,) = tilings(tmp_path / "mine.jsonl")
+    assert mine.B.shared.swizzle == (swizzle, 3, 3)
+    matrices = draw(mine, 3)
+    assert np.array_equal(tiled_machine.block(mine, matrices, 1, 1), block(mine, matrices))
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--major", "C=MN"], "--major C=MN: expected A=K, A=MN, B=K or B=MN, each operand once"),
+        (["--major", "A=K", "--major", "A=MN"], "each operand once"),
+        (["--size", "1,2"], "three extents for M, N, K are wanted, here are 2"),
+        (["--size", "0,64,64"], "'0' is no number from 1"),
+    ],
+)
+def test_ways_that_are_none_are_told_in_one_line(tmp_path, capsys, words, told):
+    (tmp_path / "mine.toml").write_text(STATED)
+    assert main([str(tmp_path / "mine.toml"), *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and told in err and len(err.splitlines()) == 1
+    assert main(words) == 2
+    assert "for the tilings of a FILE, and there is none" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("atom", "words", "told"),
+    [
+        (
+            "SM80_16x8x32_S32S8S8S32_TN",
+            ["--ldmatrix", "A"],
+            "ldmatrix is handed over for elements of 16 bits, not of 8",
+        ),
+        ("SM80_16x8x64_S32S4S4S32_TN", [], "elements of 4 bits, as A's are, have no address of their own"),
+        ("SM90_64x64x16_F32F16F16_SS", ["--ldmatrix", "A"], "itself: ldmatrix has no part"),
+        ("SM90_64x64x32_S32S8S8_SS_TN", ["--major", "B=MN"], "reads K-major matrices; A and B are K and MN-major"),
+        ("SM90_64x8x8_F32TF32TF32_SS_TN", ["--major", "B=MN"], "reads K-major matrices"),
+        ("SM70_8x8x4_F32F16F16F32_TN", [], "the instructions multiply 1024 pairs of elements; the tile"),
+    ],
+)
+def test_tilings_that_no_kernel_can_be_made_of_are_told_with_the_reason(tmp_path, capsys, atom, words, told):
+    (tmp_path / "mine.toml").write_text(f'[mine]\natom = "{atom}"\n')
+    assert main([str(tmp_path / "mine.toml"), *words]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and told in err and len(err.splitlines()) == 1

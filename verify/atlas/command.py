@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.atlas`: atoms by instruction, what each witness said, where the book's words come from."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.atom import selection
+from verify.cli import arguments, ending, output
+from verify.core.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from verify.atlas.rows import Atlas
+
+FORMATS = ("text", "markdown", "json", "html")
+FILES = {"markdown": "atlas.md", "json": "atlas.json", "html": "atlas.html"}
+DESCRIPTION = """The table of instructions, witnesses, verdicts and provenance, over all atoms or those that are named.
+A witness stands where it spoke on every claim that it has to speak on: book and proof on what each operand equals,
+silicon on the relation. Known defects are expected to be refuted, and fail the run when they are not. Over all atoms a
+second table follows: the instructions that no atom claims, judged as the book has them."""
+EXAMPLE = "--arch sm80 --by family"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Print the atlas, or write it; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = arguments.parser("python -m verify.atlas", DESCRIPTION, EXAMPLE, formats=FORMATS)
+    selection.add_options(parser)
+    parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
+    parser.add_argument("--write", metavar="DIR", help="write it there too, as Markdown, JSON and HTML")
+    options = parser.parse_args(argv)
+    atlas = _atlas(options)
+    if not atlas.rows and atlas.exit in (Exit.USAGE, Exit.CONTRADICTION):
+        return atlas.exit  # what is wrong was told, and there is nothing else
+    if options.write:
+        _write(atlas, Path(options.write))
+    told = _rendered(atlas, options.format, options.quiet)
+    plain = options.format == "text" and not options.quiet
+    output.write(output.fitted(told, options.output) if plain else told, options.output)
+    return atlas.exit
+
+
+def _atlas(options: argparse.Namespace) -> Atlas:
+    witnesses = selection.witnesses(options.witness)
+    selection.take_files(options)
+    pool = selection.pool(options.atoms, options)
+    names = selection.chosen(options.names, options.arch, pool)
+
+    from verify.atlas.rows import tabulate
+    from verify.atlas.unclaimed import unclaimed
+    from verify.atom.checker import Court
+
+    everything = not (options.names or options.arch or options.atoms)
+    beside = unclaimed(pool.values()) if everything else ()
+    with ending.uncollected():
+        atoms = (pool[name] for name in names)
+        whole = tabulate(atoms, Court(witnesses), beside, options.quiet, options.allow_unchecked)
+    if getattr(options, "malformed", ()) and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
+        whole = replace(whole, exit=Exit.USAGE)
+    return whole.by_family() if options.by == "family" else whole
+
+
+def _rendered(atlas: Atlas, form: str, quiet: bool = False) -> str:
+    from verify.atlas import report
+
+    if form == "text":
+        return report.as_text(atlas, quiet)
+    render: dict[str, Callable[[Atlas], str]] = {
+        "markdown": report.as_markdown,
+        "json": report.as_json,
+        "html": report.as_html,
+    }
+    return render[form](atlas)
+
+
+def _write(atlas: Atlas, folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for form, name in FILES.items():
+            (folder / name).write_text(_rendered(atlas, form), encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--write {folder}: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.atom NAME…`: judge atoms by the book, the proof and the silicon."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from verify.atom import selection
+from verify.cli import arguments, ending, inputs, output
+from verify.core.errors import AbsentError, UsageError
+
+if TYPE_CHECKING:
+    from layouts.atoms import AnyAtom
+    from verify.atom.checker import Court
+    from verify.core.verdict import Verdict, Witness
+    from verify.report import Report
+
+DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
+what a GPU was seen to do (silicon). NAME is an exact name, a prefix that ends at `_`, `<` or the end
+(SM80_16x8x16 means every element type of it), or a glob."""
+EXAMPLE = "SM80_16x8x16 --require silicon"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Judge the atoms that the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = arguments.parsed(_parser(), argv, {"list": ("names", "arch", "atoms", "all", "output")})
+    selection.take_files(options)
+    pool = selection.pool(options.atoms, options)
+    if options.list:
+        return output.list_names([pool[name] for name in selection.chosen(options.names, options.arch, pool)], options)
+    if not (options.names or options.all or options.arch or options.atoms):
+        raise UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
+    names = selection.chosen(options.names, options.arch, pool)
+    _check_gpu(options)
+    report = _heard([pool[name] for name in names], options)
+    return output.report(report, options)
+
+
+def _check_gpu(options: argparse.Namespace) -> None:
+    """Refuse --live where this machine has no GPU to hear, or no CuPy."""
+    _witnesses(options)
+    if not options.live:
+        return
+    import gpu_checks
+
+    found = gpu_checks.device.cuda()
+    if isinstance(found, gpu_checks.Unavailable):
+        raise AbsentError(f"--live: {found.reason}")
+
+
+def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
+    from gpu_checks import RecordingError
+
+    try:
+        with ExitStack() as clean_up:
+            clean_up.enter_context(ending.uncollected())
+            clean_up.enter_context(ending.warnings_in_a_line())
+            return _judge(atoms, _court(options, clean_up), options)
+    except RecordingError as error:
+        raise UsageError(str(error)) from error
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.atom", DESCRIPTION, EXAMPLE)
+    selection.add_options(parser)
+    parser.add_argument("--all", action="store_true", help="every registered atom")
+    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument(
+        "--require",
+        action="append",
+        default=[],
+        choices=("book", "proof", "silicon"),
+        help="a witness that must have spoken on every atom: book and proof on its maps, silicon on the relation",
+    )
+    parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
+    parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
+    parser.add_argument("--recordings", metavar="DIR", help="further recordings, such as those of your own GPU")
+    parser.add_argument("--emit-smt", metavar="DIR", help="write the SMT-LIB problem of each proof there")
+    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+    return parser
+
+
+def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
+    from verify.core.files import purpose
+    from verify.core.verdict import Witness
+
+    witnesses = selection.witnesses(options.witness, options.require)
+    place = Path(options.recordings or ".")
+    if place.suffix == ".toml" and place.is_file():
+        raise UsageError(f"--recordings {place}: {purpose(place)}")
+    if options.live and (options.recordings or Witness.SILICON not in witnesses):
+        raise UsageError("--live hears this machine's GPU: it needs the silicon witness and no --recordings")
+    return witnesses
+
+
+def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
+    import gpu_checks
+    from verify.atom.checker import Court
+    from verify.evidence.gpu import Recorded
+
+    witnesses = _witnesses(options)
+    budget = inputs.budget(options)
+    if options.live:
+        from gpu_checks.worker import Worker
+        from verify.evidence.gpu_live import Live
+
+        live = Live(clean_up.enter_context(Worker()))
+        return Court(witnesses, budget, live, live.product, options="--live ")
+    extra = [options.recordings] if options.recordings else []
+    asked = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
+    return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)), options=asked)
+
+
+def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
+    from verify.cli.batch import judged
+
+    report = judged(atoms, court.case, "atoms", options.require, options.expect_known, options.quiet)
+    for case in report.cases if options.emit_smt else ():
+        _emit(Path(options.emit_smt), case.verdicts)
+    return report
+
+
+def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
+    """Write each proof's SMT-LIB problem; evidence that is shared was written where it was computed."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        for verdict in verdicts:
+            claim = verdict.claim
+            for evidence in verdict.evidence:
+                if evidence.artifact and not evidence.shared:
+                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.label.replace(' ', '_')}"
+                    path = directory / f"{quote(stem, safe='')}.smt2"
+                    path.write_text(evidence.artifact, encoding="utf-8")
+    except OSError as error:
+        raise UsageError(f"--emit-smt {directory}: {error.strerror}") from error
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

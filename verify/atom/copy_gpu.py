@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a GPU did with a matrix move, against what a copy atom calls the bits of its two sides.
+
+A recording ties every byte of a register to a byte of the other side: of the row whose address a lane gave, or of a
+lane's source register. Both sides are named by the atom, so nothing is left open: bit by bit the names must be equal.
+Labels are walked in plain integers, never through `Layout.__call__`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+import gpu_checks
+from layouts.atoms import Adapter, CopyAtom
+from verify.atom.copies import elsewhere
+from verify.binding.atom import Subject
+from verify.core.digits import lane_of, walks
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.evidence.gpu import Lookup, Missing, place, source, unchecked
+
+BYTE = 8
+Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit
+Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
+
+
+def moved(subject: Subject, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
+    """One piece of evidence for each recording of the atom's instruction."""
+    found = lookup.moves(subject.instruction.signature)
+    if isinstance(found, Missing):
+        return [unchecked(found.reason, found.applies)]
+    if fault := next(elsewhere(atom, subject.instruction), ""):
+        return [unchecked(fault)]
+    return [_testify(subject, atom, move) for move in found]
+
+
+def _testify(subject: Subject, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
+    started = time.perf_counter()
+    if not move.sound:
+        return unchecked(f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
+    sides = {part.name: _by_lane(subject, part.name) for part in subject.parts if part.name in ("Src", "Dst")}
+    fault = next((rows for rows in sides.values() if isinstance(rows, str)), "")
+    if fault:
+        return unchecked(fault)
+    held, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
+    tables = {name: rows for name, rows in sides.items() if not isinstance(rows, str)}
+    adapter = atom.adapter if held == "Dst" else None
+    points, wrong = _compare((held, tables[held]), (other, tables[other]), move, adapter)
+    status = Status.AGREES if wrong is None else Status.REFUTED
+    seconds = time.perf_counter() - started
+    return Evidence(
+        Witness.SILICON, status, source(move), points, "gpu_checks",
+        seconds=seconds, counterexample=wrong, recording=place(move),
+    )  # fmt: skip
+
+
+def _by_lane(subject: Subject, side: str) -> Rows | str:
+    """What a side calls each bit of each lane, or why it says nothing."""
+    part = next(part for part in subject.parts if part.name == side)
+    if part.layout is None or subject.thr is None:
+        return f"{side} is not well formed" if part.layout is None else subject.thr_fault
+    rows = walks(part.layout)
+    if len(rows) != subject.lanes or subject.rep_size != 1:
+        return f"{side} names the bits of {len(rows)} threads, there are {subject.lanes} lanes"
+    found: list[list[int]] = [[]] * subject.lanes
+    for thread, row in enumerate(rows):
+        found[lane_of(subject.thr, thread)] = row
+    return found
+
+
+def _compare(
+    held: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
+) -> Finding:
+    """The first byte of a register whose bits the two sides name otherwise."""
+    side, rows = held
+    lanes, register_bytes, _ = move.places.shape
+    if (len(rows), len(rows[0])) != (lanes, register_bytes * BYTE):
+        statement = f"{side} has {len(rows[0])} bits in each lane, the instruction moves {register_bytes * BYTE}"
+        return 0, Counterexample({"bits": len(rows[0])}, statement)
+    for lane in range(lanes):
+        for byte in range(register_bytes):
+            there, place = (int(c) for c in move.places[lane, _left(byte, adapter)])
+            said = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
+            seen = list(other[1][there][place * BYTE : (place + 1) * BYTE])
+            if said != seen:
+                return 0, _clash((side, lane, byte, said), (other[0], there, place, seen))
+    return lanes * register_bytes * BYTE, None
+
+
+def _left(byte: int, adapter: Adapter | None) -> int:
+    """Where the instruction left the byte that stands at `byte` after the adapter."""
+    if adapter is None:
+        return byte
+    group = len(adapter.bytes)
+    return byte // group * group + adapter.bytes[byte % group]
+
+
+def _clash(held: tuple[str, int, int, list[int]], other: tuple[str, int, int, list[int]]) -> Counterexample:
+    (side, lane, byte, said), (source_side, there, place, seen) = held, other
+    names = f"{seen[0]}..{seen[-1]}" if seen else "none"
+    statement = (
+        f"{side} calls byte {byte} of lane {lane} bits {said[0]}..{said[-1]}; it is byte {place} of lane {there}, "
+        f"which {source_side} calls bits {names}"
+    )
+    return Counterexample({"lane": lane, "byte": byte}, statement, extent="smallest")

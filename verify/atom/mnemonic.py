@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether an atom's extents, threads and types are those of an instruction it names."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import prod
+
+import isa_tables
+from verify.binding.atom import FRAGMENTS, Named, Part, Subject, contracted
+from verify.binding.completion import EXTRA
+from verify.core.digits import lane_of
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
+
+
+def fits(subject: Subject, named: Named) -> Evidence:
+    """The book's evidence on one mnemonic: known to the ISA, same extents, same types, one product per replica."""
+    if named.unknown:
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
+    if named.instruction is None:
+        return _refuted("looked up", [named.refused])
+    faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)]
+    if not faults and not subject.mma.element:
+        faults = [*again(subject, named, _faults, "product")]
+    return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
+
+
+def _refuted(method: str, faults: list[str]) -> Evidence:
+    wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
+    return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
+
+
+def again(subject: Subject, named: Named, faults: Callable[[Subject], Iterable[str]], whole: str) -> Iterator[str]:
+    """That an instruction issued before does it all already; other spellings of one are not issued.
+
+    It does where it has none of the `faults` that an instruction can have.
+    """
+    issued = list(dict.fromkeys(subject.atom.ptx or ()))
+    if named.mnemonic not in issued:
+        return
+    before = issued[: issued.index(named.mnemonic)]
+    for other in subject.named:
+        if other.mnemonic in before and other.instruction and not [*faults(subject.seen_by(other.instruction))]:
+            done = f"{other.mnemonic} makes the whole {whole} already"
+            yield f"{done}; several spellings of one instruction are a nested list in `ptx`"
+
+
+def _faults(subject: Subject) -> Iterator[str]:
+    signature = subject.instruction.signature
+    atom = subject.mma
+    m, n, k = atom.shape
+    claimed, real = (m, n, k * contracted(atom)), signature.shape
+    if claimed != real and not subject.shape_fault:
+        yield "shape is {}, the instruction's is {}".format(*("x".join(map(str, shape)) for shape in (claimed, real)))
+    yield from type_faults(subject)
+    excess = [name for name in EXTRA if name in atom.operands and name not in signature.operands]
+    yield from (f"the atom has an operand {name}, the instruction has none" for name in excess)
+    for part in subject.parts:
+        yield from _place_faults(subject, part, signature)
+    yield from _product_faults(subject, subject.instruction)
+
+
+def type_faults(subject: Subject) -> Iterator[str]:
+    """What is wrong about the atom's types, as one instruction sees it."""
+    types, signature = subject.mma.types, subject.instruction.signature
+    yield from _apart(types, signature.types)
+    if "C" not in signature.operands and types["C"] != types["D"]:
+        yield f"C is {types['C']}, the instruction accumulates in D, which is {types['D']}"
+
+
+def _apart(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """What is wrong about an atom's types, of which each may be the instruction's and yet not beside the others."""
+    shared = [operand for operand in claimed if operand in right[0]]
+    ours = [claimed[operand] for operand in shared]
+    allowed = list(dict.fromkeys(tuple(types[operand] for operand in shared) for types in right))
+    if tuple(ours) in allowed:
+        return
+    single = [list(dict.fromkeys(column)) for column in zip(*allowed, strict=True)]
+    alone = [
+        f"{operand} is {said}, the instruction's is {' or '.join(types)}"
+        for operand, said, types in zip(shared, ours, single, strict=True)
+        if said not in types
+    ]
+    if alone:
+        yield from alone
+        return
+    apart = {types: sum(a != b for a, b in zip(ours, types, strict=True)) for types in allowed}
+    near = [types for types, count in apart.items() if count == min(apart.values())]
+    told = "; or ".join(_together(shared, types) for types in near)
+    yield f"{_together(shared, ours)} do not go together in this instruction; nearest that do: {told}"
+
+
+def _together(operands: Sequence[str], types: Sequence[str]) -> str:
+    return ", ".join(f"{operand} {word}" for operand, word in zip(operands, types, strict=True))
+
+
+def _place_faults(subject: Subject, part: Part, signature: isa_tables.Signature) -> Iterator[str]:
+    """What is wrong about where an operand lives and how often it is held there."""
+    name, atom = part.name, subject.mma
+    fragment = next((signature.operands[f] for f in FRAGMENTS.get(name, (name,)) if f in signature.operands), None)
+    if fragment is None:
+        return
+    claimed = atom.space.get(name, "reg")
+    if fragment.space != claimed:
+        yield f"{name} is in {claimed}, the instruction's is in {fragment.space}"
+    held = subject.multiplicity(part)
+    if atom.copies.get(name, held) != held:
+        yield f"each element of {name} is held {atom.copies[name]} times, the instruction holds it {held} times"
+
+
+def _product_faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
+    """An instruction may make several products; all threads of one replica must work for one of them."""
+    if subject.thr is None or subject.rep is None or instruction.signature.products == 1:
+        return
+    lanes = [lane_of(subject.thr, t) for t in range(subject.threads)]
+    for q in range(subject.rep_size):
+        offset = lane_of(subject.rep, q)
+        products = {lane + offset: int(instruction.product(lane + offset)) for lane in lanes}
+        other = next((lane for lane, product in products.items() if product != products[lanes[0] + offset]), None)
+        if other is not None:
+            first = lanes[0] + offset
+            yield f"lanes {first} and {other} of one atom work for products {products[first]} and {products[other]}"
+            return
+
+
+def _element_faults(subject: Subject) -> Iterator[str]:
+    """An element of several numbers, such as a complex "2xf64", and how many instructions a product of them takes.
+
+    A x B of a and b components each is at most a*b products, and at least as many as the accumulator has components.
+    """
+    counts = {}
+    atom = subject.mma
+    for operand, element in atom.element.items():
+        found = re.fullmatch(r"([1-9]\d*)x(\w+)", element)
+        if found is None or found[2] != atom.types.get(operand):
+            yield f"an element of {operand} is {element}, its type {atom.types.get(operand)}"
+            return
+        counts[operand] = int(found[1])
+    if not counts:
+        again = Counter(atom.ptx or ()).most_common(1)
+        yield from (f"the atom issues {text} {n} times, its elements take it once" for text, n in again if n > 1)
+        return
+    if counts.get("C", 1) != counts.get("D", 1):
+        yield f"an element of C has {counts.get('C', 1)} components, of D {counts.get('D', 1)}"
+    issued, most = len(atom.ptx or ()), prod(counts.get(name, 1) for name in "AB")
+    least = 1 if contracted(atom) > 1 else max(counts.values())
+    if not least <= issued <= most:
+        yield f"elements of {counts} components take {least} to {most} instructions, the atom issues {issued}"

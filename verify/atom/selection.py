@@ -1,0 +1,168 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which atoms and witnesses a command line means: files, names, an architecture."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.cli import inputs
+from verify.core.errors import UsageError
+from verify.core.names import select
+
+if TYPE_CHECKING:
+    import argparse
+
+    from layouts.atoms import AnyAtom, Family
+    from verify.core.verdict import Witness
+
+NAMED = re.compile(r"SM(\d+)(?=[_:<])")
+ARCHITECTURE = re.compile(r"sm_?(\d+)[af]?", re.IGNORECASE)
+
+
+def add_options(parser: argparse.ArgumentParser) -> None:
+    """The options by which a command says which atoms it means."""
+    parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob; or a FILE, as of --atoms")
+    parser.add_argument("--arch", metavar="SM", help="only the atoms of an architecture, such as sm90")
+    parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
+    parser.add_argument(
+        "--witness", default="book,proof,silicon", metavar="W[,W]", help="whom to hear: book, proof, silicon"
+    )
+
+
+def take_files(options: argparse.Namespace) -> None:
+    """Take those names that are files, or end as one, as files of atoms."""
+    files = [name for name in options.names if name.endswith(".toml") or os.path.isfile(name)]
+    options.names = [name for name in options.names if name not in files]
+    options.atoms = [*options.atoms, *files]
+
+
+def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyAtom]:
+    """The atoms to choose from: the user's files where given, else the registry.
+
+    What is wrong with a file is told, and kept in the options; a MalformedError where there is nothing else in them.
+    """
+    from layouts.atoms import AtomFileError, registry
+    from verify.core.files import atoms
+
+    if not files:
+        return registry()
+    found: dict[str, AnyAtom] = {}
+    errors: list[AtomFileError] = []
+    for file in files:
+        try:
+            read = atoms(Path(file))
+        except AtomFileError as error:
+            errors += error.errors
+            continue
+        errors += read.errors
+        for atom in read.items:
+            if atom.name in found:
+                errors.append(AtomFileError(file, atom.name, f"stands in {found[atom.name].file} too"))
+            found[atom.name] = atom
+    inputs.note(errors, options, bool(found))
+    return found
+
+
+def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
+    """The names that patterns and an architecture mean, in the order of the atoms; all where neither is given.
+
+    Raises UsageError for a pattern or an architecture that means nothing.
+    """
+    of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
+    if not patterns:
+        return [name for name in atoms if of_arch is None or _is_of(name, of_arch)]
+    found = _selected(patterns, atoms)
+    return [name for name in found if of_arch is None or _is_of(name, of_arch)]
+
+
+def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
+    """The atoms of names as they stand, or else as CUTLASS qualifies them."""
+    bare = [unqualified(pattern) for pattern in patterns]
+    for wanted in (patterns, bare):
+        with suppress(UsageError):
+            return select(wanted, _likely(wanted, atoms), "atom")
+    try:
+        return select(bare, atoms, "atom")
+    except UsageError as error:
+        raise UsageError(_out_of_range(bare, atoms) or str(error)) from error
+
+
+def unqualified(name: str) -> str:
+    """A name without the namespaces that names here do not have.
+
+    >>> unqualified("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")
+    'UniversalFMA<half_t,half_t>'
+    """
+    return re.sub(r"(?<![\w:])(?:::)?(?:cute|cutlass)::(?:arch::)?", "", name.strip())
+
+
+def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[str]:
+    """The names among which patterns find theirs, where that can be told without opening every family."""
+    from layouts.atoms.shelf import Shelf
+
+    if not isinstance(atoms, Shelf):
+        return atoms
+    return atoms.beginning(*(re.split(r"[*?\[]", pattern)[0] for pattern in patterns))
+
+
+def _out_of_range(names: Sequence[str], atoms: Mapping[str, AnyAtom]) -> str:
+    """Which parameter of a family a name gives a value that the family does not have; empty when none."""
+    for name in names:
+        for family in _families(atoms):
+            for parameter, word in (family.said(name) or {}).items():
+                values = [str(value) for value in family.params[parameter]]
+                if word not in values:
+                    return f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
+    return ""
+
+
+def _families(atoms: Mapping[str, AnyAtom]) -> Iterable[Family]:
+    from layouts.atoms.shelf import Shelf
+
+    if isinstance(atoms, Shelf):
+        return atoms.families()
+    return {atom.family.name: atom.family for atom in atoms.values() if atom.family is not None}.values()
+
+
+def architecture(name: str) -> int | None:
+    """The architecture that an atom's name begins with; None for one that is of no architecture.
+
+    >>> architecture("SM90_64x8x16_F16F16F16_SS"), architecture("UniversalFMA<float,float,float,float>")
+    (90, None)
+    """
+    found = NAMED.match(name)
+    return None if found is None else int(found[1])
+
+
+def _is_of(name: str, start: str) -> bool:
+    found = NAMED.match(name)
+    return found is not None and found[0] == start
+
+
+def _number(arch: str, atoms: Iterable[str]) -> int:
+    """The number of an architecture that some atom is of."""
+    known = sorted({number for name in atoms if (number := architecture(name)) is not None})
+    found = ARCHITECTURE.fullmatch(arch)
+    if found is None or int(found[1]) not in known:
+        listed = ", ".join(f"sm{number}" for number in known) or "none"
+        raise UsageError(f"--arch {arch}: no atom is of that architecture; there are: {listed}")
+    return int(found[1])
+
+
+def witnesses(text: str, require: Sequence[str] = ()) -> frozenset[Witness]:
+    """The witnesses that a text names; raises UsageError, also where a required one is not among them."""
+    from verify.core.verdict import Witness
+
+    try:
+        found = frozenset(Witness(word.strip()) for word in text.split(","))
+    except ValueError as error:
+        raise UsageError(f"--witness {text}: {error}; one of book, proof, silicon") from error
+    missing = [word for word in require if Witness(word) not in found]
+    if missing:
+        raise UsageError(f"--require {missing[0]} contradicts --witness {text}")
+    return found

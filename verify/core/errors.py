@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Exit codes, the same for every command, and the errors that end one in a line."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from layouts.atoms import AtomFileError
+
+
+class Exit(IntEnum):
+    """Exit codes, the same for every command."""
+
+    STANDS = 0
+    REFUTED = 1
+    USAGE = 2
+    CONTRADICTION = 3
+    UNKNOWN = 4
+    NOTHING = 5
+    INTERRUPTED = 130
+
+
+class UsageError(Exception):
+    """Something the user asked for that cannot be done; its text is the one line that is printed."""
+
+    code = Exit.USAGE
+    shown = ""  # instead of its text on stderr
+
+
+class AbsentError(UsageError):
+    """A check that was asked for and that this machine cannot make."""
+
+    code = Exit.UNKNOWN
+
+
+class MalformedError(UsageError):
+    """A file with errors: its text is a line for each; `shown` has the lines of the file where they stand, too."""
+
+    def __init__(self, errors: Sequence[AtomFileError]) -> None:
+        super().__init__("\n".join(map(str, errors)))
+        told = [line for error in errors for line in (f"lanecheck: {error}", error.pointed) if line]
+        self.shown = "\n".join(told)

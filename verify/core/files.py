@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The TOML files that users write: what a file is meant for, its atoms, and its errors as they are printed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from isa_tables import TableError
+from layouts.atoms import AnyAtom, AtomFileError
+from layouts.atoms.atom import Spot
+from layouts.atoms.document import Document, read
+from layouts.atoms.reading import listed
+from layouts.atoms.tables import Found, by_line
+from verify.binding.completion import completed
+
+SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys of which each of its tables has one
+    "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
+    "tiling": frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}),
+    "movement": frozenset({"from", "to", "access", "descriptor"}),
+}
+INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
+RECORDED = b'{"'  # how a file of recordings begins
+
+
+def opened(path: Path, sort: str) -> Document:
+    """A file of a sort; raises AtomFileError for one that cannot be read, and for one that another command reads."""
+    raw = _beginning(path)
+    if raw.lstrip().startswith(RECORDED):
+        raise AtomFileError(str(path), "", "this is JSON, such as recordings are: `--recordings` names their folder")
+    document = read(path)
+    other = meant_for(document.tables)
+    if other and other != sort:
+        raise AtomFileError(str(path), "", _instead(other, path))
+    return document
+
+
+def _beginning(path: Path) -> bytes:
+    try:
+        with path.open("rb") as stream:
+            return stream.read(64)
+    except (OSError, ValueError):
+        return b""  # whoever reads it whole says why it cannot
+
+
+def meant_for(tables: Mapping[str, object]) -> str:
+    """The sort of file that these tables make, by their keys; empty where they are of several sorts, or of none.
+
+    >>> meant_for({"mine": {"atom": "SM80_16x8x8_F32F16F16F32_TN", "tile": "64,64,32"}})
+    'tiling'
+    """
+    if len(INSTRUCTION & tables.keys()) > 1:
+        return "instruction"
+    inner = [_plain_keys(table) for table in tables.values() if isinstance(table, dict)]
+    # What names an atom is a tiling, which may state A, B and C too.
+    sorts = {
+        s for keys in inner for s, signs in SIGNS.items() if keys & signs and (s == "tiling" or "atom" not in keys)
+    }
+    return sorts.pop() if len(sorts) == 1 else ""
+
+
+def _plain_keys(table: Mapping[str, object]) -> frozenset[str]:
+    """The keys of a table that hold no table themselves: `[my.atom]` is a name with a dot."""
+    return frozenset(key for key, value in table.items() if not isinstance(value, dict))
+
+
+def purpose(path: Path) -> str:
+    """What a file is for, as a clause: which command reads it."""
+    try:
+        sort = meant_for(opened(path, "").tables)
+    except AtomFileError as error:
+        return error.problem
+    return _instead(sort, path) if sort else "this is a file that no command here reads"
+
+
+def _instead(sort: str, path: Path) -> str:
+    if sort == "instruction":
+        return "this is the table of an instruction, which belongs into isa_tables/ptx"
+    return f"this is a file of {sort}s: python -m verify.{sort} {path}"
+
+
+def atoms(path: Path) -> Found[AnyAtom]:
+    """The atoms of a file, what they leave out taken from their instructions, and everything wrong with the others.
+
+    Raises AtomFileError for a file that cannot be read at all.
+    """
+    document = opened(path, "atom")
+    found = listed(document)
+    whole: list[AnyAtom] = []
+    errors = list(found.errors)
+    for atom in found.items:
+        try:
+            whole.append(completed(atom))
+        except AtomFileError as error:
+            errors += map(document.located, error.errors)
+    return Found(tuple(whole), by_line(errors))
+
+
+def in_table(error: TableError) -> Sequence[AtomFileError]:
+    """The errors of an instruction's table with their lines; of one that is not TOML, all errors of syntax."""
+    plain = [_plain(one) for one in error.errors]
+    try:
+        document = read(Path(error.file))
+    except AtomFileError:
+        return plain
+    return [document.located(one) for one in plain] if error.key else document.errors or plain
+
+
+def _plain(error: TableError) -> AtomFileError:
+    table, _, key = re.sub(r"^(\w+)\[", r"\1.[", error.key).partition(".")
+    spot = Spot(table, key, error.text, -1 if error.column is None else error.column - 1)
+    return AtomFileError(error.file, error.key, error.reason, spot)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a name on the command line means, and the nearest names where it means nothing."""
+
+from __future__ import annotations
+
+import difflib
+import fnmatch
+import os
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Protocol, TypeVar
+
+from verify.core.errors import UsageError
+
+
+class Named(Protocol):
+    """Anything with a name."""
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        ...
+
+
+S = TypeVar("S", bound=Named)
+
+
+def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:
+    """The names that the patterns mean, in the order of `names`.
+
+    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob;
+    capitals count only where a name has them as they are written.
+    One that means nothing is a :class:`UsageError` with the nearest names.
+
+    >>> select(["SM80_8x8x4"], ["SM80_8x8x4_F64", "SM80_8x8x40"], "atom")
+    ['SM80_8x8x4_F64']
+    """
+    known = list(names)
+    wanted: set[str] = set()
+    for pattern in patterns:
+        found = {pattern} & set(known) or {name for name in known if means(pattern, name)}
+        found = found or {name for name in known if means(pattern.lower(), name.lower())}
+        if not found:
+            raise UsageError(f"no {what} is named {pattern!r}{nearest(pattern, known, what)}")
+        wanted |= found
+    return [name for name in known if name in wanted]
+
+
+def means(pattern: str, name: str) -> bool:
+    """Whether a pattern means a name: as a glob, or as a prefix that ends where a word of the name does."""
+    if any(c in pattern for c in "*?["):
+        return fnmatch.fnmatchcase(name, pattern)
+    if not pattern or not name.startswith(pattern):
+        return False
+    return pattern[-1] in "_<" or name[len(pattern) : len(pattern) + 1] in ("", "_", "<")
+
+
+def nearest(word: str, known: Sequence[str], what: str = "") -> str:
+    """The nearest known names as a clause; of a file what it is, and when nothing is near how to see all names."""
+    if os.path.isfile(word):  # unlike a Path's own, without an error for what cannot be a path
+        from verify.core.files import purpose
+
+        return f"; {purpose(Path(word))}"
+    lists = "python -m verify.atom --list" if what == "atom" else "--list"
+    lowered = {name.lower(): name for name in known}
+    close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
+    return f"; nearest: {', '.join(close)}" if close else f"; {lists} shows all"

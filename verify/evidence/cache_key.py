@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""When two atoms ask the silicon's witness the same: equal maps, before an equal book, about the same tables.
+
+Most instructions of a family deal their elements out alike, and their recordings share the arrays of a file. What an
+answer depends on is gathered here; what names the instruction, the GPU or the driver is left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import gpu_checks
+from gpu_checks.model import Labels
+from verify.binding.atom import Subject
+
+Key = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Table:
+    """An array that is equal to itself alone, and is kept so that no other takes its place."""
+
+    labels: Labels
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Table) and self._owner() is other._owner() and self._seen() == other._seen()
+
+    def __hash__(self) -> int:
+        return hash((id(self._owner()), self._seen()))
+
+    def _owner(self) -> object:
+        return self.labels if self.labels.base is None else self.labels.base
+
+    def _seen(self) -> Key:
+        """Which part of its owner it is."""
+        return self.labels.__array_interface__["data"], self.labels.shape, self.labels.strides
+
+
+def asked(subject: Subject) -> Key:
+    """All of an atom and its instructions that an answer depends on."""
+    parts = tuple((part.name, part.text, part.extent, part.said) for part in subject.parts)
+    operands, signature = subject.instruction.operands, subject.instruction.signature
+    book = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
+    return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), book, signature.sparsity
+
+
+def seen(recording: gpu_checks.Recording) -> Key:
+    """All of a recording that an answer depends on."""
+    return tuple(_facts(recording))
+
+
+def _facts(recording: gpu_checks.Recording) -> Iterator[object]:
+    yield recording.sound
+    yield _Table(recording.passthrough)
+    yield from ((name, _Table(labels)) for name, labels in recording.operands.items())
+    yield from ((a.name, a.operand, a.premise, _Table(a.labels)) for a in recording.anchors)
+    yield from ((i.operand, i.swizzle, i.major, i.lbo, i.sbo, _Table(i.labels)) for i in recording.images)
+    if recording.metadata is not None:
+        for tables in (recording.metadata.kept, recording.metadata.rulers):
+            yield from ((key, _Table(labels)) for key, labels in tables.items())

@@ -1,0 +1,398 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The third witness: what a GPU did with the instruction, against the atom's three maps taken together.
+
+Running an instruction fixes how the rows, columns and k-slices of A, B and D meet, and no more: one permutation of m
+in A and D, of n in B and D, or of k in A and B computes the same products. So an atom is judged, not an operand.
+Labels are walked digit by digit in plain integers (`verify.core.digits`), never through `Layout.__call__`.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cache, lru_cache
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+import gpu_checks
+from gpu_checks.recordings_io.validation import StaleRecording, foreign, hold, is_stale, lost, stale_notice
+from isa_tables.signature import Signature
+from layouts import Layout, size
+from verify.binding.atom import Part, Subject
+from verify.binding.coordinates import AXES, codomain
+from verify.core.digits import lane_of, walks
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.evidence.cache_key import Key, asked, seen
+from verify.evidence.gpu_shared_memory import comparable
+from verify.evidence.gpu_sparse import Broken
+
+R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
+RECORDED = {"A": "A", "B": "B", "C": "D"}
+CLASS = {"m": 0, "n": 1, "k": 2}
+PRODUCT = 3
+NOTHING = (-1, -1)  # what a lane holds to which the atom deals nothing
+Answer = tuple[Status, str, int, Counterexample | None]
+Testify = Callable[[Subject, Labels, gpu_checks.Recording], Answer]
+HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
+
+
+@dataclass(frozen=True, slots=True)
+class Agrees:
+    """The labels meet as recorded; `pairs` counts the (label, class) pairs that were matched."""
+
+    pairs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """One axis of which no relabelling explains the recording; the first place where it shows."""
+
+    axis: str
+    operands: tuple[str, str]
+    lane: int
+    value: int
+    statement: str
+
+
+def labels(subject: Subject) -> Labels | str:
+    """What the atom says that every (lane, value) of its operands in registers holds, or why it says nothing.
+
+    Lane `thr(t) + rep(q)` is logical thread t of replica q.
+    """
+    if subject.thr is None or subject.rep is None:
+        return subject.thr_fault
+    threads, replicas = _owners(subject.thr, subject.rep, subject.lanes)
+    table = {}
+    for part in subject.parts:
+        if part.layout is None:
+            return f"{part.name} is not well formed"
+        if subject.mma.space.get(part.name, "reg") != "reg":
+            continue
+        rows, width = _walked(part.layout), part.extent[0]
+        if len(rows) > subject.threads:
+            return f"{part.name} deals elements to {len(rows)} threads, the atom has {subject.threads}"
+        dealt = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
+        dealt[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
+        replica = np.broadcast_to(replicas[:, None, None], (subject.lanes, rows.shape[1], 1))
+        table[part.name] = np.concatenate([replica, dealt[threads]], axis=-1)
+    return table
+
+
+@lru_cache(maxsize=16)
+def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
+    """For each lane the logical thread and the replica that it is."""
+    owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}
+    threads, replicas = np.array([owner[lane] for lane in range(lanes)]).T
+    return threads, replicas
+
+
+@lru_cache(maxsize=16)
+def _walked(layout: Layout) -> Table:
+    """The element that each (thread, value) of a layout holds."""
+    return np.array(walks(layout), dtype=np.int64)
+
+
+def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk") -> Agrees | Conflict:
+    """Whether some relabelling of the axes turns the atom's labels into the recorded classes.
+
+    First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
+    operands that hold the axis, must be one bijection.
+    """
+    parts = [part for part in subject.parts if part.name in RECORDED]
+    outside = _misfit(parts, claimed, recording)
+    if outside is not None:
+        return outside
+    for part in parts:
+        in_memory = subject.atom.space.get(part.name, "reg") != "reg"
+        unread = _unread(part, claimed[part.name], recording.operands[RECORDED[part.name]], in_memory)
+        if unread is not None:
+            return unread
+    pairs = 0
+    for axis in axes:
+        found = _match(axis, HOLDERS[axis], claimed, recording)
+        if isinstance(found, Conflict):
+            return found
+        pairs += found
+    return Agrees(pairs)
+
+
+def _misfit(parts: Sequence[Part], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
+    """The first claimed label outside its tile; before that, other numbers of values than the instruction's."""
+    for part in parts:
+        values, table = recording.operands[RECORDED[part.name]].shape[1], claimed[part.name]
+        if table.shape[1] != values:
+            statement = f"{part.name} has {table.shape[1]} values in each lane, the instruction {values}"
+            return Conflict(part.axes[0], (part.name, part.name), 0, 0, statement)
+        idle = np.flatnonzero((table[:, 0, 1:] == NOTHING).all(axis=1))
+        if len(idle):
+            statement = f"{part.name} deals nothing to lane {idle[0]}, the instruction {values} values"
+            return Conflict(part.axes[0], (part.name, part.name), int(idle[0]), 0, statement)
+        outside = (table[..., 1:] < 0) | (table[..., 1:] >= part.extent)
+        if outside.any():
+            lane, value, axis = (int(c) for c in np.argwhere(outside)[0])
+            x, y = table[lane, value, 1:].tolist()
+            statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
+            return Conflict(part.axes[axis], (part.name, part.name), lane, value, statement)
+    return None
+
+
+def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
+    """One bijection between labels and classes over both operands, or the first pair that breaks it.
+
+    A place that the hardware never read (a copy of an element that it takes from another) has no class.
+    """
+    pairs = [
+        (table[..., 0], table[..., 1 + AXES[name].index(axis)], cells[..., PRODUCT], cells[..., CLASS[axis]])
+        for name in operands
+        for table, cells in [(claimed[name], recording.operands[RECORDED[name]])]
+    ]
+    replica, said, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
+    claim, observed = _pair(replica, said), _pair(product, found)
+    read = np.flatnonzero(product >= 0)
+    claim, observed = claim[read], observed[read]
+    broken = read[(_first(claim, observed) != observed) | (_first(observed, claim) != claim)]
+    if not len(broken):
+        return len(claim)
+    place, operand = int(broken[0]), operands[0]
+    if place >= pairs[0][0].size:
+        place, operand = place - pairs[0][0].size, operands[1]
+    lane, value = divmod(place, claimed[operand].shape[1])
+    label = int(claimed[operand][lane, value, 1 + AXES[operand].index(axis)])
+    return Conflict(axis, operands, lane, value, _clash(operand, axis, label, lane, value))
+
+
+def _unread(part: Part, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
+    """The first place that the hardware never read, unless in registers another holds the same element and was read."""
+    read = classes[..., PRODUCT].ravel() >= 0
+    if read.all():
+        return None
+    element = _pair(_pair(*table[..., :2].reshape(-1, 2).T), table[..., 2].ravel())
+    lost = np.flatnonzero(~read & (in_memory | ~np.isin(element, element[read])))
+    if not len(lost):
+        return None
+    lane, value = divmod(int(lost[0]), table.shape[1])
+    _, x, y = table[lane, value].tolist()
+    held = f"{part.name} lane {lane} value {value} is claimed to hold ({part.axes[0]}={x}, {part.axes[1]}={y})"
+    statement = f"{held}; the hardware reads nothing there, nor a copy of it elsewhere"
+    return Conflict(part.axes[0], (part.name, part.name), lane, value, statement)
+
+
+def _pair(first: Table, second: Table) -> Table:
+    """Two small numbers, none below -1, as one that is not negative."""
+    coded: Table = (first.astype(np.int64) + 1) * (int(second.max(initial=-1)) + 2) + second + 1
+    return coded
+
+
+def _first(keys: Table, values: Table) -> Table:
+    """At every place, the value that stands where its key stood first."""
+    home = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
+    home[keys[::-1]] = values[::-1]  # of several entries for one place the last stays
+    found: Table = home[keys]
+    return found
+
+
+def _clash(operand: str, axis: str, label: int, lane: int, value: int) -> str:
+    return (
+        f"{operand} lane {lane} value {value} is claimed to hold {axis}={label}; the hardware pairs it with other "
+        f"elements than the rest of {axis}={label}"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Missing:
+    """There is no recording of an instruction, and why.
+
+    `applies` says that there should be one: the GPU at hand has the instruction, and its probe failed.
+    """
+
+    reason: str
+    applies: bool = False
+
+
+class Lookup(Protocol):
+    """Where recordings of an instruction come from."""
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
+        """All recordings of a matrix product, or why there is none."""
+        ...
+
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
+        """All recordings of a matrix move, or why there is none."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """Recordings made earlier, ours and a user's."""
+
+    recordings: gpu_checks.Recordings
+    answers: dict[Key, Answer] = field(default_factory=dict, compare=False)  # given before, to the same question
+    stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
+        """The recordings of exactly this instruction: a twin's does not count."""
+        return self._held(self.recordings.get(signature.mnemonic, ()), signature) or _never(signature)
+
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
+        """The recordings of exactly this move."""
+        return self._held(self.recordings.moves.get(signature.mnemonic, ()), signature) or _never(signature)
+
+    def _held(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
+        """Those of an instruction; RecordingError for one of a user's that cannot be. Ours are held to it by tests."""
+        return tuple(replace(one, stale=foreign(one) and self._stale(one, signature)) for one in found)
+
+    def _stale(self, one: R, signature: Signature) -> bool:
+        """Whether a user's recording was made by other kernels than today's, with a warning for each file."""
+        key = (one.file, one.mnemonic)
+        if key not in self.stale:
+            hold(one, signature)
+            if why := lost(one):
+                raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
+            told = any(file == one.file and stale for (file, _), stale in self.stale.items())
+            self.stale[key] = is_stale(one, signature)
+            if self.stale[key] and not told:
+                warnings.warn(stale_notice(one.file, [one.mnemonic]), StaleRecording, stacklevel=2)
+        return self.stale[key]
+
+
+def _never(signature: Signature) -> Missing:
+    return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
+
+
+def relation(subject: Subject, lookup: Lookup) -> list[Evidence]:
+    """One piece of evidence for each GPU that recorded the atom's instruction."""
+    return _each(subject, lookup, _related)
+
+
+def absolute(subject: Subject, lookup: Lookup) -> list[Evidence]:
+    """The atom's labels against those of the anchors, one piece of evidence for each recording."""
+    return _each(subject, lookup, _anchored)
+
+
+def _each(subject: Subject, lookup: Lookup, testify: Testify) -> list[Evidence]:
+    known = lookup.answers if isinstance(lookup, Recorded) else {}
+    claims = cache(lambda: labels(subject))
+    found = lookup(subject.instruction.signature)
+    if isinstance(found, Missing):
+        return [unchecked(found.reason, found.applies)]
+    return [_asked(subject, claims, recording, testify, known) for recording in found]
+
+
+def _asked(
+    subject: Subject,
+    claims: Callable[[], Labels | str],
+    recording: gpu_checks.Recording,
+    testify: Testify,
+    known: dict[Key, Answer],
+) -> Evidence:
+    started = time.perf_counter()
+    if not recording.sound:
+        why = "; ".join(recording.exceptions) or "its controls do not hold"
+        return unchecked(f"the {source(recording)} is not sound: {why}")
+    question = (testify, asked(subject), seen(recording))
+    if question not in known:
+        claimed = claims()
+        if isinstance(claimed, str):
+            return unchecked(claimed)
+        known[question] = testify(subject, claimed, recording)
+    status, said, points, wrong = known[question]
+    if status is Status.UNCHECKED:
+        return unchecked(said, applies=testify is _related)  # anchors may say nothing of an instruction
+    seconds = time.perf_counter() - started
+    evidence = Evidence(Witness.SILICON, status, source(recording), points, "gpu_checks", said, seconds)
+    return replace(evidence, counterexample=wrong, recording=place(recording))
+
+
+def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
+    """A recording by its GPU and driver, whether the instruction is known to be emulated there, and what is stale."""
+    kind = "recording of" if recording.file else "live on"
+    emulated = ", known emulated" if recording.emulated else ""
+    stale = ", by kernels of another text" if recording.stale else ""
+    return f"{kind} {recording.gpu}, {recording.sm}, driver {recording.driver}{emulated}{stale}"
+
+
+def place(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
+    """The file and line of a recording; empty for what a GPU showed just now."""
+    return f"{recording.file}:{recording.line}" if recording.file else ""
+
+
+def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
+    view = comparable(subject, claimed, recording)
+    if isinstance(view, str):
+        return Status.UNCHECKED, view, 0, None
+    found: Agrees | Conflict | Broken = judge(subject, view.claimed, view.recording, view.axes)
+    if isinstance(found, Agrees):
+        found = _passed(view.claimed["C"], recording) or found
+    if isinstance(found, Agrees):
+        rest = view.stored.judge() if view.stored else 0
+        if isinstance(rest, int):
+            return Status.AGREES, view.said, found.pairs + rest, None
+        found = rest
+    first, second = found.operands
+    extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
+    wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
+    return Status.REFUTED, "", 0, wrong
+
+
+def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
+    """The first element of C that arrives in another place of D than the atom, which has one layout for both, says."""
+    arrives = recording.passthrough.ravel()
+    if np.array_equal(arrives, np.arange(len(arrives))):
+        return None
+    said = claimed.reshape(-1, claimed.shape[-1])
+    wrong = np.flatnonzero((said[: len(arrives)] != said[arrives]).any(axis=1))
+    if not len(wrong):
+        return None
+    (lane, value), other = divmod(int(wrong[0]), claimed.shape[1]), divmod(int(arrives[wrong[0]]), claimed.shape[1])
+    statement = f"what C holds in lane {lane} value {value} arrives in D lane {other[0]} value {other[1]}"
+    return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
+
+
+def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
+    """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
+    if not recording.anchors:
+        return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
+    view = comparable(subject, claimed, recording, memory=False)
+    if isinstance(view, str):
+        return Status.UNCHECKED, view, 0, None
+    misfit = _misfit(view.tied, view.claimed, view.recording)
+    if misfit is not None:
+        return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
+    points, parts = 0, {RECORDED[part.name]: part for part in view.tied}
+    anchors = [anchor for anchor in recording.anchors if anchor.operand in parts]
+    for anchor in anchors:
+        part = parts[anchor.operand]
+        seen = np.stack(codomain(part.name, anchor.labels[..., 0], anchor.labels[..., 1]), axis=-1)
+        points += int(np.count_nonzero(seen >= 0))
+        said = claimed[part.name][..., 1:]
+        clashes = np.argwhere((seen >= 0) & (seen != said))
+        if len(clashes):
+            lane, value, _ = (int(c) for c in clashes[0])
+            at = (lane, value)
+            wrong = _misplaced(part, anchor.name, at, said[at].tolist(), seen[at].tolist())
+            return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
+    if not points:
+        return Status.UNCHECKED, "its anchors say nothing of what the atom has in registers", 0, None
+    names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in anchors)
+    premises = "; ".join(dict.fromkeys(anchor.premise for anchor in anchors))
+    return Status.AGREES, f"by {names}; premise: {premises}", points, None
+
+
+def _misplaced(
+    part: Part, anchor: str, at: tuple[int, int], said: Sequence[int], seen: Sequence[int]
+) -> Counterexample:
+    axes, (lane, value) = part.axes, at
+    claimed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, said, strict=True))
+    found = ", ".join(f"{axis}={label}" for axis, label in zip(axes, seen, strict=True) if label >= 0)
+    statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {anchor} says ({found})"
+    return Counterexample({"lane": lane, "value": value}, statement, extent="smallest")
+
+
+def unchecked(why: str, applies: bool = True) -> Evidence:
+    """The silicon's silence, with its reason; `applies` unless there is nothing that it could have spoken on."""
+    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why, applies=applies)

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The GPU of this machine as the third witness, in place of recordings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+import gpu_checks
+from gpu_checks.worker import Worker
+from isa_tables.signature import Signature, runs_on
+from verify.binding.atom import Subject
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.evidence.gpu import Missing, Table, labels, unchecked
+
+TRIALS = 64
+PLAIN = frozenset("ABCD")
+
+
+@dataclass(slots=True)
+class Live:
+    """Probes through one worker process; what an instruction showed is kept for the run."""
+
+    worker: Worker
+    seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)
+
+    def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
+        """What this GPU shows of an instruction, or why it shows nothing."""
+        if signature.mnemonic not in self.seen:
+            self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
+        found = self.seen[signature.mnemonic]
+        return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
+
+    def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
+        """What this GPU shows of a matrix move, or why it shows nothing."""
+        found = gpu_checks.move(signature, worker=self.worker)
+        return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
+
+    def _missing(self, signature: Signature, found: gpu_checks.Unavailable) -> Missing:
+        """Why this GPU shows nothing: a gap, unless it does not have the instruction."""
+        device = self.worker.device
+        return Missing(found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm))
+
+    def product(self, subject: Subject) -> list[Evidence]:
+        """Random exact products through the atom's three maps, on this GPU."""
+        claimed = labels(subject)
+        if isinstance(claimed, str):
+            return [unchecked(claimed)]
+        if len(claimed) < len(subject.parts):
+            return [unchecked("products are run with all operands in registers", applies=False)]
+        if more := subject.instruction.operands.keys() - PLAIN:
+            why = f"products are run with A, B and C alone, the instruction has {min(more)} too"
+            return [unchecked(why, applies=False)]
+        maps, signature = {name: _map(name, table) for name, table in claimed.items()}, subject.instruction.signature
+        wrong = gpu_checks.multiply(signature, maps, TRIALS, worker=self.worker)
+        if isinstance(wrong, gpu_checks.Unavailable):
+            missing = self._missing(signature, wrong)
+            return [unchecked(missing.reason, missing.applies)]
+        return [_product(wrong)]
+
+
+def _map(name: str, table: Table) -> Table:
+    """[lane][value] -> (row, col, product) in the ISA's order: B's pair is (k, n)."""
+    order = (2, 1, 0) if name == "B" else (1, 2, 0)
+    return np.ascontiguousarray(table[..., order])
+
+
+def _product(wrong: int) -> Evidence:
+    if not wrong:
+        return Evidence(Witness.SILICON, Status.AGREES, "live, random integers", TRIALS, "gpu_checks")
+    found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU")
+    return Evidence(Witness.SILICON, Status.REFUTED, "live, random integers", TRIALS, counterexample=found)

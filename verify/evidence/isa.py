@@ -1,0 +1,390 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The first witness: the PTX ISA's formulas, compared with the layout at every point of its domain.
+
+Layouts are evaluated with `Layout.__call__` over whole domains at once. A refutation names the smallest point.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from random import Random  # numpy.random takes 10 ms to load
+
+import numpy as np
+
+from layouts import Layout, LayoutError, leaves, right_inverse, size
+from verify.binding.atom import Part, Subject
+from verify.binding.coordinates import Formula, Memory, Registers
+from verify.core.digits import lane_of, spelled, walk, walks
+from verify.core.verdict import Counterexample, Evidence, Kind, Status, Witness
+from verify.core.wording import describe
+from verify.evidence import repair
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+WRONG = np.inf  # equals no sum
+NUMBERS, SCALES = (-8, 8), (1, 4)
+RANGES = {
+    "A": NUMBERS,
+    "B": NUMBERS,
+    "E": (0, 2),
+    "SFA": SCALES,
+    "SFB": SCALES,
+}  # of metadata: whether kept
+Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
+
+
+def testify(kind: Kind, subject: Subject, part: Part) -> Evidence:
+    """What the book says of a claim about one operand."""
+    started = time.perf_counter()
+    check = CHECKS[kind]
+    method, points, wrong = check(subject, part)
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    seconds = time.perf_counter() - started
+    return Evidence(Witness.BOOK, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
+
+
+def evaluate(layout: Layout) -> Table:
+    """The layout at every (thread, value), as an array [thread][value]."""
+    threads, values = size(layout[0]), size(layout[1])
+    rows = threads if any(leaves(layout[0].stride)) else 1  # all threads have the same
+    table: Table = layout(np.arange(rows)[:, None], np.arange(values)[None, :])
+    return np.broadcast_to(table, (threads, values))
+
+
+def _rows(table: Table) -> tuple[Table, int]:
+    """The part of a table that is computed, and how often the whole repeats it."""
+    return (table, 1) if table.strides[0] else (table[:1], len(table))
+
+
+def _size(subject: Subject, part: Part) -> Finding:
+    layout = _layout(part)
+    threads, values = size(layout[0]), size(layout[1])
+    wanted = subject.expected(part)
+    if (threads, values) == wanted:
+        return "counted", threads * values, None
+    statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
+    often = 0 if part.formulas else _held_equally(layout, part)
+    repair = f"give `copies = {{ {part.name} = {often} }}`: each element is held {often} times" if often > 1 else ""
+    wrong = Counterexample({"threads": threads, "values": values}, statement, repair=repair)
+    return "counted", threads * values, wrong
+
+
+def _held_equally(layout: Layout, part: Part) -> int:
+    """How often each element of the tile is held; 0 where they differ, or the layout leaves the tile."""
+    table, elements = evaluate(layout), part.extent[0] * part.extent[1]
+    if not table.size or table.min() < 0 or table.max() >= elements:
+        return 0
+    counts = np.bincount(table.ravel(), minlength=elements)
+    return int(counts[0]) if (counts == counts[0]).all() else 0
+
+
+def _expects(part: Part) -> str:
+    return "the ISA" if part.formulas else "its tile"
+
+
+def _in_bounds(subject: Subject, part: Part) -> Finding:
+    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    table = evaluate(layout)
+    rows, _ = _rows(table)
+    if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
+        return "exhaustive", table.size, None
+    outside = np.argwhere((table < 0) | (table >= elements))
+    thread, value = (int(c) for c in outside[0])
+    got = int(table[thread, value])
+    statement = f"T{thread} V{value} holds element {got} = {part.show(got)}, the tile has 0..{elements - 1}"
+    return (
+        "exhaustive",
+        table.size,
+        Counterexample(
+            {"thread": thread, "value": value},
+            statement,
+            f"{spelled(layout, thread, value)} = {got}",
+            damage=(f"{len(outside)} of {table.size} points fall outside",),
+            unique=len(outside) == 1,
+            reproduced=walk(layout, thread, value) == got,
+        ),
+    )
+
+
+def _owns(subject: Subject, part: Part) -> Finding:
+    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    table, copies = evaluate(layout), subject.multiplicity(part)
+    rows, times = _rows(table)
+    within = (rows >= 0) & (rows < elements)
+    inside = within.all()
+    counts = times * np.bincount(rows.ravel() if inside else rows[within], minlength=elements)
+    if inside and (counts == copies).all():
+        return "exhaustive", table.size, None
+    damage = _missing(part, counts, copies)
+    crowded = np.argwhere(np.broadcast_to(within & (counts[np.clip(rows, 0, elements - 1)] > copies), table.shape))
+    if len(crowded):
+        return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
+    if (counts == copies).all():
+        wrong = _in_bounds(subject, part)[2]
+        return "exhaustive", table.size, wrong
+    first = int(np.argmax(counts < copies))
+    held = sum(row.count(first) for row in walks(layout))
+    return (
+        "exhaustive",
+        table.size,
+        Counterexample(
+            {"element": first},
+            f"{part.show(first)} has {_owners(int(counts[first]))}, {copies} wanted",
+            damage=damage,
+            reproduced=held == int(counts[first]),
+        ),
+    )
+
+
+def _owners(count: int) -> str:
+    return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
+
+
+def _missing(part: Part, counts: Table, copies: int) -> tuple[str, ...]:
+    """Which elements are held too rarely."""
+    few = np.flatnonzero(counts < copies)
+    if not len(few):
+        return ()
+    lacking = "no owner" if copies == 1 else f"fewer than {copies} owners"
+    points = [(int(e) % part.extent[0], int(e) // part.extent[0]) for e in few]
+    return (f"{len(few)} of {counts.size} elements have {lacking}: {describe(points, part.extent, part.axes)}",)
+
+
+def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]) -> Counterexample:
+    """The smallest two points that own one element."""
+    layout = _layout(part)
+    thread, value = (int(c) for c in crowded[0])
+    element = int(table[thread, value])
+    others = np.argwhere(table == element)
+    other, slot = (int(c) for c in others[1])
+    extra = int(table.size - len(np.unique(table))) if copies == 1 else len(crowded)
+    return Counterexample(
+        {"thread": thread, "value": value, "other thread": other, "other value": slot},
+        f"T{thread} V{value} and T{other} V{slot} both own {part.show(element)}",
+        f"{spelled(layout, thread, value)} = {element} = {spelled(layout, other, slot)}",
+        extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
+        damage=damage,
+        unique=extra == 1,
+        reproduced=walk(layout, thread, value) == element == walk(layout, other, slot),
+    )
+
+
+def _equals(subject: Subject, part: Part) -> Finding:
+    table = evaluate(_layout(part))
+    wanted = subject.expected(part)
+    if table.shape != wanted:
+        statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
+        sizes = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
+        return "exhaustive", table.size, sizes
+    cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
+    points = table.size * len(cases)
+    for formula, replica in cases:
+        wrong = _compare(subject, part, formula, replica, table)
+        if wrong is not None:
+            return "exhaustive", points, wrong
+    return "exhaustive", points, None
+
+
+def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table: Table) -> Counterexample | None:
+    """The smallest point at which one replica of the layout leaves the formula."""
+    thr, rep = _thr(subject), _rep(subject)
+    lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
+    x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
+    bad = (table != x + part.extent[0] * y) | (x < 0) | (x >= part.extent[0]) | (y < 0) | (y >= part.extent[1])
+    if not bad.any():
+        return None
+    wrong = np.argwhere(bad)
+    thread, value = (int(c) for c in wrong[0])
+    got, lane = int(table[thread, value]), lane_of(thr, thread) + lane_of(rep, replica)
+    row, col = formula.locate(lane, value)
+    right = ", ".join(f"{axis}={at}" for axis, at in zip(part.axes, (row, col), strict=False))
+    where = f"T{thread}" if lane == thread else f"T{thread} (lane {lane})"
+    beyond = not (0 <= row < part.extent[0] and 0 <= col < part.extent[1])
+    return Counterexample(
+        {"thread": thread, "lane": lane, "value": value},
+        f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
+        f"{spelled(_layout(part), thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
+        f"{row + part.extent[0] * col}",
+        extent="unique" if len(wrong) == 1 else "smallest",
+        damage=(f"{len(wrong)} of {table.size} points disagree",),
+        isa=formula.text(),
+        repair=repair.find(subject, part),
+        unique=len(wrong) == 1,
+        reproduced=walk(_layout(part), thread, value) == got and (beyond or got != row + part.extent[0] * col),
+    )
+
+
+def same_function(layout: Layout, other: Layout) -> Evidence:
+    """Whether two (thread, value) layouts agree at every point, however their modes are spelled."""
+    first, second = evaluate(layout), evaluate(other)
+    if first.shape != second.shape:
+        sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
+        wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
+        return Evidence(Witness.BOOK, Status.REFUTED, "counted", counterexample=wrong)
+    apart = np.argwhere(first != second)
+    if not len(apart):
+        spelled_alike = layout == other
+        said = "" if spelled_alike else "spelled differently, equal at every point"
+        return Evidence(Witness.BOOK, Status.PROVED, "exhaustive", first.size, "numpy", said)
+    thread, value = (int(c) for c in apart[0])
+    wrong = Counterexample(
+        {"thread": thread, "value": value},
+        f"T{thread} V{value}: {int(first[thread, value])} and {int(second[thread, value])}",
+        f"{spelled(layout, thread, value)} and {spelled(other, thread, value)}",
+        extent="unique" if len(apart) == 1 else "smallest",
+        damage=(f"{len(apart)} of {first.size} points disagree",),
+        reproduced=walk(layout, thread, value) != walk(other, thread, value),
+    )
+    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
+
+
+def _right_inverse(subject: Subject, part: Part) -> Finding:
+    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    try:
+        inverse = right_inverse(layout)
+    except LayoutError as error:
+        return "exhaustive", elements, Counterexample({}, f"it has no right inverse: {error}")
+    reached = size(inverse)
+    if reached < elements:
+        statement = f"its right inverse {inverse} reaches {reached} of {elements} elements"
+        return "exhaustive", elements, Counterexample({"reached": reached}, statement)
+    flat = np.arange(elements)
+    back = layout(inverse(flat))
+    wrong = np.flatnonzero(back != flat)
+    if not len(wrong):
+        return "exhaustive", elements, None
+    first = int(wrong[0])
+    statement = f"L(R({first})) = {int(back[first])} with R = {inverse}"
+    return "exhaustive", elements, Counterexample({"element": first}, statement)
+
+
+def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
+    """A random exact product through the atom's maps on the book's hardware, compared with numpy's.
+
+    Every operand is dealt out to (lane, value) by the atom's map, the instruction reads and writes by the book's
+    formulas, and C is gathered by the atom's map: nothing but the maps touches the matrices. Scale factors multiply
+    the elements of their block, metadata keeps or drops the positions that it speaks of.
+    """
+    started = time.perf_counter()
+    m, n, _ = subject.mma.shape
+    rng = Random(seed)
+    maps = {part.name: by_lane(subject, part) for part in subject.parts}
+    places = {part.name: _located(part, maps[part.name].shape) for part in subject.parts}
+    beyond = next((part for part in subject.parts if _reaches_beyond(places[part.name], part.extent)), None)
+    if beyond is not None:
+        reason = f"the instruction's {beyond.name} reaches beyond {beyond.tile}"
+        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason)
+    drawn = [{part.name: _random(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
+    given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
+    a, b = _effective(given)
+    bad = _through_fragments(subject, maps, places, given) != a @ b.swapaxes(1, 2)
+    if bad.any():
+        trial, row, col = (int(c) for c in np.argwhere(bad)[0])
+        statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
+        damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
+        wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
+        return Evidence(Witness.BOOK, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
+    seconds = time.perf_counter() - started
+    return Evidence(Witness.BOOK, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
+
+
+def _random(part: Part, rng: Random) -> Matrix:
+    """A matrix of small integers; where an element of the book's covers several positions, they share it.
+
+    As doubles, whose products are many times faster: every sum stays far below 2^53, so they are exact.
+    """
+    formula = part.formulas[0]
+    coarse = formula.coarse if isinstance(formula, Registers) and part.name not in ("A", "B") else 1
+    low, high = RANGES[part.name]
+    rows, columns = part.extent[0], part.extent[1] // coarse
+    drawn = np.frombuffer(rng.randbytes(rows * columns), dtype=np.uint8).astype(np.int64)
+    blocks = (drawn % (high - low) + low).reshape(rows, columns)
+    return np.repeat(blocks.astype(np.float64), coarse, axis=1)
+
+
+def _effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
+    """A and B with what scales them and what metadata drops; axes of trials and of products stand before, if any."""
+    a, b = matrices["A"], matrices["B"]
+    for name in ("E", "SFA"):
+        a = a * matrices.get(name, 1)
+    return a, b * matrices.get("SFB", 1)
+
+
+def by_lane(subject: Subject, part: Part) -> Table:
+    """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica.
+
+    In memory one thread's view is dealt out, or one of each CTA: that all have the same is a claim of its own.
+    """
+    if isinstance(part.formulas[0], Memory):
+        return evaluate(_layout(part))[: part.formulas[0].ctas]
+    table = evaluate(_layout(part))
+    lanes = _thr(subject)(np.arange(table.shape[0])[:, None]) + _rep(subject)(np.arange(subject.rep_size))
+    spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
+    spread[lanes] = table[:, None, :]
+    return spread
+
+
+def _through_fragments(
+    subject: Subject, maps: Mapping[str, Table], places: Mapping[str, tuple[Table, Table]], given: Mapping[str, Matrix]
+) -> Matrix:
+    """C of each trial as its map reads it from what the instruction makes of the fragments that the other maps deal.
+
+    An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
+    """
+    instruction = subject.instruction
+    which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
+    trials, products = len(given["A"]), int(which.max()) + 1
+    seen = {}
+    for part in subject.parts:
+        if part.name in given:
+            x, y = places[part.name]
+            seen[part.name] = np.zeros((trials, products, *part.extent))
+            lanes = np.broadcast_to(which[: len(x)], x.shape)
+            elements = given[part.name].swapaxes(1, 2).reshape(trials, -1)
+            seen[part.name][:, lanes, x, y] = elements[:, maps[part.name]]
+    a, b = _effective(seen)
+    computed = a @ b.swapaxes(2, 3)
+    accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
+    x, y = places["C"]
+    out = np.full((trials, products, *accumulator.extent), WRONG)
+    rows = accumulator.extent[0]
+    out[:, np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[:, which, x, y]
+    return np.where((out == out[:, :1]).all(axis=1), out[:, 0], WRONG)
+
+
+def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
+    x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
+    return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
+
+
+def _reaches_beyond(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
+    """Whether an instruction has elements that a tile has not, which is then not its own."""
+    return any(at.min() < 0 or at.max() >= end for at, end in zip(places, extent, strict=True))
+
+
+def _layout(part: Part) -> Layout:
+    if part.layout is None:
+        raise TypeError(f"{part.text} is not well formed: {part.fault}")
+    return part.layout
+
+
+def _thr(subject: Subject) -> Layout:
+    if subject.thr is None:
+        raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
+    return subject.thr
+
+
+def _rep(subject: Subject) -> Layout:
+    if subject.rep is None:
+        raise TypeError(f"{subject.atom.thr} has no complement in {subject.lanes} lanes: {subject.thr_fault}")
+    return subject.rep
+
+
+CHECKS: dict[Kind, Callable[[Subject, Part], Finding]] = {
+    Kind.SIZE: _size,
+    Kind.IN_BOUNDS: _in_bounds,
+    Kind.OWNS: _owns,
+    Kind.EQUALS: _equals,
+    Kind.RIGHT_INVERSE: _right_inverse,
+}

@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The second witness: z3, over symbolic lane and value, from the layout's shape and stride alone.
+
+`proofs` does not call `Layout.__call__`; the book's formulas reach it as callables over terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import proofs
+from layouts import Layout, LayoutError, right_inverse
+from verify.binding.atom import Part, Subject
+from verify.binding.coordinates import Memory
+from verify.core.digits import halves, modes, spelled, walk
+from verify.core.verdict import Counterexample, Evidence, Kind, Status, Witness
+
+STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
+
+
+def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+    """What the solver says of a claim about one operand. In bounds and the inverse follow from ownership, if proved."""
+    if part.layout is None or subject.thr is None or subject.rep is None:
+        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason="not well formed")
+    if kind is Kind.EQUALS:
+        return _equals(subject, part, part.layout, budget, solver)
+    fragment = _fragment(subject, part, part.layout, 0)
+    if kind is Kind.IN_BOUNDS:
+        outcome = proofs.prove_in_bounds(fragment, budget, solver)
+    elif kind is Kind.OWNS:
+        outcome = proofs.prove_owns(fragment, budget, solver)
+    else:
+        try:
+            outcome = proofs.prove_right_inverse(fragment, right_inverse(part.layout), budget, solver)
+        except LayoutError as error:
+            return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
+    return _evidence(outcome, part, part.layout)
+
+
+def certificate(part: Part, copies: int) -> list[Evidence]:
+    """Ownership a second time, by an argument that needs no solver: mixed radix or rank over F2, where one applies."""
+    if part.layout is None:
+        return []
+    found = proofs.layout.certificate(part.layout, part.extent[0] * part.extent[1])
+    if found is None or found.copies != copies:
+        return []
+    return [Evidence(Witness.PROOF, Status.PROVED, f"{found.method} certificate")]
+
+
+def one_product(subject: Subject, budget: int, solver: proofs.Solver) -> list[Evidence]:
+    """That all threads of a replica work for one of an instruction's products, where it makes several."""
+    instruction = subject.instruction
+    if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
+        return []
+    threads = Layout((subject.threads, 1))  # which elements they hold does not matter here
+    fragment = proofs.Fragment(threads, (1, 1), subject.thr, subject.rep, None, 1)
+    outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
+    wrong = None if outcome.model is None else "lanes of one atom work for different products"
+    return [solved(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
+
+
+def tiling(budget: int, solver: proofs.Solver) -> Evidence:
+    """The tiling law: any count of atoms and tiles, any bijective atom of any extents."""
+    return solved(proofs.prove_tiling(budget, solver), None)
+
+
+def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:
+    if subject.thr is None or subject.rep is None:
+        raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
+    locate = part.formulas[formula].locate if part.formulas else None
+    copies = subject.multiplicity(part)
+    return proofs.Fragment(layout, part.extent, subject.thr, subject.rep, locate, copies)
+
+
+def _equals(subject: Subject, part: Part, layout: Layout, budget: int, solver: proofs.Solver) -> Evidence:
+    """Equality with every formula of the operand; a layout of another size is refuted by counting."""
+    threads, values = proofs.domain(layout)
+    wanted = subject.expected(part)
+    if (threads, values) != wanted:
+        statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
+        wrong = Counterexample({"threads": threads, "values": values}, statement)
+        return Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)
+    if all(isinstance(formula, Memory) and formula.ctas == 1 for formula in part.formulas) and counts(layout):
+        return Evidence(Witness.PROOF, Status.PROVED, "strides in order")
+    heard = []
+    for position in range(len(part.formulas)):
+        outcome = proofs.prove_equals(_fragment(subject, part, layout, position), budget, solver)
+        heard.append(_evidence(outcome, part, layout))
+        if heard[-1].status is not Status.PROVED:
+            return heard[-1]
+    return replace(heard[0], artifact="(reset)\n".join(evidence.artifact for evidence in heard))
+
+
+def counts(layout: Layout) -> bool:
+    """Whether L(t, v) = v, since each stride of v is the product of the extents before it and those of t are 0.
+
+    >>> counts(Layout.parse("(128,(64,16)):(0,(1,64))")), counts(Layout.parse("(128,(64,16)):(0,(16,1))"))
+    (True, False)
+    """
+    thread, value = (list(modes(*half)) for half in halves(layout))
+    prefix = 1
+    for extent, stride in value:
+        if extent > 1 and stride != prefix:
+            return False
+        prefix *= extent
+    return all(extent == 1 or stride == 0 for extent, stride in thread)
+
+
+def _evidence(outcome: proofs.Outcome, part: Part, layout: Layout) -> Evidence:
+    model = outcome.model
+    if outcome.status != "sat" or model is None:
+        return solved(outcome, None)
+    arithmetic = ""
+    if "thread" in model and "value" in model:
+        thread, value = model["thread"], model["value"]
+        arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
+    damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
+    wrong = Counterexample(dict(model), _told(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
+    return solved(outcome, wrong)
+
+
+def _told(model: Mapping[str, int], part: Part) -> str:
+    """A model in words: which (thread, value), and what stands there by the layout and by the formula."""
+    if not {"thread", "value", "element"} <= set(model):
+        return ", ".join(f"{name} = {number}" for name, number in model.items())
+    where, element = f"T{model['thread']} V{model['value']}", model["element"]
+    if {"x", "y"} <= set(model):
+        lane = f" (lane {model['lane']})" if model["lane"] != model["thread"] else ""
+        at = zip(part.axes, (model["x"], model["y"]), strict=False)
+        right = "(" + ", ".join(f"{axis}={coordinate}" for axis, coordinate in at) + ")"
+        return f"{where}{lane}: layout {part.show(element)}, formula {right}"
+    if {"thread2", "value2"} <= set(model):
+        return f"{where} and T{model['thread2']} V{model['value2']} both own {part.show(element)}"
+    return f"{where}: element {element} = {part.show(element)}"
+
+
+def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
+    """A solver's outcome as evidence; `over` says what it ranges over besides the variables."""
+    return Evidence(
+        Witness.PROOF,
+        STATUS[outcome.status],
+        f"{outcome.method}, {over}" if over else outcome.method,
+        engine=outcome.engine,
+        reason=outcome.reason,
+        seconds=outcome.seconds,
+        artifact=outcome.smt,
+        counterexample=wrong,
+    )

@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A family of atoms before the solver at once: its claims for every value of its parameters, listed or not.
+
+A parameter N whose listed values are multiples of 8 is read as 8n; what is proved for every n >= 1 is handed to each
+instance as shared evidence. Where the argument does not apply, each instance is proved by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import gcd
+
+import proofs
+from layouts import LayoutError
+from layouts.atoms import Atom, Family
+from layouts.atoms.reading import stated
+from layouts.atoms.template import PLACE, fill, tokens
+from layouts.int_tuple import IntTuple, congruent, leaves
+from layouts.text import parse_shape_stride
+from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
+from verify.binding.atom import Part, Subject, prepare
+from verify.binding.coordinates import AXES, Formula, Memory, Registers
+from verify.core.verdict import Evidence, Kind, Status, Witness
+
+STAND_IN = 10**12  # numbers from here on stand for placeholders while a text is read; no layout has so large ones
+BY_DIGITS = {
+    Kind.IN_BOUNDS: "mixed radix",
+    Kind.OWNS: "mixed radix",
+    Kind.RIGHT_INVERSE: "mixed radix, whose digits are the inverse",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Whole:
+    """One operand of a family over the parameters, and as the member has it that has the largest."""
+
+    layout: FamilyLayout
+    extent: tuple[Size, Size]
+    largest: Subject
+    part: Part
+    domain: str  # the values of the parameters, in words
+
+
+def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
+    """What evidence for a family is shared by; None for an operand that is the same in every instance.
+
+    What is proved of a family says nothing of a member whose instruction has another number of values.
+    """
+    family = subject.atom.family if isinstance(subject.atom, Atom) else None
+    text = family.entry.table.get(part.name) if family is not None else None
+    if family is None or not isinstance(text, str) or "{" not in text or not _is_member(subject.mma, part, family):
+        return None
+    if part.layout is None or part.domain != subject.expected(part):
+        return None
+    formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
+    extent, threads = str(_extent(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))
+    return text, extent, threads, tuple(_steps(family).items()), formulas
+
+
+def _is_member(atom: Atom, part: Part, family: Family) -> bool:
+    """Whether an atom still says what its family says of this operand: one that was changed is no instance."""
+    table, params = family.entry.table, atom.params
+    if not {"shape", "thr"} <= table.keys():  # taken from each member's instruction
+        return False
+    extents = table["shape"]
+    shape = tuple(fill(str(extent), params) for extent in extents) if isinstance(extents, list) else ()
+    same_layout = fill(str(table[part.name]), params) == part.text
+    return same_layout and shape == tuple(map(str, atom.shape)) and fill(str(table["thr"]), params) == atom.thr
+
+
+def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
+    """The solver's evidence for all members of the subject's family; None where no argument covers them all."""
+    whole = _whole(subject, part)
+    if whole is None:
+        return None
+    if kind is Kind.EQUALS:
+        return _equals(whole, part, budget, solver)
+    found = digits(whole.layout, total(whole.extent))
+    if found is None or found.copies != subject.multiplicity(part):
+        return None
+    return Evidence(Witness.PROOF, Status.PROVED, f"{BY_DIGITS[kind]}, {whole.domain}")
+
+
+def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
+    """Equality with the formula, which must be one for the whole family."""
+    formula, largest = part.formulas[0], next(iter(whole.part.formulas), None)
+    if largest is None or not _fits(whole, largest):
+        return None
+    if isinstance(formula, Memory) and isinstance(largest, Memory):
+        method = f"strides in order, {whole.domain}"
+        seen_alike = formula.ctas == largest.ctas == 1  # of two CTAs each has its share, in another order
+        return Evidence(Witness.PROOF, Status.PROVED, method) if seen_alike and in_order(whole.layout) else None
+    if not (isinstance(formula, Registers) and isinstance(largest, Registers)) or largest.table.uses:
+        return None
+    thr, rep = whole.largest.thr, whole.largest.rep
+    if len(part.formulas) != 1 or formula.map != largest.map or thr is None or rep is None:
+        return None
+    claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, unlimited(largest).locate)
+    outcome = prove_family_equals(claim, budget, solver)
+    if outcome.status != "unsat":
+        return None
+    method = f"linear integers, {whole.domain}"
+    return Evidence(
+        Witness.PROOF,
+        Status.PROVED,
+        method,
+        engine=outcome.engine,
+        seconds=outcome.seconds,
+        artifact=outcome.smt,
+    )
+
+
+def unlimited(formula: Registers) -> Registers:
+    """The formula for values beyond those of the largest member that is listed: members have any number of them."""
+    fragment = replace(formula.table.fragment, values=STAND_IN)
+    return replace(formula, table=replace(formula.table, fragment=fragment))
+
+
+def _fits(whole: Whole, formula: Formula) -> bool:
+    """Whether there are as many threads and values as the book's, in all members.
+
+    The book holds each element of its tile `copies` times; a layout with as many points over as many threads has as
+    many values.
+    """
+    values, threads = total(s for s, _ in whole.layout.value), total(s for s, _ in whole.layout.thread)
+    points = values * Size(whole.largest.threads * whole.largest.rep_size)
+    return threads == Size(whole.largest.threads) and points == total(whole.extent) * Size(formula.copies)
+
+
+def _whole(subject: Subject, part: Part) -> Whole | None:
+    """An operand over the parameters; None where its text or its tile is not made of products of them."""
+    family = subject.atom.family
+    text = family.entry.table.get(part.name) if family is not None else None
+    if family is None or not isinstance(text, str):
+        return None
+    steps, extent = _steps(family), _extent(family, part)
+    layout = _layout(text, steps)
+    if extent is None or layout is None:
+        return None
+    params = {name: max(v) if name in steps else subject.atom.params[name] for name, v in family.params.items()}
+    largest = stated(family.instance(family.name, params))
+    if not isinstance(largest, Atom):
+        return None
+    prepared = prepare(largest)
+    told = " and ".join(f"{name} > 0" + f" divisible by {step}" * (step > 1) for name, step in steps.items())
+    member = next(p for p in prepared.parts if p.name == part.name)
+    return Whole(layout, extent, prepared, member, f"for every {told}")
+
+
+def _steps(family: Family) -> dict[str, int]:
+    """Each parameter of numbers with the greatest common divisor of its values."""
+    numbers = {name: [v for v in values if isinstance(v, int)] for name, values in family.params.items()}
+    return {name: gcd(*values) for name, values in numbers.items() if values}
+
+
+def _extent(family: Family, part: Part) -> tuple[Size, Size] | None:
+    """The tile of an operand over the parameters."""
+    stated_shape = family.entry.table["shape"]
+    sizes = dict(zip("mnk", stated_shape if isinstance(stated_shape, list) else [], strict=False))
+    x, y = (_size(str(sizes.get(axis, "")), _steps(family)) for axis in AXES[part.name])
+    return None if x is None or y is None else (x, y)
+
+
+def _layout(text: str, steps: Mapping[str, int]) -> FamilyLayout | None:
+    """A layout's text over the parameters, read with a stand-in for each placeholder."""
+    places = list(dict.fromkeys(PLACE.findall(text)))
+    for i, place in enumerate(places):
+        text = text.replace(f"{{{place}}}", str(STAND_IN + i))
+    sizes = {STAND_IN + i: _size(f"{{{place}}}", steps) for i, place in enumerate(places)}
+    try:
+        shape, stride = parse_shape_stride(text)
+    except LayoutError:
+        return None
+    if None in sizes.values() or not congruent(shape, stride):
+        return None
+    if not (isinstance(shape, tuple) and isinstance(stride, tuple) and len(shape) == 2):
+        return None
+    thread, value = (_modes(s, d, sizes) for s, d in zip(shape, stride, strict=True))
+    return FamilyLayout(thread, value)
+
+
+def _modes(shape: IntTuple, stride: IntTuple, sizes: Mapping[int, Size | None]) -> tuple[tuple[Size, Size], ...]:
+    return tuple(
+        (sizes.get(s) or Size(s), sizes.get(d) or Size(d))
+        for s, d in zip(leaves(shape), leaves(stride), strict=True)
+        if s != 1
+    )
+
+
+def _size(text: str, steps: Mapping[str, int]) -> Size | None:
+    """A number, or a placeholder's expression with N read as step * n; None where that is no product."""
+    place = PLACE.fullmatch(text)
+    if place is None:
+        return Size(int(text)) if text.isdigit() else None
+    first, *rest = tokens(place[1])
+    size = _token(first, steps)
+    for operator, token in zip(rest[::2], rest[1::2], strict=True):
+        other = _token(token, steps)
+        if size is None or other is None:
+            return None
+        if operator == "*":
+            size = size * other
+        elif other.names or size.factor % other.factor:
+            return None
+        else:
+            size = Size(size.factor // other.factor, size.names)
+    return size
+
+
+def _token(token: str, steps: Mapping[str, int]) -> Size | None:
+    if token.isdigit():
+        return Size(int(token))
+    return Size(steps[token], (token,)) if token in steps else None

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small repairs of a wrong layout, found by search and checked at every point.
+
+A stride is the layout's value at the unit of its digit, so a formula determines the one stride that could repair a
+mode: the search is linear in the number of modes, and quadratic for swaps.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import combinations
+from math import prod
+
+import numpy as np
+
+from layouts import Layout, coalesce
+from verify.binding.atom import Part, Subject
+from verify.core.digits import halves, modes
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+
+
+def find(subject: Subject, part: Part) -> str:
+    """A repair by one stride or by a swap of two, with how many points it mends; empty where there is none."""
+    layout = part.layout
+    if layout is None or not part.formulas:
+        return ""
+    wanted = wanted_table(subject, part)
+    if wanted is None or wanted.shape != _table(layout).shape:
+        return _isa_layout(wanted)
+    now = int(np.count_nonzero(_table(layout) == wanted))
+    for how, candidate in _candidates(layout, wanted):
+        if np.array_equal(_table(candidate), wanted):
+            return f"{how}: {candidate}      {wanted.size} of {wanted.size} agree (now {now})"
+    return _isa_layout(wanted)
+
+
+def wanted_table(subject: Subject, part: Part) -> Table | None:
+    """What the book says at every (logical thread, value); None where formulas or replicas want different things."""
+    if subject.thr is None or subject.rep is None:
+        return None
+    values = part.formulas[0].values
+    lanes = subject.thr(np.arange(subject.threads)[:, None])
+    wanted = []
+    for formula in part.formulas:
+        for replica in range(subject.rep_size):
+            x, y = formula.locate(lanes + subject.rep(replica), np.arange(values)[None, :])
+            wanted.append(np.broadcast_to(x + part.extent[0] * y, (subject.threads, values)))
+    return wanted[0] if all(np.array_equal(other, wanted[0]) for other in wanted) else None
+
+
+def _table(layout: Layout) -> Table:
+    threads, values = (prod(extent for extent, _ in modes(*half)) for half in halves(layout))
+    table: Table = layout(np.arange(threads)[:, None], np.arange(values)[None, :])
+    return table
+
+
+def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
+    strides = [d for _, d in modes(layout.shape, layout.stride)]
+    for position, unit in enumerate(_units(layout)):
+        value = int(wanted[unit] - wanted[0, 0]) if unit is not None else strides[position]
+        if value != strides[position]:
+            yield "one stride", with_strides(layout, [*strides[:position], value, *strides[position + 1 :]])
+    for i, j in combinations(range(len(strides)), 2):
+        swapped = list(strides)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        yield "two strides swapped", with_strides(layout, swapped)
+
+
+def _units(layout: Layout) -> Iterator[tuple[int, int] | None]:
+    """The (thread, value) at which exactly one digit is one, for each mode; None for a mode of extent one."""
+    for half, mode in enumerate(halves(layout)):
+        index = 1
+        for extent, _ in modes(*mode):
+            yield None if extent == 1 else ((index, 0) if half == 0 else (0, index))
+            index *= extent
+
+
+def with_strides(layout: Layout, strides: list[int]) -> Layout:
+    """The same shape with other strides, given leftmost first.
+
+    >>> str(with_strides(Layout.parse("((4,8),8):((32,1),8)"), [64, 1, 8]))
+    '((4,8),8):((64,1),8)'
+    """
+    supply = iter(strides)
+
+    def fill(shape: object) -> object:
+        return tuple(fill(s) for s in shape) if isinstance(shape, tuple) else next(supply)
+
+    return Layout(layout.shape, fill(layout.shape))  # type: ignore[arg-type]
+
+
+def _isa_layout(wanted: Table | None) -> str:
+    """The layout of the ISA's formula itself, read off at powers of two; empty where it has none."""
+    if wanted is None or not wanted.size or wanted[0, 0] != 0:
+        return ""
+    halves = [_read_off(wanted.shape[0], lambda i: wanted[i, 0]), _read_off(wanted.shape[1], lambda i: wanted[0, i])]
+    if None in halves:
+        return ""
+    thread, value = halves
+    candidate = Layout((thread.shape, value.shape), (thread.stride, value.stride))  # type: ignore[union-attr]
+    return f"the ISA's layout: {candidate}" if np.array_equal(_table(candidate), wanted) else ""
+
+
+def _read_off(extent: int, at: Callable[[int], int]) -> Layout | None:
+    bits = extent.bit_length() - 1
+    if extent != 1 << bits:
+        return None
+    return coalesce(Layout((2,) * bits or 1, tuple(int(at(1 << b)) for b in range(bits)) or 0))

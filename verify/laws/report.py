@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Laws as cases of a report: what each solver said, the model that meets the hypotheses, the mutants that broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from enum import Enum
+
+from proofs.laws import refutations, solve
+from proofs.laws.decide import Judgement, judge_all, shipped
+from proofs.laws.explain import explained
+from proofs.laws.law import ancestors
+from proofs.laws.refutations import Refutation
+from proofs.laws.solve import Model
+from proofs.progress import each
+from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.report import Case, Report
+
+ONE_SOLVER = "cvc5 is not installed: one solver (pip install 'lanecheck[recheck]')"
+STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN}
+
+
+class LawKind(Enum):
+    """The kinds of claim about a law of the algebra, or about code that is held to the laws."""
+
+    HOLDS = "holds"
+    MET = "not vacuous"
+    MUTANTS = "mutants broken"
+    REFUTED = "published claim refuted"
+    PATHS = "every path"
+    LEAST = "least result"
+    SMALL = "small layouts"
+    CLAIM = "published claim"
+    OPEN = "open"
+
+    @property
+    def label(self) -> str:
+        """The kind as reports write it."""
+        return self.value
+
+
+def names(with_open: bool) -> list[str]:
+    """The laws and then the refuted claims; the open statements only on request."""
+    laws = [name for name, law in shipped().items() if with_open or not law.why_open]
+    return [*laws, *refutations.catalogue()]
+
+
+def has_both() -> bool:
+    """Whether both solvers are here."""
+    return solve.has_cvc5()
+
+
+def listing(chosen: Sequence[str]) -> str:
+    """One line for each name."""
+    return "".join(f"{name:<24} {_statement(name)}\n" for name in chosen)
+
+
+def _statement(name: str) -> str:
+    if name in refutations.catalogue():
+        return f"REFUTED claim: {refutations.catalogue()[name].claim}"
+    law = shipped()[name]
+    return f"OPEN: {law.statement}" if law.why_open else law.statement
+
+
+def explain(chosen: Sequence[str]) -> str:
+    """Laws told so that a reader can follow."""
+    parts = [
+        refutations.explained(refutations.catalogue()[name])
+        if name in refutations.catalogue()
+        else explained(shipped()[name], shipped())
+        for name in chosen
+    ]
+    return "\n".join(parts)
+
+
+def judge(
+    chosen: Sequence[str],
+    engines: Sequence[str],
+    seeds: int,
+    jobs: int | None,
+    require: bool = False,
+    quiet: bool = False,
+) -> Report:
+    """The report on the chosen laws and on every law that their proofs rest on."""
+    laws, claims = shipped(), refutations.catalogue()
+    repairs = [law for name in chosen if name in claims for law in claims[name].repaired_by]
+    wanted = {name for name in (*chosen, *repairs) if name in laws}
+    wanted |= {name for law in wanted for name in ancestors(laws[law], laws)}
+    asked = [engine for engine in engines if engine == "z3" or solve.has_cvc5()]
+    ordered = [name for name in laws if name in wanted]
+    judged = judge_all(ordered, asked, seeds, jobs or 0)
+    proved: set[str] = set()
+
+    def case(name: str, _: object) -> Case:
+        if name in claims:
+            return Case(name, (_refuted(claims[name], frozenset(proved)),))
+        made = Case(name, tuple(_verdicts(next(judged), engines, seeds)))
+        proved.update({name} if made.status == "STANDS" else ())
+        return made
+
+    everything = [*ordered, *(name for name in chosen if name in claims)]  # the claims last: laws repair them
+    cases, missing = each(everything, case, "laws", str, quiet)
+    return Report(tuple(cases), frozenset({Witness.PROOF}) if require else frozenset(), missing=missing)
+
+
+def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:
+    law = judged.law
+    if law.why_open:
+        claim = Claim(law.name, "", LawKind.OPEN, law.statement)
+        yield join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "open", reason=law.why_open)])
+        return
+    evidence = [_evidence(judged, engine, seeds) for engine in engines]
+    yield join(Claim(law.name, "", LawKind.HOLDS, law.statement), evidence)
+    yield _met(judged)
+    yield _broken(judged)
+
+
+def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
+    said = judged.status(engine)
+    if not said:
+        return Evidence(Witness.PROOF, Status.UNCHECKED, engine, reason=ONE_SOLVER)
+    steps = f"{len(judged.tried)} obligation{'s' * (len(judged.tried) > 1)}"
+    method = f"{engine}, {steps}" + (f", {seeds} seeds" if seeds > 1 else "")
+    why = [
+        f"{t.name}: {a.reason}" for t in judged.tried for a in t.answers if a.engine == engine and a.status == "unknown"
+    ]
+    return Evidence(
+        Witness.PROOF, STATUS[said], method, engine=solve.version(engine), seconds=judged.seconds(engine),
+        reason="; ".join(why[:1]), counterexample=_counter(judged, said),
+    )  # fmt: skip
+
+
+def _counter(judged: Judgement, said: str) -> Counterexample | None:
+    if said != "sat":
+        return None
+    model = solve.refute(judged.law)
+    return Counterexample({}, model.shown(), reproduced=model.confirmed)
+
+
+def _met(judged: Judgement) -> Verdict:
+    model = judged.example
+    claim = Claim(judged.law.name, "", LawKind.MET, "its hypotheses can be met")
+    status = Status.UNKNOWN
+    if model is not None:
+        status = Status.PROVED if model.confirmed else Status.VACUOUS if model.status == "unsat" else Status.UNKNOWN
+    shown = model.shown() if model else "not tried"
+    reason = "" if status is Status.PROVED else shown
+    return join(claim, [Evidence(Witness.PROOF, status, f"model: {shown}", reason=reason)])
+
+
+def _broken(judged: Judgement) -> Verdict:
+    total = len(judged.mutants)
+    claim = Claim(judged.law.name, "", LawKind.MUTANTS, f"each of its {total} mutants is false")
+    evidence = [_mutant(m) for m in judged.mutants if not m.confirmed]
+    if not evidence:
+        method = f"{total} counterexamples, each replayed in plain Python"
+        evidence = [Evidence(Witness.PROOF, Status.PROVED, method, total)]
+    return join(claim, evidence)
+
+
+def _mutant(model: Model) -> Evidence:
+    if model.status == "unknown":
+        return Evidence(Witness.PROOF, Status.UNKNOWN, model.query.why, reason=f"{model.query.why}: {model.reason}")
+    told = f"still true: {model.query.why}" if model.status == "unsat" else f"{model.query.why}: {model.shown()}"
+    wrong = Counterexample({}, told, reproduced=model.status == "unsat")
+    return Evidence(Witness.PROOF, Status.REFUTED, "mutant", reason=told, counterexample=wrong)
+
+
+def _refuted(refutation: Refutation, proved: frozenset[str]) -> Verdict:
+    claim = Claim(refutation.name, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
+    found = refutations.search(refutation)
+    status = Status.PROVED if found is not None else Status.UNKNOWN
+    reason = found.told if found is not None else "no counterexample within the bounds of the search"
+    evidence = [Evidence(Witness.PROOF, status, f"counterexample: {reason}", reason="" if found else reason)]
+    for name in refutation.repaired_by:
+        status = Status.PROVED if name in proved else Status.UNKNOWN
+        evidence.append(Evidence(Witness.PROOF, status, f"repaired: {refutation.repair} ({name})", shared=name))
+    return join(claim, evidence)

@@ -1,0 +1,153 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Accesses of shared memory as they are judged: which thread asks for which bytes, how widely, and on what."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
+from layouts.banks import LANES, PHASE, Access, Operation
+from layouts.int_tuple import IntTuple
+from verify.movement.register_handover import Table
+
+if TYPE_CHECKING:
+    from proofs.layout.movement import Access as Asked
+
+CAPACITY: Mapping[str, int] = {  # KiB of shared memory that one CTA can have
+    # CUDA C++ Programming Guide, technical specifications per compute capability
+    **dict.fromkeys(("sm_70", "sm_72"), 96),
+    "sm_75": 64,
+    **dict.fromkeys(("sm_80", "sm_87"), 163),
+    **dict.fromkeys(("sm_86", "sm_89", "sm_120", "sm_121"), 99),
+    **dict.fromkeys(("sm_90", "sm_100", "sm_101", "sm_103", "sm_110"), 227),
+}
+ARCH = "sm_90"  # where none is stated
+WIDTHS: Mapping[str, tuple[int, ...]] = {  # how shared memory is accessed -> bits that one access can have
+    "load": tuple(PHASE),
+    "store": tuple(PHASE),
+    "cp.async": (32, 64, 128),
+    "ldmatrix": (128,),
+    "stmatrix": (128,),
+}
+MATRICES = ("ldmatrix", "stmatrix")
+BYTE = 8
+WRITES = ("store", "cp.async", "stmatrix")
+PLAIN = Swizzle(0, 0, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """Accesses to be judged.
+
+    tile     index in the tile -> element of shared memory, a swizzle of it or not
+    threads  (thread, value) -> index in the tile
+    element  bits of an element; width  bits that a thread asks for at once
+    source   index in the tile -> element of global memory that is copied from or to, where it is stated
+    arch     the architecture whose shared memory it is
+    base     byte at which the tile starts, where it is stated
+    """
+
+    name: str
+    tile: Layout | ComposedLayout
+    threads: Layout
+    element: int
+    width: int
+    how: str = "load"
+    replay: str = ""
+    source: Layout | None = None
+    arch: str = ARCH
+    base: int | None = None
+
+    @property
+    def swizzle(self) -> Swizzle:
+        """The swizzle, of elements; of no bits where there is none."""
+        outer = self.tile.layout_a if isinstance(self.tile, ComposedLayout) else None
+        return outer if isinstance(outer, Swizzle) else PLAIN
+
+    @property
+    def plain(self) -> Layout:
+        """The tile before the swizzle."""
+        inner = self.tile.layout_b if isinstance(self.tile, ComposedLayout) else self.tile
+        if not isinstance(inner, Layout):
+            raise LayoutError(f"{self.tile} is no swizzle of a layout")
+        return inner
+
+    @property
+    def vector(self) -> int:
+        """Elements of one access."""
+        return self.width // self.element
+
+    @property
+    def bytes(self) -> Swizzle:
+        """The swizzle, of bytes."""
+        s = self.swizzle
+        return Swizzle(s.bits, s.base + (self.element // BYTE).bit_length() - 1, s.shift)
+
+    @property
+    def capacity(self) -> int:
+        """Bytes of shared memory that there are."""
+        return CAPACITY[self.arch] * 1024
+
+    @property
+    def unit(self) -> int:
+        """Bases are multiples of this many bytes: the swizzle's period, or the width where there is none."""
+        return self.bytes.period if self.swizzle.bits else self.width // BYTE
+
+    def offsets(self) -> Table:
+        """The element of shared memory of each (thread, access, place in the access), from base 0."""
+        threads, values = size(self.threads[0]), size(self.threads[1])
+        index = self.threads(np.arange(threads)[:, None], np.arange(values)[None, :])
+        found: Table = np.asarray(self.swizzle(np.asarray(self.plain(index))))
+        return found.reshape(threads, values // self.vector, self.vector)
+
+    def accesses(self, base: int = 0) -> list[Access]:
+        """Every access of every warp, in bytes from a base on."""
+        first = base + self.offsets()[:, :, 0] * (self.element // BYTE)
+        rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in self._warps)
+        return [Access(tuple(row), self.width, self.operation) for row in rows]
+
+    @property
+    def operation(self) -> Operation:
+        """Who asks, for the banks: a row of a matrix is as a store of its width, whichever way it goes."""
+        return Operation.STORE if self.how in MATRICES else Operation(self.how)
+
+    @property
+    def _warps(self) -> range:
+        return range(0, size(self.threads[0]), LANES)
+
+    def asked(self) -> Asked:
+        """The same as the solver is given it: layouts as they were stated, none computed from another."""
+        from proofs.layout import movement
+
+        bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
+        element, phase = self.element // BYTE, PHASE[self.width]
+        return movement.Access(
+            self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared
+        )
+
+
+def scaled(stride: IntTuple, factor: int) -> IntTuple:
+    """Every stride times a factor."""
+    return tuple(scaled(d, factor) for d in stride) if isinstance(stride, tuple) else stride * factor
+
+
+def in_parts(tile: Layout | ComposedLayout, parts: int) -> Layout | ComposedLayout:
+    """A tile whose elements are split into neighbouring parts, (x, y) becoming (part + parts * x, y).
+
+    >>> print(in_parts(Layout((8, 4), (4, 1)), 2))
+    ((2,8),4):((1,8),2)
+    """
+    if parts == 1:
+        return tile
+    if isinstance(tile, ComposedLayout):
+        outer, inner = tile.layout_a, tile.layout_b
+        if not isinstance(outer, Swizzle) or not isinstance(inner, Layout):
+            raise LayoutError(f"{tile} is no swizzle of a layout")
+        finer = Swizzle(outer.bits, outer.base + parts.bit_length() - 1, outer.shift)
+        return ComposedLayout(finer, 0, in_parts(inner, parts))
+    x, y = tile
+    return Layout(((parts, x.shape), y.shape), ((1, scaled(x.stride, parts)), scaled(y.stride, parts)))

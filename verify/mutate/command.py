@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.mutate`: the campaign that shows the witnesses refuting wrong atoms."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify.atom import selection
+from verify.cli import arguments, ending, output
+from verify.core.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from verify.mutate.score import Score
+
+DESCRIPTION = """Mutate every distinct operand layout of the registry, copies included and families sampled (each stride
+doubled, halved, incremented, each pair swapped, each mode dropped) and count how many mutants each witness refutes;
+then relabel an axis in both operands that hold it, which every product survives and only the book refutes."""
+EXAMPLE = "SM80_16x8x16_F32F16F16F32_TN"
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the campaign; returns 0 when every mutant that is another function is refuted, 4 if a witness was silent."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    parser = arguments.parser("python -m verify.mutate", DESCRIPTION, EXAMPLE, formats=("text", "json"))
+    parser.add_argument("names", nargs="*", metavar="NAME", help="atoms to mutate (default: all registered)")
+    options = parser.parse_args(argv)
+    from layouts.atoms import registry
+    from verify.mutate.score import campaign
+
+    pool = registry()
+    names = selection.chosen(options.names, None, pool)
+    score = campaign([pool[name] for name in names], options.quiet)
+    if not (score.mutants or score.missing):
+        raise UsageError(f"nothing to mutate: the book holds none of {', '.join(names)}")
+    as_json = options.format == "json"
+    text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options)
+    output.write(text, options.output)
+    if score.missing:
+        return Exit.INTERRUPTED
+    if score.survived:
+        return Exit.REFUTED
+    return Exit.UNKNOWN if score.silent and not options.allow_unchecked else Exit.STANDS
+
+
+def _text(score: Score, options: argparse.Namespace) -> str:
+    """The last line when quiet; every survivor when verbose, else the first twenty and how many more there are."""
+    if options.quiet:
+        return f"{score.lines()[-1]}\n"
+    shown = score.survivors if options.verbose else score.survivors[:20]
+    more = len(score.survivors) - len(shown)
+    lines = [*shown, *[f"and {more} more (-v shows all)"][: more > 0], *score.lines()]
+    return output.fitted("\n".join(lines), options.output)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

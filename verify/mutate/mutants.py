@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong twins of right atoms, to show that the witnesses can say no.
+
+A one-operand mutant changes one stride, swaps two, or drops a mode. A joint mutant relabels one axis in both operands
+that hold it: every product stays right, so only the book can refute it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+from layouts import Layout, LayoutError, composition
+from layouts.atoms import AnyAtom, Atom, CopyAtom
+from verify.atom.checker import prepared
+from verify.atom.copies import SIDES
+from verify.binding.atom import Part
+from verify.binding.coordinates import AXES
+from verify.core.digits import modes, walks
+from verify.evidence.gpu import HOLDERS
+from verify.evidence.repair import with_strides
+
+
+@dataclass(frozen=True, slots=True)
+class Mutant:
+    """An atom with something wrong in it: `what` was done to which `parts` of which atom."""
+
+    origin: str
+    parts: tuple[str, ...]
+    what: str
+    atom: AnyAtom
+
+
+def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
+    """Every distinct operand layout of some atoms with its formula, each with the first atom that has it.
+
+    Only operands that the book knows take part, of atoms whose layouts are well formed: a mutant must start from a
+    right twin.
+    """
+    found: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
+    for atom in atoms:
+        subject = prepared(atom)
+        if atom.known_defect or subject.by is None or any(p.layout is None for p in subject.parts):
+            continue
+        for part in subject.parts:
+            if part.formulas:
+                # What a copy reads and what it writes are two claims.
+                side = part.name if isinstance(atom, CopyAtom) else ""
+                found.setdefault((part.text, part.extent, atom.thr, part.said, side), (atom, part.name))
+    return list(found.values())
+
+
+def mutants(atom: AnyAtom, operand: str) -> Iterator[Mutant]:
+    """Every one-operand mutant of one operand of an atom.
+
+    Either side of a copy tells what the other has to say, so that both are wrong where one is.
+    """
+    layout = Layout.parse(atom.operands[operand])
+    parts = SIDES if isinstance(atom, CopyAtom) else (operand,)
+    for what, changed in changes(layout):
+        yield Mutant(atom.name, parts, what, with_operands(atom, {operand: changed}))
+
+
+def changes(layout: Layout) -> Iterator[tuple[str, Layout]]:
+    """Each stride doubled, halved and incremented, each pair of strides swapped, each mode dropped.
+
+    >>> [what for what, _ in changes(Layout.parse("(4,2):(2,1)"))][:3]
+    ['stride 2 (mode 0) doubled', 'stride 2 (mode 0) halved', 'stride 2 (mode 0) incremented']
+    """
+    strides = [d for _, d in modes(layout.shape, layout.stride)]
+    for i, d in enumerate(strides):
+        for verb, value in (("doubled", 2 * d), ("halved", d // 2), ("incremented", d + 1)):
+            yield f"stride {d} (mode {i}) {verb}", with_strides(layout, [*strides[:i], value, *strides[i + 1 :]])
+    for i, j in combinations(range(len(strides)), 2):
+        swapped = list(strides)
+        swapped[i], swapped[j] = swapped[j], swapped[i]
+        yield f"strides {strides[i]} and {strides[j]} swapped (modes {i}, {j})", with_strides(layout, swapped)
+    for i in range(len(strides)):
+        yield f"mode {i} dropped", _without(layout, i)
+
+
+def _without(layout: Layout, position: int) -> Layout:
+    """The layout with one leaf mode made trivial, which drops it and keeps the rank."""
+    counter = iter(range(len(list(modes(layout.shape, layout.stride)))))
+
+    def strip(shape: object, stride: object) -> tuple[object, object]:
+        if isinstance(shape, tuple) and isinstance(stride, tuple):
+            pairs = [strip(s, d) for s, d in zip(shape, stride, strict=True)]
+            return tuple(s for s, _ in pairs), tuple(d for _, d in pairs)
+        return (1, 0) if next(counter) == position else (shape, stride)
+
+    return Layout(*strip(layout.shape, layout.stride))  # type: ignore[arg-type]
+
+
+def with_operands(atom: AnyAtom, changed: dict[str, Layout]) -> AnyAtom:
+    """The atom with some operands' layouts exchanged."""
+    operands = dict(atom.operands) | {name: str(layout) for name, layout in changed.items()}
+    return replace(atom, operands=operands)
+
+
+def joint_mutants(atom: Atom) -> Iterator[Mutant]:
+    """One permutation of m in A and C, of n in B and C, of k in A and B, written as layouts.
+
+    The permutation of an axis of extent E = 2h is p(x) = (x mod h)*2 + x div h, the layout (h,2):(2,1).
+    """
+    extents = dict(zip("mnk", atom.shape, strict=True))
+    for axis, operands in HOLDERS.items():
+        if extents[axis] < 4 or extents[axis] % 2:
+            continue
+        changed = {name: relabelled(atom, name, axis, extents) for name in operands}
+        right = {name: layout for name, layout in changed.items() if layout is not None}
+        if len(right) == len(operands):
+            yield Mutant(atom.name, operands, f"one permutation of {axis}", with_operands(atom, right))
+
+
+def relabelled(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> Layout | None:
+    """An operand's layout with one axis permuted, or None where no layout expresses it."""
+    x, y = AXES[operand]
+    half = extents[axis] // 2
+    first = ((half, 2), (2, 1)) if axis == x else (extents[x], 1)
+    second = ((half, 2), (2 * extents[x], extents[x])) if axis == y else (extents[y], extents[x])
+    permutation = Layout((first[0], second[0]), (first[1], second[1]))
+    try:
+        return composition(permutation, Layout.parse(atom.operands[operand]))
+    except LayoutError:
+        return None
+
+
+def same_function(part: Part, mutant: Part) -> bool:
+    """Whether a mutant is the layout it was made from: both walked in plain integers over the same domain."""
+    if part.layout is None or mutant.layout is None:
+        return False
+    return walks(part.layout) == walks(mutant.layout)

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a tiling amounts to, in front of its verdicts: threads, registers, instructions, and how often all is held."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verify.core.verdict import Kind
+from verify.report import Case, Report
+from verify.tiling.bind import TilingKind
+
+SHOWN = (TilingKind.THREADS, TilingKind.PARTITION, TilingKind.REGISTERS, TilingKind.CALLS, Kind.PRODUCT)
+FEW = 8
+
+
+def render(report: Report, judged: str) -> str:
+    """The numbers of each tiling, unless there are many, then the report on them."""
+    if len(report.cases) > FEW:
+        return judged
+    numbers = "".join(f"{line}\n" for case in report.cases for line in _numbers(case))
+    return numbers + judged
+
+
+def _numbers(case: Case) -> Iterator[str]:
+    yield case.name
+    for verdict in case.verdicts:
+        if verdict.claim.kind in SHOWN and verdict.status.stands:
+            yield f"  {verdict.claim.text}"

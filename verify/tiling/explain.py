@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The five steps from an operand's layout to one thread's part of it, each with its layout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+
+from layouts import Layout
+from layouts.atoms import AnyAtom
+from layouts.tensor import Tensor
+from layouts.tiled import derive
+from verify.core.errors import UsageError
+from verify.core.wording import describe
+from verify.tiling.bind import Dealt, IllFormed, OutOfTile, Tiling, find, prepare
+from verify.tiling.spec import Stated
+
+
+def explained(stated: Stated, pool: Mapping[str, AnyAtom], thread: int = 0) -> str:
+    """The derivation of a tiling, operand by operand, ending at a thread.
+
+    Raises UsageError where what is stated cannot be a tiling, and for a thread that it does not have.
+    """
+    return "".join(f"{line}\n" for line in _tiling(stated, pool, thread))
+
+
+def _tiling(stated: Stated, pool: Mapping[str, AnyAtom], thread: int) -> Iterator[str]:
+    try:
+        tiling = prepare(stated, find(stated, pool))
+    except IllFormed as error:
+        raise UsageError(f"{stated.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+    except OutOfTile as error:
+        raise UsageError(f"{stated.name}: {error}") from error
+    if thread >= tiling.mma.size:
+        raise UsageError(f"--thread {thread}: {stated.name} has the threads 0 .. {tiling.mma.size - 1}")
+    atoms, shape = ("x".join(map(str, extents)) for extents in (tiling.atoms, tiling.mma.atom.shape))
+    threads = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
+    yield f"{stated.name}: {atoms} atom{'s' * (atoms != '1x1x1')} of {shape}, {threads}"
+    yield f"  threads (v, m, n, k) -> {tiling.mma.thr_layout_vmnk}"
+    for dealt in tiling.dealt:
+        if dealt.name == dealt.like:
+            yield from _steps(tiling, dealt, thread)
+
+
+def _steps(tiling: Tiling, dealt: Dealt, thread: int) -> Iterator[str]:
+    """An operand's steps, from row-major memory, and the elements that they end at."""
+    rows, columns = dealt.extent(tiling.tile)
+    memory = Layout((rows, columns), (columns, 1))
+    yield f"  {dealt.name} {rows}x{columns} ({','.join(dealt.part.axes)}), row-major"
+    for number, step in enumerate(derive(tiling.mma, dealt.name, memory, thread)):
+        yield f"    {number or ' '} {step.name} {step.text}: {step.profile}"
+        yield f"        {step.layout}"
+    part = dealt.partition(thread, Tensor(None, memory))
+    points = [divmod(int(at), columns) for at in part.offset + part.layout(np.arange(part.size))]
+    where = describe(points, dealt.extent(tiling.tile), dealt.part.axes)
+    yield f"    {part.size} element{'s' * (part.size > 1)}: {where}"

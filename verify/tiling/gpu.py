@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The third witness of a tiling: recorded runs of kernels that multiplied through the same partitions on a GPU."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from gpu_checks.tilings import Product, TilingRun
+from layouts import Layout
+from layouts.tensor import Tensor
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.tiling import gemm
+from verify.tiling.bind import Dealt, Tiling
+
+FMA = "fma.rn."  # how recordings name multiply-adds that are no matrix instruction
+
+
+def recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
+    """What a recorded run of the same tiled MMA saw, on the tile that was run then."""
+    for run in runs:
+        if _same(tiling, run.tiling.product):
+            return _told(run)
+    reason = f"no run of this tiled MMA is recorded, {len(runs)} of others are"
+    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=reason)
+
+
+def _told(run: TilingRun) -> Evidence:
+    device, tile = run.device, "x".join(map(str, run.tiling.product.tile))
+    method = f"recording of {device.gpu}, {device.sm}, driver {device.driver}, tile {tile}"
+    if not run.equal:
+        wrong = Counterexample({}, f"{run.mismatches} of {run.elements} elements differ from numpy's")
+        return Evidence(Witness.SILICON, Status.REFUTED, method, run.elements, counterexample=wrong)
+    if not run.powered:
+        reason = "the recorded run has no controls that a wrong stride would fail"
+        return Evidence(Witness.SILICON, Status.UNCHECKED, method, run.elements, reason=reason)
+    return Evidence(Witness.SILICON, Status.AGREES, method, run.elements)
+
+
+def _same(tiling: Tiling, product: Product) -> bool:
+    """Whether a run multiplied through the partitions of this tiled MMA, compared at every thread and value."""
+    atom = tiling.subject.mma
+    named = {view.by.signature.mnemonic for view in tiling.subject.views if view.by is not None}
+    named |= {f"{FMA}{atom.types.get('A', '')}"} if not atom.ptx and atom.shape == (1, 1, 1) else set()
+    apart = any(extent % unit for extent, unit in zip(product.tile, tiling.mma.shape_mnk, strict=True))
+    if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or apart:
+        return False
+    there = replace(tiling, tile=product.tile)
+    return all(_alike(there, dealt, product) for dealt in tiling.dealt)
+
+
+def _alike(tiling: Tiling, dealt: Dealt, product: Product) -> bool:
+    if dealt.name not in ("A", "B", "C"):
+        return False
+    mine = gemm.partitions(tiling, dealt, Tensor(None, Layout(dealt.extent(tiling.tile))))
+    theirs = {"A": product.A, "B": product.B, "C": product.C}[dealt.name]
+    threads, values = theirs.modes[0].size, theirs.size // theirs.modes[0].size
+    if values != mine.shape[1] or threads <= max(gemm.threads(tiling)):
+        return False
+    numbers = np.array(gemm.threads(tiling))[:, None]
+    return bool(np.array_equal(mine, theirs(numbers + threads * np.arange(values))))

@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a tiling says of its atom's instructions: it multiplies by the first one's formulas, in the atom's types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from verify.atom.checker import unsaid
+from verify.atom.mnemonic import type_faults
+from verify.binding.atom import Part, Subject, spoken
+from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.tiling.bind import Tiling, TilingKind
+
+
+def judge(tiling: Tiling) -> list[Verdict]:
+    """One claim, REFUTED where an instruction has other types than the atom; UNCHECKED with every reason why one may
+    multiply otherwise; none where none may.
+
+    Whether the layouts are those of the instruction is for `verify.atom` to decide. A tiling of an atom that nobody
+    compared, or that differs in size, is no more than a tiling of the layouts as they stand. An atom that issues no
+    instruction multiplies so.
+    """
+    subject = tiling.subject
+    claim = Claim(tiling.name, "", TilingKind.INSTRUCTION, "every instruction of the atom multiplies so")
+    wrong = list(dict.fromkeys(_other_types(subject)))
+    if wrong:
+        found = Counterexample({}, wrong[0], damage=tuple(wrong[1:]))
+        return [join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=found)])]
+    reasons = list(dict.fromkeys(open_questions(subject))) if subject.mma.ptx != () else []
+    heard = [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason) for reason in reasons]
+    return [join(claim, heard)] if heard else []
+
+
+def _other_types(subject: Subject) -> Iterator[str]:
+    """How the types of each instruction differ from the atom's, in which the tiling counts and multiplies."""
+    for view in subject.views:
+        if view.by is not None:
+            yield from (f"by {spoken(view.by)}: {fault}" for fault in type_faults(view))
+
+
+def open_questions(subject: Subject) -> Iterator[str]:
+    """Why each instruction that the product does not go by may multiply otherwise."""
+    if subject.by is None:
+        yield subject.no_book
+        return
+    yield from subject.uncompared
+    for operand in subject.unsaid:
+        yield unsaid(subject, operand)
+    for view in subject.views:
+        yield from filter(None, (view.shape_fault, view.thr_fault))
+        for part, first in zip(view.parts, subject.parts, strict=True):
+            if why := part.silence or misfit(view, part):
+                yield why
+            elif part.said != first.said:
+                one, other = spoken(view.instruction), spoken(subject.instruction)
+                yield f"{part.name} of {one} is not dealt out as {other} has it"
+
+
+def misfit(view: Subject, part: Part) -> str:
+    """How an operand differs in size from its instruction's; empty where it does not."""
+    if not part.formulas or view.thr is None or part.domain == (wanted := view.expected(part)):
+        return ""
+    sizes = (f"{threads} threads x {values} values" for threads, values in (wanted, part.domain))
+    return "{} of {} is {}, the atom's {}".format(part.name, spoken(view.instruction), *sizes)

@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Tilings as their users state them: on the command line, or as tables of a TOML file.
+
+A file holds one table per tiling, parsed and never executed:
+
+["my_tiling"]
+atom         = "SM80_16x8x16_F32F16F16F32_TN"
+atoms_layout = "2,2,1"                      # or "(2,2,1):(1,2,4)", or [2, 2, 1]; what is left out is one atom
+permutation  = "_,(8,2,2):(1,16,8),_"       # or a list; a number enlarges, a layout also reorders, _ or absent keeps
+tile         = "128,128,32"                 # of the CTA; absent: what one tiled MMA covers
+C            = "((4,8),…):(…)"              # a (thread, value) layout that your code uses; also A and B
+smem         = { A = "Sw<3,3,3> o (8,64):(64,1)" }   # the swizzle atom that A's shared memory repeats; also B
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, append, composition, leaves, size
+from layouts.atoms.atom import raised
+from layouts.atoms.entry import Entry, kind, numbers
+from layouts.atoms.tables import Found, tables
+from verify.core.files import opened
+
+Tiler: TypeAlias = "int | Layout | None"
+Smem: TypeAlias = "Layout | ComposedLayout"
+Item: TypeAlias = "str | int"
+Permutation: TypeAlias = "tuple[Tiler, Tiler, Tiler]"
+T = TypeVar("T")
+
+OPERANDS = ("A", "B", "C")
+AXES = ("M", "N", "K")
+KEYS = ("atoms_layout", "permutation", "tile", *OPERANDS, "smem")
+LARGEST = 1 << 16  # the extent of a tile, or the count of atoms, along one axis
+SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
+POINTS = 1 << 20  # of a layout that is stated
+ONE_ATOM = Layout((1, 1, 1))
+AS_IT_IS: Permutation = (None, None, None)
+
+
+class StatementError(ValueError):
+    """A part of a statement that cannot be read; one line that restates it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """A tiling as stated; `tile` is None where it is what one tiled MMA covers."""
+
+    name: str
+    atom: str
+    atoms_layout: Layout = ONE_ATOM
+    permutation: Permutation = AS_IT_IS
+    tile: tuple[int, int, int] | None = None
+    claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
+    smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
+    file: str = ""
+    atoms: tuple[str, ...] = ()  # files in which the atom is sought first
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many atoms stand along M, N, K."""
+        m, n, k = (size(mode) for mode in self.atoms_layout)
+        return m, n, k
+
+    def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What one tiled MMA of atoms of a shape covers: the positions of a permutation, or what the atoms take."""
+        tilers = zip(self.permutation, shape, self.counts, strict=True)
+        m, n, k = (size(tiler) if isinstance(tiler, Layout) else tiler or each * count for tiler, each, count in tilers)
+        return m, n, k
+
+
+def load(path: Path) -> list[Stated]:
+    """The tilings of a file, in its order.
+
+    Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
+    unreadable.
+    """
+    found = read(path)
+    if found.errors:
+        raise raised(found.errors)
+    return list(found.items)
+
+
+def read(path: Path) -> Found[Stated]:
+    """The tilings of a file that can be read, and what is wrong with the others; raises as `load` does."""
+    return tables(opened(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_table(entry)])
+
+
+def _table(entry: Entry) -> Stated:
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(entry.table, "", ("atom",), KEYS))
+
+        def stated(key: str, reader: Callable[[object], T], default: T) -> T:
+            return each(lambda: _read(entry, key, reader, entry.table[key])) if key in entry.table else default
+
+        smem = each(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
+        found = Stated(
+            entry.name,
+            each(lambda: entry.text(entry.value("atom"), "atom")),
+            stated("atoms_layout", atoms_layout, ONE_ATOM),
+            stated("permutation", permutation, AS_IT_IS),
+            stated("tile", tile, None),
+            {operand: each(partial(entry.layout, operand)) for operand in OPERANDS if operand in entry.table},
+            {
+                operand: each(partial(_read, entry, f"smem.{operand}", swizzle_atom, text))
+                for operand, text in smem.items()
+            },
+            entry.file,
+        )
+    return found
+
+
+def _read(entry: Entry, key: str, reader: Callable[[object], T], value: object) -> T:
+    try:
+        return reader(value)
+    except StatementError as error:
+        entry.fail(key, str(error), error)
+
+
+def items(stated: object) -> list[Item]:
+    """A list, or a text cut at the commas that no parenthesis holds; numbers may be joined by x.
+
+    >>> items("_,(8,2,2):(1,16,8),32"), items("2x2x1")
+    (['_', '(8,2,2):(1,16,8)', '32'], [2, 2, 1])
+
+    Raises StatementError for anything else.
+    """
+    if isinstance(stated, list) and all(type(item) in (int, str) for item in stated):
+        return stated
+    if not isinstance(stated, str):
+        raise StatementError(f"expected a text or a list of numbers and texts, found {kind(stated)}")
+    counted = numbers(stated)
+    if counted is not None:
+        return [*counted]
+    found, level = [""], 0
+    for letter in stated:
+        level += {"(": 1, ")": -1}.get(letter, 0)
+        if letter == "," and level == 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [item.strip() for item in found]
+
+
+def _three(stated: object, what: str, padding: Item = "") -> list[Item]:
+    """What is stated for M, N and K; where there is a padding, for those axes that are left out."""
+    found = items(stated)
+    if len(found) > 3 or (len(found) < 3 and not padding):
+        most = "at most " if padding else ""
+        raise StatementError(f"{shown(stated)}: {most}{what} for M, N, K are wanted, here are {len(found)}")
+    return found + [padding] * (3 - len(found))
+
+
+def shown(stated: object) -> str:
+    """A statement as its user wrote it."""
+    return f"'{stated}'" if isinstance(stated, str) else str(stated)
+
+
+def _number(item: Item, stated: object) -> int:
+    text = str(item)
+    value = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+    if not 1 <= value <= LARGEST:
+        raise StatementError(f"{shown(stated)}: {text!r} is no number from 1 to {LARGEST}")
+    return value
+
+
+def _layout(text: str) -> Layout:
+    if len(text) > 4096:
+        raise StatementError(f"a layout of {len(text)} letters is too long")
+    try:
+        layout = Layout.parse(text)
+    except LayoutError as error:
+        raise StatementError(str(error)) from error
+    if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
+        raise StatementError(f"{text} has more than {POINTS} points, or a stride above that")
+    return layout
+
+
+def atoms_layout(stated: object) -> Layout:
+    """How many atoms stand along M, N, K, and in which order their threads are numbered.
+
+    >>> print(atoms_layout("2,2"), atoms_layout("(2,2,1):(2,1,0)"))
+    (2,2,1):(1,2,0) (2,2,1):(2,1,0)
+
+    One atom along the axes that are left out, as in CuTe. Raises StatementError.
+    """
+    if not isinstance(stated, str) or ":" not in stated:
+        counts = _three(stated, "three counts", 1)
+        return Layout(tuple(_number(count, stated) for count in counts))
+    layout = _layout(stated)
+    if len(layout) > 3:
+        raise StatementError(f"{stated} has rank {len(layout)}: modes for M, N, K are wanted")
+    return append(layout, up_to_rank=3)
+
+
+def permutation(stated: object) -> Permutation:
+    """For each of M, N, K: None to keep the atoms' own order, an extent, or a layout of positions.
+
+    >>> print(*permutation("_,(8,2,2):(1,16,8),32"), *permutation("32"))
+    None (8,2,2):(1,16,8) 32 32 None None
+
+    Axes that are left out are kept, as in CuTe. Raises StatementError.
+    """
+    m, n, k = (_tiler(item, stated) for item in _three(stated, "three extents or layouts", "_"))
+    return m, n, k
+
+
+def _tiler(item: Item, stated: object) -> Tiler:
+    if item == "_":
+        return None
+    return _layout(str(item)) if ":" in str(item) else _number(item, stated)
+
+
+def tile(stated: object) -> tuple[int, int, int]:
+    """The CTA's tile.
+
+    >>> tile("128,128,32")
+    (128, 128, 32)
+
+    Raises StatementError.
+    """
+    m, n, k = (_number(item, stated) for item in _three(stated, "three extents"))
+    return m, n, k
+
+
+def swizzle_atom(stated: object) -> Smem:
+    """A layout, or a swizzle of one.
+
+    >>> print(swizzle_atom("Sw<3,3,3> o (8,64):(64,1)"))
+    Sw<3,3,3> o 0 o (8,64):(64,1)
+
+    Raises StatementError.
+    """
+    if not isinstance(stated, str):
+        raise StatementError(f"expected a layout as text, found {kind(stated)}")
+    found = SWIZZLED.fullmatch(stated.strip())
+    layout = _layout(found[4] if found else stated)
+    if len(layout) != 2:
+        raise StatementError(f"{stated} has rank {len(layout)}: modes for rows and columns are wanted")
+    try:
+        return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
+    except LayoutError as error:
+        raise StatementError(str(error)) from error
+
+
+def text(stated: Stated) -> Sequence[str]:
+    """The arguments that state it on the command line."""
+    words = [word for file in stated.atoms for word in ("--atoms", file)]
+    if stated.file:
+        return [stated.file, "--only", stated.name, *words]
+    words += ["--atom", stated.atom]
+    atoms = stated.atoms_layout
+    if atoms != ONE_ATOM:
+        counts = tuple(size(mode) for mode in atoms)
+        words += ["--atoms-layout", ",".join(map(str, counts)) if atoms == Layout(counts) else str(atoms)]
+    if any(tiler is not None for tiler in stated.permutation):
+        words += ["--permutation", ",".join("_" if t is None else str(t) for t in stated.permutation)]
+    if stated.tile is not None:
+        words += ["--tile", ",".join(map(str, stated.tile))]
+    return [*words, *(word for x, s in stated.smem.items() for word in (f"--smem-{x.lower()}", str(s)))]
