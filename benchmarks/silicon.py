@@ -17,7 +17,7 @@ ROUNDS = 3
 
 
 def figures() -> list[Figure]:
-    found = gpu_checks.device.cuda()
+    found = gpu_checks.device_info()
     if isinstance(found, gpu_checks.Unavailable):
         print(f"silicon: {found.reason}", file=sys.stderr)
         return []

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The witness of silicon: probes that run an instruction and record what each lane held.
 
-`device()` says which GPU there is. `relation(signature)` records which elements of A, B and D meet and
+`device_info()` says which GPU there is. `relation(signature)` records which elements of A, B and D meet and
 `move(signature)` where a matrix move takes each byte;
 `multiply(signature, maps)` multiplies random matrices through claimed maps; `recordings()` is what earlier
 runs saw. Where there is no answer the result is `Unavailable` with its reason, never a pass.
@@ -17,7 +17,7 @@ if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 
-from gpu_checks.device.cuda import device
+from gpu_checks.device.cuda import device_info
 from gpu_checks.model import Anchor, Controls, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
 from gpu_checks.recordings_io.lines import RecordingError
 from gpu_checks.recordings_io.reader import Recordings, recordings
@@ -38,7 +38,7 @@ __all__ = [
     "RecordingError",
     "Recordings",
     "Unavailable",
-    "device",
+    "device_info",
     "move",
     "multiply",
     "recordings",

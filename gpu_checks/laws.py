@@ -19,7 +19,7 @@ from typing import Any
 
 from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
-from gpu_checks.device.cuda import array_module, device
+from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.progress import Progress, each
 from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
@@ -210,7 +210,7 @@ def _run(options: argparse.Namespace) -> int:
         raise ValueError(f"no law is named {unknown[0]!r}; one of {', '.join(LAWS)}")
     if options.cases is not None and options.cases < 1:
         raise ValueError(f"--cases {options.cases}: at least 1")
-    found = None if options.cpu else device()
+    found = None if options.cpu else device_info()
     if isinstance(found, Unavailable):
         raise ValueError(f"{found.reason}; --cpu uses numpy")
     xp = array_module(on_gpu=not options.cpu)

@@ -14,11 +14,11 @@ import numpy.typing as npt
 from gpu_checks.device.sass import is_emulated
 from gpu_checks.inference import sparse, warpgroup
 from gpu_checks.inference.absolute import Landmarks, anchors
+from gpu_checks.inference.copies import observe
 from gpu_checks.inference.pair_relation import classes, digest
 from gpu_checks.inference.product import deal, multiply, wrong
 from gpu_checks.inference.queries import follow
 from gpu_checks.kernels.assembly import is_warpgroup
-from gpu_checks.kernels.copies import observe
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of

@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 
 if TYPE_CHECKING:
-    from isa_tables.book import Instruction, Operand, instruction
     from isa_tables.formula import where
+    from isa_tables.instructions import Instruction, Operand, instruction
     from isa_tables.signature import Fragment, Signature, families, mnemonics, runs_on
 
 __all__ = [
@@ -37,7 +37,7 @@ __all__ = [
 
 _HOME = {
     "where": "isa_tables.formula",
-    **dict.fromkeys(("Instruction", "Operand", "instruction"), "isa_tables.book"),
+    **dict.fromkeys(("Instruction", "Operand", "instruction"), "isa_tables.instructions"),
     **dict.fromkeys(("Fragment", "Signature", "families", "mnemonics", "runs_on"), "isa_tables.signature"),
 }
 

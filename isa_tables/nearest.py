@@ -4,34 +4,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
-from pathlib import Path
 
 from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
 from isa_tables.mnemonic import Said, said
-from isa_tables.signature import families, in_part, mnemonics, offered, unoffered
 from isa_tables.tables import Variant, Word
 
 _LONG = 5  # numbers with one step, to be told by their ends
 
 
-def not_found(mnemonic: str, key: Said, folder: Path) -> IsaError:
-    """NotInIsa for a family that the tables hold whole, else UnknownInstruction; both name what is nearest."""
-    asked, held = f"{mnemonic[:200]!r}", families(folder)
-    known = key.family in held
-    family = key.family if known else next(iter(get_close_matches(key.family, held, 1, 0.0)), "*")
-    near = ", ".join(_nearest(asked, key, mnemonics(family, folder))) or "none is near"
-    if known and family not in in_part(folder):
+def not_found(
+    mnemonic: str,
+    key: Said,
+    families: Sequence[str],
+    incomplete: Collection[str],
+    mnemonics: Callable[[str], Sequence[str]],
+) -> IsaError:
+    """NotInIsa for a family that the tables hold whole, else UnknownInstruction; both name what is nearest.
+
+    `incomplete` are the families of which the ISA has more than the tables; `mnemonics` gives those of a family.
+    """
+    asked = f"{mnemonic[:200]!r}"
+    known = key.family in families
+    family = key.family if known else next(iter(get_close_matches(key.family, families, 1, 0.0)), "*")
+    near = ", ".join(_nearest(asked, key, mnemonics(family))) or "none is near"
+    if known and family not in incomplete:
         return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
     stands = "is in the tables in part" if known else "is not in the tables"
     return UnknownInstruction(f"{asked}: {key.family} {stands}; nearest: {near}")
 
 
-def not_selected(variants: Sequence[Variant], select: Mapping[str, Word]) -> NotInIsa:
-    """NotInIsa for a selection outside the lists of an instruction, which are complete, with the nearest inside."""
+def not_selected(
+    variants: Sequence[Variant], select: Mapping[str, Word], offered: Callable[[Variant, str], Sequence[Word]]
+) -> NotInIsa:
+    """NotInIsa for a selection outside the lists of an instruction, which are complete, with the nearest inside.
+
+    `offered` gives the words that a variant has by a name.
+    """
     asked = ", ".join(f"{name} = {word!r}" for name, word in select.items())
-    wrong = {variant: unoffered(variant, select) for variant in variants}
+    wrong = {v: [name for name, word in select.items() if word not in offered(v, name)] for v in variants}
     fewest = min(map(len, wrong.values()))
     near: dict[str, set[Word]] = {}
     for variant, names in wrong.items():

@@ -5,12 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from isa_tables.formula import Formula
-
-if TYPE_CHECKING:
-    from isa_tables.book import Operand
 
 _TOKEN = re.compile(r"%laneid|[A-Za-z_]\w*|\d\w*|//|<<|>>|[<>=!]=|\S")
 _LATEX: Mapping[str, str] = {
@@ -34,6 +31,55 @@ _LATEX: Mapping[str, str] = {
     "i": "i",
     "%laneid": r"\mathtt{\%laneid}",
 }
+
+
+class Operand(Protocol):
+    """What is read of an operand to show it: `instructions.Operand` says what each field means."""
+
+    @property
+    def unspecified(self) -> bool:
+        """Whether the ISA leaves open where the elements are."""
+        ...
+
+    @property
+    def untold(self) -> str:
+        """Why its elements have no formula, or nothing."""
+        ...
+
+    @property
+    def space(self) -> str:
+        """reg, smem or tmem."""
+        ...
+
+    @property
+    def layouts(self) -> object:
+        """The address maps of an operand in shared memory."""
+        ...
+
+    @property
+    def majors(self) -> tuple[str, ...]:
+        """The majors that it may have there."""
+        ...
+
+    @property
+    def placed(self) -> bool:
+        """Whether its elements are placed in memory and no lane holds them."""
+        ...
+
+    @property
+    def values(self) -> int:
+        """How many elements a lane holds."""
+        ...
+
+    @property
+    def let(self) -> Mapping[str, Formula]:
+        """Named parts of the formulas."""
+        ...
+
+    @property
+    def maps(self) -> Mapping[str, Formula]:
+        """The formula of each coordinate."""
+        ...
 
 
 def text(operand: Operand) -> str:

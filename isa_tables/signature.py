@@ -36,7 +36,6 @@ __all__ = [
     "runs_on",
     "signature",
     "signature_of",
-    "unoffered",
 ]
 
 NOTHING: Mapping[str, str | int] = MappingProxyType({})
@@ -220,23 +219,18 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
     if not found:
         from isa_tables.nearest import not_found
 
-        raise not_found(mnemonic, key, folder)
+        raise not_found(mnemonic, key, families(folder), in_part(folder), lambda name: mnemonics(name, folder))
     if len(found) > 1:
         raise TableError(found[1][0].table.file, "mnemonic", f"{mnemonic} is also in {found[0][0].table.file}")
     for variant in found[0]:
-        if not unoffered(variant, select):
+        if all(word in offered(variant, name) for name, word in select.items()):
             listed = {
                 name: words[words.index(select[name])] for name, words in variant.select.items() if name in select
             }
             return replace(variant, chosen={**variant.chosen, **listed}) if select else variant
     from isa_tables.nearest import not_selected
 
-    raise not_selected(found[0], select)
-
-
-def unoffered(variant: tables.Variant, select: Mapping[str, str | int]) -> tuple[str, ...]:
-    """The names of a selection whose words the variant does not list."""
-    return tuple(name for name, word in select.items() if word not in offered(variant, name))
+    raise not_selected(found[0], select, offered)
 
 
 def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:

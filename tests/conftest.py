@@ -67,8 +67,8 @@ def missing_gpu(config: pytest.Config) -> str | None:
     """Why no GPU can be used here, asked once a session; None when one can."""
     if GPU_MISSING not in config.stash:
         # An ImportError here is a defect of gpu_checks and fails the test: it is no reason to skip.
-        from gpu_checks import Unavailable
+        from gpu_checks import Unavailable, device_info
 
-        found = device()
+        found = device_info()
         config.stash[GPU_MISSING] = found.reason if isinstance(found, Unavailable) else None
     return config.stash[GPU_MISSING]

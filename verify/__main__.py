@@ -14,16 +14,16 @@ from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
 
 COMMANDS = {
-    "atlas": ("verify.atlas", "every atom by instruction: what each witness said, and on whose word"),
-    "atom": ("verify.atom", "judge atoms by the book, the proof and the silicon"),
-    "banks": ("gpu_checks.banks", "time accesses to shared memory on this GPU: bank conflicts"),
-    "laws": ("verify.laws", "prove the laws of the layout algebra for all extents and ranks"),
+    "atlas": ("verify.atlas.command", "every atom by instruction: what each witness said, and on whose word"),
+    "atom": ("verify.atom.command", "judge atoms by the book, the proof and the silicon"),
+    "banks": ("gpu_checks.banks.command", "time accesses to shared memory on this GPU: bank conflicts"),
+    "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout", "judge one layout: bounds and ownership of a tile"),
-    "movement": ("verify.movement", "judge data on its way: registers, bank conflicts, matrix descriptors"),
-    "mutate": ("verify.mutate", "show that wrong atoms are refuted: the mutation campaign"),
+    "movement": ("verify.movement.command", "judge data on its way: registers, bank conflicts, matrix descriptors"),
+    "mutate": ("verify.mutate.command", "show that wrong atoms are refuted: the mutation campaign"),
     "probe": ("gpu_checks.probe", "record what matrix instructions do on this GPU"),
-    "tiling": ("verify.tiling", "judge tiled MMAs: who holds what of a CTA's tile, what they compute"),
-    "tilings": ("gpu_checks.tilings.__main__", "multiply on this GPU by kernels made from layouts"),
+    "tiling": ("verify.tiling.command", "judge tiled MMAs: who holds what of a CTA's tile, what they compute"),
+    "tilings": ("gpu_checks.tilings.command", "multiply on this GPU by kernels made from layouts"),
 }
 EXAMPLE = "lanecheck atom SM80_16x8x16"
 

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 
 import proofs
 from layouts.atoms import AtomFileError, registry
-from layouts.atoms.atom import raised
 from layouts.atoms.document import read
+from layouts.atoms.errors import raised
 from layouts.atoms.tables import Found as Readable
 from verify.atom import selection
+from verify.binding.completion import atoms
 from verify.cli.batch import attempt
-from verify.core import files
 from verify.core.errors import Exit, UsageError
 from verify.core.files import meant_for
 from verify.core.verdict import Witness
@@ -80,7 +80,7 @@ class Checker:
             found = tiling_stated.read(path)
             entries = [Entry(one.name, partial(self._tiling, one), line(one.name)) for one in found.items]
         else:
-            found = files.atoms(path)
+            found = atoms(path)
             roots = [(atom, atom.family.name if atom.family else atom.name) for atom in found.items]
             entries = [self._entry(atom, line(root)) for atom, root in roots]
         if found.errors and not entries:
@@ -95,7 +95,7 @@ class Checker:
         errors: tuple[AtomFileError, ...] = ()
         try:
             if file is not None:
-                found = files.atoms(Path(file))
+                found = atoms(Path(file))
                 pool, errors = {atom.name: atom for atom in found.items}, found.errors
             entries = [self._entry(pool[name]) for name in selection.chosen(names, None, pool)]
         except (AtomFileError, UsageError) as error:

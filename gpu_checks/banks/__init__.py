@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""How long shared memory takes for the addresses of a warp: `python -m gpu_checks.banks`."""

@@ -23,14 +23,14 @@ import numpy as np
 from gpu_checks import command
 from gpu_checks.banks.patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.command import guarded
-from gpu_checks.device.cuda import Loaded, compile_cubin, device, load
+from gpu_checks.device.cuda import Loaded, compile_cubin, device_info, load
 from gpu_checks.kernels.modules import COMMON
 from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 from gpu_checks.progress import Progress
 from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
 
 SCHEMA = 1
-RECORDINGS = Path(__file__).parent / "recordings" / "banks"
+RECORDINGS = Path(__file__).parents[1] / "recordings" / "banks"
 UNIT = "load 32, stride 1"  # the pattern that is one wavefront
 LEAST = {"cp.async": 3}  # wavefronts' time that an operation takes even where the banks are asked less often
 _WARPS, _ROUNDS, _UNROLLED = 16, 256, 16
@@ -144,7 +144,7 @@ def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] 
     """Time the patterns on the GPU at hand; Unavailable, with the reason, where there is none."""
     for pattern in chosen:
         check(pattern)
-    info = device()
+    info = device_info()
     if isinstance(info, Unavailable):
         return info
     unit = next(pattern for pattern in patterns() if pattern.name == UNIT)

@@ -23,7 +23,7 @@ _KNOWS_HASTE = (12, 9)  # of NVRTC
 _APART = 256  # bytes: where arrays begin, as in memory that CUDA allots
 
 
-def device() -> DeviceInfo | Unavailable:
+def device_info() -> DeviceInfo | Unavailable:
     """The GPU that probes would run on, or why there is none. Creates no CUDA context."""
     try:
         return _look()

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gpu_checks.device.cuda import Array, Launched, Loaded, Room, compile_cubin, device, load, open_context
+from gpu_checks.device.cuda import Array, Launched, Loaded, Room, compile_cubin, device_info, load, open_context
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.copies import threads
 from gpu_checks.kernels.digit_coded import families
@@ -31,7 +31,7 @@ _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 def machine() -> Gpu | Unavailable:
     """The GPU as a Machine, or why there is none. Its CUDA context is still to be opened."""
-    found = device()
+    found = device_info()
     return found if isinstance(found, Unavailable) else Gpu(found)
 
 

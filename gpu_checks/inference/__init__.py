@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""From what a GPU answered to which elements share a row, a column or a k, and where they lie absolutely."""

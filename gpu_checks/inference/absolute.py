@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_checks.inference import warpgroup
-from gpu_checks.kernels.copies import observe
+from gpu_checks.inference.copies import observe
 from gpu_checks.machine import Machine
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Labels, Refused
 from isa_tables.signature import Fragment, Signature, mnemonics

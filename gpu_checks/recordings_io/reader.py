@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings read from files: JSON Lines, one file per GPU and instruction family, as `gpu_checks/recordings_io/writer.py` writes it.
+"""Recordings read from files: JSON Lines, one file per GPU and instruction family, as `writer` writes it.
 
     {"schema": 4, "family": ..., "gpu": ..., "sm": ..., "driver": ..., "cuda": ..., "nvrtc": ..., "premises": {...}}
     {"table": "<id>", "shape": [lanes, values], "columns": [[...], -1, ...]}
@@ -8,9 +8,9 @@
     {"move": ..., "places": "<id>", ...}
 
 A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
-JSON, and so is that of a list of images. `gpu_checks/recordings_io/run_length.py` says how a column is written. Lines after the
+JSON, and so is that of a list of images. `run_length` says how a column is written. Lines after the
 first may stand in any order and are read only when their mnemonic is asked for. Each line ends with its digest
-(`gpu_checks/recordings_io/lines.py`): that it has one is checked when the file is opened, that it is right when the line is read.
+(`lines`): that it has one is checked when the file is opened, that it is right when the line is read.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu,
 from gpu_checks.recordings_io.run_length import entries
 from gpu_checks.recordings_io.writer import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 
-SHIPPED = Path(__file__).parent / "recordings"
+SHIPPED = Path(__file__).parents[1] / "recordings"
 
 _HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc"), str)
 _LINE: Mapping[str, type] = {

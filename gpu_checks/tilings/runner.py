@@ -14,7 +14,7 @@ from math import isqrt, prod
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.device.cuda import Array, compile_cubin, device, load, open_context
+from gpu_checks.device.cuda import Array, compile_cubin, device_info, load, open_context
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.packing import NUMBERS, POISON, Ints, encode
 from gpu_checks.model import DeviceInfo, Refused, Unavailable
@@ -44,7 +44,7 @@ class Stand:
 
 def stand() -> Stand | Unavailable:
     """The GPU at hand, or why there is none."""
-    found = device()
+    found = device_info()
     return found if isinstance(found, Unavailable) else Stand(found)
 
 

@@ -11,10 +11,10 @@ executed, and an atom is a claim: reading it says nothing about whether it is ri
 
 from layouts.atoms.atom import Adapter as Adapter
 from layouts.atoms.atom import Atom as Atom
-from layouts.atoms.atom import AtomFileError as AtomFileError
 from layouts.atoms.atom import CopyAtom as CopyAtom
 from layouts.atoms.atom import IncompleteAtom as IncompleteAtom
-from layouts.atoms.family import Family as Family
+from layouts.atoms.entry import Family as Family
+from layouts.atoms.errors import AtomFileError as AtomFileError
 from layouts.atoms.reading import AnyAtom as AnyAtom
 from layouts.atoms.reading import load as load
 from layouts.atoms.shelf import registry as registry

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
-from layouts.atoms.atom import AtomFileError, Spot
+from layouts.atoms.errors import AtomFileError, Spot
 from layouts.atoms.places import Path as Keys
 from layouts.atoms.places import Places, places
 

@@ -8,17 +8,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
+from itertools import product
 from math import prod
-from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar, cast
+from typing import NoReturn, Protocol, TypeVar, cast
 
-from layouts.atoms.atom import AtomFileError, Spot, raised
-from layouts.atoms.template import Word
+from layouts.atoms import template
+from layouts.atoms.errors import AtomFileError, Spot, raised
+from layouts.atoms.template import PLACE, TemplateError, Word
 from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
 from layouts.text import parse_shape_stride
-
-if TYPE_CHECKING:
-    from layouts.atoms.family import Family
 
 LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged in reasonable memory
 MOST_THREADS = 2**16
@@ -293,3 +292,51 @@ def _pointed(error: BaseException | None) -> tuple[str, int]:
             return error.text, error.column - 1
         error = error.__cause__
     return "", -1
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    """An entry with its parameters: each a list of whole numbers, or of words."""
+
+    name: str  # with {N} where a parameter stands
+    params: Mapping[str, Sequence[Word]]
+    entry: Entry  # the table as it stands in the file, without `params`
+
+    def names(self) -> Iterator[tuple[str, dict[str, Word]]]:
+        """The names of all instances with their parameters, the last parameter varying fastest."""
+        for values in product(*self.params.values()):
+            chosen = dict(zip(self.params, values, strict=True))
+            yield template.fill(self.name, chosen), chosen
+
+    def instance(self, name: str, params: Mapping[str, Word]) -> Entry:
+        """The entry of one instance; raises AtomFileError where a text cannot be filled in."""
+        filled = Entry(self.entry.file, name, {}, self.entry.parsed, self, params)
+        table = {key: _filled(filled, key, value) for key, value in self.entry.table.items()}
+        return Entry(self.entry.file, name, table, self.entry.parsed, self, params)
+
+    def said(self, name: str) -> dict[str, str] | None:
+        """What a name gives for each parameter, listed or not; None when it is no name of this family."""
+        found = re.fullmatch(_pattern(self.name), name)
+        return None if found is None else found.groupdict()
+
+
+def _filled(entry: Entry, key: str, value: object) -> object:
+    """A value of the table with every text in it filled in; in `shape`, texts become the numbers they say."""
+    if isinstance(value, str):
+        try:
+            text = template.fill(value, entry.params) if "{" in value else value
+        except TemplateError as error:
+            entry.fail(key, str(error))
+        return int(text) if key == "shape" and text.isdigit() else text
+    if isinstance(value, list):
+        return [_filled(entry, key, item) for item in value]
+    if isinstance(value, dict):
+        return {name: _filled(entry, f"{key}.{name}", item) for name, item in value.items()}
+    return value
+
+
+def _pattern(name: str) -> str:
+    """A regular expression for the names of a family's instances."""
+    fixed = PLACE.split(name)
+    parts = (re.escape(text) if i % 2 == 0 else rf"(?P<{text}>[A-Za-z0-9_]+?)" for i, text in enumerate(fixed))
+    return "".join(parts)

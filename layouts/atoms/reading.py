@@ -31,9 +31,10 @@ from pathlib import Path
 from typing import TypeAlias
 
 from layouts.atoms import copying, mma
-from layouts.atoms.atom import Atom, CopyAtom, IncompleteAtom, raised
+from layouts.atoms.atom import Atom, CopyAtom, IncompleteAtom
 from layouts.atoms.document import Document, read
 from layouts.atoms.entry import Entry
+from layouts.atoms.errors import raised
 from layouts.atoms.family import family
 from layouts.atoms.tables import Found, tables
 from layouts.int_tuple import IntTuple

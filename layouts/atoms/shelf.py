@@ -13,10 +13,10 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
 
-from layouts.atoms.atom import AtomFileError, IncompleteAtom
+from layouts.atoms.atom import IncompleteAtom
 from layouts.atoms.document import parse
-from layouts.atoms.entry import Entry
-from layouts.atoms.family import Family
+from layouts.atoms.entry import Entry, Family
+from layouts.atoms.errors import AtomFileError
 from layouts.atoms.family import family as read_family
 from layouts.atoms.reading import AnyAtom, stated
 from layouts.atoms.tables import named

@@ -7,9 +7,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from layouts.atoms.atom import AtomFileError, Spot
 from layouts.atoms.document import Document
 from layouts.atoms.entry import LONGEST_NAME, Entry, kind
+from layouts.atoms.errors import AtomFileError, Spot
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)

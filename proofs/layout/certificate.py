@@ -12,7 +12,8 @@ from math import prod
 from typing import Literal
 
 from layouts import Layout
-from proofs.layout.modes import Modes, modes
+from proofs.layout.modes import modes
+from proofs.smt.script import Modes
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,11 +22,11 @@ from typing import TypeAlias
 
 from layouts import Layout
 from proofs.errors import EngineError, ProblemError, TermError
-from proofs.layout.modes import Modes, modes, size, value
+from proofs.layout.modes import modes, size, value
 from proofs.layout.operand import Locate
 from proofs.smt.engine import Session, Solver, engine
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.script import Script, conjunction
+from proofs.smt.script import Modes, Script, conjunction
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 

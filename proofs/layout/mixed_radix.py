@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from proofs.layout.family import UNBOUNDED, Parametric
-from proofs.layout.modes import Modes
 from proofs.layout.tiling import Part
+from proofs.smt.script import Modes
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 

@@ -8,13 +8,10 @@ The walk here serves re-evaluation only; the solver's encoding (script.py) is wr
 from __future__ import annotations
 
 from math import prod
-from typing import TypeAlias
 
 from layouts import Layout
 from proofs.errors import ProblemError
-
-Mode: TypeAlias = tuple[int, int]
-Modes: TypeAlias = tuple[Mode, ...]
+from proofs.smt.script import Modes
 
 
 def modes(layout: Layout) -> Modes:

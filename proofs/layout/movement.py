@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from layouts import Layout, Swizzle
-from proofs.layout.modes import Modes, modes, size, top_modes, value
+from proofs.layout.modes import modes, size, top_modes, value
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.script import Script
+from proofs.smt.script import Modes, Script
 from proofs.smt.solve import Claim, Point, decide
 from proofs.smt.term import Condition, Term
 

@@ -9,7 +9,8 @@ from typing import Any, TypeAlias
 
 from layouts import Layout
 from proofs.errors import ProblemError
-from proofs.layout.modes import Modes, domain, modes, size, top_modes
+from proofs.layout.modes import domain, modes, size, top_modes
+from proofs.smt.script import Modes
 
 Locate: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
 """(lane, value) -> (x, y) on ints and on terms alike; ``Any`` because operators, not a type, are the contract."""

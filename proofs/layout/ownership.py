@@ -12,12 +12,12 @@ from layouts import Layout
 from proofs.errors import ProblemError
 from proofs.layout.certificate import smallest_gap
 from proofs.layout.mixed_radix import Numeral, Numerals
-from proofs.layout.modes import Modes, modes, size, value, values
+from proofs.layout.modes import modes, size, value, values
 from proofs.layout.operand import Fragment
 from proofs.layout.tiling import Part, decide_parts
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.script import Script, encodings
+from proofs.smt.script import Modes, Script, encodings
 from proofs.smt.sexpr import render
 from proofs.smt.solve import Claim, Point, Survey, decide
 from proofs.smt.term import Condition, Term

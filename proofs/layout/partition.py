@@ -33,11 +33,11 @@ from layouts import Layout
 from proofs.errors import EngineError, ProblemError
 from proofs.layout.family import UNBOUNDED, Size, symbol
 from proofs.layout.mixed_radix import Numeral, Numerals
-from proofs.layout.modes import Modes, domain, modes, size, top_modes, value
+from proofs.layout.modes import domain, modes, size, top_modes, value
 from proofs.layout.tiling import Part, decide_parts
 from proofs.smt.engine import Session, Solver
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.script import conjunction
+from proofs.smt.script import Modes, conjunction
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import prod
+from typing import TypeAlias
 
-from proofs.layout.modes import Modes
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Number, Term, constant
 
+Modes: TypeAlias = tuple[tuple[int, int], ...]
+"""Flat (size, stride) modes, the first one fastest."""
 WIDTHS = (16, 32, 64, 128, 256, 512)
 
 

@@ -12,10 +12,9 @@ from time import perf_counter
 from typing import NamedTuple, TypeAlias
 
 from proofs.errors import EngineError, TermOverflow, UnsupportedTerm
-from proofs.layout.modes import Modes
 from proofs.smt.engine import COUNTED, Session, Solver, engine
 from proofs.smt.outcome import BUDGET, Outcome
-from proofs.smt.script import WIDTHS, Script, encodings
+from proofs.smt.script import WIDTHS, Modes, Script, encodings
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m proofs.symbolic.campaign [--check]`: our operations executed symbolically up to rank 3, and kept.
 
-That takes long, so what was found is recorded in `certificates/code.json`: for each operation how many paths there are,
+That takes long, so what was found is recorded in `record.json`: for each operation how many paths there are,
 how many were proved, how many refuse and were proved to lie outside the precondition, and what stays unknown. With each
 goes a hash of the code that it speaks about and of what examined it; where that has changed, the record speaks no more.
 A run executes what the record does not speak of, so one that was cut short goes on where it stopped.
@@ -29,7 +29,7 @@ from proofs.symbolic.execution import Examined, Operation, Violation, examine, o
 from proofs.symbolic.searched import SEARCHING
 from proofs.symbolic.suite import examined
 
-FILE = Path(__file__).with_name("certificates") / "code.json"
+FILE = Path(__file__).with_name("record.json")
 RANK = 3
 MEMORY = 6 << 30
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,7 @@ EXECUTED = {
     "logical_product": (*COMPOSING, "complement", "divide", "modes", "products"),
 }
 """By operation the modules of `layouts` whose code it runs."""
-ENGINE = ("definitions", "execution", "operations", "pathwise", "symbolic")
+ENGINE = ("definitions", "execution", "operations", "pathwise", "engine")
 """What examines every operation."""
 KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
 STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
@@ -59,7 +59,7 @@ def sources() -> Mapping[str, str]:
         stating = STATING[operation.goals.__module__.rpartition(".")[2]]
         engine = (*ENGINE, *stating, *(("searched",) * (operation.name in SEARCHING)))
         files = [f"layouts/{name}.py" for name in EXECUTED[operation.name]]
-        files += [f"proofs/laws/{name}.py" for name in engine]
+        files += [f"proofs/symbolic/{name}.py" for name in engine]
         digests[label] = hashlib.sha256("".join(_code(ROOT / file) for file in files).encode()).hexdigest()
     return digests
 

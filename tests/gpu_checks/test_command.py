@@ -13,7 +13,7 @@ from gpu_checks import command, laws, probe
 from gpu_checks.banks import command as banks
 from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.model import Unavailable
-from gpu_checks.tilings import __main__ as tilings
+from gpu_checks.tilings import command as tilings
 from gpu_checks.tilings.store import recordings_of_tilings
 
 

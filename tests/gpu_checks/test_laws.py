@@ -101,7 +101,7 @@ def test_what_stops_a_campaign_is_one_line_and_an_exit_code(
 def test_a_gpu_that_is_not_there_is_told_in_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(laws, "device", lambda: Unavailable("no CUDA device"))
+    monkeypatch.setattr(laws, "device_info", lambda: Unavailable("no CUDA device"))
     assert laws.main([]) == 2
     assert capsys.readouterr().err == "gpu_checks.laws: no CUDA device; --cpu uses numpy\n"
 
@@ -127,7 +127,7 @@ def test_as_many_cases_are_asked_for_as_the_options_say(
         asked.append((name, least, xp))
         return Campaign(name, {"x": (0, 3)}, 4, least, 0, None, 0.5)
 
-    monkeypatch.setattr(laws, "device", lambda: DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0"))
+    monkeypatch.setattr(laws, "device_info", lambda: DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0"))
     monkeypatch.setattr(laws, "array_module", lambda on_gpu: meant.append(on_gpu) or np)
     monkeypatch.setattr(laws, "campaign", counted)
     (tmp_path / "kept").mkdir()

@@ -47,7 +47,7 @@ def worker():
 
 
 def here(name):
-    found, info = signature(name), gpu_checks.device.cuda()
+    found, info = signature(name), gpu_checks.device_info()
     assert isinstance(info, DeviceInfo)
     if not runs_on(found, info.sm):
         pytest.skip(f"gpu: {name} needs {' or '.join(found.targets)}, device is {info.sm}")
@@ -139,7 +139,7 @@ def runs_on_stmatrix(sm):
 
 
 def test_an_instruction_of_another_architecture_is_unavailable(worker):
-    info = gpu_checks.device.cuda()
+    info = gpu_checks.device_info()
     assert isinstance(info, DeviceInfo)
     absent = [s for s in map(signature, mnemonics()) if not runs_on(s, info.sm)]
     if not absent:

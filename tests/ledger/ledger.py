@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tests.claims import on_fragments, on_laws, on_layouts, on_programs, on_tilings
+from tests.ledger import on_fragments, on_laws, on_layouts, on_programs, on_tilings
 
 HERE = Path(__file__).parent
 KINDS = {**on_layouts.KINDS, **on_fragments.KINDS, **on_tilings.KINDS, **on_programs.KINDS, **on_laws.KINDS}
@@ -94,7 +94,7 @@ def page(claims: list[Claim]) -> str:
         "",
         f"Statements of five teaching documents, each evaluated by the tools: {len(claims)} in all, "
         f"{len(claims) - refuted} hold, {refuted} are refuted.",
-        "The tutorial in these pages uses what is right. An entry's inputs stand in `tests/claims/`, where a test",
+        "The tutorial in these pages uses what is right. An entry's inputs stand in `tests/ledger/`, where a test",
         "evaluates it, demands the witness shown here, and shows that the correct value holds.",
     ]
     for title in dict.fromkeys(claim.title for claim in claims):

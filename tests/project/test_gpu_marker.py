@@ -15,7 +15,7 @@ class Unavailable:
     def __init__(self, reason):
         self.reason = reason
 
-def device():
+def device_info():
     with open("asked", "a") as note:
         note.write("x")
     return {answer}

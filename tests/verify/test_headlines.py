@@ -249,7 +249,7 @@ def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsy
 def test_live_without_a_gpu_is_one_line_and_exit_4(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(gpu_checks, "device", lambda: Unavailable("no CUDA device: none is here"))
+    monkeypatch.setattr(gpu_checks, "device_info", lambda: Unavailable("no CUDA device: none is here"))
     for words in ([MMA, "--live"], ["--all", "--live", "--format", "json"], [NOTHING, "--live", "--allow-unchecked"]):
         assert atom.main(words) == 4
         told = capsys.readouterr()

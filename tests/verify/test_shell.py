@@ -51,23 +51,26 @@ def test_every_help_has_an_example_and_80_columns(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("COLUMNS", "80")
-    name = module.removesuffix(".__main__")
+    name = module.removesuffix(".command").removesuffix(".__main__")
     assert example(module, capsys).startswith(f"  python -m {name} ")
     _, told = said(module, capsys, "--help")
     assert [line for line in told.splitlines() if len(line) > 80] == []
 
 
-@pytest.mark.parametrize("module", ["verify.atom", "verify.layout", "verify.movement", "verify.tiling", "verify.laws"])
-def test_an_example_works(module: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = shlex.split(example(module, capsys).partition(module)[2])
+@pytest.mark.parametrize("name", ["atom", "layout", "movement", "tiling", "laws"])
+def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    module = COMMANDS[name][0]
+    words = shlex.split(example(module, capsys).partition(f"verify.{name}")[2])
     code, told = said(module, capsys, *words)
     assert (code, told.splitlines()[-1].endswith("exit 0")) == (0, True), told
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("module", ["verify.atlas", "verify.mutate", "gpu_checks.laws", "gpu_checks.tilings.__main__"])
+@pytest.mark.parametrize(
+    "module", ["verify.atlas.command", "verify.mutate.command", "gpu_checks.laws", "gpu_checks.tilings.command"]
+)
 def test_a_longer_example_works(module: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words = shlex.split(example(module, capsys).partition(module.removesuffix(".__main__"))[2])
+    words = shlex.split(example(module, capsys).partition(module.removesuffix(".command").removesuffix(".__main__"))[2])
     assert said(module, capsys, *words)[0] == 0
 
 

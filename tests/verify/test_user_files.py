@@ -19,9 +19,8 @@ from layouts.tiled.atom import MmaAtom
 from verify import layout
 from verify.atlas import command as atlas
 from verify.atom import command as atom
-from verify.binding.completion import completed
+from verify.binding.completion import atoms, completed
 from verify.cli import ending
-from verify.core.files import atoms
 from verify.gate import Checker
 from verify.laws import command as laws
 from verify.movement import command as movement

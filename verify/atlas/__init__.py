@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.atlas`: every atom by instruction."""

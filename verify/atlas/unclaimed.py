@@ -17,9 +17,9 @@ import isa_tables
 from isa_tables.signature import find, mnemonics
 from layouts import Layout
 from layouts.atoms import AnyAtom, Atom, CopyAtom
-from verify.atom.copies import NO_ORDER, SIDES, left_open, sides, spaces
+from verify.atom.copies import NO_ORDER, SIDES, left_open, sides
 from verify.binding.atom import FRAGMENTS, issuers
-from verify.binding.completion import moves
+from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory, Registers, formulas
 from verify.evidence.isa import evaluate
 

@@ -53,7 +53,7 @@ def _check_gpu(options: argparse.Namespace) -> None:
         return
     import gpu_checks
 
-    found = gpu_checks.device.cuda()
+    found = gpu_checks.device_info()
     if isinstance(found, gpu_checks.Unavailable):
         raise AbsentError(f"--live: {found.reason}")
 

@@ -15,7 +15,7 @@ from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
 from verify.atom.properties import rests_on
 from verify.binding.atom import Named, Part, Subject, issuers, joined, known, look_up, thread_value, threads
-from verify.binding.completion import moves
+from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, Side, inverse
 from verify.core.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
@@ -247,14 +247,6 @@ def _faults(subject: Subject, atom: CopyAtom) -> Iterator[str]:
         if part.formulas and atom.copies.get(part.name, 1) != held:
             stated = atom.copies.get(part.name, 1)
             yield f"each bit of {part.name} is said to be held {stated} times, the instruction holds it {held} times"
-
-
-def spaces(instruction: isa_tables.Instruction) -> list[str]:
-    """Where the operands of a copy are, in the order of its text: first what is written, last what is read."""
-    signature = instruction.signature
-    known = {**{name: table.space for name, table in instruction.operands.items()}, **signature.addresses}
-    terms = [term.strip("[]{}") for term in signature.asm.split(", ")]
-    return [known[term] for term in terms if term in known]
 
 
 def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:

@@ -47,7 +47,7 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
     What is wrong with a file is told, and kept in the options; a MalformedError where there is nothing else in them.
     """
     from layouts.atoms import AtomFileError, registry
-    from verify.core.files import atoms
+    from verify.binding.completion import atoms
 
     if not files:
         return registry()

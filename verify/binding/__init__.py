@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""An atom completed by its instruction in the ISA tables and bound to it, operand by operand."""

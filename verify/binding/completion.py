@@ -6,14 +6,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from pathlib import Path
 
 import isa_tables
 from isa_tables.signature import find, signature
 from layouts import Layout, coalesce
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
-from layouts.atoms.atom import Spot, raised
+from layouts.atoms.errors import Spot, raised
 from layouts.atoms.mma import SPACES
-from layouts.atoms.reading import Stated, complete
+from layouts.atoms.reading import Stated, complete, listed
+from layouts.atoms.tables import Found, by_line
+from verify.core.files import opened
 
 FRAGMENT = {"C": ("C", "D")}  # which operands of an instruction say what an atom's is, the first that it has
 TYPED = ("D", "A", "B", "C")
@@ -28,6 +31,23 @@ class Said:
     mnemonic: str
     value: object = None
     silence: str = ""
+
+
+def atoms(path: Path) -> Found[AnyAtom]:
+    """The atoms of a file, what they leave out taken from their instructions, and everything wrong with the others.
+
+    Raises AtomFileError for a file that cannot be read at all.
+    """
+    document = opened(path, "atom")
+    found = listed(document)
+    whole: list[AnyAtom] = []
+    errors = list(found.errors)
+    for atom in found.items:
+        try:
+            whole.append(completed(atom))
+        except AtomFileError as error:
+            errors += map(document.located, error.errors)
+    return Found(tuple(whole), by_line(errors))
 
 
 def completed(atom: Stated) -> AnyAtom:
@@ -159,8 +179,6 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
 
 
 def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Said:
-    from verify.atom.copies import spaces
-
     if not moves(instruction.signature):
         return Said(instruction.signature.mnemonic, silence="it copies nothing")
     told = spaces(instruction)
@@ -214,3 +232,11 @@ def _may_be(mnemonic: str, operand: str, space: str) -> bool:
     except isa_tables.IsaError:
         return False
     return True
+
+
+def spaces(instruction: isa_tables.Instruction) -> list[str]:
+    """Where the operands of a copy are, in the order of its text: first what is written, last what is read."""
+    signature = instruction.signature
+    known = {**{name: table.space for name, table in instruction.operands.items()}, **signature.addresses}
+    terms = [term.strip("[]{}") for term in signature.asm.split(", ")]
+    return [known[term] for term in terms if term in known]

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What all commands share: their arguments, their inputs, their output, and how they end."""

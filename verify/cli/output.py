@@ -113,6 +113,7 @@ def _plainly(text: str) -> None:
 
 
 def flush() -> None:
+    """Write what stdout still holds, where there is one."""
     if sys.stdout is not None:
         with _writing():
             sys.stdout.flush()

@@ -23,6 +23,10 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
+class SpecError(ValueError):
+    """A part of what a user states that cannot be read; one line that restates it."""
+
+
 class UsageError(Exception):
     """Something the user asked for that cannot be done; its text is the one line that is printed."""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML files that users write: what a file is meant for, its atoms, and its errors as they are printed."""
+"""The TOML files that users write: what a file is meant for, and its errors as they are printed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from isa_tables import TableError
-from layouts.atoms import AnyAtom, AtomFileError
-from layouts.atoms.atom import Spot
+from layouts.atoms import AtomFileError
 from layouts.atoms.document import Document, read
-from layouts.atoms.reading import listed
-from layouts.atoms.tables import Found, by_line
-from verify.binding.completion import completed
+from layouts.atoms.errors import Spot
 
 SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys of which each of its tables has one
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
@@ -21,6 +18,7 @@ SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys of which each of
     "movement": frozenset({"from", "to", "access", "descriptor"}),
 }
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
+SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
 RECORDED = b'{"'  # how a file of recordings begins
 
 
@@ -78,23 +76,6 @@ def _instead(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction, which belongs into isa_tables/ptx"
     return f"this is a file of {sort}s: python -m verify.{sort} {path}"
-
-
-def atoms(path: Path) -> Found[AnyAtom]:
-    """The atoms of a file, what they leave out taken from their instructions, and everything wrong with the others.
-
-    Raises AtomFileError for a file that cannot be read at all.
-    """
-    document = opened(path, "atom")
-    found = listed(document)
-    whole: list[AnyAtom] = []
-    errors = list(found.errors)
-    for atom in found.items:
-        try:
-            whole.append(completed(atom))
-        except AtomFileError as error:
-            errors += map(document.located, error.errors)
-    return Found(tuple(whole), by_line(errors))
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""What the three checks find on one property of one operand."""

@@ -42,7 +42,7 @@ def certificate(part: Part, copies: int) -> list[Evidence]:
     """Ownership a second time, by an argument that needs no solver: mixed radix or rank over F2, where one applies."""
     if part.layout is None:
         return []
-    found = proofs.layout.certificate(part.layout, part.extent[0] * part.extent[1])
+    found = proofs.certificate(part.layout, part.extent[0] * part.extent[1])
     if found is None or found.copies != copies:
         return []
     return [Evidence(Witness.PROOF, Status.PROVED, f"{found.method} certificate")]

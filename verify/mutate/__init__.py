@@ -1,1 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.mutate`: wrong atoms made from right ones, and which check refutes each."""

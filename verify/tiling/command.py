@@ -145,14 +145,14 @@ def _on_the_line(options: argparse.Namespace) -> list[Stated]:
 
 
 def _option(options: argparse.Namespace, key: str, reader: Callable[[object], T], default: T) -> T:
-    from verify.tiling.spec import StatementError
+    from verify.core.errors import SpecError
 
     given = getattr(options, key)
     if given is None:
         return default
     try:
         return reader(given)
-    except StatementError as error:
+    except SpecError as error:
         raise UsageError(f"--{key.replace('_', '-')}: {error}") from error
 
 

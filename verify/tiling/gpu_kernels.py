@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiled MMAs handed to silicon: `python -m verify.tiling.gpu_kernels` derives the tilings that `gpu_checks.tilings` runs.
+"""Tiled MMAs for a GPU: `python -m verify.tiling.gpu_kernels` derives the tilings that `gpu_checks.tilings` runs.
 
 A tiling is stated as a kernel author states it: atom, atoms layout, permutation, tile, where each operand lies in
 shared memory and which copy reads it. What is handed over are layouts alone, as plain numbers.
@@ -24,11 +24,11 @@ from layouts.banks import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
 from verify.cli.arguments import EPILOG
-from verify.core.errors import Exit, UsageError
+from verify.core.errors import Exit, SpecError, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
 from verify.tiling.export import Permutation, Side, Tile, Wanted, covering, handed, instructed, piece, renamed, seated
-from verify.tiling.spec import Stated, StatementError
+from verify.tiling.spec import Stated
 
 DESCRIPTION = """Derive kernels' layouts from tiled MMAs. Without arguments: compare what is shipped and recorded with
 what the layouts say today. With FILEs: hand their tilings over, for `python -m gpu_checks.tilings --file`."""
@@ -256,7 +256,7 @@ def _way(options: argparse.Namespace) -> Way:
         majors[operand] = major
     try:
         extent = spec.tile(options.size) if options.size else None
-    except StatementError as error:
+    except SpecError as error:
         raise UsageError(f"--size {error}") from error
     return Way(majors, frozenset(options.ldmatrix), extent)
 

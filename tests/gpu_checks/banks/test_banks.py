@@ -206,7 +206,7 @@ def count(module):
 
 def test_the_unit_of_every_pattern_is_the_one_of_a_wavefront(monkeypatch):
     cycles = {one: float(number) for number, one in enumerate(PATTERNS, 1)}
-    monkeypatch.setattr(banks, "device", lambda: INFO)
+    monkeypatch.setattr(banks, "device_info", lambda: INFO)
     monkeypatch.setattr(banks, "_cycles", lambda chosen, info, quiet: {one: cycles[one] for one in chosen})
     (unit,) = (one for one in PATTERNS if one.name == "load 32, stride 1")
     found = measure(PATTERNS[-2:])
@@ -219,13 +219,13 @@ def test_a_gpu_that_fails_measures_nothing(monkeypatch):
     def fails(chosen, info, quiet):
         raise DeviceFault("an illegal memory access was encountered")
 
-    monkeypatch.setattr(banks, "device", lambda: INFO)
+    monkeypatch.setattr(banks, "device_info", lambda: INFO)
     monkeypatch.setattr(banks, "_cycles", fails)
     assert measure(patterns()[:1]) == Unavailable("an illegal memory access was encountered")
 
 
 def test_without_a_gpu_nothing_is_measured(monkeypatch, capsys):
-    monkeypatch.setattr(banks, "device", lambda: Unavailable("no GPU here"))
+    monkeypatch.setattr(banks, "device_info", lambda: Unavailable("no GPU here"))
     assert measure(PATTERNS[:1]) == Unavailable("no GPU here")
     assert main([]) == 0
     assert capsys.readouterr().out == f"{len(PATTERNS)} patterns  UNCHECKED  no GPU here\n"
@@ -246,7 +246,7 @@ def test_an_interruption_is_one_line_and_exit_130(monkeypatch, capsys):
 
 @pytest.mark.gpu
 def test_the_gpu_shows_what_is_on_record():
-    info = gpu_checks.device.cuda()
+    info = gpu_checks.device_info()
     if info.gpu not in {one.device.gpu for one in RECORDED}:
         pytest.skip(f"gpu: no recording of {info.gpu}")
     found = measure(PATTERNS)
@@ -279,7 +279,7 @@ def test_fresh_patterns_are_of_many_kinds():
 @pytest.mark.gpu
 def test_patterns_that_nobody_chose_follow_the_rule_too():
     """The rule was found on the recorded patterns; these are drawn anew."""
-    info = gpu_checks.device.cuda()
+    info = gpu_checks.device_info()
     if info.gpu not in {one.device.gpu for one in RECORDED}:
         pytest.skip(f"gpu: no recording of {info.gpu}")
     random = np.random.default_rng()

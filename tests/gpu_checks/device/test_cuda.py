@@ -24,27 +24,27 @@ BF16 = signature("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32")
 def test_without_cupy(monkeypatch):
     monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: None)
     want = "CuPy is not installed: pip install 'lanecheck[cuda13]' (or cuda12)"
-    assert gpu_checks.device.cuda() == Unavailable(want)
+    assert gpu_checks.device_info() == Unavailable(want)
 
 
 def test_with_a_cupy_that_cannot_be_imported(monkeypatch):
     monkeypatch.setattr(device_module.importlib.util, "find_spec", lambda name: object())
     monkeypatch.setitem(sys.modules, "cupy", None)
-    assert gpu_checks.device.cuda().reason.startswith("CuPy cannot be imported: import of cupy halted")
+    assert gpu_checks.device_info().reason.startswith("CuPy cannot be imported: import of cupy halted")
 
 
 def test_with_a_gpu(cupy):
-    assert gpu_checks.device.cuda() == DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0")
+    assert gpu_checks.device_info() == DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0")
 
 
 def test_older_architectures_have_no_suffix(cupy):
     cupy.runtime.getDeviceProperties = lambda number: {"name": b"NVIDIA A100", "major": 8, "minor": 0}
-    assert gpu_checks.device.cuda().sm == "sm_80"
+    assert gpu_checks.device_info().sm == "sm_80"
 
 
 def test_without_a_driver(cupy):
     cupy.runtime.driverGetVersion = lambda: 0
-    assert gpu_checks.device.cuda() == Unavailable("no NVIDIA driver is loaded")
+    assert gpu_checks.device_info() == Unavailable("no NVIDIA driver is loaded")
 
 
 def test_without_a_device(cupy):
@@ -53,13 +53,13 @@ def test_without_a_device(cupy):
 
     cupy.runtime.getDeviceCount = none
     want = "no CUDA device: cudaErrorNoDevice: no CUDA-capable device is detected"
-    assert gpu_checks.device.cuda() == Unavailable(want)
+    assert gpu_checks.device_info() == Unavailable(want)
 
 
 def test_with_a_gpu_too_old_for_the_compiler(cupy):
     cupy.runtime.getDeviceProperties = lambda number: {"name": b"Tesla V100", "major": 7, "minor": 0}
     want = "Tesla V100 is sm_70; NVRTC 13.0 compiles for sm_75 to sm_120"
-    assert gpu_checks.device.cuda() == Unavailable(want)
+    assert gpu_checks.device_info() == Unavailable(want)
 
 
 def test_without_nvrtc(cupy):
@@ -67,7 +67,7 @@ def test_without_nvrtc(cupy):
         raise RuntimeError("libnvrtc.so.13 not found")
 
     cupy.nvrtc.getVersion = missing
-    assert gpu_checks.device.cuda() == Unavailable("NVRTC cannot be used: libnvrtc.so.13 not found")
+    assert gpu_checks.device_info() == Unavailable("NVRTC cannot be used: libnvrtc.so.13 not found")
 
 
 def test_the_machine_code_gets_its_last_byte_back(cupy):

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_checks.kernels import copies, tensor_memory
+from gpu_checks.inference import copies as inferred
+from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.copies import registers
 from gpu_checks.record import record
 from gpu_checks.recordings_io.reader import recordings
@@ -69,7 +70,7 @@ def test_a_move_that_depends_on_the_addresses_is_told():
 
 def test_a_byte_before_the_address_is_shared_like_any_other():
     places = np.array([[[0, -4], [0, -4]], [[1, 0], [-1, -1]]])
-    assert copies._notes(places, np.array([[True, True], [True, False]])) == (
+    assert inferred._notes(places, np.array([[True, True], [True, False]])) == (
         "1 register bytes are not moved to or from one byte",
         "1 register bytes move differently for other addresses",
         "1 register bytes share their byte with another",

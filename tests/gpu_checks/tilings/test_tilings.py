@@ -24,7 +24,7 @@ from gpu_checks.tilings import (
     runner,
     tilings,
 )
-from gpu_checks.tilings.__main__ import main
+from gpu_checks.tilings.command import main
 from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
 from gpu_checks.worker import WorkerError
@@ -293,7 +293,7 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
 
 
 def test_the_function_that_runs_a_tiling_tells_why_it_cannot():
-    if not isinstance(gpu_checks.device.cuda(), Unavailable):
+    if not isinstance(gpu_checks.device_info(), Unavailable):
         pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu speaks of it")
     found = gpu_checks.tilings.run(NAMED["mma_f64"])
     assert isinstance(found, Unavailable) and found.reason
@@ -301,7 +301,7 @@ def test_the_function_that_runs_a_tiling_tells_why_it_cannot():
 
 def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch):
     missing = Unavailable("no GPU here")
-    monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", lambda chosen, seed: ((one, missing) for one in chosen))
+    monkeypatch.setattr("gpu_checks.tilings.command.run_all", lambda chosen, seed: ((one, missing) for one in chosen))
     assert main(["mma_f64"]) == 0
     assert capsys.readouterr().out.splitlines()[-1] == "0 equal, 0 refuted, 1 UNCHECKED"
     assert main(["mma_f64", "--require"]) == 4
@@ -323,7 +323,7 @@ def test_a_defect_and_an_interruption_are_told_in_one_line(error, code, said, ca
         raise error
         yield
 
-    monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", run_all)
+    monkeypatch.setattr("gpu_checks.tilings.command.run_all", run_all)
     assert main(["mma_f64"]) == code
     assert capsys.readouterr().err == said
 
@@ -361,7 +361,7 @@ def test_only_where_several_threads_sum_one_element_it_begins_at_zero(monkeypatc
 @pytest.mark.parametrize(("parts", "code"), [({}, 0), ({"mismatches": 3}, 1), ({"controls": {"A": 0}}, 3)])
 def test_the_exit_code_is_the_verdict(parts, code, capsys, monkeypatch, tmp_path):
     found = replace(RECORDED[0], **parts)
-    monkeypatch.setattr("gpu_checks.tilings.__main__.run_all", lambda chosen, seed: [(chosen[0], found)])
+    monkeypatch.setattr("gpu_checks.tilings.command.run_all", lambda chosen, seed: [(chosen[0], found)])
     assert main(["simt_f32", "--record", str(tmp_path)]) == code
     (line,) = (tmp_path / "nvidia_h200.jsonl").read_text().splitlines()
     assert json.loads(line)["mismatches"] == found.mismatches
@@ -369,7 +369,7 @@ def test_the_exit_code_is_the_verdict(parts, code, capsys, monkeypatch, tmp_path
 
 @pytest.mark.gpu
 def test_every_shipped_tiling_equals_numpy_on_the_gpu_and_its_mutants_do_not():
-    info = gpu_checks.device.cuda()
+    info = gpu_checks.device_info()
     found = dict(run_all(SHIPPED, seed=7))
     for tiling, run in found.items():
         if isinstance(run, Unavailable):

@@ -68,7 +68,7 @@ def test_the_text_alone_gives_both_solvers_the_same_answer(name: str) -> None:
         session = Session(text.replace("(check-sat)", ""), proofs.BUDGET)
         assert session.check().status == outcome.status
     pytest.importorskip("cvc5", reason="recheck: cvc5 is not installed")
-    second = proofs.smt.recheck(outcome.smt)
+    second = proofs.recheck(outcome.smt)
     assert second is not None
     assert (second.status, second.engine.split()[0]) == (outcome.status, "cvc5")
 
@@ -130,7 +130,7 @@ def test_a_text_that_is_no_problem_is_an_internal_error() -> None:
         Session("(assert (= lane 3))", 1000).check()
     pytest.importorskip("cvc5", reason="recheck: cvc5 is not installed")
     with pytest.raises(EngineError, match="cvc5 rejected"):
-        proofs.smt.recheck("(set-logic QF_BV)(assert (= lane 3))(check-sat)")
+        proofs.recheck("(set-logic QF_BV)(assert (= lane 3))(check-sat)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def test_z3_is_imported_by_one_module_and_only_when_something_is_proved() -> Non
     package = Path(proofs.__file__).parent
     importers = [p.name for p in package.rglob("*.py") if re.search(r"^\s*(import|from) z3", p.read_text(), re.M)]
     assert importers == ["engine.py"]
-    code = "import sys, proofs; proofs.layout.certificate, proofs.Fragment, proofs.smt.recheck; sys.exit('z3' in sys.modules)"
+    code = "import sys, proofs; proofs.certificate, proofs.Fragment, proofs.recheck; sys.exit('z3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], cwd=package.parent, check=False).returncode == 0
 
 

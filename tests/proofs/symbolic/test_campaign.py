@@ -43,15 +43,15 @@ def test_every_path_is_accounted_for(label: str) -> None:
 )
 def test_what_the_record_must_not_tell_is_a_fault(tmp_path: Path, change: dict[str, object], told: str) -> None:
     edited = {**KEPT, "coalesce, rank 2": {**KEPT["coalesce, rank 2"], **change}}
-    (tmp_path / "code.json").write_text(json.dumps({"operations": edited}))
-    assert [line[: len(told)] for line in campaign.faults(tmp_path / "code.json")] == [told]
+    (tmp_path / "record.json").write_text(json.dumps({"operations": edited}))
+    assert [line[: len(told)] for line in campaign.faults(tmp_path / "record.json")] == [told]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"operations": []}', '{"operations": {"coalesce, rank 2": 3}}'])
 def test_a_record_that_is_none_says_nothing(tmp_path: Path, text: str) -> None:
-    (tmp_path / "code.json").write_text(text)
-    assert campaign.recorded(tmp_path / "code.json") == {}
-    assert len(list(campaign.faults(tmp_path / "code.json"))) == 1
+    (tmp_path / "record.json").write_text(text)
+    assert campaign.recorded(tmp_path / "record.json") == {}
+    assert len(list(campaign.faults(tmp_path / "record.json"))) == 1
 
 
 def test_nothing_is_unknown_or_left_over() -> None:
@@ -154,7 +154,7 @@ def test_every_rank_up_to_3_is_there() -> None:
 
 def test_a_run_that_was_cut_short_goes_on(tmp_path: Path) -> None:
     """Only what is missing is executed: all but one operation are taken from the record."""
-    kept = tmp_path / "code.json"
+    kept = tmp_path / "record.json"
     whole = json.loads(campaign.FILE.read_text())
     told = whole["operations"].pop("coalesce, rank 1")
     kept.write_text(json.dumps(whole))

@@ -229,7 +229,7 @@ def steady(text: str) -> str:
 @pytest.mark.parametrize("name", SNAPSHOTS)
 def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     """Word for word; `LANECHECK_SNAPSHOTS=update pytest …` writes the snapshots anew."""
-    monkeypatch.chdir(HERE.parents[1])
+    monkeypatch.chdir(HERE.parents[2])
     monkeypatch.delenv("COLUMNS")
     told = steady(run(capsys, *SNAPSHOTS[name])[1])
     kept = HERE / "snapshots" / name

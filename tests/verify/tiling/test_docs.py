@@ -11,7 +11,7 @@ import pytest
 from verify.tiling import command as tiling
 
 HERE = Path(__file__).parent
-TEXT = (HERE.parents[1] / "docs" / "tiling.md").read_text(encoding="utf-8")
+TEXT = (HERE.parents[2] / "docs" / "tiling.md").read_text(encoding="utf-8")
 
 
 def block(start: str) -> str:

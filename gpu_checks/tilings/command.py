@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m gpu_checks.tilings`: multiply matrices on this GPU by kernels made from layouts, and ask numpy."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from gpu_checks import command
+from gpu_checks.command import Interrupted, guarded
+from gpu_checks.model import Unavailable
+from gpu_checks.progress import Progress, each
+from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
+from gpu_checks.tilings.store import SHIPPED, write
+
+OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
+EPILOG = """\
+exit code: 0 every result equals numpy's, what could not be run is counted as UNCHECKED; 1 an element differs; 2 usage,
+an unknown name, a malformed file; 3 a wrong stride made no difference, so that the check says nothing; or a defect of
+the check itself; 4 under --require something stayed UNCHECKED; 5 nothing selected; 130 interrupted, nothing recorded
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command; returns the exit code."""
+    return guarded(
+        "tilings", lambda: _judge(command.parsed(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file"))))
+    )
+
+
+def _judge(options: argparse.Namespace) -> int:
+    chosen = _select(tilings(options.file), options.name)
+    if not chosen:
+        print("tilings: nothing selected (see --list)", file=sys.stderr)
+        return EMPTY
+    if options.list:
+        command.show(*map(_line, chosen))
+        return OK
+    if options.kernel:
+        print("\n".join(map(kernel, chosen)))
+        return OK
+    return _run(chosen, options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    what = "Run kernels that are made from a tiling's layouts alone; every element must equal numpy's."
+    parser = command.parser("gpu_checks.tilings", what, "--list", EPILOG)
+    parser.add_argument("name", nargs="*", metavar="NAME", help="of a tiling, or a glob; all when none is given")
+    parser.add_argument(
+        "--file", type=Path, default=SHIPPED, metavar="FILE", help="tilings as JSON Lines (the shipped)"
+    )
+    parser.add_argument("--list", action="store_true", help="print the tilings and stop")
+    parser.add_argument("--kernel", action="store_true", help="print the CUDA text and stop")
+    parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each run")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random matrices (0)")
+    parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
+    return parser
+
+
+def _select(known: Sequence[Tiling], names: Sequence[str]) -> list[Tiling]:
+    """The tilings asked for in the file's order; ValueError for a name without one."""
+    for name in names:
+        if not any(fnmatchcase(tiling.name, name) for tiling in known):
+            raise ValueError(f"no tiling is named {name!r} (see --list)")
+    return [tiling for tiling in known if not names or any(fnmatchcase(tiling.name, name) for name in names)]
+
+
+def _line(tiling: Tiling) -> str:
+    m, n, k = tiling.last.tile
+    return f"{tiling.name:<28} {tiling.threads:>4} threads  {m}x{n}x{k}  {tiling.product.mnemonic}"
+
+
+def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
+    done: list[TilingRun] = []
+    runs = iter(run_all(chosen, options.seed))
+
+    def run(_: Tiling, shown: Progress) -> None:
+        tiling, found = next(runs)
+        with shown.aside():
+            command.show(f"{tiling.name:<28} {_verdict(found)}  {_told(found)}")
+        if isinstance(found, TilingRun):
+            done.append(found)
+
+    _, missing = each(chosen, run, "tilings", lambda tiling: tiling.name)
+    if missing:
+        raise Interrupted(missing, len(chosen))
+    if options.record and done:
+        gpu = done[0].device.gpu.lower().replace(" ", "_")
+        write(options.record / f"{gpu}.jsonl", done)
+    refuted, idle = sum(not run.equal for run in done), sum(not run.powered for run in done)
+    command.show(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
+    if idle:
+        return INTERNAL
+    if refuted:
+        return REFUTED
+    return UNCHECKED if options.require and len(done) < len(chosen) else OK
+
+
+def _verdict(found: TilingRun | Unavailable) -> str:
+    if isinstance(found, Unavailable):
+        return "UNCHECKED"
+    return "AGREES   " if found.equal and found.powered else "REFUTED  " if not found.equal else "IDLE     "
+
+
+def _told(found: TilingRun | Unavailable) -> str:
+    if isinstance(found, Unavailable):
+        return found.reason
+    controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
+    return f"{found.mismatches} of {found.elements} elements differ; with one wrong stride in {controls}  {found.sass}"
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

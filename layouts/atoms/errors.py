@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can be wrong with a file of atoms: in which file, at which place, under which key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Spot:
+    """Where in a file's tables something is wrong: under which key of which table, and at which letter of its text."""
+
+    root: str  # the table's name, of a family the one with its parameters
+    key: str  # as in messages: types.D, ptx[1]; empty: the table itself
+    text: str = ""  # what the key says, where `letter` counts in it
+    letter: int = -1
+
+
+class AtomFileError(ValueError):
+    """A file of atoms cannot be read as one; the message is one line: file, line, column, key, problem.
+
+    `errors` are all that were found in the file, where that is known; this one is the first.
+    """
+
+    LONGEST = 300
+
+    def __init__(
+        self, file: str, key: str, problem: str, spot: Spot | None = None, place: tuple[int, int, str] | None = None
+    ) -> None:
+        self.file = file
+        self.key = key
+        self.problem = problem
+        self.spot = spot
+        self.place = place  # line and column from 1, and the line's text
+        self.errors: tuple[AtomFileError, ...] = (self,)
+        where = file if place is None else f"{file}:{place[0]}:{place[1]}"
+        super().__init__(": ".join(_one_line(part) for part in (where, key, problem) if part))
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """Pickle by the arguments, so that the error crosses process borders."""
+        return type(self), (self.file, self.key, self.problem, self.spot, self.place)
+
+    @property
+    def pointed(self) -> str:
+        """The line of the file with a caret below the column, in two lines; empty where no place is known."""
+        if self.place is None:
+            return ""
+        _, column, text = self.place
+        start = max(0, column - 61)
+        shown = "".join(c if c.isprintable() else " " for c in text[start : start + 100])
+        return f"    {shown}\n    {' ' * (column - 1 - start)}^"
+
+
+class AtomFileErrors(AtomFileError):
+    """Everything that is wrong with a file: a line for each; `file`, `key` and `problem` are those of the first."""
+
+    def __init__(self, errors: Iterable[AtomFileError]) -> None:
+        found = tuple({str(one): one for error in errors for one in error.errors}.values())
+        first = found[0]
+        super().__init__(first.file, first.key, first.problem, first.spot, first.place)
+        self.errors = found
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.errors))
+
+    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
+        """Pickle by the errors."""
+        return type(self), (self.errors,)
+
+
+def raised(errors: Sequence[AtomFileError]) -> AtomFileError:
+    """One or more errors as the exception to raise: a single one as it is."""
+    all_of_them = AtomFileErrors(errors)
+    return all_of_them if len(all_of_them.errors) > 1 else all_of_them.errors[0]
+
+
+def _one_line(text: str) -> str:
+    """The text cut and with what does not print escaped: keys come from the file and may hold anything."""
+    if len(text) > AtomFileError.LONGEST:
+        text = text[: AtomFileError.LONGEST] + "..."
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
