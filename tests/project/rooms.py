@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The picture of the rooms in docs/architecture.md, from the imports: `python -m tests.project.rooms --write`.
+
+A room is a folder of a package, or a file beside its folders. It stands one floor above the highest room that it
+imports, so every arrow points down.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PAGE = ROOT / "docs" / "architecture.md"
+BEGIN, END = "<!-- rooms -->\n", "<!-- end of rooms -->\n"
+PACKAGES = ("verify", "gpu_checks", "proofs", "layouts", "isa_tables")
+
+
+def room(module: str) -> str:
+    """The room of a module: its package and the folder or file below it.
+
+    >>> room("verify.atom.checker"), room("layouts.layout")
+    ('verify.atom', 'layouts.layout')
+    """
+    return ".".join(module.split(".")[:2])
+
+
+def modules() -> Mapping[str, Path]:
+    """Every module of the five packages, by its dotted name."""
+    paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
+    return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
+
+
+def imports() -> Mapping[str, set[str]]:
+    """By room the other rooms that it imports, at any place of its files."""
+    known = modules()
+    found: dict[str, set[str]] = {room(name): set() for name in known}
+    for name, path in known.items():
+        for other in _imported(ast.parse(path.read_text(encoding="utf-8")), known):
+            if room(other) != room(name):
+                found[room(name)].add(room(other))
+    return found
+
+
+def _imported(tree: ast.Module, known: Mapping[str, Path]) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                if inner in known or node.module in known:
+                    yield inner if inner in known else node.module
+
+
+def floors(package: str, arrows: Mapping[str, set[str]]) -> list[list[str]]:
+    """The rooms of a package, the highest floor first."""
+    height: dict[str, int] = {}
+
+    def of(name: str) -> int:
+        if name not in height:
+            below = (other for other in arrows[name] if other.startswith(f"{package}.") and other != package)
+            height[name] = 1 + max(map(of, below), default=-1)
+        return height[name]
+
+    rooms = [name for name in arrows if name.startswith(f"{package}.")]
+    return [[name for name in rooms if of(name) == h] for h in sorted(set(map(of, rooms)), reverse=True)]
+
+
+def picture() -> str:
+    """Each package with its rooms, floor by floor, and the packages that it imports."""
+    arrows = imports()
+    lines = []
+    for package in PACKAGES:
+        others = {
+            other.split(".")[0] for name, found in arrows.items() if name.split(".")[0] == package for other in found
+        }
+        lines.append(f"{package}   imports {', '.join(sorted(others - {package})) or 'none of ours'}")
+        for row in floors(package, arrows):
+            lines.append("    " + "  ".join(name.partition(".")[2] for name in row))
+    return "```\n" + "\n".join(lines) + "\n```\n"
+
+
+def page(text: str) -> str:
+    """The page with the picture of today in it."""
+    before, _, rest = text.partition(BEGIN)
+    return before + BEGIN + picture() + END + rest.partition(END)[2]
+
+
+if __name__ == "__main__":
+    if sys.argv[1:] == ["--write"]:
+        PAGE.write_text(page(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    else:
+        print(picture(), end="")
