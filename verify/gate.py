@@ -75,14 +75,14 @@ class Checker:
         found: Readable[Movement] | Readable[Stated] | Readable[AnyAtom]
         if sort == "movement":
             found = movement_stated.read(path)
-            entries = [Entry(one.name, partial(self._movement, one), line(one.name)) for one in found.items]
+            entries = [self.of_movement(one, line(one.name)) for one in found.items]
         elif sort == "tiling":
             found = tiling_stated.read(path)
-            entries = [Entry(one.name, partial(self._tiling, one), line(one.name)) for one in found.items]
+            entries = [self.of_tiling(one, line(one.name)) for one in found.items]
         else:
             found = atoms(path)
             roots = [(atom, atom.family.name if atom.family else atom.name) for atom in found.items]
-            entries = [self._entry(atom, line(root)) for atom, root in roots]
+            entries = [self.of_atom(atom, line(root)) for atom, root in roots]
         if found.errors and not entries:
             raise raised(found.errors)
         return [*entries, *map(_malformed, found.errors)]
@@ -97,7 +97,7 @@ class Checker:
             if file is not None:
                 found = atoms(Path(file))
                 pool, errors = {atom.name: atom for atom in found.items}, found.errors
-            entries = [self._entry(pool[name]) for name in selection.chosen(names, None, pool)]
+            entries = [self.of_atom(pool[name]) for name in selection.chosen(names, None, pool)]
         except (AtomFileError, UsageError) as error:
             return [], "\n".join(map(str, (error, *errors)))
         return [*entries, *map(_malformed, () if names else errors)], ""
@@ -115,8 +115,17 @@ class Checker:
         unread = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
         return Found(report, unchecked="" if allow_unchecked else "; ".join(unread))
 
-    def _entry(self, atom: AnyAtom, line: int = 1) -> Entry:
+    def of_atom(self, atom: AnyAtom, line: int = 1) -> Entry:
+        """An atom as an entry."""
         return Entry(atom.name, lambda: self._court.case(atom), line)
+
+    def of_tiling(self, stated: Stated, line: int = 1) -> Entry:
+        """A tiling as an entry."""
+        return Entry(stated.name, partial(self._tiling, stated), line)
+
+    def of_movement(self, stated: Movement, line: int = 1) -> Entry:
+        """A movement as an entry."""
+        return Entry(stated.name, partial(self._movement, stated), line)
 
     def _tiling(self, stated: Stated) -> Case:
         from verify.tiling.properties import case

@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands as functions: the same verdicts by name, by file and as a value; what is wrong is raised in a line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import verify
+from layouts import Layout
+from layouts.atoms import AtomFileError, registry
+from verify.core.errors import Exit, SpecError, UsageError
+from verify.movement import spec as movement
+from verify.tiling import spec as tiling
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+NAME = "SM80_16x8x16_F32F16F16F32_TN"
+
+
+def test_an_atom_by_name_by_file_and_as_a_value() -> None:
+    by_name = verify.verify_atom(NAME)
+    assert by_name.exit() is Exit.STANDS and [case.name for case in by_name.cases] == [NAME]
+    assert verify.verify_atom(registry()[NAME]).cases == by_name.cases
+    assert [case.name for case in verify.verify_atom("SM80_16x8x8").cases][:1] == ["SM80_16x8x8_F16F16F16F16_TN"]
+    mine = verify.verify_atom(EXAMPLES / "my_atoms.toml")
+    assert mine.exit() is Exit.STANDS
+    assert verify.verify_atom(mine.cases[0].name, EXAMPLES / "my_atoms.toml").cases == mine.cases[:1]
+
+
+def test_a_wrong_atom_is_refuted_and_raises_nothing() -> None:
+    atom = registry()[NAME]
+    wrong = replace(atom, name="wrong", operands={**atom.operands, "C": "((4,8),(2,2)):((32,1),(8,16))"})
+    assert verify.verify_atom(wrong).exit() is Exit.REFUTED
+
+
+def test_a_check_that_is_required_and_was_not_made_is_no_pass() -> None:
+    atom = replace(registry()[NAME], name="unnamed", ptx=None)
+    assert verify.verify_atom(atom).exit() is Exit.UNKNOWN
+    assert verify.verify_atom(atom, allow_unchecked=True).exit() is Exit.STANDS
+    assert verify.verify_atom(atom, require=["silicon"], allow_unchecked=True).exit() is Exit.UNKNOWN
+
+
+def test_tilings_and_movements_by_file_by_name_and_as_values() -> None:
+    for ask, module, file in (
+        (verify.verify_tiling, tiling, EXAMPLES / "tilings.toml"),
+        (verify.verify_movement, movement, EXAMPLES / "movement.toml"),
+    ):
+        first = module.read(file).items[0]
+        named = ask(first.name, file)
+        assert named.exit() is Exit.STANDS and [case.name for case in named.cases] == [first.name]
+        assert ask(first).exit() is Exit.STANDS
+        with pytest.raises(UsageError, match="of which file"):
+            ask(first.name)
+
+
+def test_a_layout_onto_a_tile_or_equal_to_another() -> None:
+    assert verify.verify_layout("8:1", onto=8).exit() is Exit.STANDS
+    assert verify.verify_layout("8:2", onto=8).exit() is Exit.REFUTED
+    assert verify.verify_layout("(8,(2,1)):(1,(8,16))", equals=Layout((8, 2))).exit() is Exit.STANDS
+    with pytest.raises(SpecError, match="one of the two"):
+        verify.verify_layout("8:1")
+    with pytest.raises(UsageError, match="8;1"):
+        verify.verify_layout("8;1", onto=8)
+
+
+def test_what_is_wrong_is_raised_as_the_command_prints_it(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="nearest: SM80_16x8x16"):
+        verify.verify_atom("SM80_16x8x17_F32F16F16F32_TN")
+    broken = tmp_path / "broken.toml"
+    broken.write_text("[a\n")
+    with pytest.raises((UsageError, AtomFileError), match=r"broken\.toml:1"):
+        verify.verify_atom(broken)
+
+
+def test_importing_the_package_loads_none_of_it() -> None:
+    program = "import sys, verify; print(*sorted(name for name in sys.modules if name.startswith('verify.')))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+    assert "verify_atom" in dir(verify) or verify.verify_atom is not None
+    with pytest.raises(AttributeError, match="no attribute 'verify_nothing'"):
+        verify.verify_nothing  # noqa: B018

@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The commands as functions: what they verify is given by name, by file or as a value, and a Report comes back.
+
+A name that means nothing raises UsageError, a file that cannot be read AtomFileError, each with the line that the
+command would print. What is refuted is no error: `report.exit()` says what a report amounts to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.core.errors import SpecError, UsageError
+from verify.core.names import select
+from verify.core.verdict import Witness
+from verify.gate import Checker, Entry
+from verify.report import Report
+
+if TYPE_CHECKING:
+    from layouts import Layout
+    from layouts.atoms import AnyAtom
+    from verify.movement.spec import Movement
+    from verify.tiling.spec import Stated
+
+
+def verify_atom(
+    atom: str | Path | AnyAtom,
+    file: str | Path | None = None,
+    *,
+    require: Sequence[str] = (),
+    allow_unchecked: bool = False,
+) -> Report:
+    """The verdicts on atoms: those that a name means (exact, prefix or glob), all of a file, or one as a value.
+
+    A name is looked up in `file`, or else among the shipped atoms. `require` names checks that must have been made.
+
+    >>> verify_atom("SM80_16x8x8_F32F16F16F32_TN").exit().name
+    'STANDS'
+    """
+    if isinstance(atom, Path):
+        return _report(_readable(_checker().read(atom)), require, allow_unchecked)
+    if isinstance(atom, str):
+        return _report(_readable(_checker().select([atom], file)), require, allow_unchecked)
+    return _report([_checker().of_atom(atom)], require, allow_unchecked)
+
+
+def verify_tiling(
+    tiling: str | Path | Stated, file: str | Path | None = None, *, allow_unchecked: bool = False
+) -> Report:
+    """The verdicts on tilings: one of a file by name, all of a file, or one as a value.
+
+    >>> from verify.tiling.spec import Stated, atoms_layout
+    >>> mine = Stated("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
+    >>> verify_tiling(mine).exit().name
+    'STANDS'
+    """
+    if isinstance(tiling, str | Path):
+        return _report(_named(tiling, file, "tiling"), (), allow_unchecked)
+    return _report([_checker().of_tiling(tiling)], (), allow_unchecked)
+
+
+def verify_movement(
+    movement: str | Path | Movement, file: str | Path | None = None, *, allow_unchecked: bool = False
+) -> Report:
+    """The verdicts on movements: one of a file by name, all of a file, or one as a value."""
+    mine = (
+        _named(movement, file, "movement") if isinstance(movement, str | Path) else [_checker().of_movement(movement)]
+    )
+    return _report(mine, (), allow_unchecked)
+
+
+def verify_layout(
+    layout: str | Layout, onto: tuple[int, int] | int | None = None, equals: str | Layout | None = None
+) -> Report:
+    """The verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
+
+    >>> verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=(16, 8)).exit().name
+    'STANDS'
+    >>> verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)).exit().name
+    'REFUTED'
+
+    Raises UsageError for a text that is no layout, and SpecError unless it is just one of the two that is asked.
+    """
+    from verify.layout import compare, judge
+
+    if (onto is None) == (equals is None):
+        raise SpecError("verify_layout: onto or equals, one of the two")
+    if onto is None:
+        return compare(str(layout), str(equals))
+    return judge(str(layout), (onto, 1) if isinstance(onto, int) else onto)
+
+
+@lru_cache(maxsize=1)
+def _checker() -> Checker:
+    """One for the process: solver, recordings and evidence are shared by all calls."""
+    return Checker()
+
+
+def _named(subject: str | Path, file: str | Path | None, what: str) -> list[Entry]:
+    """The entries that a path or a name means."""
+    if isinstance(subject, Path):
+        return _readable(_checker().read(subject))
+    if file is None:
+        raise UsageError(f"verify_{what}: {subject!r} of which file?")
+    entries = {entry.name: entry for entry in _readable(_checker().read(Path(file)))}
+    return [entries[name] for name in select([subject], entries, what)]
+
+
+def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
+    entries, problem = found
+    if problem:
+        raise UsageError(problem)
+    return entries
+
+
+def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
+    cases = tuple(entry.case() for entry in entries)
+    return Report(cases, frozenset(map(Witness, require)), allow_unchecked=allow_unchecked)
