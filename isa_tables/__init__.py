@@ -1,10 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The book: the PTX ISA's statements about matrix instructions, as data with section numbers.
+"""The PTX ISA's statements about matrix instructions, as data with section numbers.
 
+Definition
+----------
+A fragment is the part of an operand that one lane holds: value `i` of lane `%laneid` is the element (row, col) of the
+tile. For every such instruction the PTX ISA prints formulas or figures that say which. This package holds them as TOML
+files, one per section of the ISA, the formulas spelled as they are printed:
+
+    [C]                                                 isa_tables/ptx/mma_m16n8k16_16b.toml
+    extent = [16, 8]
+    values = 4
+    row    = "groupID if i < 2 else groupID + 8"
+    col    = "(threadID_in_group * 2) + (i & 0x1)"
+    let    = { groupID = "%laneid >> 2", threadID_in_group = "%laneid % 4" }
+
+(shortened). `isa_tables/schema.py` says which keys a file may have and what each must hold.
+
+A worked example
+----------------
 >>> import isa_tables
 >>> mma = isa_tables.instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
->>> mma.section, mma.operands["C"].locate(4, 3)
+>>> mma.section, mma.operands["C"].locate(4, 3)        # lane 4, value 3: row 1 + 8, column 0*2 + 1
 ('9.7.14.5.8', (9, 1))
+
+The same formula is read on integers, on numpy arrays of lanes and values at once, and on symbolic terms of a solver:
+`locate` does whatever its arguments do. It is never turned into a layout here.
+
+>>> import numpy as np
+>>> row, col = mma.operands["C"].locate(np.arange(32)[:, None], np.arange(4)[None, :])
+>>> row.shape, int(row[4, 3]), int(col[4, 3])
+((32, 4), 9, 1)
+
+Where a statement comes from
+----------------------------
+Each operand has its *provenance*: "ISA text" (printed as a formula), "corrected" (printed wrongly: the erratum and what is
+printed are kept), "derived" (read off a figure, or from other software, which is named) or "observed" (a GPU showed it).
+What the ISA leaves open is `unspecified`, and has no formula.
+
+Main declarations
+-----------------
+`instruction(mnemonic)`   one instruction with its operands, each with `locate`; a mnemonic that a family does not have raises
+                          NotInIsa with the nearest, an unknown family UnknownInstruction
+`signature(mnemonic)`     its operands' names, types, registers and targets, without formulas (`isa_tables.signature`)
+`mnemonics(family)`       every mnemonic of a family: "mma.sync", "wgmma*", "*"
+`where(condition, x, y)`  a choice between two values, for formulas on integers, arrays and terms
+`smem`                    matrices in shared memory: addresses under a swizzle, and matrix descriptors
+
+Nothing of Lanecheck's is imported here: what rests on these tables rests on the ISA alone. References: PTX ISA 9.1, chapter
+9.7 (docs/support.md has the versions and how its section numbers move).
 """
 
 from __future__ import annotations

@@ -1,13 +1,77 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layout algebra of CuTe, with every operation held to its definition.
 
-A layout ``shape:stride`` maps coordinates to integers. An operation whose result would break its own defining
-equation raises LayoutError with the precondition that failed and the numbers.
+Definition
+----------
+A layout `shape:stride` is a function from coordinates to integers. Shape and stride are integers or nested tuples of
+the same nesting; each pair of integers is a *mode* s:d, with the coordinates 0 <= c < s and the value c*d. The value
+at a coordinate is the sum over all modes:
 
->>> from layouts import Layout
->>> L = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
->>> L(5, 3)
+    (s_0, s_1, ...):(d_0, d_1, ...)    L(c_0, c_1, ...) = c_0*d_0 + c_1*d_1 + ...
+
+An index counts the coordinates, the leftmost running fastest: index i has the digits i % s_0, (i // s_0) % s_1, ...
+So a layout is also a function of one index, of one coordinate per mode, or of nested coordinates: all the same value.
+
+A worked example
+----------------
+A 2 x 4 tile, its rows 4 apart and its columns 1 apart, is 8 numbers in the order of rows:
+
+>>> from layouts import Layout, composition
+>>> L = Layout.parse("(2,4):(4,1)")
+>>> L(1, 2), L(5)                        # index 5 = 1 + 2*2 is the coordinate (1, 2)
+(6, 6)
+>>> [L(i) for i in range(8)]
+[0, 4, 1, 5, 2, 6, 3, 7]
+
+(thread, value) layouts are layouts of two modes. Where thread 5 of an m16n8 accumulator keeps its value 3:
+
+>>> Layout.parse("((4,8),(2,2)):((32,1),(16,8))")(5, 3)     # 57 = 9 + 16*3: row 9, column 3
 57
+
+Layouts combine into layouts, where there is one with the function that the definition asks for. Where there is none,
+:class:`LayoutError` names the precondition that failed, and the numbers; nothing is ever rounded:
+
+>>> print(composition(Layout.parse("(6,2):(8,2)"), Layout.parse("(4,3):(3,1)")))
+((2,2),3):((24,2),8)
+>>> composition(Layout.parse("(6,2):(8,2)"), Layout.parse("4:2"))
+Traceback (most recent call last):
+    ...
+layouts.errors.LayoutError: composition of A = (6,2):(8,2) with B = 4:2: the mode 4:2 of B carries out of a mode of \
+A after 3 steps, and 3 does not divide 4
+
+The operations
+--------------
+CuTe's name is ours. `python -m verify.laws NAME` proves the law, for every extent, stride and rank; docs/laws.md.
+
+    CuTe                       here                 defining equation                                law
+    coalesce                   coalesce             R(i) = L(i), the fewest modes                    COALESCE
+    composition                composition          R(c) = A(B(c)), compatible(B, R)                 NOCARRY
+    complement                 complement           (A, R) is injective and covers [0, n)            COMPLEMENT_COVERS
+    right_inverse              right_inverse        L(R(k)) = k                                      RIGHT_INVERSE
+    left_inverse               left_inverse         R(L(k)) = k                                      LEFT_INVERSE
+    logical_divide             logical_divide       R(t, r) = A(T(t) + T*(r))                        DIVIDE_EXISTS
+    zipped_, tiled_,           zipped_divide, ...   the same, its modes grouped by tile and rest     DIVIDE_UNIQUE
+      flat_divide
+    logical_product            logical_product      R(i, j) = A(i) + A*(T(j))                        PRODUCT_INJECTIVE
+    blocked_, raked_product    blocked_product ...  copies side by side, copies interleaved          PRODUCT_ANY
+    tile_to_shape              tile_to_shape        blocked copies that fill a shape                 PRODUCT_ANY
+    make_layout, append        make_layout, append  modes beside each other                          CONCAT
+    nested coordinates         Layout.__call__      one value for index and coordinates              NESTING
+    by-mode composition        composition(A, (..)) each mode by its own tiler                       BYMODE
+    max_common_layout          max_common_layout    the longest prefix on which A and B agree        (none)
+    upcast, downcast, recast   the same names       the same bits counted in other units             (none)
+    Swizzle<B, M, S>           Swizzle              x ^ ((x >> S) & mask), an involution             SWIZZLE_INVOLUTION
+    ComposedLayout             ComposedLayout       S(offset + L(c))                                 SWIZZLE_TILE
+    TiledMMA                   tiled.TiledMMA       atoms repeated over threads and values           TMMA_INJECTIVE
+
+Where the data are
+------------------
+`layouts.atoms` has the atoms of CUTLASS 4.7 as TOML files, `layouts.tiled` TiledMMA and TiledCopy, `layouts.tensor`
+tensors with their algorithms, `layouts.banks` the bank conflicts of shared memory, `layouts.linear` layouts as matrices
+over two elements.
+
+References: CUTLASS, include/cute/layout.hpp and its documentation of the layout algebra; Shah, "A Note on the Algebra of
+CuTe Layouts" (2024); Cecka, "CuTe Layout Representation and Algebra" (2026). tutorial: docs/tutorial/algebra.md.
 """
 
 # One block per module, sorted by module.

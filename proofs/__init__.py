@@ -1,7 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims about layouts as SMT problems, over symbolic lane and value, with counterexamples that are confirmed.
+"""Properties of layouts as problems for an SMT solver, each with a counterexample that is confirmed.
 
-A layout is read from its shape and stride; ``Layout.__call__`` is never used. The first proof loads the solver.
+Definition
+----------
+To prove that every element of a tile has one owner, say, its *denial* is written down: two different places (lane, value)
+with the same element. The solver z3 looks for numbers that satisfy it. `unsat`: there are none, and the property is proved
+for all lanes and values at once. `sat`: the numbers are a counterexample, which is computed again in plain Python before
+anybody sees it. `unknown`: the budget ran out, which is never a pass.
+
+A layout is read from its shape and stride alone: value at x = sum over the modes of ((x // before) % s) * d. The code that
+evaluates layouts elsewhere (`Layout.__call__`) is never used, so that a bug there cannot hide itself.
+
+A worked example
+----------------
+The accumulator of m16n8k16, and the ISA's formula for it as a Python function of symbolic lane and value:
 
 >>> from layouts import Layout
 >>> import proofs
@@ -10,6 +22,32 @@ A layout is read from its shape and stride; ``Layout.__call__`` is never used. T
 >>> f = proofs.Fragment(C, (16, 8), lanes, one, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
 >>> proofs.prove_owns(f).status, proofs.prove_equals(f).status
 ('unsat', 'unsat')
+
+With two strides exchanged it is still a bijection, and no longer equal:
+
+>>> from dataclasses import replace
+>>> wrong = replace(f, layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
+>>> proofs.prove_owns(wrong).status, proofs.prove_equals(wrong).status, proofs.prove_equals(wrong).model
+('unsat', 'sat', {'lane': 0, 'i': 1})
+
+Encodings
+---------
+Layouts whose extents are powers of two are posed over bit-vectors, of the least width in which nothing can overflow: a digit
+is then a field of bits. Others are posed over integers. `proofs.smt.term` keeps the interval of every term, so that no
+proof rests on a sum that wrapped around. :class:`Outcome` names the encoding, the budget spent, and has the SMT-LIB text, which
+any solver can be given; `recheck` gives it to cvc5.
+
+Main declarations
+-----------------
+`prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`    one operand's points     (layout/points.py)
+`prove_owns`, `prove_onto`, `prove_bijective`                               who owns an element      (layout/ownership.py)
+`prove_partition`, `prove_tiled`, `prove_tiling`                            tiles of every size      (layout/partition.py)
+`prove_same_function`                                                       two layouts as functions (layout/equality.py)
+`certificate`           a bijection shown without a solver: mixed radix, or rank over two elements   (layout/certificate.py)
+`proofs.laws`           the laws of the layout algebra for all extents, strides and ranks            (docs/laws.md)
+`proofs.symbolic`       our own code of the algebra, executed on symbolic integers, path by path     (docs/laws.md)
+
+References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bjorner, "Z3: An Efficient SMT Solver" (2008).
 """
 
 from __future__ import annotations
