@@ -33,21 +33,21 @@ The same formula is read on integers, on numpy arrays of lanes and values at onc
 
 Where a statement comes from
 ----------------------------
-Each operand has its *provenance*: "ISA text" (printed as a formula), "corrected" (printed wrongly: the erratum and what is
-printed are kept), "derived" (read off a figure, or from other software, which is named) or "observed" (a GPU showed it).
-What the ISA leaves open is `unspecified`, and has no formula.
+Each operand has its *provenance*: "ISA text" (printed as a formula), "corrected" (printed wrongly: the erratum and what
+is printed are kept), "derived" (read off a figure, or from other software, which is named) or "observed" (a GPU showed
+it). What the ISA leaves open is `unspecified`, and has no formula.
 
 Main declarations
 -----------------
-`instruction(mnemonic)`   one instruction with its operands, each with `locate`; a mnemonic that a family does not have raises
-                          NotInIsa with the nearest, an unknown family UnknownInstruction
+`instruction(mnemonic)`   one instruction with its operands, each with `locate`; a mnemonic that a family does not have
+                          raises NotInIsa with the nearest, an unknown family UnknownInstruction
 `signature(mnemonic)`     its operands' names, types, registers and targets, without formulas (`isa_tables.signature`)
 `mnemonics(family)`       every mnemonic of a family: "mma.sync", "wgmma*", "*"
 `where(condition, x, y)`  a choice between two values, for formulas on integers, arrays and terms
 `smem`                    matrices in shared memory: addresses under a swizzle, and matrix descriptors
 
-Nothing of Lanecheck's is imported here: what rests on these tables rests on the ISA alone. References: PTX ISA 9.1, chapter
-9.7 (docs/support.md has the versions and how its section numbers move).
+Nothing of Lanecheck's is imported here: what rests on these tables rests on the ISA alone. References: PTX ISA,
+chapter 9.7; docs/support.md has the versions, and how section numbers move between them.
 """
 
 from __future__ import annotations

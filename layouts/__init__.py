@@ -16,7 +16,7 @@ A worked example
 ----------------
 A 2 x 4 tile, its rows 4 apart and its columns 1 apart, is 8 numbers in the order of rows:
 
->>> from layouts import Layout, composition
+>>> from layouts import Layout, LayoutError, composition
 >>> L = Layout.parse("(2,4):(4,1)")
 >>> L(1, 2), L(5)                        # index 5 = 1 + 2*2 is the coordinate (1, 2)
 (6, 6)
@@ -33,11 +33,11 @@ Layouts combine into layouts, where there is one with the function that the defi
 
 >>> print(composition(Layout.parse("(6,2):(8,2)"), Layout.parse("(4,3):(3,1)")))
 ((2,2),3):((24,2),8)
->>> composition(Layout.parse("(6,2):(8,2)"), Layout.parse("4:2"))
-Traceback (most recent call last):
-    ...
-layouts.errors.LayoutError: composition of A = (6,2):(8,2) with B = 4:2: the mode 4:2 of B carries out of a mode of \
-A after 3 steps, and 3 does not divide 4
+>>> try:
+...     composition(Layout.parse("(6,2):(8,2)"), Layout.parse("4:2"))
+... except LayoutError as error:
+...     print(str(error).partition("4:2: ")[2])
+the mode 4:2 of B carries out of a mode of A after 3 steps, and 3 does not divide 4
 
 The operations
 --------------
@@ -70,8 +70,8 @@ Where the data are
 tensors with their algorithms, `layouts.banks` the bank conflicts of shared memory, `layouts.linear` layouts as matrices
 over two elements.
 
-References: CUTLASS, include/cute/layout.hpp and its documentation of the layout algebra; Shah, "A Note on the Algebra of
-CuTe Layouts" (2024); Cecka, "CuTe Layout Representation and Algebra" (2026). tutorial: docs/tutorial/algebra.md.
+References: CUTLASS, include/cute/layout.hpp and its documentation of the layout algebra; Shah, "A Note on the Algebra
+of CuTe Layouts" (2024); Cecka, "CuTe Layout Representation and Algebra" (2026). Tutorial: docs/tutorial/algebra.md.
 """
 
 # One block per module, sorted by module.

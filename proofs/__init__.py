@@ -3,10 +3,10 @@
 
 Definition
 ----------
-To prove that every element of a tile has one owner, say, its *denial* is written down: two different places (lane, value)
-with the same element. The solver z3 looks for numbers that satisfy it. `unsat`: there are none, and the property is proved
-for all lanes and values at once. `sat`: the numbers are a counterexample, which is computed again in plain Python before
-anybody sees it. `unknown`: the budget ran out, which is never a pass.
+To prove that every element of a tile has one owner, say, its *denial* is written down: two different places (lane,
+value) with the same element. The solver z3 looks for numbers that satisfy it. `unsat`: there are none, and the property
+is proved for all lanes and values at once. `sat`: the numbers are a counterexample, which is computed again in plain
+Python before anybody sees it. `unknown`: the budget ran out, which is never a pass.
 
 A layout is read from its shape and stride alone: value at x = sum over the modes of ((x // before) % s) * d. The code that
 evaluates layouts elsewhere (`Layout.__call__`) is never used, so that a bug there cannot hide itself.
@@ -27,15 +27,18 @@ With two strides exchanged it is still a bijection, and no longer equal:
 
 >>> from dataclasses import replace
 >>> wrong = replace(f, layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
->>> proofs.prove_owns(wrong).status, proofs.prove_equals(wrong).status, proofs.prove_equals(wrong).model
-('unsat', 'sat', {'lane': 0, 'i': 1})
+>>> proofs.prove_owns(wrong).status, proofs.prove_equals(wrong).status
+('unsat', 'sat')
+>>> found = proofs.prove_equals(wrong).model      # value 1 of lane 0 would be element 8, row 8; the ISA has row 0
+>>> found["lane"], found["value"], found["element"]
+(0, 1, 8)
 
 Encodings
 ---------
-Layouts whose extents are powers of two are posed over bit-vectors, of the least width in which nothing can overflow: a digit
-is then a field of bits. Others are posed over integers. `proofs.smt.term` keeps the interval of every term, so that no
-proof rests on a sum that wrapped around. :class:`Outcome` names the encoding, the budget spent, and has the SMT-LIB text, which
-any solver can be given; `recheck` gives it to cvc5.
+Layouts whose extents are powers of two are posed over bit-vectors, of the least width in which nothing can overflow: a
+digit is then a field of bits. Others are posed over integers. `proofs.smt.term` keeps the interval of every term, so
+that no proof rests on a sum that wrapped around. :class:`Outcome` names the encoding, the budget spent, and has the
+SMT-LIB text, which any solver can be given; `recheck` gives it to cvc5.
 
 Main declarations
 -----------------
