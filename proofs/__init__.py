@@ -8,8 +8,8 @@ value) with the same element. The solver z3 looks for numbers that satisfy it. `
 is proved for all lanes and values at once. `sat`: the numbers are a counterexample, which is computed again in plain
 Python before anybody sees it. `unknown`: the budget ran out, which is never a pass.
 
-A layout is read from its shape and stride alone: value at x = sum over the modes of ((x // before) % s) * d. The code that
-evaluates layouts elsewhere (`Layout.__call__`) is never used, so that a bug there cannot hide itself.
+A layout is read from its shape and stride alone: value at x = sum over the modes of ((x // before) % s) * d. The code
+that evaluates layouts elsewhere (`Layout.__call__`) is never used, so that a bug there cannot hide itself.
 
 A worked example
 ----------------
@@ -42,13 +42,13 @@ SMT-LIB text, which any solver can be given; `recheck` gives it to cvc5.
 
 Main declarations
 -----------------
-`prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`    one operand's points     (layout/points.py)
-`prove_owns`, `prove_onto`, `prove_bijective`                               who owns an element      (layout/ownership.py)
-`prove_partition`, `prove_tiled`, `prove_tiling`                            tiles of every size      (layout/partition.py)
-`prove_same_function`                                                       two layouts as functions (layout/equality.py)
-`certificate`           a bijection shown without a solver: mixed radix, or rank over two elements   (layout/certificate.py)
-`proofs.laws`           the laws of the layout algebra for all extents, strides and ranks            (docs/laws.md)
-`proofs.symbolic`       our own code of the algebra, executed on symbolic integers, path by path     (docs/laws.md)
+`prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`   one operand's points: `layout.points`
+`prove_owns`, `prove_onto`, `prove_bijective`     who owns an element, and how often: `layout.ownership`
+`prove_partition`, `prove_tiled`, `prove_tiling`  tiles of every size: `layout.partition`, `layout.tiling`
+`prove_same_function`    two layouts as functions: `layout.equality`
+`certificate`            a bijection shown without a solver, by mixed radix or a rank over two elements
+`proofs.laws`            the laws of the layout algebra for all extents, strides and ranks (docs/laws.md)
+`proofs.symbolic`        our own code of the algebra, executed on symbolic integers, path by path (docs/laws.md)
 
 References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bjorner, "Z3: An Efficient SMT Solver" (2008).
 """
