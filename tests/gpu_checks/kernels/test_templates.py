@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The CUDA text of every kernel is byte for byte the one that the recordings were made with."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+
+from gpu_checks import tilings
+from gpu_checks.banks.command import hash_of as hash_of_pattern
+from gpu_checks.banks.command import kernel as timing_kernel
+from gpu_checks.banks.command import recordings_of_banks
+from gpu_checks.banks.patterns import patterns
+from gpu_checks.kernels import copies, forms, mma, tcgen05, tensor_memory
+from gpu_checks.kernels.modules import grouped, has_kernels, kernel_hash, module
+from gpu_checks.recordings_io.reader import recordings
+from gpu_checks.tilings import kernel as tiling_kernel
+from gpu_checks.tilings.runner import hash_of as hash_of_tiling
+from isa_tables.signature import mnemonics, signature
+
+EVERY = [signature(name) for name in mnemonics("*")]
+TIMED = list(dict.fromkeys((one.operation, one.bits) for one in patterns()))
+
+# Who writes kernels -> their number and the SHA-256 of all their texts. A change makes the recordings stale.
+DIGESTS = {
+    "mma": (310, "6b8c2983f7e6fbbe471968e4678139bb1883f67e7645e81cb1074614607dba62"),
+    "digit_coded": (1326, "7860c4bba4f0b000ae5843367742bf13450a3a51bb2c29d2b7b206ff7fb6d2d9"),
+    "copies": (82, "3d15ff39824e442ec3bd6c0b3fc170544eba848b940cebd43dc4594afc8f0263"),
+    "tensor_memory": (148, "f77b9f04444004641e5510ea2cdfdb89a375d48789c699b8dc13f70f8c5a40b1"),
+    "tcgen05": (268, "1c3448e88312bc18cefb0f07322e3e9290c56e218a5c51525e4e90b2180d8bf9"),
+    "modules of several": (134, "3897f7b586d44e3ede6d79e6dca056ff38002971cb7ef5817c394928eb48419a"),
+    "banks": (23, "4c15f229c5ca4145f8749b6db69c7ca772d4b920ddfa0d11978b5f838a576c49"),
+    "tilings": (126, "ee08137b7d0f2415270f38a7710388aebf947f505069e1b011ab55d3d7f44e57"),
+}
+
+
+def texts() -> dict[str, list[str]]:
+    """Every kernel's text, by who writes it."""
+    moved = [s for s in EVERY if copies.fits(s)]
+    found: dict[str, Iterable[str]] = {
+        "mma": (module([s]) for s in EVERY if mma.fits(s)),
+        "digit_coded": (module([s]) for s in EVERY if forms.fits(s)),
+        "copies": (module([s]) for s in moved if not tensor_memory.fits(s)),
+        "tensor_memory": (module([s]) for s in moved if tensor_memory.fits(s)),
+        "tcgen05": (module([s]) for s in EVERY if tcgen05.fits(s)),
+        "modules of several": map(module, grouped([s for s in EVERY if has_kernels(s)])),
+        "banks": (timing_kernel(*one) for one in TIMED),
+        "tilings": (
+            tiling_kernel(one)
+            for tiling in tilings.tilings()
+            for one in (tiling, *dict(tilings.mutants(tiling)).values())
+        ),
+    }
+    return {name: list(written) for name, written in found.items()}
+
+
+def test_no_text_of_a_kernel_has_changed():
+    found = {name: (len(some), hashlib.sha256("\0".join(some).encode()).hexdigest()) for name, some in texts().items()}
+    assert found == DIGESTS
+
+
+def test_every_recording_was_made_by_the_kernel_of_its_instruction_pattern_or_tiling():
+    library = recordings()
+    made_by = {(name, one.kernel_hash) for these in (library, library.moves) for name in these for one in these[name]}
+    assert len(made_by) == 1459 and made_by == {(name, kernel_hash(signature(name))) for name, _ in made_by}
+    assert all(one.kernel_hash == hash_of_pattern(one.pattern) for one in recordings_of_banks())
+    assert all(run.kernel_hash == hash_of_tiling(run.tiling) for run in tilings.recordings_of_tilings())
