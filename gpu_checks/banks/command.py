@@ -15,7 +15,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from string import Template
 from typing import Any
 
 import numpy as np
@@ -25,6 +24,7 @@ from gpu_checks.banks.patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.command import guarded
 from gpu_checks.device.cuda import Loaded, compile_cubin, device_info, load
 from gpu_checks.kernels.modules import COMMON
+from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 from gpu_checks.progress import Progress
 from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
@@ -60,44 +60,19 @@ class Observation:
         return abs(self.cycles / self.unit - self.wavefronts) < max(0.2, 0.01 * self.wavefronts)
 
 
-_KERNEL = Template("""\
-extern "C" __global__ void __launch_bounds__($threads) $name(const u32* addresses, u64* cycles, u32* sink) {
-  __shared__ __align__(1024) u32 memory[$words];
-  for (int w = threadIdx.x; w < $words; w += $threads) memory[w] = w;
-  u32 at = (u32)__cvta_generic_to_shared(memory) + addresses[blockIdx.x * 32 + threadIdx.x % 32], sum = 0;
-  const u32 zero = cycles[blockIdx.x];  // which the compiler does not know: it must not take two accesses for one
-  u64 start = 0;
-  for (int round = -1; round < $rounds; ++round) {
-    if (round == 0) {  // the one before has filled the instruction cache
-      __syncthreads();
-      start = clock64();
-    }
-    #pragma unroll
-    for (int i = 0; i < $unrolled; ++i) {
-      $access
-      at += zero;
-    }
-  }
-  __syncthreads();
-  if (threadIdx.x == 0) cycles[blockIdx.x] = clock64() - start;
-  sink[blockIdx.x * $threads + threadIdx.x] = sum;
-}
-""")
-_WAIT = """
-    asm volatile("cp.async.wait_all;" ::: "memory");"""
+_CUDA = beside(__file__)
 _LETTERS = {8: ("u8", 1), 16: ("u16", 1), 32: ("u32", 1), 64: ("v2.u32", 2), 128: ("v4.u32", 4)}
 
 
 def kernel(operation: str, bits: int) -> str:
     """The CUDA text that times one kind of access; a block for each pattern."""
-    return COMMON + _KERNEL.substitute(
+    return COMMON + _CUDA["kernel"].substitute(
         name="banks",
         threads=32 * _WARPS,
         words=MEMORY // 4,
         rounds=_ROUNDS,
         unrolled=_UNROLLED,
         access=_access(operation, bits),
-        after=_WAIT if operation == "cp.async" else "",
     )
 
 
@@ -106,28 +81,25 @@ def _access(operation: str, bits: int) -> str:
         kind, shape, *trans = operation.split(".")
         mnemonic = ".".join([kind, "sync.aligned.m8n8", shape, *trans, "shared.b16"])
         return _read(mnemonic, count) if kind == "ldmatrix" else _write(mnemonic, count)
-    if operation == "cp.async":  # of no bytes: what is not copied is written as zeros, and global memory is not read
-        given = f'"r"(at), "l"(sink), "n"({bits // 8}), "r"(zero) : "memory"'
-        return f'asm volatile("cp.async.ca.shared.global [%0], [%1], %2, %3;" :: {given});'
+    if operation == "cp.async":
+        return _CUDA["copy"].substitute(bytes=bits // 8)
     kind, count = _LETTERS[bits]
     return _read(f"ld.shared.{kind}", count) if operation == "load" else _write(f"st.shared.{kind}", count)
 
 
 def _write(mnemonic: str, count: int) -> str:
-    """A store of the same word as often as there are registers."""
     given = ", ".join(["%1"] * count)
     given = f"{{{given}}}" if count > 1 or "stmatrix" in mnemonic else given
-    return f'asm volatile("{mnemonic} [%0], {given};" :: "r"(at), "r"(zero) : "memory");'
+    return _CUDA["write"].substitute(mnemonic=mnemonic, listed=given)
 
 
 def _read(mnemonic: str, count: int) -> str:
-    """A load whose registers are all of use, so that it stays as wide as it is."""
     names = [f"r{n}" for n in range(count)]
     listed = ", ".join(f"%{n}" for n in range(count))
     listed = f"{{{listed}}}" if count > 1 or "ldmatrix" in mnemonic else listed
     outputs = ", ".join(f'"=r"({name})' for name in names)
-    text = f'asm volatile("{mnemonic} {listed}, [%{count}];" : {outputs} : "r"(at) : "memory");'
-    return f"u32 {', '.join(names)};\n      {text}\n      sum ^= {' ^ '.join(names)};"
+    facts = {"names": ", ".join(names), "outputs": outputs, "sum": " ^ ".join(names)}
+    return _CUDA["read"].substitute(facts, mnemonic=mnemonic, listed=listed, count=count)
 
 
 def check(pattern: Pattern) -> None:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from string import Template
 from typing import TYPE_CHECKING
 
 from gpu_checks.kernels.packing import words_per_register
+from gpu_checks.kernels.templates import beside
 
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment, Signature
 
+_CUDA = beside(__file__)
 READ = {
     "f16": "half(d[i / 2] >> (i % 2 * 16))",
     "f32": "__uint_as_float(d[i])",
@@ -33,27 +34,6 @@ _CONSTRAINTS = {
 _BACK = {"b32": "{}", "s32": "{}", "f32": "__float_as_uint({})"}
 _VECTORS = frozenset("DABCR")  # of a warp-wide instruction in braces; metadata and scale factors are plain registers
 
-_ISSUE = Template("""\
-__device__ __forceinline__ void issue(u32* d, $parameters) {
-  $declare
-  asm volatile("$before$mnemonic $operands;$after"
-      : $outputs
-      : $inputs);
-  $assign
-}
-""")
-_WGMMA = (
-    "{ .reg .pred p; setp.eq.u32 p, 0, 0; wgmma.fence.sync.aligned; ",
-    " wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }",
-)
-_IN_MEMORY = Template("""\
-__device__ __forceinline__ void issue(u32* d, $parameters) {
-  asm volatile("{ .reg .b32 d<$registers>; .reg .pred p; setp.eq.u32 p, 0, 0; $loads wgmma.fence.sync.aligned; "
-      "$mnemonic $operands; wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; $stores }"
-      :: $address, $inputs : "memory");
-}
-""")
-
 
 def is_warpgroup(signature: Signature) -> bool:
     """Whether a warpgroup issues the instruction, asynchronously: its accumulators are its D and its C."""
@@ -65,7 +45,6 @@ def issue(signature: Signature, asm: str) -> str:
 
     `asm` is the operand list to use; c of a warpgroup's instruction is what the accumulators hold before.
     """
-    before, after = _WGMMA if is_warpgroup(signature) else ("", "")
     result = signature.operands["D"]
     letter, kind, cast = _CONSTRAINTS[result.reg_type]
     registers = range(result.regs)
@@ -73,13 +52,11 @@ def issue(signature: Signature, asm: str) -> str:
     starts = is_warpgroup(signature)
     given = [cast.format(*_words("c", result, r)) for r in registers] if starts else []
     declared = [f"d{r} = {given[r]}" if starts else f"d{r}" for r in registers]
-    return _ISSUE.substitute(
-        mnemonic=signature.mnemonic,
-        before=before,
-        after=after,
+    instruction = _CUDA["wgmma" if starts else "instruction"]
+    return _CUDA["issue"].substitute(
+        instruction=instruction.substitute(mnemonic=signature.mnemonic, operands=operand_list(signature, asm)),
         parameters=", ".join(_parameter(signature, name) for name in [*inputs, *(["C"] if starts else [])]),
         declare=f"{kind} {', '.join(declared)};",
-        operands=operand_list(signature, asm),
         outputs=", ".join(f'"{"+" if starts else "="}{letter}"(d{r})' for r in registers),
         inputs=", ".join(text for name in inputs for text in register_inputs(name.lower(), signature.operands[name])),
         assign=" ".join(_assign(result, r) for r in registers),
@@ -97,7 +74,7 @@ def issue_in_memory(signature: Signature, asm: str, stride: int, zero: bool) -> 
     places = {f"d{r}": f"[%0+{4 * stride * r}]" for r in range(result.regs)}
     space = "shared" if zero else "global"
     load = "mov.b32 {}, 0;" if zero else "ld.global.b32 {}, {};"
-    return _IN_MEMORY.substitute(
+    return _CUDA["issue_in_memory"].substitute(
         mnemonic=signature.mnemonic,
         parameters=", ".join(_parameter(signature, name) for name in inputs),
         registers=result.regs,

@@ -6,34 +6,18 @@ Which byte goes where is inferred from their runs (`inference.copies`).
 
 from __future__ import annotations
 
-from string import Template
 from typing import TYPE_CHECKING
 
 from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.assembly import operand_list, register_inputs
+from gpu_checks.kernels.templates import beside
 
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment, Signature
 
 ROWS, ROW = 256, 16  # rows of memory to draw from, bytes in a row
 
-_MOVE = Template("""\
-// $mnemonic
-extern "C" __global__ void move_$index(u32* memory, const u32* rows, const u32* given, u32* taken) {
-  __shared__ __align__(128) u32 tile[$words];
-  const int lane = threadIdx.x, thread = blockIdx.x * 32 + lane;
-  memory += blockIdx.x * $words;
-  for (int w = lane; w < $words; w += 32) tile[w] = memory[w];
-  __syncwarp();
-  const u32 p = (u32)__cvta_generic_to_shared(tile) + rows[thread] * $row;
-  u32 r[$registers];
-  for (int w = 0; w < $registers; ++w) r[w] = given[thread * $registers + w];
-  asm volatile("$mnemonic $operands;" : $outputs : $inputs : "memory");
-  __syncwarp();
-  for (int w = 0; w < $registers; ++w) taken[thread * $registers + w] = r[w];
-  for (int w = lane; w < $words; w += 32) memory[w] = tile[w];
-}
-""")
+_CUDA = beside(__file__)
 
 
 def fits(signature: Signature) -> bool:
@@ -66,7 +50,7 @@ def text(signature: Signature, index: int) -> str:
     else:
         operands, outputs, inputs = operand_list(signature, signature.asm).translate(_PLAIN), taken, given
     facts = {"mnemonic": signature.mnemonic, "index": index, "registers": count, "words": ROWS * ROW // 4, "row": ROW}
-    return _MOVE.substitute(facts, operands=operands, outputs=outputs, inputs=inputs)
+    return _CUDA["move"].substitute(facts, operands=operands, outputs=outputs, inputs=inputs)
 
 
 _PLAIN = str.maketrans("", "", "{}")  # movmatrix takes single registers

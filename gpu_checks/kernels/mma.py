@@ -9,11 +9,11 @@ instruction on given registers, for C passthrough and products. i is the instruc
 
 from __future__ import annotations
 
-from string import Template
 from typing import TYPE_CHECKING
 
 from gpu_checks.kernels.assembly import READ, issue
 from gpu_checks.kernels.packing import interaction, one, words_per_lane, words_per_register
+from gpu_checks.kernels.templates import beside
 
 if TYPE_CHECKING:
     from isa_tables.signature import Fragment, Signature
@@ -21,53 +21,7 @@ if TYPE_CHECKING:
 WARPS = 4  # per block of `relation`
 NONE, MANY, WRONG = 0xFFFF, 0xFFFE, 0xFFFD  # no D changed; several did; one did, by something else than a unit
 
-_PROBE = Template("""\
-namespace probe_$index {
-// $mnemonic
-$issue
-__device__ __forceinline__ double value(const u32* d, int i) { return $read; }
-
-extern "C" __global__ void relation_$index(u16* table) {
-  const int lane = threadIdx.x % 32, a_slot = blockIdx.x * $warps + threadIdx.x / 32;
-  if (a_slot >= $a_slots) return;
-  u32 zero_a[$a_words] = {}, zero_b[$b_words] = {}, c[$c_words] = {};
-  u32 a[$a_words], b[$b_words], none[$d_words], only_a[$d_words], only_b[$d_words], both[$d_words];
-  one_hot<$a_shape>(a, ${a_one}ull, a_slot, lane);
-  issue(none, zero_a, zero_b, c);
-  issue(only_a, a, zero_b, c);
-  for (int b_slot = blockIdx.y; b_slot < $b_slots; b_slot += gridDim.y) {
-    one_hot<$b_shape>(b, ${b_one}ull, b_slot, lane);
-    issue(only_b, zero_a, b, c);
-    issue(both, a, b, c);
-    int hits = 0, reached = $none;
-    bool wrong = false;
-    #pragma unroll
-    for (int i = 0; i < $d_values; ++i) {
-      const double change = value(both, i) - value(only_a, i) - value(only_b, i) + value(none, i);
-      const u32 changed = __ballot_sync(~0u, change != 0.0);
-      wrong |= __ballot_sync(~0u, change != 0.0 && change != $unit) != 0;
-      hits += __popc(changed);
-      if (changed) reached = (__ffs(changed) - 1) * $d_values + i;
-    }
-    if (lane == 0) table[a_slot * $b_slots + b_slot] = hits > 1 ? $many : wrong ? $not_unit : reached;
-  }
-}
-
-extern "C" __global__ void run_$index(const u32* a, const u32* b, const u32* c, u32* d) {
-  const int thread = blockIdx.x * $lanes + threadIdx.x;
-  u32 in_a[$a_words], in_b[$b_words], in_c[$c_words], out[$d_words];
-  #pragma unroll
-  for (int w = 0; w < $a_words; ++w) in_a[w] = a[thread * $a_words + w];
-  #pragma unroll
-  for (int w = 0; w < $b_words; ++w) in_b[w] = b[thread * $b_words + w];
-  #pragma unroll
-  for (int w = 0; w < $c_words; ++w) in_c[w] = c[thread * $c_words + w];
-  issue(out, in_a, in_b, in_c);
-  #pragma unroll
-  for (int w = 0; w < $d_words; ++w) d[thread * $d_words + w] = out[w];
-}
-}
-""")
+_CUDA = beside(__file__)
 
 
 def fits(signature: Signature) -> bool:
@@ -106,7 +60,7 @@ def text(signature: Signature, index: int) -> str:
             f"{key}_shape": shape(fragment),
         }
     facts |= {"a_one": hex(one(operands["A"])), "b_one": hex(one(operands["B"]))}
-    return _PROBE.substitute(facts)
+    return _CUDA["probe"].substitute(facts)
 
 
 def shape(fragment: Fragment) -> str:

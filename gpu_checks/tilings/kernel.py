@@ -8,11 +8,11 @@ the accumulators of the first product become, narrowed, A of the second.
 
 from __future__ import annotations
 
-from string import Template
 from textwrap import indent
 
 from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.smem_matrix import ALIGNMENT
+from gpu_checks.kernels.templates import beside
 from gpu_checks.tilings import parts
 from gpu_checks.tilings.parts import Fed
 from gpu_checks.tilings.strided import Strided
@@ -20,29 +20,8 @@ from gpu_checks.tilings.tiling import Reuse, Tiling, TilingError, check
 
 NAME = "tiling"
 SHARED = 48 * 1024  # bytes of shared memory that a kernel has without asking
-_FENCE = 'asm volatile("fence.proxy.async.shared::cta;" ::: "memory");\n'  # wgmma sees what threads wrote only after it
-_WAIT = "__syncthreads();\n"
-
-_LOOP = Template("""\
-#pragma unroll 1
-for (int $tile = 0; $tile < $count; ++$tile) {
-$body}
-""")
-
-_STORE = Template("""\
-#pragma unroll
-for (int v = 0; v < $values; ++v) {
-  const int place = $origin + ${name}_global(${name}_fragment(t, v));
-  $store;
-}
-""")
-
-_KERNEL = Template("""\
-
-extern "C" __global__ void __launch_bounds__($threads) $kernel($parameters) {
-  const int t = threadIdx.x;
-$body}
-""")
+_CUDA = beside(__file__)
+_FENCE, _WAIT = (_CUDA[name].template for name in ("fence", "wait"))
 
 
 def kernel(tiling: Tiling) -> str:
@@ -96,7 +75,7 @@ def _main(tiling: Tiling, feds: dict[str, Fed]) -> str:
     given = [f"const {parts.TYPES[fed.fragment.bits]}* {name}_matrix" for name, fed in feds.items()]
     body = "".join(_memory(fed) for fed in feds.values()) + parts.accumulators(tiling.last, _name(tiling))
     body += _attention(tiling, tiling.reuse, feds) if tiling.reuse else _gemm(tiling, feds, "blockIdx.y")
-    return _KERNEL.substitute(
+    return "\n" + _CUDA["kernel"].substitute(
         threads=tiling.threads,
         kernel=NAME,
         parameters=", ".join([*given, f"{kind}* result"]),
@@ -105,8 +84,8 @@ def _main(tiling: Tiling, feds: dict[str, Fed]) -> str:
 
 
 def _memory(fed: Fed) -> str:
-    kind = parts.TYPES[fed.fragment.bits]
-    return f"__shared__ __align__({ALIGNMENT}) {kind} {fed.name}_memory[{fed.room}];\n"
+    facts = {"alignment": ALIGNMENT, "type": parts.TYPES[fed.fragment.bits], "name": fed.name, "room": fed.room}
+    return _CUDA["memory"].substitute(facts)
 
 
 def _gemm(tiling: Tiling, feds: dict[str, Fed], tile_n: str) -> str:
@@ -116,7 +95,7 @@ def _gemm(tiling: Tiling, feds: dict[str, Fed], tile_n: str) -> str:
     body += parts.copied(b, tile_n, "tile_k", tiling.threads)
     body += _ready(a, b) + parts.loaded(a) + parts.loaded(b)
     body += parts.multiplied("first", tiling.product, a, b, "C") + _WAIT
-    return _LOOP.substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
+    return _CUDA["loop"].substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
 
 
 def _attention(tiling: Tiling, reuse: Reuse, feds: dict[str, Fed]) -> str:
@@ -126,7 +105,7 @@ def _attention(tiling: Tiling, reuse: Reuse, feds: dict[str, Fed]) -> str:
     body += parts.narrowed(tiling.product, reuse)
     body += parts.copied(v, "blockIdx.y", "tile_n", tiling.threads) + _ready(v) + parts.loaded(v)
     body += parts.multiplied("second", reuse.product, "P", v, "D") + _WAIT
-    return _LOOP.substitute(tile="tile_n", count=tiling.walked, body=indent(body, "  "))
+    return _CUDA["loop"].substitute(tile="tile_n", count=tiling.walked, body=indent(body, "  "))
 
 
 def _ready(*feds: Fed) -> str:
@@ -138,16 +117,16 @@ def _store(tiling: Tiling) -> str:
     """Accumulators to global memory; partial sums are added."""
     product, name = tiling.last, _name(tiling)
     fragment, space = product.fragment("C"), "second" if tiling.reuse else "first"
-    store = f"result[place] = get<{parts.packing(fragment)}>({name}, v)"
+    store = _CUDA["put"].substitute(packing=parts.packing(fragment), name=name)
     if product.splits > 1:
         if fragment.type not in parts.SUMS:
             raise TilingError(f"{tiling.name}: partial sums of {fragment.type} cannot be added in memory")
-        store = f"atomicAdd(({parts.SUMS[fragment.type]}*)result + place, {space}::value({name}, v))"
+        store = _CUDA["add"].substitute(type=parts.SUMS[fragment.type], space=space, name=name)
     m, n = product.extent("C")
     columns = tiling.extents["C"][1]
     if tiling.short:
         within = parts.inside(("blockIdx.x", "blockIdx.y"), (m, n), tiling.extents["C"])
-        store = f"const int x = {name}_fragment(t, v);\n  if ({within}) {store}"
+        store = _CUDA["put_inside"].substitute(name=name, within=within, store=store)
     origin = f"blockIdx.x * {m * columns} + blockIdx.y * {n}"
     values = product.C.modes[1].size
-    return _STORE.substitute(values=values, origin=origin, name=name, store=store)
+    return _CUDA["store"].substitute(values=values, origin=origin, name=name, store=store)

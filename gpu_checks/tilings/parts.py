@@ -8,7 +8,6 @@ registers are constants. No element's place is written anywhere else.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from string import Template
 
 import numpy as np
 
@@ -16,104 +15,19 @@ from gpu_checks.kernels.assembly import READ, issue, operand_list
 from gpu_checks.kernels.forms import Form
 from gpu_checks.kernels.packing import words_per_lane, words_per_register
 from gpu_checks.kernels.smem_matrix import transposes
+from gpu_checks.kernels.templates import beside
 from gpu_checks.tilings.descriptor import Descriptor, descriptor
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, TilingError, values_of
 from isa_tables.signature import Fragment
 from isa_tables.signature import signature as look_up
 
-HELPERS = """
-typedef unsigned char u8;
-
-// Exchanges `bits` bits of x from `base` on, by those `shift` above.
-template <int bits, int base, int shift>
-__device__ constexpr int swizzle(int x) { return x ^ (x & ((1 << bits) - 1) << (base + shift)) >> shift; }
-
-template <int bytes> struct alignas(bytes) Chunk { u8 byte[bytes]; };
-template <int bytes> __device__ __forceinline__ void move(void* to, const void* from) {
-  *(Chunk<bytes>*)to = *(const Chunk<bytes>*)from;
-}
-
-__device__ __forceinline__ u32 address(const void* shared) { return (u32)__cvta_generic_to_shared(shared); }
-
-// Element i of registers that hold `per` elements of `bits` bits in `width` words.
-template <int per, int bits, int width> __device__ __forceinline__ void put(u32* words, int i, u64 element) {
-  #pragma unroll
-  for (int w = 0; w < width; ++w) words[i / per * width + w] |= (u32)(element << i % per * bits >> 32 * w);
-}
-template <int per, int bits, int width> __device__ __forceinline__ u64 get(const u32* words, int i) {
-  u64 whole = 0;
-  #pragma unroll
-  for (int w = 0; w < width; ++w) whole |= (u64)words[i / per * width + w] << 32 * w;
-  return whole >> i % per * bits;
-}
-"""
-
+_CUDA = beside(__file__)
 TYPES = {8: "u8", 16: "u16", 32: "u32", 64: "u64"}
 SUMS = {"f32": "float", "f64": "double", "s32": "int"}  # what atomicAdd takes
 _WIDEST = 16  # bytes that one instruction copies
-NOTHING = f"__device__ const Chunk<{_WIDEST}> nothing = {{}};  // what stands beyond the matrices\n"
-
-_INDEX = Template("__device__ constexpr int $name($parameters) { return $expression; }\n")
-
-_COPY = Template("""\
-#pragma unroll
-for (int v = 0; v < $values; v += $vector) {
-  const int x = ${name}_copy(t, v);
-  ${guard}move<$bytes>(&${name}_memory[${name}_shared(x)], $source);
-}
-""")
-
-_LOAD = Template("""\
-u32 $name[$words] = {};
-#pragma unroll
-for (int v = 0; v < $values; ++v)
-  put<$packing>($name, v, ${name}_memory[${name}_shared(${name}_fragment(t, v))]);
-""")
-
-_LDMATRIX = Template("""\
-u32 $name[$words] = {};
-#pragma unroll
-for (int s = 0; s < $steps; ++s) {
-  u32 r[$registers];
-  asm volatile("$mnemonic $operands;"
-      : $outputs : "r"(address(&${name}_memory[${name}_shared(${name}_source(t, $row * s))])) : "memory");
-  #pragma unroll
-  for (int i = 0; i < $registers; ++i) $name[${name}_target($per * ($registers * s + i)) / $per] = r[i];
-}
-""")
-
-_PRODUCTS = Template("""\
-#pragma unroll
-for (int k = 0; k < $k; ++k)
-  #pragma unroll
-  for (int n = 0; n < $n; ++n)
-    #pragma unroll
-    for (int m = 0; m < $m; ++m) {
-      u32* const c = &$result[$words * (m + $m * n)];
-      $space::issue(c, $a, $b, c);
-    }
-""")
-
-_DESCRIPTOR = Template("""\
-__device__ __forceinline__ u64 ${name}_descriptor(const void* memory, int x) {
-  return ${fields}ull | ((address(memory) + $bytes * ${name}_place(x)) & 0x3FFFF) >> 4;
-}
-""")
-
-_NARROWING = Template("""\
-__device__ __forceinline__ u64 narrow(float x) {
-  u16 y;
-  asm("cvt.rn.$type.f32 %0, %1;" : "=h"(y) : "f"(x));
-  return y;
-}
-""")
-
-_NARROWED = Template("""\
-u32 P[$words] = {};
-#pragma unroll
-for (int v = 0; v < $values; ++v) put<$packing>(P, v, narrow(first::value(C, P_reuse(v))));
-""")
+HELPERS = "\n" + _CUDA["helpers"].template
+NOTHING = _CUDA["nothing"].substitute(widest=_WIDEST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +82,7 @@ class Fed:
 def index(name: str, layout: Strided, *parameters: str) -> str:
     """A layout as a function of an index, or of an index for each mode."""
     declared = ", ".join(f"int {parameter}" for parameter in parameters)
-    return _INDEX.substitute(name=name, parameters=declared, expression=layout.expression(*parameters))
+    return _CUDA["index"].substitute(name=name, parameters=declared, expression=layout.expression(*parameters))
 
 
 def indices(fed: Fed) -> str:
@@ -183,26 +97,23 @@ def indices(fed: Fed) -> str:
     if fed.descriptor:
         text += index(f"{name}_place", feed.shared.plain, "x")
         fields = f"0x{fed.descriptor.fields:x}"
-        text += _DESCRIPTOR.substitute(name=name, fields=fields, bytes=fed.fragment.bits // 8)
+        text += _CUDA["descriptor"].substitute(name=name, fields=fields, bytes=fed.fragment.bits // 8)
     return text
 
 
 def namespace(space: str, product: Product, majors: tuple[str, str]) -> str:
     """`issue` of a product, and `value`, element i of its accumulators as a number."""
     signature, result = product.signature, product.fragment("C")
-    value = f"__device__ __forceinline__ {SUMS.get(result.type, 'float')} value(const u32* d, int i) "
-    value += f"{{ return {READ[result.type]}; }}\n"
     if "MN" in majors and not transposes(signature.asm):
         raise TilingError(f"{signature.mnemonic} reads K-major matrices; A and B are {' and '.join(majors)}-major")
-    called = issue(signature, Form(signature, majors).asm)
-    return f"\nnamespace {space} {{\n// {signature.mnemonic}\n{called}{value}}}\n"
+    facts = {"space": space, "mnemonic": signature.mnemonic, "issue": issue(signature, Form(signature, majors).asm)}
+    return "\n" + _CUDA["product_space"].substitute(facts, type=SUMS.get(result.type, "float"), read=READ[result.type])
 
 
 def inside(tile: tuple[str, str], extent: tuple[int, int], limits: tuple[int, int]) -> str:
     """Whether element x of a tile of `extent`, the tile'th along both axes, is one of the matrix."""
-    (first, second), (rows, columns) = tile, extent
-    along, across = f"{first} * {rows} + x % {rows}", f"{second} * {columns} + x / {rows}"
-    return f"{along} < {limits[0]} && {across} < {limits[1]}"
+    facts = dict(zip(("along", "across", "rows", "columns"), (*tile, *extent), strict=True))
+    return _CUDA["inside"].substitute(facts, most_rows=limits[0], most_columns=limits[1])
 
 
 def copied(fed: Fed, mn: str, k: str, threads: int) -> str:
@@ -211,7 +122,7 @@ def copied(fed: Fed, mn: str, k: str, threads: int) -> str:
     source = f"&{fed.name}_matrix[{fed.origin(mn, k)} + {fed.name}_global(x)]"
     if fed.limits:
         source = f"{inside((mn, k), fed.product.extent(fed.operand), fed.limits)} ? (const void*){source} : &nothing"
-    return _COPY.substitute(
+    return _CUDA["copy"].substitute(
         name=fed.name,
         values=fed.feed.copy.modes[1].size,
         vector=vector,
@@ -252,11 +163,11 @@ def loaded(fed: Fed) -> str:
         return ""
     words = count // fragment.values * words_per_lane(fragment)
     if fed.feed.load is None:
-        return _LOAD.substitute(name=fed.name, words=words, values=count, packing=packing(fragment))
+        return _CUDA["load"].substitute(name=fed.name, words=words, values=count, packing=packing(fragment))
     move = look_up(fed.feed.load.mnemonic)
     registers, row = move.operands["R"].regs, 128 // fragment.bits
     _check_rows(fed, fed.feed.load, row)
-    return _LDMATRIX.substitute(
+    return _CUDA["ldmatrix"].substitute(
         name=fed.name,
         words=words,
         steps=fed.feed.load.source.modes[1].size // row,
@@ -283,7 +194,7 @@ def _check_rows(fed: Fed, load: Load, row: int) -> None:
 def multiplied(space: str, product: Product, a: Fed | str, b: Fed, result: str) -> str:
     """Every instruction of a thread's tile, k outermost; A is an operand or the name of registers."""
     m, n, k = product.steps
-    return _PRODUCTS.substitute(
+    return _CUDA["products"].substitute(
         space=space,
         m=m,
         n=n,
@@ -306,7 +217,7 @@ def _argument(operand: Fed | str, fragment: Fragment, number: str) -> str:
 def accumulators(product: Product, name: str) -> str:
     """Registers for the results of a product, zero."""
     m, n, _ = product.steps
-    return f"u32 {name}[{m * n * words_per_lane(product.fragment('C'))}] = {{}};\n"
+    return _CUDA["accumulators"].substitute(name=name, words=m * n * words_per_lane(product.fragment("C")))
 
 
 def narrowing(reuse: Reuse) -> str:
@@ -314,7 +225,7 @@ def narrowing(reuse: Reuse) -> str:
     kind = reuse.product.fragment("A").type
     if kind not in ("f16", "bf16"):
         raise TilingError(f"accumulators are narrowed to f16 or bf16, not to {kind}")
-    return "\n" + _NARROWING.substitute(type=kind) + index("P_reuse", reuse.values, "v")
+    return "\n" + _CUDA["narrowing"].substitute(type=kind) + index("P_reuse", reuse.values, "v")
 
 
 def narrowed(product: Product, reuse: Reuse) -> str:
@@ -323,4 +234,4 @@ def narrowed(product: Product, reuse: Reuse) -> str:
     if product.fragment("C").type != "f32" or count != reuse.product.A.modes[1].size:
         raise TilingError(f"{reuse.values} takes {count} of the accumulators, f32, to the second product's A")
     words = count // fragment.values * words_per_lane(fragment)
-    return _NARROWED.substitute(words=words, values=count, packing=packing(fragment))
+    return _CUDA["narrowed"].substitute(words=words, values=count, packing=packing(fragment))

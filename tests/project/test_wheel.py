@@ -69,7 +69,7 @@ def test_the_wheel_holds_every_module_and_every_data_file(wheel: Path) -> None:
     }
     assert {name for name in names(wheel) if not name.startswith(META)} == ours | {PLUGIN}
     assert {f"{package}/py.typed" for package in PACKAGES} <= ours
-    assert {"layouts/atoms/sm80.toml", "isa_tables/ptx/mma_m16n8k16_16b.toml"} <= ours
+    assert {"layouts/atoms/sm80.toml", "isa_tables/ptx/mma_m16n8k16_16b.toml", "gpu_checks/kernels/mma.cu"} <= ours
 
 
 def test_the_sources_hold_what_the_wheel_is_made_of(tmp_path: Path) -> None:

@@ -1,11 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA text of every kernel is byte for byte the one that the recordings were made with."""
+"""The `.cu` files: every text made of them is the one that the recordings were made with, and nvcc takes every part."""
 
 from __future__ import annotations
 
 import hashlib
+import re
+import subprocess
 from collections.abc import Iterable
+from pathlib import Path
 
+import pytest
+
+import gpu_checks
 from gpu_checks import tilings
 from gpu_checks.banks.command import hash_of as hash_of_pattern
 from gpu_checks.banks.command import kernel as timing_kernel
@@ -13,10 +19,12 @@ from gpu_checks.banks.command import recordings_of_banks
 from gpu_checks.banks.patterns import patterns
 from gpu_checks.kernels import copies, forms, mma, tcgen05, tensor_memory
 from gpu_checks.kernels.modules import grouped, has_kernels, kernel_hash, module
+from gpu_checks.kernels.templates import beside
 from gpu_checks.recordings_io.reader import recordings
 from gpu_checks.tilings import kernel as tiling_kernel
 from gpu_checks.tilings.runner import hash_of as hash_of_tiling
 from isa_tables.signature import mnemonics, signature
+from tests.gpu_checks.kernels.test_modules import NO_NVCC
 
 EVERY = [signature(name) for name in mnemonics("*")]
 TIMED = list(dict.fromkeys((one.operation, one.bits) for one in patterns()))
@@ -65,3 +73,64 @@ def test_every_recording_was_made_by_the_kernel_of_its_instruction_pattern_or_ti
     assert len(made_by) == 1459 and made_by == {(name, kernel_hash(signature(name))) for name, _ in made_by}
     assert all(one.kernel_hash == hash_of_pattern(one.pattern) for one in recordings_of_banks())
     assert all(run.kernel_hash == hash_of_tiling(run.tiling) for run in tilings.recordings_of_tilings())
+
+
+PACKAGE = Path(gpu_checks.__file__).parent
+LICENCE = "// SPDX-License-Identifier: Apache-2.0\n"
+FILES = {path.relative_to(PACKAGE).as_posix(): beside(str(path)) for path in sorted(PACKAGE.rglob("*.cu"))}
+F64, SPARSE = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+WIDE, MOVE = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16", "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
+TENSOR = ("tcgen05.ld.sync.aligned.32x32b.x2.b32", "tcgen05.mma.cta_group::1.kind::f16")
+REDUCED = "tcgen05.ld.red.sync.aligned.32x32b.x2.min.u32"
+TILED = ("attention_f16", "attention_wgmma", "mma_f16_split_k", "ragged_ldmatrix_f16")
+EXPANDED = {  # for which GPU -> texts that together hold every part
+    "sm_90a": lambda: [
+        module([signature(name) for name in (F64, SPARSE, WIDE, MOVE)]),
+        *(timing_kernel(*one) for one in (("load", 128), ("store", 32), ("cp.async", 128))),
+        *(tiling_kernel(one) for one in tilings.tilings() if one.name in TILED),
+    ],
+    "sm_100a": lambda: [module([signature(name) for name in TENSOR])],
+    "sm_103a": lambda: [module([signature(REDUCED)])],
+}
+
+
+def literal(part: str) -> str:
+    """The longest piece of a part that stands in each text made of it: no placeholder, no end of a line."""
+    return max(re.split(r"\$\w+|\$\{\w+\}|\n", part), key=len)
+
+
+def test_the_expanded_texts_hold_every_part():
+    together = "".join(text for texts in EXPANDED.values() for text in texts())
+    assert len(FILES) == 10 and all((PACKAGE / file).read_text().startswith(LICENCE) for file in FILES)
+    assert not [
+        f"{file}: {name}"
+        for file, parts in FILES.items()
+        for name, part in parts.items()
+        if literal(part.template) not in together
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
+@pytest.mark.parametrize("target", EXPANDED)
+def test_nvcc_takes_every_part(target, tmp_path):
+    for number, text in enumerate(EXPANDED[target]()):
+        source = tmp_path / f"{number}.cu"
+        source.write_text(text)
+        command = ["nvcc", f"-arch={target}", "-std=c++17", "-Ofc=mid", "-cubin", source, "-o", tmp_path / "cubin"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        assert done.returncode == 0, done.stderr[:2000]
+
+
+def test_statements_of_cuda_stand_in_cu_files_alone():
+    words = re.compile(r"asm volatile|__(device|global|shared|syncthreads|syncwarp)__?\b|#pragma|for \(int|constexpr")
+    for path in PACKAGE.rglob("*.py"):
+        assert not words.search(re.sub(r'^""".*?"""', "", path.read_text(encoding="utf-8"), flags=re.S | re.M)), path
+
+
+def test_a_part_ends_where_the_next_begins_and_holds_no_remark(tmp_path):
+    (tmp_path / "some.cu").write_text(
+        "// head\n\n//// one\n//// a remark\n// kept\nint $x;\n\n//// two, within a line\ny\n"
+    )
+    parts = beside(str(tmp_path / "some.py"))
+    assert {name: part.template for name, part in parts.items()} == {"one": "// kept\nint $x;\n", "two": "y"}
