@@ -50,7 +50,7 @@ Main declarations
 `proofs.laws`            the laws of the layout algebra for all extents, strides and ranks (docs/laws.md)
 `proofs.symbolic`        our own code of the algebra, executed on symbolic integers, path by path (docs/laws.md)
 
-References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bjorner, "Z3: An Efficient SMT Solver" (2008).
+References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bjorner, "Z3", TACAS 2008.
 """
 
 from __future__ import annotations

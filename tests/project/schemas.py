@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schemas of the files that users write, from the keys that the readers know.
+
+`python -m tests.project.schemas --write` writes them to verify/schemas, where editors find them: a TOML file names its
+schema in a first line `#:schema PATH`. A schema knows keys, types and choices; that a layout parses, that extents fit
+each other and that names mean something is for the commands to say.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from isa_tables import schema as isa
+from layouts.atoms import copying, mma
+from verify.movement import spec as movement
+from verify.tiling import spec as tiling
+
+HOME = Path(__file__).parents[2] / "verify" / "schemas"
+Schema = dict[str, Any]
+
+WORD: Schema = {"type": "string", "pattern": r"\S"}
+COUNT: Schema = {"type": "integer", "minimum": 1}
+ADDRESS: Schema = {"type": "integer", "minimum": 0, "maximum": movement.ADDRESSES - 1}
+MNEMONICS: Schema = {
+    "description": "what is issued, in order; a nested list has several mnemonics of one instruction; []: none",
+    "oneOf": [WORD, {"type": "array", "items": {"oneOf": [WORD, {"type": "array", "items": WORD, "minItems": 1}]}}],
+}
+LAYOUT = {**WORD, "description": "a layout, such as ((4,8),(2,2)):((32,1),(16,8))"}
+FILLED = {"type": "string", "pattern": r"\{"}  # a family's text, in which parameters are filled in
+PARAMS: Schema = {
+    "description": "parameters of a family, each a list of whole numbers or of words",
+    "type": "object",
+    "minProperties": 1,
+    "additionalProperties": {"type": "array", "minItems": 1, "items": {"oneOf": [COUNT, WORD]}},
+}
+
+
+def table(properties: Mapping[str, Schema], required: Iterable[str] = ()) -> Schema:
+    """A table that has these keys and no others."""
+    found: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
+    return found | ({"required": list(required)} if required else {})
+
+
+def of_operands(names: Iterable[str], value: Schema) -> Schema:
+    """A table from operands to something."""
+    return table(dict.fromkeys(names, value))
+
+
+def entries(entry: Schema) -> Schema:
+    """A file of entries, each a table by its name."""
+    return {"type": "object", "additionalProperties": entry}
+
+
+def atoms() -> Schema:
+    """A file of MMA and copy atoms; an entry with Src or Dst is a copy."""
+    everything = (*mma.OPERANDS, *mma.EXTRA)
+    common = {
+        "ptx": MNEMONICS,
+        "thr": {**WORD, "description": "logical thread -> lane, a layout"},
+        "source": {**WORD, "description": "where the entry comes from"},
+        "known_defect": {**WORD, "description": "the parts that are refuted, a colon, and why"},
+        "expect": {"type": "string", "pattern": r"^UNCHECKED\s*:"},
+        "params": PARAMS,
+    }
+    shape = {"type": "array", "items": {"oneOf": [COUNT, FILLED]}, "minItems": 3, "maxItems": 3}
+    element = {"type": "string", "pattern": f"^({mma.ELEMENT.pattern})$"}
+    product = {
+        **common,
+        "shape": {"description": "M, N, K", "oneOf": [shape, WORD]},
+        "types": of_operands((*mma.TYPED, *mma.EXTRA), WORD),
+        "space": of_operands(everything, {"enum": [*mma.SPACES]}),
+        "copies": of_operands(everything, COUNT),
+        "element": {"oneOf": [element, of_operands(mma.TYPED, element)]},
+        **dict.fromkeys(everything, LAYOUT),
+    }
+    adapter = {"name": WORD, "bytes": {"type": "array", "items": {"type": "integer", "minimum": 0}}}
+    copy = {
+        **common,
+        "space": of_operands(copying.SIDES, {"enum": [*copying.SPACES]}),
+        "copies": of_operands(copying.SIDES, COUNT),
+        "bits": of_operands(copying.SIDES, COUNT),
+        "adapter": table(adapter, adapter),
+        **dict.fromkeys(copying.LAYOUTS, LAYOUT),
+    }
+    assert product.keys() == {*mma.SAID, *mma.REQUIRED, *mma.OPTIONAL, "params"}
+    assert copy.keys() == {*copying.SAID, *copying.REQUIRED, *copying.OPTIONAL, "params"}
+    sorts = {
+        "if": {"anyOf": [{"required": [side]} for side in copying.SIDES]},
+        "then": table(copy, copying.REQUIRED),
+        "else": table(product, mma.REQUIRED),
+    }
+    return entries(sorts)
+
+
+def tilings() -> Schema:
+    """A file of tilings."""
+    number = {"type": "integer", "minimum": 1, "maximum": tiling.LARGEST}
+    several = {"oneOf": [WORD, {"type": "array", "items": {"oneOf": [number, WORD]}, "minItems": 1, "maxItems": 3}]}
+    keys = {
+        "atom": {**WORD, "description": "the atom's whole name"},
+        "atoms_layout": {**several, "description": "how many atoms along M, N, K, or a layout of them"},
+        "permutation": {**several, "description": "for M, N, K: _ keeps, a number enlarges, a layout also reorders"},
+        "tile": {**several, "description": "the CTA's tile M, N, K"},
+        **dict.fromkeys(tiling.OPERANDS, LAYOUT),
+        "smem": of_operands(("A", "B"), {**WORD, "description": "the swizzle atom that shared memory repeats"}),
+    }
+    assert keys.keys() == {"atom", *tiling.KEYS}
+    return entries(table(keys, ["atom"]))
+
+
+def movements() -> Schema:
+    """A file of movements, of three sorts."""
+    values = {
+        "operand": {"enum": ["A", "B", "C"]},
+        "how": {"enum": ["load", "store", "cp.async", "ldmatrix", "stmatrix"]},
+        "major": {"enum": [*movement.MAJORS]},
+        "element": {"enum": [8, 16, 32, 64]},
+        "width": {"type": "integer", "minimum": 8},
+        "narrow": {"enum": [8, 16, 32]},
+        "times": {"type": "integer", "minimum": 1, "maximum": movement.TIMES},
+        **dict.fromkeys(("base", "lbo", "sbo"), ADDRESS),
+    }
+    sorts = [
+        table({key: values.get(key, WORD) for key in (*required, *optional)}, required)
+        for required, optional in movement.SORTS.values()
+    ]
+    return entries({"oneOf": sorts})
+
+
+def instructions() -> Schema:
+    """The table of an instruction; tables named by capitals are its operands."""
+    texts: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
+    word: Schema = {"type": ["integer", "string"]}
+    words: Schema = {"type": "array", "items": word, "minItems": 1}
+    size: Schema = {"oneOf": [COUNT, {"type": "string"}]}
+    name: Schema = {"type": "string", "pattern": f"^{isa.OPERAND.pattern}$"}
+    row: Schema = {
+        "type": "array",
+        "items": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
+    }
+    of: list[tuple[isa.Kind, Schema]] = [
+        (isa.TEXT, {"type": "string"}),
+        (isa.TEXTS, {"type": "array", "items": {"type": "string"}}),
+        (isa.TARGETS, {"type": "array", "items": {"type": "string", "pattern": f"^{isa.TARGET.pattern}$"}}),
+        (isa.COUNT, COUNT),
+        (isa.SIZE, size),
+        (isa.OFFSET, {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}),
+        (isa.PAIR, {"type": "array", "items": size, "minItems": 2, "maxItems": 2}),
+        (isa.NAMES, {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2, "uniqueItems": True}),
+        (isa.TRUTH, {"type": "boolean"}),
+        (isa.SPACE, {"enum": [*isa.SPACES]}),
+        (isa.NAMED_TEXTS, texts),
+        (isa.PLACES, {"type": "object", "additionalProperties": {"enum": [*isa.SPACES]}}),
+        (isa.MAPS, of_operands(("row", "col"), {"type": "string"})),
+        (isa.TABLE, {"type": "object"}),
+        (isa.TABLES, {"type": "array", "items": {"type": "object"}, "minItems": 1}),
+        (isa.CHOICES, {"type": "object", "additionalProperties": words}),
+        (isa.CONDITIONS, {"type": "object", "additionalProperties": {"oneOf": [word, words]}}),
+        (isa.TYPES, {"type": "array", "items": row, "minItems": 1}),
+        (isa.LISTED, {"type": "array", "items": name, "minItems": 1}),
+    ]
+
+    def keys(kinds: Mapping[str, isa.Kind]) -> dict[str, Schema]:
+        found = {key: next((made for known, made in of if known is kind), None) for key, kind in kinds.items()}
+        kept = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}}
+        return {key: kept if made is None else made for key, made in found.items()}
+
+    form = table(keys(isa.FORM), ("mnemonic", "targets"))
+    case = table({**keys(isa.ENTRY), "when": keys({"when": isa.CONDITIONS})["when"]}, ("when",))
+    operand = table({**keys(isa.ENTRY), "case": {"type": "array", "items": case, "minItems": 1}})
+    file = {
+        **keys(isa.FILE),
+        **keys(isa.FORM),
+        "form": {"type": "array", "items": form, "minItems": 1},
+        "descriptor": {"type": "array", "items": table(keys(isa.DESCRIPTOR), ("types",)), "minItems": 1},
+        "sparsity": table(keys(isa.SPARSITY), tuple(isa.SPARSITY)),
+    }
+    return {
+        **table(file, ("schema", "isa", "section", "lanes")),
+        "patternProperties": {name["pattern"]: operand},
+    }
+
+
+SCHEMAS = {"atoms": atoms, "tilings": tilings, "movements": movements, "instruction": instructions}
+
+
+def text(name: str) -> str:
+    """A schema as its file has it."""
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"Lanecheck: {name}"}
+    return json.dumps(head | SCHEMAS[name](), indent=1) + "\n"
+
+
+if __name__ == "__main__":
+    for each in SCHEMAS:
+        if sys.argv[1:] == ["--write"]:
+            HOME.mkdir(exist_ok=True)
+            (HOME / f"{each}.schema.json").write_text(text(each), encoding="utf-8")
+        else:
+            print(text(each), end="")

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The JSON Schemas are of today's readers: they take every file that we ship, and turn down what the readers do."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.project.schemas import HOME, SCHEMAS, text
+
+jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the test group")
+ROOT = Path(__file__).parents[2]
+FILES = {
+    "atoms": [*ROOT.glob("layouts/atoms/*.toml"), ROOT / "examples" / "my_atoms.toml"],
+    "tilings": [ROOT / "examples" / "tilings.toml"],
+    "movements": [ROOT / "examples" / "movement.toml"],
+    "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
+}
+
+
+def validator(name: str) -> Any:
+    return jsonschema.Draft202012Validator(json.loads((HOME / f"{name}.schema.json").read_text(encoding="utf-8")))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_the_shipped_schema_is_what_the_readers_know(name: str) -> None:
+    kept = (HOME / f"{name}.schema.json").read_text(encoding="utf-8")
+    assert kept == text(name), "run `python -m tests.project.schemas --write`"
+    jsonschema.Draft202012Validator.check_schema(json.loads(kept))
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_every_file_of_ours_fits_its_schema(name: str) -> None:
+    fits = validator(name)
+    assert FILES[name]
+    for file in FILES[name]:
+        wrong = [error.message[:200] for error in fits.iter_errors(tomllib.loads(file.read_text(encoding="utf-8")))]
+        assert wrong == [], file
+
+
+ATOM = {"ptx": "mma.x", "A": "1:0", "B": "1:0", "C": "1:0"}
+WRONG = {
+    "atoms": [
+        {"a": ATOM | {"shpae": [1, 1, 1]}},
+        {"a": {"ptx": "mma.x", "A": "1:0", "B": "1:0"}},
+        {"a": ATOM | {"types": {"Q": "f16"}}},
+        {"a": ATOM | {"expect": "REFUTED: no"}},
+        {"a": ATOM | {"space": {"A": "gmem"}}},
+        {"a": {"Src": "1:0", "Dst": "1:0"}},
+        {"a": {"Src": "1:0", "Dst": "1:0", "Ref": "1:0", "A": "1:0"}},
+    ],
+    "tilings": [{"t": {"tile": [1, 1, 1]}}, {"t": {"atom": "x", "tiel": 1}}, {"t": {"atom": "x", "tile": [0, 1, 1]}}],
+    "movements": [
+        {"m": {"from": "x"}},
+        {"m": {"from": "x", "to": "y", "access": "1:0"}},
+        {"m": {"shared": "1:0", "access": "1:0", "element": 12}},
+    ],
+    "instruction": [{"schema": 1}, {"schema": 1, "isa": "9.0", "section": "1", "lanes": 0}],
+}
+
+
+@pytest.mark.parametrize("name", SCHEMAS)
+def test_what_a_reader_turns_down_for_its_form_breaks_the_schema(name: str) -> None:
+    fits = validator(name)
+    assert all(list(fits.iter_errors(wrong)) for wrong in WRONG[name])
+
+
+def test_the_examples_name_their_schemas() -> None:
+    for name, files in FILES.items():
+        for file in files:
+            if file.parent.name == "examples":
+                assert file.read_text(encoding="utf-8").startswith(f"#:schema ../verify/schemas/{name}.schema.json\n")
