@@ -176,6 +176,11 @@ def digest() -> str:
     return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
+def _named(*parts: str) -> str:
+    """A short name for what was made from some texts."""
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
+
+
 def pytest(where: Path, *arguments: str, limit: float | None = None) -> subprocess.CompletedProcess[str]:
     """One run of pytest in a copy, without what would slow it down or leave traces."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
@@ -201,25 +206,25 @@ class Executed:
         return sorted(found - {""}, key=lambda test: (self.seconds.get(test, 0.0), test))
 
 
-def executed(jobs: int) -> Executed:
-    """Measure which tests execute which lines; a measurement of the same tree is read again."""
-    kept = WORK / f"executed-{digest()}.json"
+def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
+    """Measure which of some tests, or of the gate, execute which lines; what was measured of a tree is read again."""
+    kept = WORK / f"executed-{_named(digest(), *tests)}.json"
     if not kept.is_file():
-        print("measuring which tests execute which lines: the whole gate, once", file=sys.stderr, flush=True)
-        where = copy("measured")
-        _measure(where, jobs, kept)
+        told = " ".join(tests) or "the whole gate"
+        print(f"measuring which tests execute which lines: {told}, once", file=sys.stderr, flush=True)
+        _measure(copy("measured"), jobs, kept, tests)
     found = json.loads(kept.read_text(encoding="utf-8"))
     names = found["tests"]
     lines = {f: {int(n): [names[t] for t in ts] for n, ts in by.items()} for f, by in found["lines"].items()}
     return Executed(lines, found["seconds"])
 
 
-def _measure(where: Path, jobs: int, kept: Path) -> None:
-    """Run the gate under coverage; a test that fails without any mutant says nothing of one, and is left out."""
+def _measure(where: Path, jobs: int, kept: Path, tests: Sequence[str]) -> None:
+    """Run tests, by default the gate, under coverage; one that fails without any mutant is left out."""
     packages = [f"--cov={package}" for package in PACKAGES]
     timed = [f"--junit-xml={TIMES}", "-o", "junit_family=xunit1", "-o", "junit_duration_report=total"]
     run = pytest(
-        where, "-n", str(jobs), "--dist", "loadgroup", "--cov-context=test", "--cov-report=", *packages, *timed
+        where, "-n", str(jobs), "--dist", "loadgroup", "--cov-context=test", "--cov-report=", *packages, *timed, *tests
     )
     if run.returncode not in (0, 1):
         raise SystemExit(f"the tests do not run:\n{run.stdout[-3000:]}{run.stderr[-2000:]}")
@@ -332,11 +337,12 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="which ones (0)")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="how many at once (2)")
     parser.add_argument("--again", type=Path, metavar="LOG", help="those that no test noticed in the campaign of a log")
+    parser.add_argument("--tests", nargs="+", default=[], metavar="PATH", help="only these tests (the whole gate)")
     parser.add_argument("--most", type=float, default=60.0, metavar="S", help="seconds of tests for one mutant (60)")
     options = parser.parse_args(argv)
     WORK.mkdir(parents=True, exist_ok=True)
-    run, reasons = executed(options.jobs), listed()
-    log = WORK / f"{hashlib.sha256(digest().encode()).hexdigest()[:12]}.jsonl"
+    run, reasons = executed(options.jobs, options.tests), listed()
+    log = WORK / f"{_named(digest(), *options.tests)}.jsonl"
     again = options.again is not None
     chosen, gone = unnoticed(options.again) if again else (sample(options.count, options.seed, options.only), 0)
     outcomes = {"gone": gone} if gone else {}

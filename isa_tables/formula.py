@@ -132,26 +132,18 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
 
 def evaluate(tree: Number | Condition, values: Mapping[str, Any]) -> Any:
     """The number or the truth that `tree` stands for when its names have these values."""
-    match tree:
-        case Constant(value):
-            return value
-        case Name(name):
-            return values[name]
-        case Arithmetic(op, left, right):
-            return ARITHMETIC[op](evaluate(left, values), evaluate(right, values))
-        case Choice(condition, then, otherwise):
-            return where(_holds(condition, values), evaluate(then, values), evaluate(otherwise, values))
-        case Comparison() | Both() | Either() | Opposite():
-            return _holds(tree, values)
+    return _EVALUATION[type(tree)](tree, values)
 
 
-def _holds(tree: Condition, values: Mapping[str, Any]) -> Any:
-    match tree:
-        case Comparison(op, left, right):
-            return _COMPARISON[op](evaluate(left, values), evaluate(right, values))
-        case Both(left, right):
-            return _holds(left, values) & _holds(right, values)
-        case Either(left, right):
-            return _holds(left, values) | _holds(right, values)
-        case Opposite(condition):
-            return _holds(condition, values) ^ True
+_EVALUATION: Mapping[type, Callable[[Any, Mapping[str, Any]], Any]] = {
+    Constant: lambda tree, values: tree.value,
+    Name: lambda tree, values: values[tree.name],
+    Arithmetic: lambda tree, values: ARITHMETIC[tree.op](evaluate(tree.left, values), evaluate(tree.right, values)),
+    Choice: lambda tree, values: where(
+        evaluate(tree.condition, values), evaluate(tree.then, values), evaluate(tree.otherwise, values)
+    ),
+    Comparison: lambda tree, values: _COMPARISON[tree.op](evaluate(tree.left, values), evaluate(tree.right, values)),
+    Both: lambda tree, values: evaluate(tree.left, values) & evaluate(tree.right, values),
+    Either: lambda tree, values: evaluate(tree.left, values) | evaluate(tree.right, values),
+    Opposite: lambda tree, values: evaluate(tree.condition, values) ^ True,
+}

@@ -48,7 +48,7 @@ def _general(words: Sequence[str] | None) -> int:
     if words[0] == "--version":
         write(f"{installation.version()}\n", None)
         return Exit.STANDS
-    raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], list(COMMANDS))}")
+    raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], list(COMMANDS), 'command')}")
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from itertools import chain
 from math import prod
 from pathlib import Path
@@ -64,7 +64,13 @@ def recordings(*extra: Path | str) -> Recordings:
     given = {place: files(place) for place in map(Path, extra)}
     for place in (place for place, found in given.items() if not found):
         raise RecordingError(f"{place}: no recordings (*.jsonl) are in this folder")
-    return Recordings(tuple(map(_File, chain(files(SHIPPED), *given.values()))))
+    return Recordings((*_shipped(SHIPPED), *map(_File, chain(*given.values()))))
+
+
+@cache
+def _shipped(place: Path) -> tuple[_File, ...]:
+    """Our own files, which nobody writes: read once a process."""
+    return tuple(map(_File, files(place)))
 
 
 @dataclass(frozen=True)

@@ -116,10 +116,10 @@ class Entry:
         {'A': '1:0'}
         """
         table = {key: value for key, value in self.table.items() if key in known}
-        for key, value in self.table.items():
-            meant = "" if key in INSTEAD else likeliest(key, known)
-            if key not in known and meant in known:
-                table.setdefault(meant, value)
+        for key in (key for key in self.table if key not in known and key not in INSTEAD):
+            meant = likeliest(key, known)
+            if meant in known:
+                table.setdefault(meant, self.table[key])
         return replace(self, table=table)
 
     def text(self, value: object, key: str) -> str:

@@ -33,14 +33,15 @@ def tables(document: Document, what: str, keys: Collection[str], reader: Callabl
     """
     items: list[T] = []
     errors = list(document.errors)
-    loose = [name for name, table in document.tables.items() if name in keys and not isinstance(table, dict)]
+    loose = [name for name, table in document.tables.items() if not isinstance(table, dict)]
+    loose = loose if set(keys) & set(loose) else []
     if loose:
         problem = (
             f'{", ".join(loose)} {"stands" if len(loose) == 1 else "stand"} in no table: a line ["NAME"] belongs above'
         )
         errors.append(AtomFileError(document.file, loose[0], problem, Spot(loose[0], "")))
     for name, table in document.tables.items():
-        if loose and name in keys:
+        if name in loose:
             continue
         try:
             items += reader(named(document.file, name, table, what, keys))

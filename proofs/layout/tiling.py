@@ -136,7 +136,7 @@ def decide_parts(
     """
     start = perf_counter()
     solver = solver or Solver()
-    spent, heard = 0, [Answer("unsat")]
+    spent, heard = 0, list[Answer]()
     vacuous, model = False, None
     for part in parts:
         session = Session(part.assumptions, budget, solver)
@@ -151,7 +151,7 @@ def decide_parts(
             session.forget()
         heard += [met] if met.status == "unknown" else []
         spent += session.spent
-    doubt = next((answer for answer in heard if answer.status == "unknown"), heard[0])
+    doubt = next((answer for answer in heard if answer.status == "unknown"), Answer("unsat"))
     return Outcome(
         status="vacuous" if vacuous else "sat" if model is not None else doubt.status,
         method=method,

@@ -6,6 +6,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 from itertools import product as grid
 from typing import Any
 
@@ -18,11 +19,16 @@ from proofs.symbolic.runs import composition_merging, composition_run
 from proofs.symbolic.searched import refusing
 
 
-def examined(rank: int, inside: bool) -> Iterator[Operation]:
+@cache
+def examined(rank: int, inside: bool) -> tuple[Operation, ...]:
     """What an implementation is held to at every rank up to the given one; with ``inside`` what looks into ours too.
 
     Ours composes rank 3 by contract only: followed from end to end, its paths are too many.
     """
+    return tuple(_examined(rank, inside))
+
+
+def _examined(rank: int, inside: bool) -> Iterator[Operation]:
     for operation in operations(rank):
         deep = operation.label.startswith("composition, rank 3") and inside
         composing = operation.name in ("logical_divide", "logical_product") and "rank 1" not in operation.label

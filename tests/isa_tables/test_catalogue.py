@@ -138,6 +138,7 @@ def test_signature_of_the_readme() -> None:
 
 def test_a_fragment_is_one_copy_in_the_lowest_bits_of_registers_where_nothing_is_said() -> None:
     scalar = Fragment("f32", 32, 1, 1, "f32", (1, 1))
+    assert scalar.per_register == 1
     assert (scalar.copies, scalar.shift, scalar.space, scalar.axes) == (1, 0, "reg", ("row", "col"))
 
 

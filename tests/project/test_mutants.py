@@ -90,10 +90,14 @@ def test_a_line_that_stands_once_is_one_mutant_however_often_it_stood(log: Path)
 def test_a_campaign_tried_again_accounts_for_every_mutant(
     log: Path, outcome: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(benchmark, "executed", lambda jobs: None)
+    asked: list[list[str]] = []
+    monkeypatch.setattr(benchmark, "executed", lambda jobs, tests: asked.append(tests))
     monkeypatch.setattr(benchmark, "digest", lambda: "")
     monkeypatch.setattr(benchmark, "campaign", lambda chosen, *_: (Fate(mutant, outcome, 1) for mutant in chosen))
-    assert benchmark.main(["--again", str(log)]) == code
+    assert (
+        benchmark.main(["--again", str(log)]) == benchmark.main(["--again", str(log), "--tests", "tests/a.py"]) == code
+    )
+    assert asked == [[], ["tests/a.py"]]
     told = capsys.readouterr().out.splitlines()
     assert told[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda one: one[2:]))
     assert any(line.endswith("1 -> 2  in  return a * 1 + 1") for line in told) == bool(code)

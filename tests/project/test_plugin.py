@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The plugin in a repository of a user's own: the entries of files as tests, and the fixture."""
 
+import os
 import re
 import sys
 from collections.abc import Iterator
@@ -34,8 +35,9 @@ class Keeper:
 
     def pytest_unconfigure(self) -> None:
         """Note what a run has loaded."""
+        inside = f"{self.folder}{os.sep}"
         for name, module in sys.modules.items():
-            if self.folder not in Path(getattr(module, "__file__", None) or "").parents:
+            if not (getattr(module, "__file__", None) or "").startswith(inside):
                 self.loaded[name] = module
 
     def put_back(self) -> None:

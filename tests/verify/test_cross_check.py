@@ -16,6 +16,7 @@ from layouts.atoms import registry
 from verify.binding.atom import contracted, prepare
 from verify.core.digits import halves
 from verify.core.verdict import Kind, Status, Witness
+from verify.evidence import isa
 from verify.evidence.gpu import Agrees, Labels, judge, labels
 from verify.evidence.isa import CHECKS
 from verify.layout import judge as judge_layout
@@ -149,6 +150,13 @@ def test_every_point_of_every_replica_is_counted() -> None:
     subject = prepare(registry()["SM70_8x8x4_F32F16F16F32_NT"])
     (part,) = (part for part in subject.parts if part.name == "C")
     assert CHECKS[Kind.EQUALS](subject, part) == ("exhaustive", 256, None)
+
+
+def test_evidence_says_how_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
+    monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
+    assert isa.product(subject).seconds == 2.5
+    assert isa.testify(Kind.OWNS, subject, subject.parts[0]).seconds == 1.5
 
 
 @pytest.mark.parametrize("extent", [(8, 7), (7, 8)])

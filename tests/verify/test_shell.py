@@ -104,7 +104,11 @@ def test_a_closed_pipe_ends_it_quietly(command: str, errors_too: bool) -> None:
         done = subprocess.run(words, text=True, check=False, env=buffered, **streams)
     finally:
         os.close(written)
-    told = "lanecheck: no command is named 'nonsense'; --list shows all\n" if command.endswith("nonsense") else ""
+    told = (
+        "lanecheck: no command is named 'nonsense'; lanecheck --help shows all\n"
+        if command.endswith("nonsense")
+        else ""
+    )
     assert (done.returncode, done.stderr) == (2, None if errors_too else told)
 
 

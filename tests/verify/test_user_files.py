@@ -105,7 +105,6 @@ GAPS = [
     (f'["{MMA}", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"]', "says 16x8x16, mma.sync.aligned.m16n8k8"),
     ('"tcgen05.mma.cta_group::1.kind::f16"', "a descriptor chooses M, N"),
     ('"tcgen05.mma.cta_group::1.kind::f16"', "a descriptor chooses the type of"),
-    ('"hmma.magic"', "MIN.shape: missing, and hmma.magic cannot say it"),
     ("[]", "MIN.shape: missing"),
 ]
 
@@ -151,6 +150,12 @@ ERRORS = [
     (MINIMAL + "shape = [16, 8]\nthr = 32", ["F:6:1: MIN.shape: expected", "F:7:1: MIN.thr: expected a string"]),
     (MINIMAL + 'types = { A = "f16", X = "f16" }', ["F:6:22: MIN.types.X: unknown key"]),
     (MINIMAL + "x = [", ["F:6:5: is not TOML: "]),
+    (
+        MINIMAL.replace('["MIN"]\n', "").replace("A =", "ALayout ="),
+        ["F:1:1: ptx: ptx, ALayout, B, C stand in no table"],
+    ),
+    (MINIMAL.replace(MMA, "hmma.magic"), ["F:2:1: MIN.ptx: 'hmma.magic': hmma is not in the tables"]),
+    (MINIMAL.replace(".aligned", ""), [f"nearest: {MMA}, "]),
 ]
 
 
@@ -308,13 +313,14 @@ def refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[t
     ]
 
 
-@pytest.mark.parametrize("thr", ["(4,8):(8,1)", "(2,16):(16,1)"])
-def test_permuted_threads_are_the_fault_and_not_the_operands(
-    thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+THREADS = {"(4,8):(8,1)": "permutes the lanes", "(2,16):(16,1)": "permutes the lanes", "16:1": "has 16 threads, not 32"}
+
+
+@pytest.mark.parametrize("thr", THREADS)
+def test_wrong_threads_are_the_fault_alone(thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = refuted(capsys, tmp_path, FULL.replace("32:1", thr))
     assert found[:2] == ("thr", "well formed")
-    assert found[2].startswith(f"{thr} permutes the lanes: with 32:1 A, B, C are the instruction's")
+    assert found[2].startswith(f"{thr} {THREADS[thr]}: with 32:1 A, B, C are the instruction's")
     also = refuted(capsys, tmp_path, FULL.replace("32:1", thr).replace("(16,8,128)", "(8,16,128)"))
     assert {"A", "B", "C"} <= {part for part, _, _ in also}  # A is wrong in any order
 
@@ -425,7 +431,7 @@ def test_every_registered_atom_is_completed_as_it_is_or_told_what_to_state() -> 
             whole = completed(gaps)
         except AtomFileError as error:
             told += 1
-            assert all("cannot say it" in str(one) for one in error.errors)
+            assert all("cannot say" in str(one) for one in error.errors)
             continue
         completed_ += 1
         assert isinstance(whole, Atom) and whole.types.items() <= stated.types.items()

@@ -299,16 +299,18 @@ def prepared(entry: Stated) -> Subject:
 
 
 def blamed(subject: Subject) -> Subject:
-    """The subject with its threads at fault, where in the instruction's own order all operands would be right."""
+    """The subject with its threads at fault, where with those of the instruction all operands would be right."""
     right = "" if subject.by is None or subject.others else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
         return subject
-    if _lanes(subject.thr) != _lanes(Layout.parse(right)) or _all_equal(subject):
+    own, lanes = _lanes(subject.thr), _lanes(Layout.parse(right))
+    if (own != lanes and len(own) == len(lanes)) or _all_equal(subject):
         return subject
     if not _all_equal(prepare(replace(subject.mma, thr=right))):
         return subject
     names = ", ".join(part.name for part in subject.parts if part.formulas)
-    fault = f"{subject.mma.thr} permutes the lanes: with {right} {names} are the instruction's"
+    how = "permutes the lanes" if own == lanes else f"has {len(own)} threads, not {len(lanes)}"
+    fault = f"{subject.mma.thr} {how}: with {right} {names} are the instruction's"
     return replace(subject, thr=None, rep=None, thr_fault=fault, permuted=True)
 
 

@@ -118,7 +118,10 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
         return Court(witnesses, budget, live, live.product, options="--live ")
     extra = [options.recordings] if options.recordings else []
     asked = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
-    return Court(witnesses, budget, Recorded(gpu_checks.recordings(*extra)), options=asked)
+    library = gpu_checks.recordings(*extra)
+    if extra:
+        len(library)  # opens every file: what is no recording is told once, not for each atom
+    return Court(witnesses, budget, Recorded(library), options=asked)
 
 
 def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:

@@ -74,7 +74,8 @@ def _foreign(atom: AnyAtom) -> Iterator[AtomFileError]:
 
 def _filled(atom: IncompleteAtom) -> AnyAtom:
     found: dict[str, object] = {}
-    errors: list[AtomFileError] = []
+    if errors := [*_not_in_tables(atom)]:
+        raise raised(errors)
     for gap in atom.gaps:
         try:
             found[gap] = _agreed(atom, gap)
@@ -85,6 +86,15 @@ def _filled(atom: IncompleteAtom) -> AnyAtom:
     taken = {key: _words(value) for key, value in found.items()}
     whole = complete(atom, _nested(found), taken)
     return _placed(whole) if isinstance(whole, Atom) else whole
+
+
+def _not_in_tables(atom: IncompleteAtom) -> Iterator[AtomFileError]:
+    """An error for each mnemonic that the tables lack, so that nothing can be taken from it."""
+    for mnemonic in atom.mnemonics:
+        try:
+            isa_tables.instruction(mnemonic)
+        except isa_tables.IsaError as error:
+            yield atom.entry.error("ptx", f"{error}; it cannot say what is left out: {', '.join(atom.gaps)}")
 
 
 def _nested(found: Mapping[str, object]) -> dict[str, object]:
@@ -126,10 +136,7 @@ def _agreed(atom: IncompleteAtom, gap: str) -> object:
 
 
 def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
-    try:
-        instruction = isa_tables.instruction(mnemonic)
-    except isa_tables.IsaError as error:
-        return Said(mnemonic, silence=str(error))
+    instruction = isa_tables.instruction(mnemonic)
     key, _, operand = gap.partition(".")
     if key == "shape":
         return _shape(atom, instruction.signature)

@@ -61,7 +61,7 @@ def nearest(word: str, known: Sequence[str], what: str = "") -> str:
         from verify.core.files import purpose
 
         return f"; {purpose(Path(word))}"
-    lists = "python -m verify.atom --list" if what == "atom" else "--list"
+    lists = {"atom": "python -m verify.atom --list", "command": "lanecheck --help"}.get(what, "--list")
     lowered = {name.lower(): name for name in known}
     close = [lowered[c] for c in difflib.get_close_matches(word.lower(), lowered, n=3, cutoff=0.5)]
     return f"; nearest: {', '.join(close)}" if close else f"; {lists} shows all"

@@ -66,7 +66,7 @@ def _steps(
 ) -> Iterator[tuple[str, Callable[[], list[Case]]]]:
     """What `judge` does, in order: a name, and what makes its cases."""
     claims = refutations.catalogue()
-    listed = list(examined(rank, target.exact))
+    listed = examined(rank, target.exact)
     wanted = _wanted(listed, only)
     missing = [name for name in wanted if name not in claims and not hasattr(target.functions, name)]
     present = [name for name in wanted if name not in claims and name not in missing]
@@ -131,7 +131,7 @@ def _examined(target: Target, operation: Operation, seconds: int) -> Examined | 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
     """What `judge` would execute and search, one line each."""
-    listed = list(examined(rank, _target(module, path).exact))
+    listed = examined(rank, _target(module, path).exact)
     wanted = _wanted(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
     lines = [f"{name}, small layouts" for name in wanted if name in HELD]

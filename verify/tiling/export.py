@@ -196,7 +196,11 @@ def seated(wanted: Wanted, operand: str, major: str, shared: Shared | None, matr
 
 
 def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> Shared:
-    """The widest piece that a matrix descriptor can say and the tile is made of."""
+    """The widest piece that a matrix descriptor can say and the tile is made of.
+
+    >>> _canonical((8, 24), "K", 16, "A") == piece("K", 16, 16), _canonical((8, 48), "K", 16, "A") == piece("K", 32, 16)
+    (True, True)
+    """
     line, lines = extent[::-1] if major == "K" else extent
     for width in (128, 64, 32, 16):
         if line * bits % (width * 8) == lines % 8 == 0:

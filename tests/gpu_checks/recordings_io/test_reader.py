@@ -20,6 +20,7 @@ from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.modules import probe_of
 from gpu_checks.kernels.packing import held
 from gpu_checks.record import record
+from gpu_checks.recordings_io import reader
 from gpu_checks.recordings_io.lines import with_digest, without_digest
 from gpu_checks.recordings_io.reader import SHIPPED
 from gpu_checks.recordings_io.writer import page, write
@@ -152,6 +153,8 @@ def test_a_malformed_line_is_told_with_file_and_line(path, start, old, new, said
         (lambda t: t | {"shape": [32]}, "shape is [32] in 4 columns, not lanes and values"),
         (lambda t: t | {"shape": [32, 0]}, "shape is [32, 0] in 4 columns, not lanes and values"),
         (lambda t: t | {"shape": [2**18, 2**18], "columns": [7] * 4}, "not lanes and values"),
+        (lambda t: t | {"shape": [2**9, 2**9], "columns": [7] * 4}, " has the content of"),
+        (lambda t: t | {"shape": [2**9 + 1, 2**9], "columns": [7] * 4}, "shape is [513, 512] in 4 columns"),
         (lambda t: t | {"columns": []}, "in 0 columns, not lanes and values"),
         (lambda t: t | {"shape": [31, t["shape"][1]]}, "entries"),
         (lambda t: t | {"columns": [["x"] * 32 * t["shape"][1], *t["columns"][1:]]}, "other than small numbers"),
@@ -281,6 +284,7 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     parsed = []
     original = lines.json.loads
     monkeypatch.setattr(lines.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
+    reader._shipped.cache_clear()
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl")))
     assert len(parsed) <= headers + 10  # a header a file, the line, and its tables

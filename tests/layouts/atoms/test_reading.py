@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from layouts.atoms import AtomFileError, load, registry
+from layouts.atoms import AtomFileError, entry, load, registry
 from layouts.atoms.document import MAX_DEPTH, parse
 
 GOOD = """\
@@ -61,6 +61,17 @@ def test_an_entry_is_read_as_it_is_written(tmp_path: Path) -> None:
 def test_shipped_files_are_read_like_any_other() -> None:
     files = sorted({atom.file for atom in registry().values()})
     assert [atom for file in files for atom in load(file)] == list(registry().values())
+
+
+def test_for_a_key_that_is_known_no_other_is_sought(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """To compare a key with every known one costs more than to read the entry."""
+    sought: list[str] = []
+    monkeypatch.setattr(entry, "likeliest", lambda key, known: sought.append(key) or "")
+    load(write(tmp_path, GOOD))
+    assert sought == []
+    with pytest.raises(AtomFileError):
+        load(write(tmp_path, GOOD + "clour = 1"))
+    assert set(sought) == {"clour"}
 
 
 def test_without_ptx_nothing_is_stated_and_with_an_empty_one_nothing_is_issued(tmp_path: Path) -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proofs import Condition, Term, TermError, TermOverflow
 from proofs.errors import UnsupportedTerm
-from proofs.smt.engine import Session
+from proofs.smt.engine import Session, Solver
 from proofs.smt.script import WIDTHS
 from proofs.smt.sexpr import render
 from proofs.smt.term import constant
@@ -21,6 +21,7 @@ from tests.cases import each
 
 LANE, VALUE = st.integers(0, 31), st.integers(0, 200)
 WIDTH = st.sampled_from([16, None])
+SOLVER = Solver()  # to set one up costs more than any of the problems here
 
 BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
@@ -67,7 +68,7 @@ def holds(width: int | None, lane: int, value: int, failure: str) -> str:
     sort = "Int" if width is None else f"(_ BitVec {width})"
     given_ = [f"(declare-const {n} {sort})(assert (= {n} {render(constant(x, width).expr)}))"
               for n, x in (("lane", lane), ("value", value))]  # fmt: skip
-    return Session("\n".join([*given_, f"(assert {failure})"]), 10_000_000).check().status
+    return Session("\n".join([*given_, f"(assert {failure})"]), 10_000_000, SOLVER).check().status
 
 
 @given(EXPRESSIONS, LANE, VALUE, st.sampled_from([True, False]))
@@ -118,7 +119,7 @@ def test_each_operation_on_all_pairs_of_samples(name: str, width: int | None) ->
             else:
                 wrong.append(("not", got.expr) if wanted else got.expr)
     assert len(wrong) >= 35
-    assert Session(f"(assert {render(('or', *wrong))})", 10**7).check().status == "unsat"
+    assert Session(f"(assert {render(('or', *wrong))})", 10**7, SOLVER).check().status == "unsat"
 
 
 @pytest.mark.parametrize(("x", "y", "interval"), [

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from proofs.laws import published
+import pytest
+
+from proofs.laws import published, refutations
 from proofs.laws.decide import shipped
 from proofs.laws.formula import evaluate
 from proofs.laws.problem import Query
 from proofs.laws.solve import satisfy
-from proofs.symbolic import definitions, enumerated, families, loops, pathwise
-from proofs.symbolic.engine import Path, Space, _folded, negated
+from proofs.symbolic import definitions, enumerated, families, loops, operations, pathwise, runs
+from proofs.symbolic.engine import Path, Space, SymInt, _folded, negated
 from proofs.symbolic.infer import inferred
 
 A = (6, 2), (1, 100)
@@ -140,3 +142,49 @@ def test_a_wish_that_cannot_be_met_is_given_up_and_contradicts_nothing() -> None
     found = satisfy(Query(law, "P is 3", (("==", "P", 3),)), wish)
     assert (found.status, found.confirmed, found.values["P"]) == ("sat", True, 3)
     assert satisfy(Query(law, "P is 3 and 4", (("==", "P", 3), ("==", "P", 4))), wish).status == "unsat"
+
+
+def test_a_division_takes_the_tile_from_where_the_tiler_says() -> None:
+    """8:2 by 2:4 is (2,4):(8,2); where the tiler leaves the layout, as 2:4 does 4:1, the tile may lie anywhere."""
+    assert enumerated._divided((8, 2), (2, 4), ((2, 4), (8, 2))) == ""
+    assert enumerated._divided((8, 2), (2, 4), ((2, 4), (2, 8))) == "R(1, 0) = 2, A(T(1)) = A(4) = 8"
+    assert enumerated._divided((4, 1), (2, 4), ((2, 4), (7, 1))) == ""
+
+
+def test_a_run_is_refused_where_it_does_not_divide_its_mode_or_carries_with_what_is_used() -> None:
+    """Of steps of 1 in (4,...): four until a digit carries, which is 4 of 6, or 4 of 8; one used digit is too many."""
+    refuses = runs.composition_run(2).refuses
+    assert refuses is not None
+    outside = next(iter(refuses(Path(Space(("N",), (), ()), [], samples=[{"N": 1}]))))
+    cases = [(6, 0), (8, 0), (8, 1)]
+    found = [evaluate(outside.goal, {"M0": 4, "r": 1, "N": n, "u0": used}, {}) for n, used in cases]
+    assert (outside.why, found) == ("outside", [True, False, True])
+
+
+def test_a_refutation_is_looked_for_among_small_numbers_first() -> None:
+    sums = [s + n + r for ((s, _), _), ((n,), (r,)) in refutations._pairs(1)]
+    assert len(sums) == 5 * 2 * 4 and sums == sorted(sums) and sums[0] == 2 + 2 + 1
+
+
+def test_neighbours_of_a_coalesced_layout_do_not_merge() -> None:
+    wide = [(">=", "M0", 2), (">=", "M1", 2)]
+    assert operations.canonical("MD", 2) == [*wide, ("!=", "D1", ("*", "M0", "D0"))]
+
+
+def test_a_layout_has_as_many_strides_as_extents() -> None:
+    with pytest.raises(families.InferenceError, match=r"--by \(4,M\):\(1,d,2\): 2 extents and 3 strides"):
+        families._sides("(4,M):(1,d,2)", "--by")
+
+
+def test_what_a_run_keeps_is_its_value_and_the_digits_that_are_used() -> None:
+    """In (4,2):(1,9): two steps of 1 from 0 use up to the digit 2; from an index beyond what is used all is allowed."""
+    contract = loops._contract([(4, 1), (2, 9)], [4], ("x", "k", "s", "v"), ["u"], ["w"])
+    right = {"x": 0, "k": 2, "s": 1, "v": 1, "u": 0, "w": 2}
+    changes: list[dict[str, int]] = [{}, {"w": 1}, {"k": 4}, {"v": 2}, {"x": 3}, {"x": 3, "v": 2}]
+    found = [evaluate(contract, {**right, **change}, {}) for change in changes]
+    assert found == [True, False, False, False, True, False]
+
+
+def test_a_symbolic_integer_is_1_where_its_formula_is_passed_by() -> None:
+    """So is its hash: one value for all, and the same in every run."""
+    assert [(int.__add__(SymInt(x), 0), hash(SymInt(x))) for x in ("x", "y")] == [(1, hash(1))] * 2

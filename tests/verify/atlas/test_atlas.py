@@ -191,6 +191,12 @@ def test_provenance_is_told_of_operands_alone() -> None:
     assert row.provenance == {"A": {stated: None}, "B": {stated: None}, "C": {derived: None}}
 
 
+def test_a_letter_of_another_script_is_written_as_it_is() -> None:
+    found = tabulate([registry()["SM61_DP4A"]], Court())
+    named = replace(found, rows=tuple(replace(row, instruction="dp4a·µ") for row in found.rows))
+    assert '"instruction": "dp4a·µ"' in report.as_json(named)
+
+
 def test_a_wrong_book_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     """With a book that refutes everything the table cannot stand."""
     from verify.core.verdict import Counterexample

@@ -168,6 +168,7 @@ def test_an_instruction_family_the_book_lacks_is_unchecked(tmp_path: Path, capsy
         (["SM75", "-o", "/nowhere/report.txt"], "cannot write /nowhere/report.txt"),
         (["SM75", "--emit-smt", "/proc/nowhere"], "--emit-smt /proc/nowhere"),
         (["SM75", "--recordings", "/nowhere"], "/nowhere"),
+        (["SM75", "--recordings", "README.md"], "README.md:1: the line does not end with its digest"),
         (["SM75", "--recordings", "examples"], "examples: no recordings (*.jsonl) are in this folder"),
     ],
 )

@@ -3,17 +3,20 @@
 
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import gpu_checks
 import isa_tables
+from isa_tables.tables import Sparsity
 from layouts.atoms import Atom, registry
 from verify.atom.checker import Court
 from verify.atom.command import main
 from verify.core.verdict import Evidence, Kind, Status, Witness
 from verify.evidence.gpu import Recorded
+from verify.evidence.gpu_sparse import Broken, Stored
 
 SILICON = frozenset({Witness.SILICON})
 RS, SS = "SM90_64x16x16_F32F16F16_RS", "SM90_64x16x16_F32F16F16_SS"
@@ -241,3 +244,14 @@ def test_a_book_with_another_address_map_is_seen(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(isa_tables.Operand, "address", wrong)
     assert heard(mma(RS)).status is Status.REFUTED
+
+
+def test_an_element_that_stands_for_a_k_which_b_does_not_have_is_told() -> None:
+    """B has k up to 3, of classes 10 to 13; of four stored elements the last two stand for 4 and 5."""
+    told = np.array([[[0, 0], [0, 2], [0, 4], [0, 6]]])
+    seen = SimpleNamespace(kept={4: np.array([[10, 11, 1, 21]])})
+    stored = Stored(Sparsity(4, {4: (0, 1)}), seen, told, None, (np.arange(4), np.arange(10, 14)), None)
+    found = stored.judge()
+    assert isinstance(found, Broken) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
+    assert "stored element 2: claimed to stand for k=4 under metadata 0b0100" in found.statement
+    assert found.statement.endswith("the hardware multiplies it with B's a k that B does not have")

@@ -350,12 +350,12 @@ def test_what_small_layouts_alone_are_asked_stands_in_the_headline(
 def test_a_composition_that_does_not_end_is_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     endless = "def composition(a, b):\n    while b.shape == 3:\n        pass\n    return b\n"
     (tmp_path / "cutelike_endless.py").write_text(MODULE.partition("def modes")[0] + endless)
-    words = ("--module", "cutelike_endless", "--path", str(tmp_path), "--only", "composition", "--budget", "3")
+    words = ("--module", "cutelike_endless", "--path", str(tmp_path), "--only", "composition", "--budget", "2")
     code, out, _ = said(capsys, *words, "--rank", "1")
     lines = out.splitlines()
     small = next(i for i, line in enumerate(lines) if "small layouts" in line)
     assert code == 4, out
-    assert re.search(r"composition\(.*3.*\) does not end: cut off after 3 s \(--budget\)", lines[small + 1]), out
+    assert re.search(r"composition\(.*3.*\) does not end: cut off after 2 s \(--budget\)", lines[small + 1]), out
     assert lines[small + 3].startswith("  not followed: composition(")
 
 

@@ -14,8 +14,8 @@ from verify.atom import checker
 from verify.binding.atom import Part, Subject
 from verify.core.verdict import Kind
 from verify.mutate import command as mutate
-from verify.mutate.mutants import changes, distinct, joint_mutants, mutants
-from verify.mutate.score import campaign, sampled
+from verify.mutate.mutants import Mutant, changes, distinct, joint_mutants, mutants
+from verify.mutate.score import Bench, Score, _single, campaign, sampled
 
 
 def test_every_kind_of_change_is_made() -> None:
@@ -33,6 +33,13 @@ def test_a_joint_mutant_is_the_permuted_layout() -> None:
     made = next(m for m in joint_mutants(atom) if m.what == "one permutation of m")
     assert made.parts == ("A", "C")
     assert made.atom.operands["A"] == made.atom.operands["C"] == "((4,8),(2,2)):((32,2),(16,1))"
+
+
+def test_a_mutant_that_is_the_same_function_is_counted_and_not_judged() -> None:
+    atom, score = registry()["SM75_16x8x8_F32F16F16F32_TN"], Score()
+    for count in (1, 2):
+        _single(score, Bench(), atom, "A", Mutant(atom.name, ("A",), "nothing", atom))
+        assert (score.equivalent, score.mutants, score.survivors) == (count, 0, [])
 
 
 def test_known_defects_are_no_origins() -> None:

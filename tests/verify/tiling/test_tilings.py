@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
+from verify.binding.atom import Part
 from verify.core.errors import UsageError
 from verify.core.verdict import Kind, Status, Verdict, Witness
 from verify.evidence.isa import evaluate
@@ -243,6 +245,15 @@ def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -
         assert not gemm.table(tiling, silent).any() and right.any()
 
 
+def test_an_element_whose_copies_differ_in_one_tile_is_no_number() -> None:
+    """Two threads hold the one element of an atom, which is repeated twice: [v, wM, wN, wK][frg, restX, restY]."""
+    held, where = np.array([[5.0, 6.0], [5.0, 6.0]]).reshape(2, 1, 1, 1, 1, 2, 1), np.zeros((2, 1), np.int64)
+    dealt: Any = SimpleNamespace(part=SimpleNamespace(extent=(1, 1)))
+    assert gemm._matrix(dealt, where, held).ravel().tolist() == [5, 6]
+    held[1, ..., 1, 0] = 7
+    assert np.isnan(gemm._matrix(dealt, where, held)).all()
+
+
 def test_an_operand_that_no_run_has_is_not_alike() -> None:
     """Kernels have A, B and C alone: metadata were compared with nothing."""
     atom = registry()["SM120::SPARSE::SM120_SPARSE_16x8x64_TN<float_e2m1_t, float_e2m1_t, float>"]
@@ -359,6 +370,12 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     wrong = verdict(judged(stated()), Kind.EQUALS, "C").counterexample
     assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
+
+
+@pytest.mark.parametrize(("text", "leaves"), [("(2,2):(5,2)", False), ("(2,2):(6,2)", True), ("(2,2):(-1,2)", True)])
+def test_an_atom_leaves_its_tile_where_one_element_is_below_0_or_beyond_the_last(text: str, leaves: bool) -> None:
+    """Of a tile of 8 elements the last is 7."""
+    assert bind._leaves_its_tile(Part("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
 
 
 def test_a_thread_is_named_within_its_atom() -> None:
