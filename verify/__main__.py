@@ -17,6 +17,7 @@ COMMANDS = {
     "atlas": ("verify.atlas.command", "every atom by instruction: what each witness said, and on whose word"),
     "atom": ("verify.atom.command", "judge atoms by the book, the proof and the silicon"),
     "banks": ("gpu_checks.banks.command", "time accesses to shared memory on this GPU: bank conflicts"),
+    "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout", "judge one layout: bounds and ownership of a tile"),
     "movement": ("verify.movement.command", "judge data on its way: registers, bank conflicts, matrix descriptors"),

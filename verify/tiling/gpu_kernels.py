@@ -1,13 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiled MMAs for a GPU: `python -m verify.tiling.gpu_kernels` derives the tilings that `gpu_checks.tilings` runs.
+"""`python -m verify.tiling.gpu_kernels` exports tiled MMAs as the layouts that `gpu_checks.tilings` makes kernels from.
 
-A tiling is stated as a kernel author states it: atom, atoms layout, permutation, tile, where each operand lies in
-shared memory and which copy reads it. What is handed over are layouts alone, as plain numbers.
+A tiling is given as a kernel author gives it: atom, atoms layout, permutation, tile, where each operand lies in shared
+memory and which copy reads it. What is exported are layouts alone, as plain numbers: of the tilings in a user's files,
+or of those in `gpu_kernels.toml`, which are shipped and whose runs are recorded.
 """
 
 from __future__ import annotations
 
 import argparse
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,139 +20,60 @@ from gpu_checks.tilings import Reuse, Tiling, TilingError, check, recordings_of_
 from gpu_checks.tilings.runner import hash_of
 from gpu_checks.tilings.store import lines
 from isa_tables import IsaError
-from layouts import Layout, LayoutError
+from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, registry
 from layouts.banks import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
-from verify.cli.arguments import EPILOG
+from verify.cli.arguments import Help, Parser, Version
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
-from verify.tiling.export import Permutation, Side, Tile, Wanted, covering, handed, instructed, piece, renamed, seated
+from verify.tiling.export import Side, Tile, Wanted, covering, handed, instructed, renamed, seated
 from verify.tiling.spec import Stated
 
-DESCRIPTION = """Derive kernels' layouts from tiled MMAs. Without arguments: compare what is shipped and recorded with
-what the layouts say today. With FILEs: hand their tilings over, for `python -m gpu_checks.tilings --file`."""
+SHIPPED = Path(__file__).with_suffix(".toml")
+DESCRIPTION = """Export tiled MMAs as plain layouts, from which `python -m gpu_checks.tilings --file` makes kernels.
+Without FILE: check that the shipped tilings, their recorded runs and the recorded access patterns are what the layouts
+give today."""
+PROG = "python -m verify.tiling.gpu_kernels"
+EPILOG = f"""example:
+  {PROG} mine.toml --major B=MN -o mine.jsonl
 
-
-def _mma(name: str, atoms: Layout | Tile, tile: Tile, permutation: Permutation = ()) -> Wanted:
-    """A tiled MMA of a registered atom."""
-    atom = registry()[name]
-    if not isinstance(atom, Atom):
-        raise LayoutError(f"{name} is no MMA atom")
-    return instructed(atom, TiledMMA(atom, atoms, permutation), tile)
-
-
-def _attention(name: str, first: Wanted, sides: tuple[Side, Side], second: Wanted, v: Side) -> Tiling:
-    """(A * B) * V over two tiles along each of m, the columns of V, k, and the rows of V."""
-    plain = covering(name, first, *sides, (2, 2, 2))
-    values = renamed(first.dealt("C"), second.dealt("A"))
-    return replace(plain, reuse=Reuse(second.product, handed(values), second.feed("B", v)), walked=2)
+exit code: 0 exported, or everything is as the layouts give it; 1 something is not, each by its name; 2 usage, a
+malformed file, a tiling that no kernel can be made of"""
 
 
 def shipped() -> Iterator[Tiling]:
-    """The tilings whose runs are recorded."""
-    yield from _simt()
-    yield from _warps()
-    yield from _matrix_loads()
-    yield from _warpgroups()
-    yield from _chains()
-    yield from _ragged()
+    """The tilings of `gpu_kernels.toml`, whose runs are recorded."""
+    for name, table in tomllib.loads(SHIPPED.read_text(encoding="utf-8")).items():
+        first = _wanted(table)
+        sides = {x: _side(table.get(x, {})) for x in "ABV"}
+        if "reuse" not in table:
+            extent = spec.tile(table["size"]) if "size" in table else None
+            yield covering(name, first, sides["A"], sides["B"], size=extent)
+            continue
+        second = _wanted(table["reuse"])
+        values = handed(renamed(first.dealt("C"), second.dealt("A")))
+        plain = covering(name, first, sides["A"], sides["B"], (2, 2, 2))  # along m, the columns of V, and k
+        yield replace(plain, reuse=Reuse(second.product, values, second.feed("B", sides["V"])), walked=2)
 
 
-def _simt() -> Iterator[Tiling]:
-    k, mn = Side("K"), Side("MN")
-    fma = "UniversalFMA<{0},{0},{0},{0}>"
-    seed = Layout((16, 4, 1), (4, 1, 0))
-    four = (Layout((16, 4), (4, 1)), Layout((8, 4), (4, 1)), None)  # each thread four neighbours along m and n
-    yield covering("simt_f32", _mma(fma.format("float"), seed, (64, 32, 8)), k, k)
-    yield covering("simt_f64_vectors", _mma(fma.format("double"), (16, 8, 1), (64, 32, 8), four), mn, mn)
-    yield covering("simt_dp4a", _mma("SM61_DP4A", (8, 16, 1), (32, 32, 32)), k, k)
-
-
-def _warps() -> Iterator[Tiling]:
-    k, mn, padded = Side("K"), Side("MN"), Side("K", Layout((64, 32), (40, 1)))
-    f16, square = "SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1)
-    reordered = (None, Layout((8, 2, 2), (1, 16, 8)), None)  # the two atoms of a thread stand side by side
-    yield covering("mma_f16", _mma(f16, square, (64, 32, 32)), padded, k)
-    yield covering("mma_f16_permuted", _mma(f16, square, (64, 64, 32), reordered), k, mn)
-    yield covering("mma_f16_half_sums", _mma("SM80_16x8x16_F16F16F16F16_TN", (1, 2, 1), (32, 32, 32)), mn, k)
-    yield covering(
-        "mma_bf16_enlarged", _mma("SM80_16x8x16_F32BF16BF16F32_TN", square, (64, 64, 32), (64, 32, 32)), k, k
+def _wanted(table: Mapping[str, str]) -> Wanted:
+    """The tiled MMA of a table of `gpu_kernels.toml`."""
+    atom = registry()[table["atom"]]
+    assert isinstance(atom, Atom), atom
+    atoms, permutation = (
+        spec.atoms_layout(table.get("atoms_layout", "1")),
+        spec.permutation(table.get("permutation", "_")),
     )
-    yield covering("mma_tf32", _mma("SM80_16x8x8_F32TF32TF32F32_TN", square, (64, 32, 16)), k, mn)
-    yield covering("mma_s8", _mma("SM80_16x8x32_S32S8S8S32_TN", square, (64, 32, 64)), k, k)
-    yield covering("mma_e4m3", _mma("SM89_16x8x32_F32E4M3E4M3F32_TN", square, (64, 32, 64)), k, k)
-    yield covering("mma_f64", _mma("SM80_8x8x4_F64F64F64F64_TN", square, (32, 32, 16)), k, k)
-    yield covering("mma_f16_quadpairs", _mma("SM70_8x8x4_F32F16F16F32_TN", square, (32, 32, 16)), k, k)
-    yield covering("mma_f16_split_k", _mma(f16, (1, 2, 2), (32, 32, 64)), k, k)
+    return instructed(atom, TiledMMA(atom, atoms, permutation), spec.tile(table["tile"]))
 
 
-def _matrix_loads() -> Iterator[Tiling]:
-    f16, square, wide = "SM80_16x8x16_F32F16F16F32_TN", (2, 2, 1), (32, 32, 16)
-    wanted = _mma(f16, square, (64, 64, 64), wide)
-    straight, across = "SM75_U32x4_LDSM_N", "SM75_U16x8_LDSM_T"
-    sides = {major: Side(major, piece(major, 128, 16), load) for major, load in (("K", straight), ("MN", across))}
-    for name, a, b in (("tn", "K", "K"), ("tt", "K", "MN"), ("nt", "MN", "MN")):
-        yield covering(f"ldmatrix_f16_{name}", wanted, sides[a], sides[b])
-    narrow = _mma(f16, square, (64, 32, 32))
-    yield covering(
-        "ldmatrix_f16_sw64", narrow, Side("K", piece("K", 64, 16), straight), Side("K", None, "SM75_U32x2_LDSM_N")
-    )
-
-
-def _warpgroups() -> Iterator[Tiling]:
-    def side(major: str, width: int, bits: int, load: str = "") -> Side:
-        return Side(major, piece(major, width, bits), load)
-
-    f16, bf16, one = "SM90_64x{}x16_F32F16F16_SS", "SM90_64x{}x16_F32BF16BF16_{}", (1, 1, 1)
-    yield covering("wgmma_f16_ss", _mma(f16.format(64), one, (64, 64, 64)), side("K", 128, 16), side("K", 128, 16))
-    two = _mma(f16.format(32), (2, 1, 1), (128, 32, 32))
-    yield covering("wgmma_f16_ss_two", two, side("MN", 128, 16), side("MN", 64, 16))
-    plain = _mma(bf16.format(32, "SS"), one, (64, 64, 32))
-    yield covering("wgmma_bf16_ss", plain, side("K", 16, 16), side("MN", 16, 16))
-    short = _mma(f16.format(64), one, (64, 64, 32))
-    yield covering("wgmma_f16_ss_mn32", short, side("MN", 32, 16), side("MN", 32, 16))
-    tf32 = _mma("SM90_64x32x8_F32TF32TF32_SS_TN", one, (64, 32, 16))
-    yield covering("wgmma_tf32_ss", tf32, side("K", 64, 32), side("K", 32, 32))
-    s8 = _mma("SM90_64x32x32_S32S8S8_SS_TN", one, (64, 64, 64))
-    yield covering("wgmma_s8_ss", s8, side("K", 64, 8), side("K", 32, 8))
-    e4m3 = _mma("SM90_64x32x32_F32E4M3E4M3_SS_TN", one, (64, 32, 64))
-    yield covering("wgmma_e4m3_ss", e4m3, side("K", 64, 8), side("K", 64, 8))
-    mixed = _mma(bf16.format(64, "RS"), one, (64, 64, 64))
-    yield covering("wgmma_bf16_rs", mixed, side("K", 128, 16, "SM75_U32x4_LDSM_N"), side("MN", 128, 16))
-
-
-def _chains() -> Iterator[Tiling]:
-    first = _mma("SM80_16x8x16_F32F16F16F32_TN", (4, 1, 1), (64, 32, 32), (None, 16, None))
-    row, column = (
-        Side("K", piece("K", 64, 16), "SM75_U32x4_LDSM_N"),
-        Side("MN", piece("MN", 64, 16), "SM75_U16x8_LDSM_T"),
-    )
-    yield _attention("attention_f16", first, (row, row), first, column)
-    scores = _mma("SM90_64x64x16_F32F16F16_SS", (1, 1, 1), (64, 64, 64))
-    weighed = _mma("SM90_64x32x16_F32F16F16_RS", (1, 1, 1), (64, 32, 64))
-    swizzled = Side("K", piece("K", 128, 16))
-    yield _attention("attention_wgmma", scores, (swizzled, swizzled), weighed, Side("MN", piece("MN", 64, 16)))
-
-
-def _ragged() -> Iterator[Tiling]:
-    """Matrices that are no whole number of tiles: lines of odd length, lines of whole accesses, partial sums."""
-    k, mn, f16 = Side("K"), Side("MN"), "SM80_16x8x16_F32F16F16F32_TN"
-    seed = Layout((16, 4, 1), (4, 1, 0))
-    scalar = _mma("UniversalFMA<float,float,float,float>", seed, (64, 32, 8))
-    yield covering("ragged_simt_f32", scalar, k, mn, size=(101, 47, 19))
-    sides = (
-        Side("K", piece("K", 64, 16), "SM75_U32x4_LDSM_N"),
-        Side("MN", piece("MN", 64, 16), "SM75_U16x8_LDSM_T"),
-    )
-    warps = _mma(f16, (2, 2, 1), (64, 32, 32), (32, 32, 16))
-    yield covering("ragged_ldmatrix_f16", warps, *sides, size=(77, 40, 72))
-    yield covering("ragged_mma_split_k", _mma(f16, (1, 2, 2), (32, 32, 64)), k, k, size=(33, 61, 130))
-    swizzled = Side("K", piece("K", 128, 16))
-    warpgroup = _mma("SM90_64x64x16_F32F16F16_SS", (1, 1, 1), (64, 64, 64))
-    yield covering("ragged_wgmma_f16", warpgroup, swizzled, swizzled, size=(65, 127, 88))
+def _side(table: Mapping[str, str]) -> Side:
+    """How an operand comes to the threads."""
+    smem = spec.swizzle_atom(table["smem"]) if "smem" in table else None
+    return Side(table.get("major", "K"), smem, table.get("load", ""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,7 +139,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _main(argv: Sequence[str] | None) -> int:
-    parser = argparse.ArgumentParser(prog="python -m verify.tiling.gpu_kernels", description=DESCRIPTION, epilog=EPILOG)
+    parser = Parser(prog=PROG, description=DESCRIPTION, epilog=EPILOG, formatter_class=Help)
+    parser.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="tilings as `verify.tiling` reads them")
     parser.add_argument(
         "--major",
