@@ -103,6 +103,8 @@ from layouts.divide import zipped_divide as zipped_divide
 from layouts.errors import LayoutError as LayoutError
 from layouts.errors import LayoutParseError as LayoutParseError
 from layouts.errors import ProfileError as ProfileError
+from layouts.fit import fit as fit
+from layouts.fit import from_samples as from_samples
 from layouts.int_tuple import IntTuple as IntTuple
 from layouts.int_tuple import compatible as compatible
 from layouts.int_tuple import congruent as congruent
