@@ -7,13 +7,13 @@ mode: the search is linear in the number of modes, and quadratic for swaps.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import combinations
 from math import prod
 
 import numpy as np
 
-from layouts import Layout, coalesce
+from layouts import Layout, fit
 from verify.binding.atom import Part, Subject
 from verify.core.digits import halves, modes
 
@@ -91,19 +91,6 @@ def with_strides(layout: Layout, strides: list[int]) -> Layout:
 
 
 def _isa_layout(wanted: Table | None) -> str:
-    """The layout of the ISA's formula itself, read off at powers of two; empty where it has none."""
-    if wanted is None or not wanted.size or wanted[0, 0] != 0:
-        return ""
-    halves = [_read_off(wanted.shape[0], lambda i: wanted[i, 0]), _read_off(wanted.shape[1], lambda i: wanted[0, i])]
-    if None in halves:
-        return ""
-    thread, value = halves
-    candidate = Layout((thread.shape, value.shape), (thread.stride, value.stride))  # type: ignore[union-attr]
-    return f"the ISA's layout: {candidate}" if np.array_equal(_table(candidate), wanted) else ""
-
-
-def _read_off(extent: int, at: Callable[[int], int]) -> Layout | None:
-    bits = extent.bit_length() - 1
-    if extent != 1 << bits:
-        return None
-    return coalesce(Layout((2,) * bits or 1, tuple(int(at(1 << b)) for b in range(bits)) or 0))
+    """The layout of the ISA's formula itself, of extents that are powers of two; empty where it has none."""
+    found = fit(wanted) if wanted is not None and all(n.bit_count() == 1 for n in wanted.shape) else None
+    return f"the ISA's layout: {found}" if found is not None else ""
