@@ -12,8 +12,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 import isa_tables
-from layouts import Layout, right_inverse, size
+from layouts import Layout, fit, right_inverse, size
 from layouts.atoms import Adapter
 
 BYTE = 8
@@ -75,21 +77,13 @@ class Side:
 
 
 def inverse(side: Side) -> Layout | None:
-    """The layout number -> lane + lanes * bit of a side in registers, or None where its formula is no such layout.
-
-    The formula is read off at powers of two and compared everywhere.
-    """
-    lanes, bits = side.lanes, side.per_thread
-    stride = (
-        tuple(int(side.number(1 << i, 0)) for i in range(lanes.bit_length() - 1)),
-        tuple(int(side.number(0, 1 << i)) for i in range(bits.bit_length() - 1)),
-    )
-    found = Layout(((2,) * len(stride[0]), (2,) * len(stride[1])), stride)
-    pairs = ((lane, bit) for lane in range(lanes) for bit in range(bits))
-    if size(found) != lanes * bits or any(at(found, *pair) != side.number(*pair) for pair in pairs):
+    """The layout number -> lane + lanes * bit of a side in registers, or None where its formula is no such layout."""
+    lanes, bits = np.arange(side.lanes)[:, None], np.arange(side.per_thread)[None, :]
+    found = fit(np.broadcast_to(side.number(lanes, bits), (side.lanes, side.per_thread)))
+    if found is None:
         return None
     back = right_inverse(found)
-    return back if size(back) == lanes * bits else None
+    return back if size(back) == lanes.size * bits.size else None
 
 
 @dataclass(frozen=True, slots=True)
