@@ -10,7 +10,7 @@ from pathlib import Path
 
 import isa_tables
 from isa_tables.signature import find, signature
-from layouts import Layout, coalesce
+from layouts import from_samples
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.errors import Spot, raised
 from layouts.atoms.mma import SPACES
@@ -164,8 +164,7 @@ def in_order(instruction: isa_tables.Instruction) -> str:
     lanes = [*range(signature.lanes * signature.ctas)]
     if signature.products > 1:
         lanes = [lane for lane in lanes if instruction.product(lane) == 0]
-    strides = [lanes[1 << bit] for bit in range((len(lanes) - 1).bit_length())]
-    return str(coalesce(Layout((2,) * len(strides), tuple(strides))) if strides else Layout(1, 0))
+    return str(from_samples(len(lanes), lanes.__getitem__))
 
 
 def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Said:
