@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import proofs
-from layouts import Layout, coalesce, size
+from layouts import Layout, from_samples, size
 from verify.core.errors import UsageError
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 from verify.evidence.proof import solved
@@ -135,8 +135,9 @@ def _placed(held: Side, wanted: Side, source: Layout) -> tuple[Layout, Layout]:
         place.setdefault(at, int(numbers[lane, value]))
     rows, columns = held.extent
     parts = wanted.parts  # of an element: in memory they are neighbours, whatever the registers say
-    return _bits(rows, lambda r: place.get((r, 0), 0)), _bits(
-        columns, lambda c: place.get((0, c), 0) if c >= parts else c
+    return (
+        from_samples(rows, lambda r: place.get((r, 0), 0)),
+        from_samples(columns, lambda c: place.get((0, c), 0) if c >= parts else c),
     )
 
 
@@ -151,16 +152,7 @@ def _source(held: Side, wanted: Side) -> Layout:
         x, y = wanted.locate(0, value)
         return where.get((int(x), int(y)), 0)
 
-    return _bits(wanted.values, value_of)
-
-
-def _bits(extent: int, value: Callable[[int], int]) -> Layout:
-    """The layout with one mode for each bit of the index that has the values at powers of two, the odd rest last."""
-    bits = (extent & -extent).bit_length() - 1
-    shape, stride = (2,) * bits, tuple(value(1 << bit) for bit in range(bits))
-    if extent >> bits > 1:
-        shape, stride = (*shape, extent >> bits), (*stride, value(1 << bits))
-    return coalesce(Layout(shape, stride)) if shape else Layout(1)
+    return from_samples(wanted.values, value_of)
 
 
 def judge(link: Link, major: str, placed: bool, budget: int, solver: proofs.Solver) -> list[Verdict]:
