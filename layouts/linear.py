@@ -14,10 +14,10 @@ from typing import Any, overload
 import numpy as np
 import numpy.typing as npt
 
-from layouts.coalesce import coalesce
 from layouts.composed import ComposedLayout
 from layouts.coords import Index, IndexArray, natural
 from layouts.errors import LayoutError
+from layouts.fit import from_samples
 from layouts.int_tuple import leaves, size
 from layouts.layout import Layout
 from layouts.swizzle import INDEX_BITS, Swizzle
@@ -205,7 +205,7 @@ def _disjoint_layout(columns: tuple[int, ...]) -> Layout | None:
         if column & seen:
             return None
         seen |= column
-    return coalesce(Layout((2,) * len(columns), columns))
+    return from_samples(1 << len(columns), lambda index: columns[index.bit_length() - 1])
 
 
 def _swizzles(bits: int) -> Iterator[Swizzle]:
