@@ -8,7 +8,6 @@ a copy atom stands when both call it by the same number.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 import isa_tables
 from layouts import Layout, fit, right_inverse, size
 from layouts.atoms import Adapter
+from verify.core.digits import image, walk
 
 BYTE = 8
 
@@ -66,7 +66,7 @@ class Side:
     def owner(self, number: Any) -> tuple[Any, Any]:
         """A (thread, bit) that a number is: in memory, thread i holds stored row i, or thread 0 holds everything."""
         if self.inverse is not None:
-            index = at(Layout((self.inverse.shape, 1), (self.inverse.stride, 0)), number, 0)
+            index = image(self.inverse, number)
             return index % self.lanes, index // self.lanes
         return number // self.per_thread, number % self.per_thread
 
@@ -101,7 +101,7 @@ class Carried:
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(name of the bit, 0)."""
         number = self.side.number(lane, adapted(value, self.adapter))
-        return at(self.layout, *self.memory.owner(number)), 0
+        return walk(self.layout, *self.memory.owner(number)), 0
 
     @property
     def values(self) -> int:
@@ -155,22 +155,3 @@ def adapted(bit: Any, adapter: Adapter | None) -> Any:
     for position in reversed(range(len(adapter.bytes) - 1)):
         source = isa_tables.where(inside == position, adapter.bytes[position], source)
     return bit // group * group + source * BYTE + bit % BYTE
-
-
-def at(layout: Layout, thread: Any, value: Any) -> Any:
-    """The layout's value, digit by digit, on ints, arrays and terms: apart from `Layout.__call__`."""
-    total: Any = 0
-    for half, index in zip(halves_of(layout), (thread, value), strict=True):
-        prefix = 1
-        for extent, stride in half:
-            total = total + index // prefix % extent * stride
-            prefix *= extent
-    return total
-
-
-def halves_of(layout: Layout) -> Iterator[list[tuple[int, int]]]:
-    """The flat modes of the thread and of the value."""
-    from verify.core.digits import halves, modes
-
-    for shape, stride in halves(layout):
-        yield list(modes(shape, stride))

@@ -2,14 +2,15 @@
 """Layouts walked digit by digit in plain Python integers.
 
 The silicon's claims and every counterexample that is shown are computed here, without `Layout.__call__` and without
-numpy, so that a bug in the library's evaluation cannot confirm itself.
+numpy, so that a bug in the library's evaluation cannot confirm itself. For the same reason `proofs` and `gpu_checks`
+walk layouts by code of their own.
 """
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Any
 
@@ -45,19 +46,28 @@ def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:
         raise TypeError(f"shape {shape} and stride {stride} have different profiles")
 
 
-def terms(shape: object, stride: object, index: int) -> list[tuple[int, int]]:
-    """The (digit, stride) pairs of a one-dimensional index, colexicographic, the last mode unbounded.
+def digits(extents: Iterable[int], index: Any) -> Iterator[Any]:
+    """The mixed-radix digits of an index, the fastest first: digit k = index div (e_0 * ... * e_(k-1)) mod e_k.
+
+    The index is an integer, an array or a solver's term.
+
+    >>> list(digits((4, 8), 5))
+    [1, 1]
+    """
+    prefix = 1
+    for extent in extents:
+        yield index // prefix % extent
+        prefix *= extent
+
+
+def terms(shape: object, stride: object, index: Any) -> list[tuple[Any, int]]:
+    """The (digit, stride) pairs of a one-dimensional index, the first mode's first.
 
     >>> terms((4, 8), (32, 1), 5)
     [(1, 32), (1, 1)]
     """
     pairs = list(modes(shape, stride))
-    digits = []
-    for position, (extent, step) in enumerate(pairs):
-        last = position == len(pairs) - 1
-        digits.append((index if last else index % extent, step))
-        index //= extent
-    return digits
+    return [(digit, d) for digit, (_, d) in zip(digits((s for s, _ in pairs), index), pairs, strict=True)]
 
 
 def halves(layout: Layout) -> list[tuple[object, object]]:
@@ -68,19 +78,28 @@ def halves(layout: Layout) -> list[tuple[object, object]]:
     return list(zip(shape, stride, strict=True))
 
 
-def thread_value_terms(layout: Layout, thread: int, value: int) -> list[tuple[int, int]]:
+def thread_value_terms(layout: Layout, thread: Any, value: Any) -> list[tuple[Any, int]]:
     """The digits of (thread, value) in a thread-value layout, the thread's first."""
     of_thread, of_value = halves(layout)
     return terms(*of_thread, thread) + terms(*of_value, value)
 
 
-def walk(layout: Layout, thread: int, value: int) -> int:
-    """The element that (thread, value) holds: the sum of digit x stride.
+def image(layout: Layout, index: Any) -> Any:
+    """The layout's value: the sum of digit x stride, of an integer, an array or a solver's term.
+
+    >>> image(Layout.parse("(4,8):(32,1)"), 5)
+    33
+    """
+    return sum(digit * d for digit, d in terms(layout.shape, layout.stride, index))
+
+
+def walk(layout: Layout, thread: Any, value: Any) -> Any:
+    """The element that (thread, value) holds, as :func:`image`.
 
     >>> walk(Layout.parse("((4,8),8):((32,1),8)"), 1, 0)
     32
     """
-    return sum(digit * stride for digit, stride in thread_value_terms(layout, thread, value))
+    return sum(digit * d for digit, d in thread_value_terms(layout, thread, value))
 
 
 def walks(layout: Layout) -> list[list[int]]:
@@ -101,18 +120,9 @@ def every(shape: object, stride: object) -> list[int]:
     return listed
 
 
-def image(layout: Layout, index: Any) -> Any:
-    """The layout's value digit by digit, each within its extent; of an integer, an array or a solver's term."""
-    total, prefix = 0, 1
-    for extent, step in modes(layout.shape, layout.stride):
-        total = total + index // prefix % extent * step
-        prefix *= extent
-    return total
-
-
 def lane_of(thr: Layout, thread: int) -> int:
     """The lane of a logical thread."""
-    return sum(digit * stride for digit, stride in terms(thr.shape, thr.stride, thread))
+    return int(image(thr, thread))
 
 
 def spelled(layout: Layout, thread: int, value: int) -> str:

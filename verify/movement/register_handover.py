@@ -20,6 +20,7 @@ import numpy as np
 
 import proofs
 from layouts import Layout, from_samples, size
+from verify.core.digits import image
 from verify.core.errors import UsageError
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 from verify.evidence.proof import solved
@@ -320,14 +321,14 @@ def _book(link: Link) -> Evidence:
 
 def _counterexample(link: Link, lane: int, value: int, bad: int, points: int) -> Counterexample:
     held, wanted = link.held, link.wanted
-    source = _walk(link.source, value)
+    source = image(link.source, value)
     row, column = held.locate(lane, source)
-    place, asked = _walk(link.rows, int(row)) + _walk(link.columns, int(column)), int(wanted.number(lane, value))
+    place, asked = image(link.rows, int(row)) + image(link.columns, int(column)), int(wanted.number(lane, value))
     holders = [
         (t, v)
         for t in range(held.lanes)
         for v in range(held.values)
-        if sum(_walk(part, int(c)) for part, c in zip((link.rows, link.columns), held.locate(t, v), strict=True))
+        if sum(image(part, int(c)) for part, c in zip((link.rows, link.columns), held.locate(t, v), strict=True))
         == asked
     ]
     here = [v for t, v in holders if t == lane]
@@ -344,13 +345,6 @@ def _counterexample(link: Link, lane: int, value: int, bad: int, points: int) ->
         unique=bad == 1,
         reproduced=place != asked,
     )
-
-
-def _walk(layout: Layout, index: int) -> int:
-    """The layout's value in plain integers, digit by digit."""
-    from verify.core.digits import terms
-
-    return sum(digit * stride for digit, stride in terms(layout.shape, layout.stride, index))
 
 
 def _proof(link: Link, budget: int, solver: proofs.Solver) -> Evidence:

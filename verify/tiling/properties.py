@@ -18,7 +18,7 @@ from layouts import Layout, LayoutError, cosize, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify.binding.atom import Part, Subject, thread_value
-from verify.core.digits import spelled, walk
+from verify.core.digits import digits, spelled, walk
 from verify.core.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
 from verify.evidence import isa, proof
 from verify.report import Case
@@ -137,11 +137,8 @@ def _numbering(tiling: Tiling) -> str:
 
 
 def _whose(vmnk: Layout, index: int) -> str:
-    where = []
-    for mode in vmnk:
-        where.append(index % size(mode))
-        index //= size(mode)
-    return f"T{where[0]} of atom ({','.join(map(str, where[1:]))})"
+    thread, *atom = digits(map(size, vmnk), index)
+    return f"T{thread} of atom ({','.join(map(str, atom))})"
 
 
 def _operand(tiling: Tiling, dealt: Dealt, prover: Prover) -> Iterator[Verdict]:

@@ -8,7 +8,7 @@ from math import prod
 
 from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom
-from verify.core.digits import every
+from verify.core.digits import digits, every
 from verify.core.errors import UsageError
 from verify.tiling.spec import AS_IT_IS, AXES, Stated
 from verify.tiling.suggest import (
@@ -151,11 +151,7 @@ def _either(atoms: list[Layout]) -> str:
 
 
 def _place(stated: Stated, index: int) -> str:
-    where = []
-    for count in stated.counts:
-        index, at = divmod(index, count)
-        where.append(str(at))
-    return f"({','.join(where)})"
+    return f"({','.join(map(str, digits(stated.counts, index)))})"
 
 
 def _count(count: int, extent: int, axis: int) -> str:
