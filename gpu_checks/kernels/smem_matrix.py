@@ -40,7 +40,16 @@ class Window:
     @property
     def descriptor(self) -> int:
         """The 64-bit descriptor without its start address."""
-        return (self.lbo >> 4) << 16 | (self.sbo >> 4) << 32 | SWIZZLES[self.swizzle][1] << 62
+        return packed(self.swizzle, self.lbo, self.sbo)
+
+
+def packed(swizzle: str, lbo: int, sbo: int) -> int:
+    """The 64 bits of a descriptor without its start address, from its mode and its offsets in bytes.
+
+    >>> hex(packed("64B", 1024, 512))
+    '0x8000002000400000'
+    """
+    return (lbo >> 4) << 16 | (sbo >> 4) << 32 | SWIZZLES[swizzle][1] << 62
 
 
 def window(operand: str, fragment: Fragment, swizzle: str = "none", major: str = "K") -> Window | None:

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from gpu_checks.kernels.smem_matrix import SWIZZLES
+from gpu_checks.kernels.smem_matrix import SWIZZLES, packed
 from gpu_checks.tilings.strided import Indices, Strided
 from gpu_checks.tilings.tiling import TilingError
 
@@ -42,7 +42,7 @@ class Descriptor:
     @property
     def fields(self) -> int:
         """The 64 bits but for the start address."""
-        return (self.lbo >> 4) << 16 | (self.sbo >> 4) << 32 | SWIZZLES[self.swizzle][1] << 62
+        return packed(self.swizzle, self.lbo, self.sbo)
 
 
 def descriptor(shared: Strided, extent: tuple[int, int], fragment: Fragment, origins: Sequence[int]) -> Descriptor:
