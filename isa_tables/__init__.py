@@ -5,7 +5,7 @@ Definition
 ----------
 A fragment is the part of an operand that one lane holds: value `i` of lane `%laneid` is the element (row, col) of the
 tile. For every such instruction the PTX ISA prints formulas or figures that say which. This package holds them as TOML
-files, one per section of the ISA, the formulas spelled as they are printed:
+files, one per section of the ISA, the formulas written as they are printed:
 
     [C]                                                 isa_tables/ptx/mma_m16n8k16_16b.toml
     extent = [16, 8]
@@ -23,8 +23,8 @@ A worked example
 >>> mma.section, mma.operands["C"].locate(4, 3)        # lane 4, value 3: row 1 + 8, column 0*2 + 1
 ('9.7.14.5.8', (9, 1))
 
-The same formula is read on integers, on numpy arrays of lanes and values at once, and on symbolic terms of a solver:
-`locate` does whatever its arguments do. It is never turned into a layout here.
+The same formula is evaluated on integers, on numpy arrays of lanes and values, and on symbolic terms of a solver:
+`locate` applies the operators of its arguments. This package never turns a formula into a layout.
 
 >>> import numpy as np
 >>> row, col = mma.operands["C"].locate(np.arange(32)[:, None], np.arange(4)[None, :])
@@ -34,8 +34,8 @@ The same formula is read on integers, on numpy arrays of lanes and values at onc
 Where a statement comes from
 ----------------------------
 Each operand has its *provenance*: "ISA text" (printed as a formula), "corrected" (printed wrongly: the erratum and what
-is printed are kept), "derived" (read off a figure, or from other software, which is named) or "observed" (a GPU showed
-it). What the ISA leaves open is `unspecified`, and has no formula.
+is printed are kept), "derived" (read off a figure, or from other software, which is named) or "observed" (measured on
+a GPU). What the ISA leaves open is `unspecified`, and has no formula.
 
 Main declarations
 -----------------
@@ -46,8 +46,8 @@ Main declarations
 `where(condition, x, y)`  a choice between two values, for formulas on integers, arrays and terms
 `smem`                    matrices in shared memory: addresses under a swizzle, and matrix descriptors
 
-Nothing of Lanecheck's is imported here: what rests on these tables rests on the ISA alone. References: PTX ISA,
-chapter 9.7; docs/support.md has the versions, and how section numbers move between them.
+This package imports nothing else of Lanecheck: what is computed from these tables depends on the ISA alone. References:
+PTX ISA, chapter 9.7; docs/support.md has the versions, and how section numbers move between them.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what is asked for when it is asked for: whoever wants signatures alone reads no formula code."""
+    """Import a name's module on its first use: a caller that needs signatures alone imports no formula code."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One operand of one concrete instruction: the keys of its table with its case applied, and their checks."""
+"""One operand of one concrete instruction: the keys of its table with its cases applied, validated.
+
+Main declarations: `Entry`, one operand with its numbers computed; `entries(variant)`, all operands of an instruction;
+`combinations(variant, operands)`, the types that its operands may have together; `number`, the value of a number that
+a table writes as a formula of the parameters.
+"""
 
 from __future__ import annotations
 
@@ -19,31 +24,31 @@ _NUMBERS = ("bits", "values", "regs", "copies", "shift")  # and the two of `exte
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """One operand of one concrete instruction, its numbers worked out, its formulas left as text."""
+    """One operand of one concrete instruction, its numbers computed, its formulas left as text."""
 
-    key: str  # where it stands in the file: "A"
-    type: str
-    space: str
-    values: int
-    bits: int
-    regs: int
-    reg_type: str
-    extent: tuple[int, int]
-    axes: tuple[str, str]
-    copies: int
-    shift: int
+    key: str  # the name of its table in the file: "A"; "C" for a D without a table
+    type: str  # PTX type of an element
+    space: str  # reg, smem, gmem or tmem
+    values: int  # elements per lane
+    bits: int  # bits of register per element
+    regs: int  # registers per lane
+    reg_type: str  # b32, f32, f64, s32 or b64
+    extent: tuple[int, int]  # rows and columns of the tile
+    axes: tuple[str, str]  # what rows and columns are: ("m", "k")
+    copies: int  # how many (lane, value) have each element; of a `place`, how many places
+    shift: int  # unused bits below the first element of a register
     counts: Mapping[str, Number]  # the numbers as the file gives them
-    let: Mapping[str, str]
-    maps: Mapping[str, str]  # row, col and held, or the coordinates of `place`
+    let: Mapping[str, str]  # named parts of the formulas
+    maps: Mapping[str, str]  # formulas by key: row, col and held, or the coordinates of `place`
     placed: bool  # whether the maps go from the tile to the space, not from lane and value to the tile
-    layouts: str | None
-    majors: tuple[str, ...]
-    unspecified: bool
-    untold: str
-    asm: str
-    provenance: str
-    printed: Mapping[str, str]
-    erratum: str | None
+    layouts: str | None  # the file of address maps of an operand in shared memory
+    majors: tuple[str, ...]  # the majors that it may have there
+    unspecified: bool  # the ISA leaves the map open
+    untold: str  # why the table has no map; empty where it has one
+    asm: str  # the operand in the assembly text: {A} for its registers
+    provenance: str  # "ISA text", "corrected", "derived: from what" or "observed: what showed it"
+    printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
+    erratum: str | None  # of a corrected formula: what is wrong in the ISA
 
 
 def entries(variant: Variant) -> dict[str, Entry]:
@@ -52,36 +57,36 @@ def entries(variant: Variant) -> dict[str, Entry]:
 
 
 def entry(variant: Variant, operand: str) -> Entry:
-    """The operand's keys for this variant, checked; a D without a table is described where C is.
+    """The operand's keys for this variant, validated; a D without a table has C's.
 
-    Variants of which the table asks the same have the same entry.
+    Variants that agree in everything that the table depends on share one entry.
     """
-    asked = _asked(variant.table, operand)
-    answers = (variant.types[operand], *map(variant.words.get, asked.names))
-    found = asked.made.get(answers)
+    used = _used(variant.table, operand)
+    key = (variant.types[operand], *map(variant.words.get, used.names))
+    found = used.entries.get(key)
     if found is None:
-        found = asked.made[answers] = _entry(variant, operand)
+        found = used.entries[key] = _entry(variant, operand)
     return found
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Asked:
-    """What an operand's table asks of an instruction besides its type, and the entries that the answers made."""
+class _Used:
+    """The words that an operand's table depends on besides the type, and the entries by type and words."""
 
     names: tuple[str, ...]
-    made: dict[tuple[Word | None, ...], Entry]
+    entries: dict[tuple[Word | None, ...], Entry]
 
 
 @lru_cache(maxsize=1024)
-def _asked(table: Table, operand: str) -> _Asked:
-    """The words that the conditions of the operand's cases and the formulas of its numbers name."""
+def _used(table: Table, operand: str) -> _Used:
+    """The words that appear in the conditions of the operand's cases and in the formulas of its numbers."""
     described = table.operands[table.describing(operand)]
     names: set[str] = set()
     for keys in (described, *described.get("case", ())):
         names.update(keys.get("when", ()))
         numbers = chain((keys.get(key) for key in _NUMBERS), keys.get("extent", ()))
         names.update(*(schema.NAME.findall(value) for value in numbers if isinstance(value, str)))
-    return _Asked(tuple(sorted(names)), {})
+    return _Used(tuple(sorted(names)), {})
 
 
 def _entry(variant: Variant, operand: str) -> Entry:
@@ -124,7 +129,7 @@ def _entry(variant: Variant, operand: str) -> Entry:
 def _counts(
     keys: Mapping[str, Any], variant: Variant, name: str, whole: bool
 ) -> tuple[dict[str, Number], dict[str, int]]:
-    """The operand's numbers as the file gives them and worked out; where lanes see the whole tile, as it is."""
+    """The operand's numbers as the file gives them, and computed; `whole`: every lane sees the whole tile."""
     file, registers = variant.table.file, keys.get("space", "reg") == "reg"
     raw: dict[str, Number] = {"bits": keys["bits"], "rows": keys["extent"][0], "cols": keys["extent"][1]}
     if not whole:
@@ -142,7 +147,7 @@ def _counts(
 
 
 def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
-    """The keys of the operand's table, those of the cases that apply on top: no two of them give the same key."""
+    """The keys of the operand's table and of the cases that apply; no two cases may give the same key."""
     file, table = variant.table.file, variant.table.operands[name]
     said_of = {**variant.words, "type": variant.types[operand]}
     keys = {key: value for key, value in table.items() if key != "case"}
@@ -196,7 +201,9 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
     """The operand's formulas, and whether they are a `place`. An operand has one kind of map or none."""
     has = [kind for kind in ("row", "place", "layouts", "unspecified", "untold") if keys.get(kind)]
     if len(has) > 1:
-        raise TableError(file, f"{name}.{has[1]}", f"stands beside {has[0]!r}: an operand has one kind of map")
+        raise TableError(
+            file, f"{name}.{has[1]}", f"cannot be combined with {has[0]!r}: an operand has one kind of map"
+        )
     if not has or has == ["row"]:
         schema.require(keys, file, name, ("row", "col"))
         return {key: keys[key] for key in ("row", "col", "held") if key in keys}, False
@@ -210,9 +217,9 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
 
 
 def number(value: Number, variant: Variant, key: str, positive: bool = True) -> int:
-    """A number of a table, where it is a text worked out with the parameters of the variant.
+    """The value of a table's number: itself, or of a text the formula evaluated with the variant's parameters.
 
-    Raises TableError for one that is no formula, or is too small.
+    Raises TableError for a text that is no formula, and for a value below 1 (below 0 unless `positive`).
     """
     if isinstance(value, int):
         return value
@@ -226,19 +233,19 @@ def number(value: Number, variant: Variant, key: str, positive: bool = True) -> 
 
 
 def _check_entry(entry: Entry, variant: Variant) -> None:
-    """The numbers of one operand must agree with each other."""
+    """Raise TableError unless the numbers of the operand agree with each other."""
     file, lanes, (rows, cols) = variant.table.file, variant.table.lanes, entry.extent
     _check_provenance(entry, file)
     if entry.values % entry.regs:
         reason = f"{entry.values} values do not divide into {entry.regs} registers"
         raise TableError(file, f"{entry.key}.regs", reason)
-    width, held = schema.WIDTH[entry.type], entry.values // entry.regs
+    width, packed = schema.WIDTH[entry.type], entry.values // entry.regs
     room = max(32, width)
-    overflow = entry.space == "reg" and max((held - 1) * entry.bits + entry.shift + width, entry.bits) > room
+    overflow = entry.space == "reg" and max((packed - 1) * entry.bits + entry.shift + width, entry.bits) > room
     if width > entry.bits or overflow:
-        reason = f"{held} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
+        reason = f"{packed} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)
-    counted = not (entry.placed or entry.untold)  # the copies of a place are told, not counted
+    counted = not (entry.placed or entry.untold)  # the table states the copies of a place, they are not counted
     if counted and lanes * entry.values != rows * cols * entry.copies:
         reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong with the book: a mnemonic it does not hold, or a table that is badly written."""
+"""Errors of the ISA tables: a mnemonic that they do not have, or a table that breaks its schema."""
 
 from __future__ import annotations
 
@@ -7,21 +7,21 @@ from collections.abc import Sequence
 
 
 class IsaError(ValueError):
-    """A question that the tables cannot answer, or a table that cannot be read."""
+    """The tables have no answer to a question, or a table cannot be read."""
 
 
 class UnknownInstruction(IsaError):
-    """The instruction family is not in the tables at all: they say nothing about it."""
+    """The tables do not have the instruction family; whether the ISA has the instruction is open."""
 
 
 class NotInIsa(IsaError):
-    """The family is in the tables, whose lists are complete: the ISA has no such shape, types, qualifiers or choice."""
+    """The tables have the whole family, and the ISA has no such shape, types, qualifiers or selection in it."""
 
 
 class TableError(IsaError):
     """A table breaks the schema or the formula language; names the file, the key and the column.
 
-    `errors` are all that were found together; this one is the first.
+    `errors` has all errors that were found together; this one is the first.
     """
 
     def __init__(self, file: str, key: str, reason: str, text: str = "", column: int | None = None) -> None:
@@ -35,7 +35,7 @@ class TableError(IsaError):
 
 
 def together(errors: Sequence[TableError]) -> TableError:
-    """The first of several errors, which knows them all."""
+    """The first of several errors, with all of them in its `errors`."""
     first = errors[0]
     first.errors = tuple(one for error in errors for one in error.errors)
     return first

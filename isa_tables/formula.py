@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One ISA formula as one small typed tree, and its value.
+"""The syntax tree of an ISA formula, and its value.
 
 A tree is made of numbers (`Constant`, `Name`, `Arithmetic`, `Choice`) and conditions (`Comparison`, `Both`,
-`Either`, `Opposite`); `parsing.parse` makes it from text. `evaluate` reads it on whatever overloads Python's
-operators: ints, numpy arrays, symbolic terms.
+`Either`, `Opposite`); `parsing.parse` makes it from text. `evaluate` computes it on anything that overloads
+Python's operators: ints, numpy arrays, symbolic terms.
 
     >>> tree = Choice(Comparison("<", Name("i"), Constant(2)), Constant(0), Constant(8))
     >>> [evaluate(tree, {"i": i}) for i in range(4)]
@@ -20,7 +20,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal, a parameter or what two of them make."""
+    """A literal, the value of a parameter, or the result of an operation on two constants."""
 
     value: int
 
@@ -88,7 +88,7 @@ Condition = Comparison | Both | Either | Opposite
 
 @dataclass(frozen=True, slots=True)
 class Formula:
-    """A parsed formula: its spelling, its tree, and its outermost conditional as (value, when) texts."""
+    """A parsed formula: its text, its tree, and its outermost conditional as (value, condition) texts."""
 
     text: str
     tree: Number | Condition
@@ -120,7 +120,7 @@ _COMPARISON: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def where(condition: Any, then: Any, otherwise: Any) -> Any:
-    """`then` where the condition holds, `otherwise` where not; a symbolic condition is asked itself."""
+    """`then` where the condition holds, else `otherwise`; a term with `__where__(then, otherwise)` decides itself."""
     if isinstance(condition, bool):
         return then if condition else otherwise
     if hasattr(condition, "__where__"):
@@ -131,7 +131,7 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
 
 
 def evaluate(tree: Number | Condition, values: Mapping[str, Any]) -> Any:
-    """The number or the truth that `tree` stands for when its names have these values."""
+    """The value of a tree, a number or a truth value, where its names have these values."""
     return _EVALUATION[type(tree)](tree, values)
 
 

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An instruction with the maps of its elements: which (row, col) of the tile lane l holds as value i."""
+"""An instruction with the maps of its elements: which (row, col) of the tile lane l holds as value i.
+
+Main declarations: `instruction(mnemonic)` looks one up and returns an `Instruction`, whose `operands` are `Operand`s
+with `locate` (registers), `place` (Tensor Memory) and `address` (shared memory).
+"""
 
 from __future__ import annotations
 
@@ -29,29 +33,29 @@ class Operand:
     memory) give the address of an element instead.
 
     A family's formulas are read with its parameters as constants. `uses` names those that the map depends on:
-    where it is empty, the map is one function for the whole family, and only `counts` (values, rows, cols, ...)
-    tell its members apart: `d.count("values", N=n)` for whatever n computes with itself.
+    where it is empty, the map is one function for the whole family, and its members differ only in `counts`
+    (values, rows, cols, ...): `d.count("values", N=n)`, for an int or a term n.
 
         >>> d = instruction("wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16").operands["D"]
         >>> sorted(d.uses), d.counts["values"], d.count("values", N=256), d.values
         ([], 'N // 2', 128, 12)
     """
 
-    name: str
-    fragment: Fragment
-    lanes: int
-    let: Mapping[str, Formula]
-    maps: Mapping[str, Formula]  # row, col and held, or the coordinates of `place`
-    placed: bool
+    name: str  # D, A, B, C, E, SFA, ...
+    fragment: Fragment  # its types, registers and extents
+    lanes: int  # threads that share the instruction
+    let: Mapping[str, Formula]  # named parts of the formulas, in order
+    maps: Mapping[str, Formula]  # formulas by key: row, col and held, or the coordinates of `place`
+    placed: bool  # whether the maps go from the tile to the space, not from lane and value to the tile
     layouts: str | None  # the file of address maps of an operand in shared memory
     majors: tuple[str, ...]  # and the majors that it may have there
     unspecified: bool  # the ISA leaves the map open
     untold: str  # why the table has no map; empty where it has one
     provenance: str  # "ISA text", "corrected", "derived: from what" or "observed: what showed it"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
-    erratum: str | None
-    file: str
-    param: Mapping[str, int]
+    erratum: str | None  # of a corrected formula: what is wrong in the ISA
+    file: str  # the table that it was read from
+    param: Mapping[str, int]  # the instruction's parameters and selections that formulas may use
     counts: Mapping[str, int | str]  # the numbers of the fragment as the table has them, formulas of the parameters
 
     @property
@@ -76,12 +80,12 @@ class Operand:
 
     @property
     def copies(self) -> int:
-        """How many (lane, i) hold each element, over all lanes, also those that do not contribute; or the places."""
+        """How many (lane, i) have each element, lanes that do not contribute included; in memory, how many places."""
         return self.fragment.copies
 
     @property
     def space(self) -> str:
-        """Where the operand stands: reg, smem or tmem."""
+        """Where the operand is: reg, smem, gmem or tmem."""
         return self.fragment.space
 
     @property
@@ -101,14 +105,14 @@ class Operand:
 
     @property
     def uses(self) -> frozenset[str]:
-        """The parameters and selections that the map depends on; `held` aside."""
+        """The parameters and selections that the map depends on; those of `held` are not counted."""
         found = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "held"))
         for name, formula in reversed(list(self.let.items())):
             found |= formula.names if name in found else frozenset()
         return found & self.param.keys()
 
     def count(self, key: str, **param: Any) -> Any:
-        """One of the `counts` for these values of the parameters; where none is given, for this instruction."""
+        """One of the `counts` for these values of the parameters; by default, this instruction's."""
         names = {**self.param, **param}
         text = str(self.counts[key])
         return evaluate(parse_in(self.file, f"{self.name}.{key}", text, dict.fromkeys(names, False), {}).tree, names)
@@ -117,20 +121,20 @@ class Operand:
         if self.unspecified:
             raise IsaError(f"{self.name}: the ISA leaves unspecified which element a lane and value hold")
         if key not in self.maps:
-            raise IsaError(f"{self.name} is in {self.space}, every lane sees all of it: ask for its place there")
+            raise IsaError(f"{self.name} is in {self.space}, every lane sees all of it: use `place` or `address`")
         return self.maps[key]
 
     @property
     def lane_name(self) -> str:
-        """How formulas name the lane: %laneid, or `thread` of a warpgroup."""
+        """The name of the lane in formulas: %laneid of a warp, `thread` of a warpgroup."""
         return "%laneid" if self.lanes <= _WARP else "thread"
 
     def locate(self, lane: Any, i: Any) -> tuple[Any, Any]:
-        """Where value i of a lane stands in the tile: A (m, k), B (k, n), C and D (m, n), others as `axes`.
+        """(row, col) of the element that a lane has as value i: A (m, k), B (k, n), C and D (m, n), others as `axes`.
 
-        Ints give ints; arrays of whole numbers give int64 arrays of the broadcast shape; any other object
-        is asked to compute with itself. Raises IsaError for a lane or value that does not exist, and where the
-        operand has no such map. It means nothing for a lane that is not `held`.
+        Ints give ints; arrays of whole numbers give int64 arrays of the broadcast shape; terms that overload
+        Python's operators give terms. Raises IsaError for a lane or value that does not exist, and where the
+        operand has no such map. The result has no meaning for a lane where `held` is false.
         """
         row, col = self.row, self.col
         ends = {self.lane_name: (lane, self.lanes), _VALUE: (i, self.values)}
@@ -147,7 +151,7 @@ class Operand:
     def place(self, row: Any, col: Any, copy: Any = 0) -> dict[str, Any]:
         """The coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`.
 
-        Of an element that stands at several places, `copy` says which: 0 to copies - 1.
+        An element may have several places: `copy` is the number of one of them, 0 to copies - 1.
 
             >>> scaled = instruction("tcgen05.mma.cta_group::1.kind::mxf8f6f4.block_scale", SFA_ID=2)
             >>> scaled.operands["SFA"].place(40, 0, copy=3)
@@ -160,7 +164,7 @@ class Operand:
         return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
 
     def cta(self, row: Any, col: Any) -> Any:
-        """Which of the CTAs that work together has an element in its memory; arrays and terms as in `locate`.
+        """The number of the CTA that has an element in its memory; arrays and terms as in `locate`.
 
         >>> b = instruction("tcgen05.mma.cta_group::2.kind::f16", M=256, N=64).operands["B"]
         >>> b.cta(0, 31), b.cta(0, 32)
@@ -197,7 +201,7 @@ class Operand:
     def as_printed(self) -> Operand:
         """The operand with the ISA's printed formulas in place of the corrected ones.
 
-        Raises TableError when what is printed is no formula at all.
+        Raises TableError when the printed text is no formula.
         """
         names = {self.lane_name: False, _VALUE: False, **{name: formula.signed for name, formula in self.let.items()}}
         formulas = {
@@ -207,7 +211,7 @@ class Operand:
         return replace(self, maps={**self.maps, **formulas})
 
     def text(self) -> str:
-        """The formulas as lines of text, conditions beside their values, in the table's own spelling."""
+        """The formulas as lines of text, conditions beside their values, as the table writes them."""
         from isa_tables import render
 
         return render.text(self)
@@ -221,27 +225,27 @@ class Operand:
 
 @dataclass(frozen=True, slots=True)
 class Instruction:
-    """What the tables say about one instruction."""
+    """One instruction of the tables, with the maps of its operands."""
 
-    signature: Signature
+    signature: Signature  # types, registers and targets
     operands: Mapping[str, Operand]  # in the order of the assembly text: D, A, B, C, E, ...
     section: str  # of the PTX ISA
     isa: str  # the PTX ISA version whose section numbers these are
-    errata: tuple[str, ...]
-    product_formula: Formula
+    errata: tuple[str, ...]  # what the section prints wrongly or leaves out
+    product_formula: Formula  # of a lane: the number of the matrix product that it works for
 
     def product(self, lane: Any) -> Any:
-        """Which of the instruction's independent matrix products a lane works for."""
+        """The number of the independent matrix product that a lane works for; 0 where there is one product."""
         name = "%laneid" if self.signature.lanes <= _WARP else "thread"
         values, shape = _prepare({name: (lane, self.signature.lanes)})
         return _shaped(evaluate(self.product_formula.tree, values), shape)
 
 
 def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Instruction:
-    """Look an instruction up by what its mnemonic says.
+    """The instruction of a mnemonic, its qualifiers in any order that means the same.
 
-    `select` chooses what the mnemonic leaves to the assembly text, such as `F=1` or `A_space="reg"`; what is
-    not chosen is the first that the table lists (`signature.select` has them all, `signature.chosen` these).
+    `select` chooses what the mnemonic leaves to the assembly text, such as `F=1` or `A_space="reg"`; by default
+    it is the first that the table lists (`signature.select` has the lists, `signature.chosen` the choices).
 
     Raises UnknownInstruction, NotInIsa or TableError as `signature.signature` does, and TableError for a
     formula outside the language.
@@ -296,7 +300,9 @@ def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragmen
 
 
 def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str, int]) -> dict[str, Formula]:
-    lanes = {name: signed for name, signed in names.items() if name != _VALUE}  # a lane is held or not, not a value
+    lanes = {
+        name: signed for name, signed in names.items() if name != _VALUE
+    }  # `held` is a condition of the lane alone
     return {
         key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "held" else names, param)
         for key, text in found.maps.items()
@@ -304,12 +310,12 @@ def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str
 
 
 def names_of(axes: tuple[str, str]) -> tuple[str, str]:
-    """How formulas name the coordinates: "k stored" is k_stored."""
+    """The names of the coordinates in formulas: "k stored" is k_stored."""
     return axes[0].replace(" ", "_"), axes[1].replace(" ", "_")
 
 
 def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
-    """Arrays as int64 and of one shape, every number in its range; the shape if there is any array."""
+    """The arguments, arrays as int64 of one shape, each number checked to be in its range; and that shape, if any."""
     arrays = any(hasattr(value, "dtype") for value, _ in names.values())
     for name, (value, end) in names.items():
         if isinstance(value, int) and not 0 <= value < end:
@@ -330,7 +336,7 @@ def _prepare(names: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tupl
 
 
 def _shaped(value: Any, shape: tuple[int, ...] | None) -> Any:
-    """A result of the shape of what it came from, the caller's own: int64, or bool for a condition."""
+    """A result as a new array of its arguments' shape: int64, or bool for a condition; without a shape, as it is."""
     if shape is None:
         return value
     import numpy

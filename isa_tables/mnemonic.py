@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a mnemonic says, whatever the order in which it says it.
+"""A mnemonic taken apart, so that mnemonics that differ only in the order of qualifiers are equal.
 
 >>> said("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == said(
 ...     "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32")
@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from isa_tables.schema import WIDTH
 
-_SHAPE = re.compile(r"m\d+n(?:\d+|N)(?:k\d+)?|\d+x\d+b(?:x2)?")  # m64nNk16 stands for a family of shapes
+_SHAPE = re.compile(r"m\d+n(?:\d+|N)(?:k\d+)?|\d+x\d+b(?:x2)?")  # m64nNk16 is a family of shapes
 _LAYOUTS = ("row", "col")
 _GENERAL = ("sync", "aligned")
 _OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp", "async")
@@ -22,14 +22,14 @@ _OPERATIONS = ("mma", "mma_async", "load", "store", "ld", "st", "red", "cp", "as
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Shape, layouts and types keep their order (and stand in this order); flags have none.
+    """The parts of a mnemonic: shape, layouts and types in their order, and flags, whose order means nothing.
 
     Two mnemonics name the same instruction exactly when their `Said` are equal.
     """
 
-    head: str
-    ordered: tuple[str, ...]
-    flags: tuple[str, ...]  # sorted, repetitions kept: a flag said twice is not that flag said once
+    head: str  # mma, wgmma, tcgen05, ldmatrix, ...
+    ordered: tuple[str, ...]  # shape, layouts and types
+    flags: tuple[str, ...]  # sorted, with repetitions: a flag given twice is another mnemonic
 
     @property
     def family(self) -> str:
@@ -38,7 +38,7 @@ class Said:
 
     @property
     def stem(self) -> str:
-        """What the names of the files that hold it begin with: mma, mma.sp, mma.block-scale, wgmma.sp, ..."""
+        """The first part of the names of the files that may have it: mma, mma.sp, mma.block-scale, wgmma.sp, ..."""
         return _stem(self.head, self.flags)
 
     @property
@@ -74,7 +74,7 @@ def _qualifiers(flags: tuple[str, ...]) -> frozenset[str]:
 
 
 def said(mnemonic: str) -> Said:
-    """Take a mnemonic apart; any text will do, one that means nothing is equal to no instruction's."""
+    """The parts of a mnemonic; of a text that is no mnemonic, parts that equal no instruction's."""
     head, *tokens = mnemonic.split(".")
     ordered = tuple(token for token in tokens if _has_place(token))
     return Said(head, ordered, tuple(sorted(token for token in tokens if not _has_place(token))))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to say of a mnemonic that the tables do not hold: whose fault it is, and what is nearest."""
+"""Errors for a mnemonic that the tables do not have: whether the ISA lacks it or the tables do, and the nearest."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from isa_tables.errors import IsaError, NotInIsa, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 from isa_tables.tables import Variant, Word
 
-_LONG = 5  # numbers with one step, to be told by their ends
+_LONG = 5  # numbers with one step that are listed by their ends
 
 
 def not_found(
@@ -21,9 +21,9 @@ def not_found(
     incomplete: Collection[str],
     mnemonics: Callable[[str], Sequence[str]],
 ) -> IsaError:
-    """NotInIsa for a family that the tables hold whole, else UnknownInstruction; both name what is nearest.
+    """NotInIsa for a family that the tables have whole, else UnknownInstruction; both name the nearest mnemonics.
 
-    `incomplete` are the families of which the ISA has more than the tables; `mnemonics` gives those of a family.
+    `incomplete` are the families of which the tables have a part; `mnemonics` gives the mnemonics of a family.
     """
     asked = f"{mnemonic[:200]!r}"
     known = key.family in families
@@ -31,14 +31,14 @@ def not_found(
     near = ", ".join(_nearest(asked, key, mnemonics(family))) or "none is near"
     if known and family not in incomplete:
         return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
-    stands = "is in the tables in part" if known else "is not in the tables"
-    return UnknownInstruction(f"{asked}: {key.family} {stands}; nearest: {near}")
+    where = "is in the tables in part" if known else "is not in the tables"
+    return UnknownInstruction(f"{asked}: {key.family} {where}; nearest: {near}")
 
 
 def not_selected(
     variants: Sequence[Variant], select: Mapping[str, Word], offered: Callable[[Variant, str], Sequence[Word]]
 ) -> NotInIsa:
-    """NotInIsa for a selection outside the lists of an instruction, which are complete, with the nearest inside.
+    """NotInIsa for a selection that an instruction does not have, with the nearest that it has.
 
     `offered` gives the words that a variant has by a name.
     """
@@ -49,15 +49,15 @@ def not_selected(
     for variant, names in wrong.items():
         for name in names if len(names) == fewest else ():
             near.setdefault(name, set()).update(_around(select[name], offered(variant, name)))
-    told = ", ".join(f"{name} of {_listed(sorted(words, key=_by_size))}" for name, words in near.items() if words)
+    closest = ", ".join(f"{name} of {_listed(sorted(words, key=_by_size))}" for name, words in near.items() if words)
     ways = [", ".join(f"{name} of {_listed(words)}" for name, words in v.select.items()) for v in variants]
     has = "; or ".join(filter(None, ways)) or "nothing"
-    closest = f"; nearest: {told}" if told else ""
-    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {asked}{closest}; its text chooses {has}")
+    nearest = f"; nearest: {closest}" if closest else ""
+    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {asked}{nearest}; its text chooses {has}")
 
 
 def _around(word: Word, words: Sequence[Word]) -> list[Word]:
-    """Of numbers the next below and the next above a number, else all."""
+    """The next number below and above a number; all words where they are not numbers."""
     numbers = [other for other in words if isinstance(other, int)]
     if not isinstance(word, int) or len(numbers) < len(words):
         return list(words)
@@ -70,7 +70,7 @@ def _by_size(word: Word) -> tuple[int, str]:
 
 
 def _listed(words: Iterable[Word]) -> str:
-    """Words in a list; five numbers and more with one step are told by their ends and the step.
+    """Words joined by commas; five or more numbers with one step are written as their ends and the step.
 
     >>> _listed((8, 16, 24, 32, 48, 64, 80, 96)), _listed(("smem", "tmem"))
     ('8, 16, 24, 32 to 96 by 16', 'smem, tmem')
@@ -85,7 +85,7 @@ def _listed(words: Iterable[Word]) -> str:
 
 
 def _run(words: Sequence[Word]) -> list[int]:
-    """The numbers that a list begins with, as far as they have one step."""
+    """The longest beginning of a list that is numbers with one step."""
     run: list[int] = []
     for word in words:
         if not isinstance(word, int) or (len(run) > 1 and word - run[-1] != run[1] - run[0]):
@@ -95,14 +95,14 @@ def _run(words: Sequence[Word]) -> list[int]:
 
 
 def _nearest(asked: str, key: Said, known: Sequence[str]) -> list[str]:
-    """Three: at most two that differ in the shape's numbers alone, by how much, then by spelling."""
+    """Three mnemonics: at most two that differ in the numbers of the shape alone, the rest by likeness of text."""
     numbers = _numbers(key.shape)
     but_shape = [other for other in known if _but_shape(said(other)) == _but_shape(key) and numbers]
-    apart = {
+    distance = {
         other: sum(abs(a - b) for a, b in zip(numbers, _numbers(said(other).shape), strict=False))
         for other in but_shape
     }
-    close = sorted(apart, key=lambda other: (apart[other], other))[:2]
+    close = sorted(distance, key=lambda other: (distance[other], other))[:2]
     return list(dict.fromkeys([*close, *get_close_matches(asked, known, 3, 0.3)]))[:3]
 
 

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a formula's text: Python's own syntax tree, through a whitelist, into `formula`'s small typed one.
+"""The parser of formulas: Python's syntax tree, through a whitelist, to the typed tree of `isa_tables.formula`.
 
-Refused with the column: names and calls that are not declared, divisors and shifts that are not positive
-constants, a bit operator beside a comparison without brackets, C's spellings (the Python one is named).
+Rejected with the column: names and calls that are not declared, divisors and shifts that are not positive
+constants, a bit operator beside a comparison without brackets, C's operators (the message names Python's).
+
+Main declarations: `parse(text, names)` returns a `Formula` or raises `FormulaError`; `parse_in(file, key, ...)` does
+the same for a key of a table file and raises `TableError`.
 """
 
 from __future__ import annotations
@@ -63,7 +66,7 @@ _SYMBOL: Mapping[type[ast.AST], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
 }
-# C's spelling -> Python's. The single = is what the ISA prints for equality.
+# C's operator -> Python's. The single = is what the ISA prints for equality.
 _FOREIGN = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
 _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//", "=": "=="}
 
@@ -71,7 +74,7 @@ _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//",
 def parse(
     text: str, names: Mapping[str, bool], constants: Mapping[str, int] | None = None, condition: bool = False
 ) -> Formula:
-    """Read one formula, of a number or of a condition. `names` maps each name it may use to "could be negative".
+    """The formula of a text, a number or a condition. `names` maps each name it may use to "could be negative".
 
     Raises FormulaError for anything outside the language, pointing at the column.
 
@@ -96,9 +99,9 @@ def parse(
 
 
 def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
-    """Read a formula of a table file, a condition where its key is an operand's `held`.
+    """The formula of a table file's key: a condition where the key is an operand's `held`, else a number.
 
-    Raises TableError, with the file and the key, for a bad one.
+    Raises TableError with file, key and column where the text is not in the language.
     """
     condition, words = key.endswith(".held") and ".let." not in key, set(NAME.findall(text))
     used = tuple((name, value) for name, value in constants.items() if name in words)
@@ -114,7 +117,7 @@ def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constant
 def _kept(
     text: str, names: tuple[tuple[str, bool], ...], constants: tuple[tuple[str, int], ...], condition: bool
 ) -> Formula:
-    """A formula, read once for all members of a family on whose parameters it does not depend."""
+    """A formula, parsed once for all members of a family on whose parameters it does not depend."""
     return parse(text, dict(names), dict(constants), condition)
 
 
@@ -130,13 +133,13 @@ def _check_text(text: str) -> None:
             raise FormulaError(f"nested deeper than {MAX_DEPTH}", text, column)
     foreign = _FOREIGN.search(text)
     if foreign:
-        spelled = foreign.group()
-        reason = f"{spelled!r} is not in the language: write {_PYTHON[spelled]!r}"
+        operator = foreign.group()
+        reason = f"{operator!r} is not in the language: write {_PYTHON[operator]!r}"
         raise FormulaError(reason, text, foreign.start() + 1)
 
 
 def _span(text: str, node: ast.expr) -> tuple[int, int, bool]:
-    """Where the node stands in the text with the brackets around it, and whether it has any."""
+    """Where the node begins and ends in the text, brackets around it included, and whether it has any."""
     start, end, bracketed = node.col_offset, node.end_col_offset or len(text), False
     while True:
         before, after = text[:start].rstrip(), text[end:].lstrip()
@@ -157,7 +160,7 @@ def _pieces(text: str, node: ast.expr) -> list[tuple[str, str]]:
 
 @dataclass(frozen=True, slots=True)
 class _Reader:
-    """The whitelist: Python's syntax tree to ours, or a FormulaError."""
+    """The whitelist: turns Python's syntax tree into the typed tree, or raises FormulaError."""
 
     text: str
     names: Mapping[str, bool]
@@ -183,7 +186,7 @@ class _Reader:
                 condition = self.condition(test, depth + 1)
                 return Choice(condition, self.number(body, depth + 1), self.number(orelse, depth + 1))
             case ast.Compare() | ast.BoolOp() | ast.UnaryOp(op=ast.Not()):
-                raise self.error("a condition stands where a number is needed", node)
+                raise self.error("expected a number, found a condition", node)
         raise self.error(f"{type(node).__name__} is not in the language", node)
 
     def constant(self, value: int, node: ast.expr) -> Constant:
@@ -192,14 +195,14 @@ class _Reader:
         return Constant(value)
 
     def name(self, name: str, node: ast.expr) -> Number:
-        spelled = "%laneid" if self.text.startswith("%laneid", node.col_offset) else name
-        self.seen.add(spelled)
-        if spelled in self.constants:
-            return self.constant(self.constants[spelled], node)
-        if spelled in self.names:
-            return Name(spelled)
+        name = "%laneid" if self.text.startswith("%laneid", node.col_offset) else name
+        self.seen.add(name)
+        if name in self.constants:
+            return self.constant(self.constants[name], node)
+        if name in self.names:
+            return Name(name)
         known = ", ".join([*self.names, *self.constants])
-        raise self.error(f"unknown name {spelled!r} (known here: {known})", node)
+        raise self.error(f"unknown name {name!r} (known here: {known})", node)
 
     def arithmetic(self, op: str, left: Number, right: Number, node: ast.BinOp) -> Number:
         if op in ("//", "%", "<<", ">>"):
@@ -243,7 +246,7 @@ class _Reader:
                 return tree
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Opposite(self.condition(operand, depth + 1))
-        raise self.error("a number stands where a condition is needed", node)
+        raise self.error("expected a condition, found a number", node)
 
     def comparison(self, node: ast.Compare, depth: int) -> Condition:
         sides = [node.left, *node.comparators]

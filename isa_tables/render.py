@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas for the eye: lines of text as the ISA sets them, and LaTeX. Both keep the source spelling."""
+"""Formulas for a reader: lines of text as the ISA prints them, and LaTeX, with the names and literals of the source."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ _LATEX: Mapping[str, str] = {
 
 
 class Operand(Protocol):
-    """What is read of an operand to show it: `instructions.Operand` says what each field means."""
+    """The fields of an operand that are shown; `instructions.Operand` has their meaning."""
 
     @property
     def unspecified(self) -> bool:
-        """Whether the ISA leaves open where the elements are."""
+        """Whether the ISA leaves the map of its elements open."""
         ...
 
     @property
     def untold(self) -> str:
-        """Why its elements have no formula, or nothing."""
+        """Why its elements have no formula; empty where they have one."""
         ...
 
     @property
@@ -63,7 +63,7 @@ class Operand(Protocol):
 
     @property
     def placed(self) -> bool:
-        """Whether its elements are placed in memory and no lane holds them."""
+        """Whether its maps give places in memory, not in lanes."""
         ...
 
     @property
@@ -83,7 +83,7 @@ class Operand(Protocol):
 
 
 def text(operand: Operand) -> str:
-    """The formulas as the ISA sets them: one line per piece, its condition to the right."""
+    """The formulas as the ISA prints them: one line per piece, its condition to the right."""
     if operand.unspecified:
         return f"unspecified by the ISA\ni = 0..{operand.values - 1}"
     if operand.untold:
@@ -116,7 +116,7 @@ def _lines(name: str, formula: Formula) -> list[str]:
 
 
 def latex(operand: Operand) -> str:
-    """The formulas as a LaTeX `aligned` block; words where the operand has none."""
+    """The formulas as a LaTeX `aligned` block; a text in words where the operand has no formulas."""
     if not operand.maps or operand.layouts is not None:
         return r"\text{" + text(operand).splitlines()[0] + "}"
     lines = [f"{_tokens(name)} &= {_cases(formula)}" for name, formula in {**_used(operand), **operand.maps}.items()]

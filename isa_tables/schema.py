@@ -1,39 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The schema of a table file: which keys it may have and what each must hold.
+"""The schema of a table file: the keys it may have and the values they may have.
 
 A file has `schema`, `isa` and `section` (what it cites), `lanes`, and optionally `product` (which of several
 products a lane works for), `let` (names for all its formulas), `errata`, and `sparsity`: how many `columns` a field
 of metadata describes, and for each field the columns `kept`.
 
-`addresses` names what stands in the assembly text and is no operand, and the space that it points to; where it is
-read or written is the matter of `asm`. `part` says that the ISA has more instructions of the family than the tables.
+`addresses` names the addresses in the assembly text, which are no operands, with the space that each points to; `asm`
+says where they are written. `part` says that the ISA has more instructions of the family than the tables.
 
 Its instructions are `[[form]]` tables, or one form's keys at the top: `mnemonic` with {A} for the type of an
 operand and {name} for each `param` (a list of words, or of numbers that formulas may use); `operands`, their
 names in the order of the assembly text (absent: D, A, B, C); `types`, the combinations of types that go together:
 rows of one type for each operand that does not state its own, where a list means each of its members; `targets`;
-`ptx`, the first version that has it (absent: `isa`); `spelling`, where the mnemonic names a type otherwise; `select`,
-what the assembly text chooses and the mnemonic does not say, as a complete list each (a sparsity selector, M and N of a
-descriptor); `asm`, the operands as the assembly text writes them, {A} and {name} filled in (absent: the operands in
-their order); `ctas`, how many CTAs work together (absent: 1).
+`ptx`, the first version that has it (absent: `isa`); `spelling`, the types for which the mnemonic has another word;
+`select`, what the assembly text chooses and the mnemonic does not have, each with its complete list (a sparsity
+selector, M and N of a descriptor); `asm`, the operands as the assembly text writes them, {A} and {name} filled in
+(absent: the operands in their order); `ctas`, how many CTAs work together (absent: 1).
 
 Its operands are tables named by capitals, [A], [SFA]; [C] describes D too where there is no [D]. In `space`
 "reg" (the default) an operand has `values` elements per lane in `regs` registers, each in `bits` bits, the first
-one `shift` bits up; `extent` of the tile along the two `axes` and how many `copies` of each element the lanes
-hold; the formulas `row` and `col`, their `let`, and `held`, the lanes that contribute, where not all do.
+one `shift` bits up; the `extent` of the tile along the two `axes` and the number of `copies` of each element in the
+lanes; the formulas `row` and `col`, their `let`, and `held`, the lanes that contribute, where not all do.
 `unspecified` says that the ISA leaves the map open. In `space` "smem" and "tmem" every lane sees the whole tile:
-`place` gives the coordinates of an element from those along the axes (and `bits`), and of one that stands at several
-places, by number of `copy` from 0 to `copies` - 1; or `layouts` names the file of address maps, beside which `cta` says
-which of the CTAs has an element; or `untold` says why there is neither. `asm` is how the assembly text writes the
-operand, {A} for its registers (absent: so).
+`place` gives the coordinates of an element from those along the axes (and `bits`), and of an element with several
+places, from the number `copy` of the place, 0 to `copies` - 1; or `layouts` names the file of address maps, with which
+`cta` says which of the CTAs has an element; or `untold` says why there is neither. `asm` is the operand in the
+assembly text, {A} for its registers (absent: these alone).
 Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, "derived: from what"
 or "observed: what showed it").
 
-Where a descriptor chooses the types, and not the mnemonic, an operand's own `type` is but a width, and the tables
+Where a descriptor and not the mnemonic chooses the types, an operand's own `type` is only a width, and the tables
 `[[descriptor]]` list the `types` that go together, in rows of one type for each of their `operands` (absent: D, A, B),
-a list again for each of its members; `when` says of which instructions, as in a case. One applies to an instruction.
+a list again meaning each of its members; `when` selects instructions, as in a case. Exactly one applies to each.
 
-A number may be a text, then it is a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
+A number may be written as a text, a formula of the parameters. `[[A.case]]` adds or replaces keys `when` the
 operand's own `type`, a parameter or a selection has a given value, or one of a list. Two cases that apply may not
 give the same key. A `param` of the file is what all its forms share.
 """
@@ -66,7 +66,7 @@ WIDTH: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a value must be, in words and as a test."""
+    """A constraint on a value: in words, for messages, and as a predicate."""
 
     words: str
     holds: Callable[[Any], bool]
@@ -163,7 +163,7 @@ FILE: Mapping[str, Kind] = {
     "descriptor": TABLES,
 }
 DESCRIPTOR: Mapping[str, Kind] = {"when": CONDITIONS, "operands": LISTED, "types": TYPES}
-DESCRIBED = ("D", "A", "B")  # whose types a descriptor chooses, unless it says otherwise
+DESCRIBED = ("D", "A", "B")  # operands whose types a descriptor chooses, by default
 SPARSITY: Mapping[str, Kind] = {
     "columns": COUNT,
     "kept": Kind("a table of lists of columns", _table_of(_list_of(is_int))),
@@ -195,13 +195,13 @@ ENTRY: Mapping[str, Kind] = {
     "erratum": TEXT,
 }
 PROVENANCES = ("ISA text", "corrected", "derived", "observed")
-SOURCED = ("derived", "observed")  # which say from what
+SOURCED = ("derived", "observed")  # that name their source
 
 
 def check(
     table: Mapping[str, Any], kinds: Mapping[str, Kind], file: str, path: str, required: tuple[str, ...] = ()
 ) -> None:
-    """Raise TableError for the keys that are unknown, missing or of the wrong kind."""
+    """Raise TableError, with all errors, for unknown or missing keys and values that break their constraint."""
     prefix = f"{path}." if path else ""
     errors = []
     for key, value in table.items():

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an instruction takes and returns: registers, types, packing, targets. No formula is read here.
+"""The signature of an instruction: registers, types, packing and targets of its operands, without formulas.
+
+Main declarations: `signature(mnemonic)` returns a `Signature` with a `Fragment` for each operand; `mnemonics(family)`
+and `families()` list the tables; `runs_on(signature, architecture)`; `find` returns the table's own entry.
 
 >>> s = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
 >>> s.shape, s.operands["A"].regs, s.operands["A"].reg_type, s.targets
@@ -44,22 +47,22 @@ EXTENTS = ("M", "N", "K")
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """One operand as one lane holds it.
+    """One operand's part in one lane: type, registers and packing.
 
     Element i of a lane is in register i // per_register, in the bits
-    (i % per_register) * bits + shift and up; element 0 is the lowest. `bits` is the room an element has
+    (i % per_register) * bits + shift and up; element 0 is the lowest. `bits` is the room of an element
     in its register, which `.kind::f8f6f4` makes wider than the element.
     """
 
-    type: str  # the element's PTX type; but a width, b16, where a descriptor chooses it (`Signature.types`)
+    type: str  # the element's PTX type; only its width, b16, where a descriptor chooses it (`Signature.types`)
     bits: int  # bits of register per element
     values: int  # elements per lane
     regs: int  # registers per lane
     reg_type: str  # b32, f32, f64 or s32; b64 for a descriptor
     extent: tuple[int, int]  # rows and columns of the tile: A (m, k), B (k, n), C and D (m, n)
-    copies: int = 1  # how many (lane, i) hold each element
+    copies: int = 1  # how many (lane, i) have each element
     shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
-    space: str = "reg"  # where it stands: reg, smem, tmem; elsewhere than in reg, the registers hold an address
+    space: str = "reg"  # reg, smem, gmem or tmem; in memory, the registers have an address
     axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...
 
     @property
@@ -72,7 +75,7 @@ class Fragment:
 class Signature:
     """One concrete instruction: a mnemonic with its operands, without the map of its elements."""
 
-    mnemonic: str  # as the tables spell it, whatever spelling was asked for
+    mnemonic: str  # as the tables write it, whichever order of qualifiers was given
     family: str  # mma.sync, mma.sync.kind::f8f6f4, dp4a, wgmma.mma_async.sync, ldmatrix.sync, ...
     shape: tuple[int, ...]  # m, n, k; of an instruction without them, the numbers of its shape qualifier
     operands: Mapping[str, Fragment] = field(hash=False)  # in the order of the assembly text
@@ -81,7 +84,9 @@ class Signature:
     ptx: str  # first PTX ISA version that has it
     lanes: int  # threads that share one instruction: 32, 128 for wgmma, 1 for dp4a and dp2a
     products: int  # independent matrix products in one instruction: 4 for m8n8k4 .f16
-    select: Mapping[str, tuple[str | int, ...]] = field(hash=False, default_factory=dict)  # what its text may choose
+    select: Mapping[str, tuple[str | int, ...]] = field(
+        hash=False, default_factory=dict
+    )  # what its assembly text may choose
     chosen: Mapping[str, str | int] = field(hash=False, default_factory=dict)  # and what it chooses here
     asm: str = ""  # its operands in the assembly text: {A} for the registers of A, {F} for a selection
     sparsity: tables.Sparsity | None = None  # how metadata chooses the columns of A that are stored
@@ -92,22 +97,22 @@ class Signature:
 
 
 def signature(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | int) -> Signature:
-    """The signature of an instruction, in any spelling that says the same.
+    """The signature of a mnemonic, its qualifiers in any order that means the same.
 
     `select` chooses what the mnemonic leaves to the assembly text: `F=1` for a sparsity selector,
-    `A_space="reg"` for an operand from registers. What is not chosen is the first that its table lists. M, N and K
-    may be given of any instruction that has them; where the mnemonic says them, they must agree.
+    `A_space="reg"` for an operand from registers; the default is the first that the table lists. M, N and K may be
+    given for any instruction that has them; where the mnemonic has them, they must agree.
 
     Raises UnknownInstruction when the tables lack its family, NotInIsa when the family has no such variant;
-    both name the nearest mnemonics. What a table lists to choose from is all that the ISA has, so a selection that
-    is not listed raises NotInIsa too, with the nearest.
+    both name the nearest mnemonics. The lists of a table are complete: a selection that is not listed raises NotInIsa
+    too, with the nearest.
     """
     variant = find(mnemonic, folder, select)
     return signature_of(variant, entries(variant))
 
 
 def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Signature:
-    """The signature of a variant found in a table, from its operands."""
+    """The signature of a variant of a table, from its operands' entries."""
     key, table = variant.said, variant.table
     return Signature(
         mnemonic=variant.mnemonic,
@@ -131,7 +136,7 @@ def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Sign
 
 
 def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) -> tuple[int, ...]:
-    """(m, n, k), on which all operands and the shape qualifier must agree."""
+    """(m, n, k); raises TableError unless all operands and the shape qualifier agree on it."""
     said_of = _extents(key.shape or "")
     seen: dict[str, int] = {}
     for name, found in operands.items():
@@ -170,9 +175,12 @@ DENSE = ("dp2a", "dp4a", "mma.sync", "mma.sync.kind::f8f6f4")  # D = A * B + C, 
 
 
 def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple[str, ...]:
-    """Every concrete mnemonic of a family, sorted; of those in DENSE if none is named.
+    """Every concrete mnemonic of a family, sorted; by default those of the families in DENSE.
 
-    The family may be a pattern: "wgmma*", or "*" for all that the tables hold.
+    The family may be a pattern: "wgmma*", or "*" for all that the tables have.
+
+    >>> mnemonics("movmatrix*")
+    ('movmatrix.sync.aligned.m8n8.trans.b16',)
     """
     from fnmatch import fnmatchcase
 
@@ -200,7 +208,7 @@ def in_part(folder: Path = tables.SHIPPED) -> frozenset[str]:
 
 
 def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str | int] = NOTHING) -> tables.Variant:
-    """The table entry of an instruction; raises as `signature` does."""
+    """The variant of a table that a mnemonic and a selection name; raises as `signature` does."""
     if folder == tables.SHIPPED and all(isinstance(word, str | int) for word in select.values()):
         return _shipped(mnemonic, tuple(sorted(select.items())))
     return _found(mnemonic, folder, select)
@@ -208,7 +216,7 @@ def find(mnemonic: str, folder: Path = tables.SHIPPED, select: Mapping[str, str 
 
 @lru_cache(maxsize=8192)
 def _shipped(mnemonic: str, select: tuple[tuple[str, str | int], ...]) -> tables.Variant:
-    """Our own tables stay as they are while a process runs; a user's are read when they are asked for."""
+    """`_found` in the shipped tables, cached: they do not change while a process runs, a user's folder may."""
     return _found(mnemonic, tables.SHIPPED, dict(select))
 
 
@@ -234,7 +242,7 @@ def _found(mnemonic: str, folder: Path, select: Mapping[str, str | int]) -> tabl
 
 
 def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:
-    """What an instruction's text may choose by a name; of M, N and K that it does not choose, the one that it has."""
+    """The words that an instruction's text may choose for a name; for M, N and K without a choice, its own extent."""
     if name in variant.select or name not in EXTENTS:
         return variant.select.get(name, ())
     shape = _shape(variant, variant.said, entries(variant))
@@ -244,8 +252,13 @@ def offered(variant: tables.Variant, name: str) -> tuple[str | int, ...]:
 def runs_on(signature: Signature, architecture: str) -> bool:
     """Whether the instruction exists for an architecture such as "sm_90a".
 
-    "sm_80+" holds for every architecture from 80 up, "sm_120a" for that one alone, "sm_120f" for the a and
-    f variants of its family (120 and later, of the same ten).
+    The target "sm_80+" covers every architecture from 80 up, "sm_120a" that one alone, "sm_120f" the a and f
+    variants of its family (120 and later, of the same ten).
+
+    >>> runs_on(signature("dp4a.s32.s32"), "sm_75"), runs_on(signature("dp4a.s32.s32"), "sm_60")
+    (True, False)
+
+    Raises IsaError for a text that is no architecture.
     """
     match = re.fullmatch(r"sm_(\d+)([af]?)", architecture)
     if match is None:

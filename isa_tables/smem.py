@@ -3,9 +3,9 @@
 
 A file of `isa_tables/memory/` has one `[[layout]]` for each major and swizzle: `address` in bytes of element
 (`mn`, `k`), `mn` the coordinate that is not contracted, as a formula of `lbo` and `sbo` (leading and stride
-dimension byte offset), `bits` of an element and `T`, the elements in 16 bytes; `swizzle`, by which an address
-is exchanged with another of its pattern; and `code`, the swizzle's number in the descriptor. `[[field]]`
-describes the bits of the descriptor, also those that are the same in all.
+dimension byte offset), `bits` of an element and `T`, the elements in 16 bytes. `[[swizzle]]` has the formula that
+permutes the addresses of a pattern and `code`, the swizzle's number in the descriptor. `[[field]]` describes the bits
+of the descriptor, constant ones included.
 
 >>> k_major = read("wgmma")
 >>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]
@@ -26,8 +26,8 @@ from isa_tables.formula import Formula, evaluate
 from isa_tables.parsing import parse_in
 
 SHIPPED = Path(__file__).parent / "memory"
-_CHUNK = 128  # bits: the 16 bytes that no layout takes apart
-_SAID = ("start", "lbo", "sbo", "base_offset", "swizzle")  # what every descriptor says
+_CHUNK = 128  # bits: the 16 bytes that every layout keeps together
+_FIELDS = ("start", "lbo", "sbo", "base_offset", "swizzle")  # that every descriptor must have
 _BIT = schema.Kind("a bit of the descriptor, 0 to 63", lambda value: schema.is_int(value) and 0 <= value < 64)
 _CODE = schema.Kind("a whole number from 0 up", lambda value: schema.is_int(value) and value >= 0)
 
@@ -64,7 +64,7 @@ _FILE: Mapping[str, schema.Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class Swizzle:
-    """Which address of its pattern stands at an address: a formula of `address`, in bytes."""
+    """The permutation of addresses within a pattern: a formula of `address`, in bytes."""
 
     name: str
     code: int
@@ -86,21 +86,21 @@ class Field:
 class Layouts:
     """The address maps of one kind of matrix descriptor."""
 
-    file: str
-    isa: str
-    section: str
-    provenance: str
+    file: str  # the path of the file
+    isa: str  # the PTX ISA version that it cites
+    section: str  # of the ISA
+    provenance: str  # as of an operand
     texts: Mapping[tuple[str, str], str]  # (swizzle, major) -> formula of the address before swizzling
     canonical: Mapping[tuple[str, str], str]  # the same as a layout, in elements, as the ISA prints it
-    swizzles: Mapping[str, Swizzle]
-    fields: tuple[Field, ...]
+    swizzles: Mapping[str, Swizzle]  # by name: none, 32B, 64B, 128B, ...
+    fields: tuple[Field, ...]  # of the descriptor
 
     def address(self, mn: Any, k: Any, bits: int, swizzle: str, major: str, *, lbo: Any = 0, sbo: Any = 0) -> Any:
-        """The address in bytes of the byte that holds the lowest bit of element (mn, k), from where the matrix starts.
+        """The address of the byte with the lowest bit of element (mn, k), in bytes from the start of the matrix.
 
-        It starts at a multiple of the swizzle's `repeat`, so that its own address is added without a carry into the
+        The matrix must start at a multiple of the swizzle's `repeat`: then adding its start never carries into the
         pattern. `lbo` and `sbo` are the descriptor's offsets in bytes. Raises IsaError for a swizzle, major or width
-        that there is not.
+        that the file does not have.
         """
         name = f"layout.{major}.{swizzle}"
         if (swizzle, major) not in self.texts:
@@ -113,9 +113,9 @@ class Layouts:
         return evaluate(self.swizzles[swizzle].formula.tree, {"address": linear})
 
     def descriptor(self, *, start: int, lbo: int, sbo: int, swizzle: str, base_offset: int = 0) -> int:
-        """The 64-bit matrix descriptor.
+        """The 64-bit matrix descriptor, of numbers in bytes.
 
-        Raises IsaError for a swizzle that there is not and for a number that its field cannot say.
+        Raises IsaError for a swizzle that the file does not have, and for a number that does not fit its field.
         """
         if swizzle not in self.swizzles:
             raise IsaError(f"no swizzle {swizzle!r}; there are: {', '.join(self.swizzles)}")
@@ -133,13 +133,13 @@ class Layouts:
 
 @lru_cache(maxsize=64)
 def _linear(file: str, name: str, text: str, bits: int) -> Formula:
-    """The formula of an address before swizzling, for elements of a width: read once, not for every element."""
+    """The formula of an address before swizzling, for elements of a width; cached."""
     names = dict.fromkeys(("mn", "k", "lbo", "sbo"), False)
     return parse_in(file, name, text, names, {"bits": bits, "T": _CHUNK // bits})
 
 
 def read(name: str, folder: Path = SHIPPED) -> Layouts:
-    """The layouts of a file, by its name. Raises TableError as tables of instructions do."""
+    """The layouts of a file, by its name: "wgmma" or "tcgen05". Raises TableError where it breaks its schema."""
     path = folder / f"{name}.toml"
     return _read(str(path), tables.text_of(path))
 
@@ -178,7 +178,7 @@ def _check_once(file: str, key: str, names: list[str]) -> None:
 
 
 def _check_fields(found: Layouts) -> None:
-    """Every field of the descriptor is there, and no two share a bit."""
+    """Raise TableError unless every field of the descriptor is there and no two share a bit."""
     taken: set[int] = set()
     for field in found.fields:
         bits = set(range(field.low, field.high + 1))
@@ -187,7 +187,7 @@ def _check_fields(found: Layouts) -> None:
         taken |= bits
     names = [field.name for field in found.fields]
     _check_once(found.file, "field", names)
-    for name in _SAID:
+    for name in _FIELDS:
         if name not in names:
             raise TableError(found.file, f"field.{name}", "this field is missing")
 

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reading the table files: one TOML file per instruction shape and element group, formulas left as text.
+"""The reader of table files: one TOML file per instruction shape and element group, formulas left as text.
 
-A file is named after what it holds, `<instruction>[_<shape>][_<element group>].toml`: a look-up reads only
-the files that can answer it. A file with several shapes leaves the shape out of its name, or writes it with
+A file is named after its instructions, `<instruction>[_<shape>][_<element group>].toml`: a look-up reads only
+the files whose names fit. A file with several shapes leaves the shape out of its name, or writes it with
 the N of a family: `wgmma_m64nNk16_16b.toml`. Sparse and block-scaled instructions have files of their own,
 `mma.sp_...` and `mma.block-scale_...`.
+
+Main declarations: `read(path)` returns a `Table`, `variants(table)` its instructions, each a `Variant` with types and
+parameters chosen; `files(folder, key)` lists the files that may have an instruction.
 """
 
 from __future__ import annotations
@@ -33,7 +36,7 @@ Word = str | int
 
 @dataclass(frozen=True, slots=True)
 class Sparsity:
-    """What metadata says: a field of four bits for each so many columns of A, and which of them it keeps."""
+    """The meaning of metadata: a field of four bits for each `columns` columns of A selects the stored ones."""
 
     columns: int
     kept: Mapping[int, tuple[int, ...]]  # field -> columns, in the order in which they are stored
@@ -46,16 +49,16 @@ class Sparsity:
 class Table:
     """One file, checked against the schema."""
 
-    file: str
-    isa: str
-    section: str
-    lanes: int
-    product: str | None
-    let: Mapping[str, str]
-    errata: tuple[str, ...]
-    forms: tuple[Mapping[str, Any], ...]
+    file: str  # the path of the file
+    isa: str  # the PTX ISA version that it cites
+    section: str  # of the ISA
+    lanes: int  # threads that share one instruction
+    product: str | None  # formula of a lane: the number of the matrix product that it works for
+    let: Mapping[str, str]  # names for all its formulas
+    errata: tuple[str, ...]  # what the section prints wrongly or leaves out
+    forms: tuple[Mapping[str, Any], ...]  # its [[form]] tables, `param` of the file included
     operands: Mapping[str, Mapping[str, Any]]  # as in the file
-    sparsity: Sparsity | None
+    sparsity: Sparsity | None  # the meaning of metadata
     addresses: Mapping[str, str]  # name in the assembly text -> space
     part: bool  # the ISA has more of the family
     descriptor: tuple[Mapping[str, Any], ...]  # the types that a descriptor may choose together
@@ -69,18 +72,18 @@ class Table:
 class Variant:
     """One concrete instruction of a table: a form with its types and parameters chosen."""
 
-    table: Table
-    mnemonic: str
-    said: Said  # what the mnemonic says
-    operands: tuple[str, ...]
-    types: Mapping[str, str]
-    param: Mapping[str, Word]
+    table: Table  # that has it
+    mnemonic: str  # as the table writes it
+    said: Said  # the parts of the mnemonic
+    operands: tuple[str, ...]  # names, in the order of the assembly text
+    types: Mapping[str, str]  # operand -> PTX type
+    param: Mapping[str, Word]  # parameters of the form -> values
     select: Mapping[str, tuple[Word, ...]]  # what the assembly text may choose
-    chosen: Mapping[str, Word]  # and what it does choose; the first of each list unless asked otherwise
-    asm: str
-    targets: tuple[str, ...]
-    ptx: str
-    ctas: int | str  # that work together, or a formula
+    chosen: Mapping[str, Word]  # and what it chooses; by default the first of each list
+    asm: str  # the operands in the assembly text, with placeholders
+    targets: tuple[str, ...]  # where it exists: "sm_80+", "sm_120a"
+    ptx: str  # the first PTX ISA version that has it
+    ctas: int | str  # CTAs that work together, or a formula of it
     shape: str | None  # the shape qualifier, parameters by name: m64nNk16
 
     @property
@@ -90,7 +93,7 @@ class Variant:
 
     @property
     def numbers(self) -> Mapping[str, int]:
-        """Those of the words that formulas may use."""
+        """The words that are numbers, which formulas may use."""
         return {name: word for name, word in self.words.items() if isinstance(word, int)}
 
 
@@ -113,7 +116,7 @@ def parsed(file: str, text: str) -> dict[str, Any]:
 
 
 def check_schema(data: Mapping[str, Any], file: str) -> None:
-    """Raise TableError unless this is the schema that is known here."""
+    """Raise TableError unless the file has schema 1."""
     if data["schema"] != 1:
         raise TableError(file, "schema", f"only schema 1 is known, not {data['schema']}")
 
@@ -125,7 +128,7 @@ def read(path: Path) -> Table:
 
 @cache
 def _shipped(name: str) -> Table:
-    """Our own tables stay as they are while a process runs; a user's are read whenever they are asked for."""
+    """A shipped table, cached: it does not change while a process runs, a user's file may."""
     return _read(str(SHIPPED / name), text_of(SHIPPED / name))
 
 
@@ -157,7 +160,7 @@ def _read(file: str, text: str) -> Table:
 
 
 def _check(data: Mapping[str, Any], operands: Mapping[str, Any], listed: bool, file: str) -> None:
-    """Raise TableError for whatever breaks the schema, all of it at once."""
+    """Raise TableError, with all errors, unless the file obeys the schema."""
     errors: list[TableError] = []
 
     def check(table: Any, kinds: Mapping[str, schema.Kind], path: str, required: tuple[str, ...] = ()) -> bool:
@@ -198,7 +201,7 @@ def _sparsity(data: Mapping[str, Any], file: str) -> Sparsity | None:
 
 
 def _check_listed(table: Table) -> None:
-    """Every operand that a form lists is described, and every one that is described is listed."""
+    """Raise TableError unless the operands that forms list are exactly those that have a table."""
     listed = {table.describing(name) for form in table.forms for name in form.get("operands", schema.OPERANDS)}
     for name in sorted(listed - table.operands.keys()):
         raise TableError(table.file, name, "this operand is not described")
@@ -209,7 +212,7 @@ def _check_listed(table: Table) -> None:
 
 @lru_cache(maxsize=256)
 def variants(table: Table) -> Mapping[Said, tuple[Variant, ...]]:
-    """Every instruction of a table by what its mnemonic says; several when only their selections differ."""
+    """Every instruction of a table by the parts of its mnemonic; several where they differ only in selections."""
     found: dict[Said, tuple[Variant, ...]] = {}
     for form in table.forms:
         for number, variant in enumerate(_expand(table, form)):
@@ -240,12 +243,12 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     for types in _types(table, form.get("types", [[]]), operands):
         for words in product(*param.values()):
             chosen = dict(zip(param, words, strict=True))
-            key, mnemonic = _spell(table, form, types, chosen)
+            key, mnemonic = _written(table, form, types, chosen)
             yield Variant(table, mnemonic, key, operands, types, chosen, select, first, asm, targets, ptx, ctas, shape)
 
 
 def _shape(template: str) -> str | None:
-    """The shape qualifier of a mnemonic with parameters, which stand in it by name.
+    """The shape qualifier of a mnemonic with parameters, each written as its name.
 
     >>> _shape("wgmma.mma_async.sync.aligned.m64n{N}k16.{D}.{A}.{B}")
     'm64nNk16'
@@ -254,7 +257,7 @@ def _shape(template: str) -> str | None:
 
 
 def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> Iterator[dict[str, str]]:
-    """The type of each operand, for every choice that the rows of `types` leave."""
+    """The type of each operand, for every combination that the rows of `types` list."""
     stated = {name: table.operands[table.describing(name)].get("type") for name in operands}
     open_ = [name for name, text in stated.items() if text is None]
     for row, named in expand(rows, open_, table.file, "types"):
@@ -269,7 +272,7 @@ def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> It
 def expand(
     rows: Iterable[Sequence[Any]], operands: Sequence[str], file: str, key: str
 ) -> Iterator[tuple[Sequence[Any], dict[str, str]]]:
-    """Every combination of types that rows list, a list in a row for each of its members, with its row.
+    """Every combination of types that rows list, a list in a row meaning each of its members; each with its row.
 
     Raises TableError for a row that is not one type for each operand, and for a word that is no type.
     """
@@ -299,41 +302,41 @@ def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
     return _PLACEHOLDER.sub(word, template)
 
 
-def _spell(
+def _written(
     table: Table, form: Mapping[str, Any], types: Mapping[str, str], param: Mapping[str, Word]
 ) -> tuple[Said, str]:
-    spelling: Mapping[str, str] = form.get("spelling", {})
-    words = {**param, **{name: spelling.get(word, word) for name, word in types.items()}}
+    written: Mapping[str, str] = form.get("spelling", {})
+    words = {**param, **{name: written.get(word, word) for name, word in types.items()}}
     mnemonic = fill(table.file, "mnemonic", form["mnemonic"], words)
     key = said(mnemonic)
-    if not may_hold(table.file, key.stem, key.shape):
+    if not may_have(table.file, key.stem, key.shape):
         start = "_".join(filter(None, (key.stem, key.shape)))
-        raise TableError(table.file, "mnemonic", f"a file that holds {mnemonic} must be named {start}[_...].toml")
+        raise TableError(table.file, "mnemonic", f"a file with {mnemonic} must be named {start}[_...].toml")
     return key, mnemonic
 
 
 @lru_cache(maxsize=4096)
-def may_hold(path: str, stem: str, shape: str | None) -> bool:
-    """Whether a file's name lets it hold an instruction of such a stem and shape."""
+def may_have(path: str, stem: str, shape: str | None) -> bool:
+    """Whether a file of this name may have an instruction of this stem and shape."""
     named, *rest = os.path.basename(path).removesuffix(SUFFIX).split("_")
     if named != stem:
         return False
-    held = next(filter(is_shape, rest[:1]), shape)
-    return held == shape or (held is not None and re.fullmatch(held.replace("N", r"\d+"), shape or "") is not None)
+    own = next(filter(is_shape, rest[:1]), shape)
+    return own == shape or (own is not None and re.fullmatch(own.replace("N", r"\d+"), shape or "") is not None)
 
 
 def files(folder: Path, key: Said | None = None) -> Sequence[Path]:
-    """The table files of a folder, sorted; those that may hold an instruction, if one is given."""
+    """The table files of a folder, sorted; with a key, those that may have its instruction."""
     if key is None:
         return [folder / name for name in (_shipped_names() if folder == SHIPPED else _names(folder))]
     if folder == SHIPPED:
-        return _shipped_holding(key.stem, key.shape)
-    return _holding(folder, _names(folder), key.stem, key.shape)
+        return _shipped_candidates(key.stem, key.shape)
+    return _candidates(folder, _names(folder), key.stem, key.shape)
 
 
-def _holding(folder: Path, names: Sequence[str], stem: str, shape: str | None) -> tuple[Path, ...]:
-    starts = (f"{stem}_", f"{stem}{SUFFIX}")  # most names are told apart by it
-    return tuple(folder / name for name in names if name.startswith(starts) and may_hold(name, stem, shape))
+def _candidates(folder: Path, names: Sequence[str], stem: str, shape: str | None) -> tuple[Path, ...]:
+    starts = (f"{stem}_", f"{stem}{SUFFIX}")  # a quick test that rules most names out
+    return tuple(folder / name for name in names if name.startswith(starts) and may_have(name, stem, shape))
 
 
 def _names(folder: Path) -> list[str]:
@@ -346,5 +349,5 @@ def _shipped_names() -> list[str]:
 
 
 @lru_cache(maxsize=1024)
-def _shipped_holding(stem: str, shape: str | None) -> tuple[Path, ...]:
-    return _holding(SHIPPED, _shipped_names(), stem, shape)
+def _shipped_candidates(stem: str, shape: str | None) -> tuple[Path, ...]:
+    return _candidates(SHIPPED, _shipped_names(), stem, shape)

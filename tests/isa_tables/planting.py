@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of a test's own among the shipped ones, for commands, which read no others."""
+"""A context manager that adds a test's own table to the shipped ones, for commands, which read no others."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from verify.binding import atom
 
 @contextmanager
 def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
-    """Have a table file read beside the shipped ones, in place of the one of a name if one is given."""
+    """Write a table file and have it read with the shipped ones, in place of the file named `instead` if given."""
     path.write_text(text)
     files = tables.files
 
     def more(folder: Path, key: tables.Said | None = None) -> Sequence[Path]:
-        held = key is None or tables.may_hold(path.name, key.stem, key.shape)
+        fits = key is None or tables.may_have(path.name, key.stem, key.shape)
         others = [other for other in files(folder, key) if other.name != instead]
-        return [*others, *([path] if held else [])]
+        return [*others, *([path] if fits else [])]
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(tables, "files", more)
@@ -32,6 +32,6 @@ def planted(path: Path, text: str, instead: str = "") -> Iterator[Path]:
 
 
 def forget() -> None:
-    """Drop what was looked up in the tables as they were."""
+    """Clear the caches of the tables."""
     signature._shipped.cache_clear()
     atom.look_up.cache_clear()

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Questions to NVIDIA's assembler: of the full product of types, which does each instruction take, and where?
+"""Questions to NVIDIA's assembler: which combinations of types does each instruction accept, for which targets?
 
-`python -m tests.isa_tables.ptxas_types` asks all of them and writes the answers beside this file; ten minutes or so.
+`python -m tests.isa_tables.ptxas_types` asks all of them and writes the answers beside this file; about ten minutes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from math import prod
 from pathlib import Path
 
 ANSWERS = Path(__file__).with_name("ptxas_13_0_types.txt")
-RELEASE, PTX = "13.0", "9.0"  # of the assembler that gave them, and the `.version` that it was asked with
+RELEASE, PTX = "13.0", "9.0"  # of the assembler that answered, and the `.version` of the programs
 TARGETS = (
     *("sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_120f"),
     "sm_121a",
@@ -46,8 +46,8 @@ KIND = {"f64": "d", "f32": "f", "s32": "s", "u32": "s"}
 class Question:
     """A mnemonic with {D}, {A}, ... for types, the types to put there, and its operands in the assembly text.
 
-    `texts` are ways to write the operands, of which the assembler needs to take one: {d}, {a}, ... stand for the
-    registers of an operand, whose numbers are those of `elements` elements.
+    `texts` are ways to write the operands, of which the assembler needs to accept one: {d}, {a}, ... are the registers
+    of an operand, as many as its `elements` need.
     """
 
     mnemonic: str
@@ -68,22 +68,22 @@ class Question:
     def lines(self, combination: Sequence[str]) -> list[str]:
         """The instruction with one combination of types, in each way to write its operands."""
         words = dict(zip(self.types, combination, strict=True))
-        held = {name.lower(): self.registers(name, words) for name in self.elements}
-        return [f"{self.named(combination)} {text.format(**held)};" for text in self.texts]
+        vectors = {name.lower(): self.registers(name, words) for name in self.elements}
+        return [f"{self.named(combination)} {text.format(**vectors)};" for text in self.texts]
 
     def otherwise(self, combination: Sequence[str]) -> list[str]:
-        """The same with other numbers of registers."""
+        """The same instruction with other numbers of registers."""
         words = dict(zip(self.types, combination, strict=True))
         found = []
         for counts in product(COUNTS, repeat=len(self.elements)):
-            held = {
+            vectors = {
                 n.lower(): vector(words.get(n, "f16"), count) for n, count in zip(self.elements, counts, strict=True)
             }
-            found += [f"{self.named(combination)} {text.format(**held)};" for text in self.texts]
+            found += [f"{self.named(combination)} {text.format(**vectors)};" for text in self.texts]
         return found
 
     def registers(self, operand: str, words: Mapping[str, str]) -> str:
-        """As many registers as hold an operand's elements, one lane's share."""
+        """The vector of registers for one lane's share of an operand's elements."""
         word = words.get(operand, "f16")  # a short form names no type of A and B
         bits = BITS.get(word, 8)
         if word in NARROW:
@@ -92,13 +92,13 @@ class Question:
         if "m8n8k4" in self.mnemonic and "f64" not in words.values() and not self.mnemonic.startswith("wmma"):
             elements *= 4  # four products at once
         if "wmma" in self.mnemonic and word == "f16" and operand in "AB":
-            elements = 512  # held twice
+            elements = 512  # each in two lanes
         count = max(1, elements * max(bits, 1) // (32 * max(32, bits) * (4 if "wgmma" in self.mnemonic else 1)))
         return vector(word, count)
 
 
 def vector(word: str, count: int) -> str:
-    """So many registers for elements of a type."""
+    """A vector of as many registers as elements of a type need."""
     return "{" + ", ".join(f"%{KIND.get(word, 'a')}{number}" for number in range(count)) + "}"
 
 
@@ -172,8 +172,8 @@ def wmma() -> Iterator[Question]:
         for operand, layout in product("abc", ("row", "col")):
             name = f"wmma.load.{operand}.sync.aligned.{layout}.{shape}.{{{operand.upper()}}}"
             text = f"{{{operand}}}, [addr]"
-            held = {operand.upper(): elements[operand.upper()]}
-            yield Question(name, {operand.upper(): FACTORS}, (text,), held)
+            own = {operand.upper(): elements[operand.upper()]}
+            yield Question(name, {operand.upper(): FACTORS}, (text,), own)
         for layout in ("row", "col"):
             name = f"wmma.store.d.sync.aligned.{layout}.{shape}.{{D}}"
             yield Question(name, {"D": FACTORS}, ("[addr], {d}",), {"D": elements["D"]})
@@ -183,10 +183,10 @@ def moves() -> Iterator[Question]:
     """ldmatrix, stmatrix, movmatrix, dp4a, dp2a and tcgen05.ld.red."""
     for shape, number, turned in product(("m8n8", "m16n16", "m8n16", "m16n8"), (1, 2, 4), ("", ".trans")):
         count = number * (2 if shape == "m16n16" else 1)
-        held = "{{" + ", ".join(f"%a{register}" for register in range(count)) + "}}"
+        vector = "{{" + ", ".join(f"%a{register}" for register in range(count)) + "}}"
         tail = f"sync.aligned.{shape}.x{number}{turned}.shared.{{R}}"
-        yield Question(f"ldmatrix.{tail}", {"R": MOVED}, (f"{held}, [addr]",), {})
-        yield Question(f"stmatrix.{tail}", {"R": MOVED}, (f"[addr], {held}",), {})
+        yield Question(f"ldmatrix.{tail}", {"R": MOVED}, (f"{vector}, [addr]",), {})
+        yield Question(f"stmatrix.{tail}", {"R": MOVED}, (f"[addr], {vector}",), {})
     yield Question("movmatrix.sync.aligned.m8n8.trans.{R}", {"R": MOVED}, ("%a0, %a1",), {})
     for name in ("dp4a", "dp2a.lo", "dp2a.hi"):
         yield Question(f"{name}.{{A}}.{{B}}", {"A": WORDS, "B": WORDS}, ("%a0, %a1, %a2, %a3",), {})
@@ -196,7 +196,7 @@ def moves() -> Iterator[Question]:
 
 
 def questions() -> list[Question]:
-    """All of them, in the order of the file."""
+    """All questions, in the order of the file."""
     return [*mma(), *scaled(), *wgmma(), *wmma(), *moves()]
 
 
@@ -205,36 +205,36 @@ COUNTS = (1, 2, 4, 8, 16)
 
 
 def ask(question: Question, target: str, among: Iterable[tuple[str, ...]] | None = None) -> frozenset[tuple[str, ...]]:
-    """The combinations of types that a target takes, with as many registers as it likes."""
+    """The combinations of types that a target accepts, with any number of registers."""
     every = list(question.combinations() if among is None else among)
     lines = [(types, line) for types in every for line in question.lines(types)]
-    said = refused([line for _, line in lines], target)
+    said = rejected([line for _, line in lines], target)
     found = _taken([lines[n] for n in range(len(lines)) if n not in said], target)
     doubtful = dict.fromkeys(lines[n][0] for n, why in said.items() if MISPUT.search(why) and lines[n][0] not in found)
     lines = [(types, line) for types in doubtful for line in question.otherwise(types)]
-    said = refused([line for _, line in lines], target)
+    said = rejected([line for _, line in lines], target)
     return found | _taken([lines[n] for n in range(len(lines)) if n not in said], target)
 
 
 def _taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozenset[tuple[str, ...]]:
-    """The types of the lines that assemble: the errors of a pass are told only where the one before found none."""
-    while said := refused([_used(line) for _, line in lines], target):
+    """The types of the lines that assemble; ptxas reports the errors of a pass only where the one before found none."""
+    while said := rejected([_used(line) for _, line in lines], target):
         asked = {n for n in said if n < len(lines)} or range(len(lines))  # some are at lines of what it expands to
-        kept = [found for n, found in enumerate(lines) if n not in asked or not refused([_used(found[1])], target)]
+        kept = [found for n, found in enumerate(lines) if n not in asked or not rejected([_used(found[1])], target)]
         if len(kept) == len(lines):
-            return frozenset(types for types, line in lines if not refused([_used(line)], target))
+            return frozenset(types for types, line in lines if not rejected([_used(line)], target))
         lines = kept
     return frozenset(types for types, _ in lines)
 
 
 def _used(line: str) -> str:
-    """An instruction with a store of its first register, so that it is not left out because nothing needs it."""
+    """An instruction with a store of its first register, so that the assembler does not remove it as unused."""
     found = re.search(r"%([afds])0", line)
     return f"{line} st.global.b{64 if found[1] == 'd' else 32} [addr], %{found[1]}0;" if found else line
 
 
-def refused(lines: Sequence[str], target: str) -> dict[int, str]:
-    """Which of the lines the assembler refuses, and why; empty where all of them make a program."""
+def rejected(lines: Sequence[str], target: str) -> dict[int, str]:
+    """The lines that the assembler rejects, with the reason; empty where all of them together assemble."""
     if not lines:
         return {}
     head = f".version {PTX}\n.target {target}\n.address_size 64\n.visible .entry k()\n{{\n{REGISTERS}\n"
@@ -251,10 +251,10 @@ def refused(lines: Sequence[str], target: str) -> dict[int, str]:
 
 
 def _apart(lines: Sequence[str], target: str) -> dict[int, str]:
-    """Which lines are refused, of a program that is refused for no line: half by half."""
+    """The lines that are rejected, of a program that is rejected without naming a line: by bisection."""
     half = len(lines) // 2
-    after = refused(lines[half:], target)
-    return {**refused(lines[:half], target), **{half + number: why for number, why in after.items()}}
+    after = rejected(lines[half:], target)
+    return {**rejected(lines[:half], target), **{half + number: why for number, why in after.items()}}
 
 
 def written(answers: Mapping[str, Mapping[str, Iterable[str]]]) -> str:
@@ -302,7 +302,7 @@ def answer(question: Question) -> dict[str, tuple[str, ...]]:
 
 
 def main() -> None:
-    """Ask everything and write the answers down."""
+    """Ask all questions and write the answers to the file."""
     every = questions()
     with ThreadPoolExecutor(2) as pool:
         answers = dict(zip((question.mnemonic for question in every), pool.map(answer, every), strict=True))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second coding of everything but the dense instructions: each element is asked who holds it.
+"""A second coding of everything but the dense instructions: from each element to its lane and value.
 
 The tables go from lane and value to the element; here an element's coordinates give lane and value, from the
-words of the mnemonic and the selections alone. Nothing of the tables is read.
+words of the mnemonic and the selections alone, without reading the tables.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PER_REGISTER = {
 }  # fmt: skip
 
 
-def held_per_register(mnemonic: str, operand: str) -> int:
+def packed_per_register(mnemonic: str, operand: str) -> int:
     """Elements of a multiplicand in one register; mxf4 packs e2m1, the 8-bit kinds do not."""
     words = [word for word in mnemonic.split(".") if word in PER_REGISTER]
     start = -3 if mnemonic.startswith("mma") else -2  # mma ends in A, B, C; wgmma in A, B
@@ -39,23 +39,23 @@ def shape(mnemonic: str) -> tuple[int, int, int]:
     return (int(found[1]), int(found[2]), int(found[3]))
 
 
-def by_rule(outer: Array, inner: Array, rows: int, held: int) -> Place:
-    """Blocks of 8 x 4*held: lane by place in the block, register by block, outer first; 16 rows to a warp."""
-    lane = 4 * (outer % 8) + inner // held % 4
-    register = outer % rows // 8 + rows // 8 * (inner // (4 * held))
-    return lane + 32 * (outer // rows), register * held + inner % held
+def by_rule(outer: Array, inner: Array, rows: int, packed: int) -> Place:
+    """Blocks of 8 x 4*packed: lane by place in the block, register by block, outer first; 16 rows to a warp."""
+    lane = 4 * (outer % 8) + inner // packed % 4
+    register = outer % rows // 8 + rows // 8 * (inner // (4 * packed))
+    return lane + 32 * (outer // rows), register * packed + inner % packed
 
 
 def product(mnemonic: str, operand: str, row: Array, col: Array) -> Place:
     """A as it is stored (half of K when sparse), B, C and D: one rule. A and B by the contracted index."""
     if operand in "CD":
         return by_rule(row, col, 16, 2)
-    held = held_per_register(mnemonic, operand)
-    return by_rule(row, col, 16, held) if operand == "A" else by_rule(col, row, 8, held)
+    packed = packed_per_register(mnemonic, operand)
+    return by_rule(row, col, 16, packed) if operand == "A" else by_rule(col, row, 8, packed)
 
 
 def metadata(mnemonic: str, chosen: Chosen, row: Array, bit: Array) -> Place:
-    """Four lanes g, ..., g + 3 share rows g and g + 8, and how depends on the bits of a row alone."""
+    """Four lanes g, ..., g + 3 share rows g and g + 8; the bits of a row decide how."""
     width, selector = int(bit.max()) + 1, int(chosen["F"])
     warp, group, low = row // 16, row % 8, row % 16 // 8
     if width == 64:
@@ -76,7 +76,7 @@ def scale(operand: str, chosen: Chosen, row: Array, col: Array) -> Place:
 
 
 def matrix_move(mnemonic: str, row: Array, element: Array) -> Place:
-    """ldmatrix and stmatrix: who holds an element of the stored row whose address lane `row` gives."""
+    """ldmatrix and stmatrix: the lane and value of an element of the stored row whose address lane `row` gives."""
     if ".m16n16" in mnemonic:
         return 4 * (element % 8) + row % 16 // 4, 8 * (row // 16) + 4 * (element // 8) + row % 4
     matrix, a = row // 8, row % 8
@@ -94,7 +94,7 @@ def movmatrix(operand: str, row: Array, col: Array) -> Place:
 
 
 def tensor_memory(mnemonic: str, operand: str, lane: Array, column: Array, half: int) -> Place:
-    """tcgen05.ld and st: the thread and register that exchange with a lane and 32-bit column; who has its result."""
+    """tcgen05.ld and st: the thread and register of a lane and 32-bit column; with .red, of its result."""
     if operand == "RED":
         return lane + 16 * half, column
     packed = "pack::16b" in mnemonic
@@ -146,7 +146,7 @@ def extent(mnemonic: str, operand: str) -> tuple[int, int]:
         return (int(lanes), int(columns) // 32 * count * (2 if "pack::16b" in mnemonic else 1))
     m, n, k = shape(mnemonic)
     stored = k // 2 if ".sp" in mnemonic else k
-    index_bits = stored * {1: 4, 2: 2, 4: 2, 8: 1}[held_per_register(mnemonic, "A")] if operand == "E" else 0
+    index_bits = stored * {1: 4, 2: 2, 4: 2, 8: 1}[packed_per_register(mnemonic, "A")] if operand == "E" else 0
     blocks = {"mxf8f6f4": 1, "mxf4": 2}.get(re.sub(r".*kind::(\w+).*", r"\1", mnemonic), 0)
     vector = re.search(r"scale_vec::(\d)X", mnemonic)
     blocks = int(vector[1]) if vector else blocks
@@ -176,7 +176,7 @@ def in_tensor_memory(layout: str, m: int, n: int, base: int) -> dict[tuple[int, 
 def scales_in_tensor_memory(
     operand: str, group: int, extent: int, blocks: int, byte_id: int
 ) -> dict[tuple[int, int, int, int], tuple[int, int]]:
-    """tcgen05.mma: (cta, lane, column, byte) -> (row or column, block) that is scaled by what stands there.
+    """tcgen05.mma: (cta, lane, column, byte) -> (row or column, block) that the scale factor there applies to.
 
     A word serves 32 rows of A or columns of B, one a lane, in every quarter of the lanes alike; the next column the
     next 32. A CTA of a pair has half of A's rows and all of B's columns.

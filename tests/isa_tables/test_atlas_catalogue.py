@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What else the tables hold: which mnemonics, for which targets, with which registers; families and selections."""
+"""The mnemonics of the other tables: targets, registers, families and selections."""
 
 from __future__ import annotations
 
@@ -101,9 +101,9 @@ CATALOGUE = isa_mnemonics(ISA)
 D16 = "wgmma.mma_async.sync.aligned.m64n{}k16.{}"
 
 
-def test_the_tables_hold_the_mnemonics_of_the_isa_and_no_other() -> None:
-    held = {name for name in mnemonics("*") if not name.startswith("wmma")} - set(mnemonics())
-    assert held == set(CATALOGUE)
+def test_the_tables_have_the_mnemonics_of_the_isa_and_no_other() -> None:
+    listed = {name for name in mnemonics("*") if not name.startswith("wmma")} - set(mnemonics())
+    assert listed == set(CATALOGUE)
     assert {name.split(".")[0] for name in mnemonics()} == {name.split(".")[0] for name in DENSE}
 
 
@@ -146,8 +146,8 @@ def test_families_list_their_members() -> None:
 def test_a_parameter_out_of_range_names_the_nearest(asked: str, near: list[str]) -> None:
     with pytest.raises(NotInIsa) as error:
         instruction(asked)
-    told = str(error.value).split("nearest: ")[1]
-    assert [name for name in near if name not in told] == []
+    nearest = str(error.value).split("nearest: ")[1]
+    assert [name for name in near if name not in nearest] == []
 
 
 def test_selections() -> None:
@@ -198,7 +198,7 @@ def test_metadata_fields() -> None:
 
 
 def test_the_map_of_d_is_one_function_for_the_whole_family() -> None:
-    """No formula of D or A mentions N; what N changes are counts, which are formulas of N."""
+    """No formula of D or A uses N; only counts depend on N, by formulas."""
     texts: set[Any] = set()
     for n in range(8, 257, 8):
         mma = instruction(D16.format(n, "f32.f16.f16"), A_space="reg")
@@ -234,7 +234,7 @@ def test_addresses_come_from_the_first_lanes() -> None:
     assert (packed["P"].bits, packed["R"].bits, packed["P"].values, packed["P"].extent) == (6, 8, 16, (8, 16))
 
 
-def test_provenance_is_said_of_every_operand() -> None:
+def test_every_operand_has_its_provenance() -> None:
     kinds = set()
     for name in mnemonics("*"):
         if ".m64n" in name and ".m64n8k" not in name:
@@ -249,7 +249,7 @@ def test_provenance_is_said_of_every_operand() -> None:
 
 @pytest.mark.parametrize("asked", [1, True, 1.0])
 def test_a_selection_is_the_word_that_the_table_lists(asked: Any) -> None:
-    """Not what was asked for and equals it: nobody's answer depends on who asked before."""
+    """Not an equal value that a caller gave: a cached answer does not depend on an earlier caller."""
     find.cache_clear()
     name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     chosen = signature(name, F=asked).chosen["F"]
@@ -258,13 +258,13 @@ def test_a_selection_is_the_word_that_the_table_lists(asked: Any) -> None:
 
 
 @pytest.mark.parametrize("asked", [4, -1, "1", None, 1.5, [1], {}])
-def test_a_selection_that_is_not_listed_is_refused(asked: Any) -> None:
+def test_a_selection_that_is_not_listed_is_rejected(asked: Any) -> None:
     name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     with pytest.raises(NotInIsa, match=r"no F = .*; its text chooses F of 0, 1, 2, 3$"):
         signature(name, F=asked)
 
 
-def test_held_has_the_shape_of_the_lanes() -> None:
+def test_the_condition_on_lanes_has_the_shape_of_the_lanes() -> None:
     e = instruction("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", F=1).operands["E"]
     assert e.held(numpy.arange(8)).tolist() == [False, False, True, True] * 2
     assert (e.held(2), instruction("dp4a.s32.s32").operands["A"].held(0)) == (True, True)

@@ -18,10 +18,10 @@ from tests.isa_tables import second_coding
 pytestmark = pytest.mark.slow
 
 PTX = Path(isa_tables.__file__).parent / "ptx"
-# wmma states no map; of dense tables test_second_coding speaks, of the copies of one thread test_thread_copies
+# wmma has no map; test_second_coding has the dense tables, test_thread_copies the copies of one thread
 ELSEWHERE = ("mma", "dp2a", "dp4a", "wmma", "cp", "ld", "st")
 FILES = sorted(p for p in PTX.glob("*.toml") if p.stem.split("_")[0] not in ELSEWHERE)
-# where D, scale factors and what tcgen05.cp copies stand is for test_tensor_memory
+# test_tensor_memory has the places of D, of scale factors and of what tcgen05.cp copies
 MAPPED = [path for path in FILES if not re.fullmatch(r"tcgen05.*_(mma|cp)", path.stem)]
 
 
@@ -53,7 +53,7 @@ def instructions(folder: Path) -> Iterator[Instruction]:
 
 
 def table(operand: Operand, chosen: second_coding.Chosen, mnemonic: str) -> tuple[numpy.ndarray, numpy.ndarray]:
-    """[lane][value] -> (row, col) as the second coding has it, -1 where nothing is held; and as the table has it."""
+    """[lane][value] -> (row, col) by the second coding, -1 where a lane does not contribute; and by the table."""
     rows, cols = second_coding.extent(mnemonic, operand.name)
     expected = numpy.full((operand.lanes, operand.values, 2), -1)
     row, col = numpy.indices((rows, cols))
@@ -80,7 +80,7 @@ def wrong_operands(folder: Path) -> list[str]:
 
 
 def is_cover(folder: Path) -> bool:
-    """Over all lanes each element of a tile is held `copies` times, and nothing outside it is."""
+    """Over all lanes, each element of a tile has `copies` places, and nothing outside the tile has one."""
     for mma in instructions(folder):
         for operand in mma.operands.values():
             if operand.maps:
@@ -99,7 +99,7 @@ def alone(path: Path, folder: Path, old: str = "", new: str = "") -> Path:
 
 
 @pytest.mark.parametrize("path", MAPPED, ids=lambda path: path.stem)
-def test_the_table_says_what_the_second_coding_says(path: Path, tmp_path: Path) -> None:
+def test_the_table_agrees_with_the_second_coding(path: Path, tmp_path: Path) -> None:
     alone(path, tmp_path)
     assert next(instructions(tmp_path)).operands
     assert wrong_operands(tmp_path) == []
@@ -133,7 +133,7 @@ def planted() -> list[tuple[Path, str, str]]:
     return [(path, old, new) for path in MAPPED for old, new in SWAPS if old in path.read_text()]
 
 
-def test_every_table_was_planted_with_an_error() -> None:
+def test_every_table_has_a_planted_error() -> None:
     assert {path for path, _, _ in planted()} == set(MAPPED)
 
 

@@ -38,10 +38,10 @@ COMMANDS: dict[str, tuple[Callable[[Sequence[str] | None], int], list[str]]] = {
 }
 
 
-def in_a_line(told: str) -> str:
-    """The first line; below each may stand, indented, the line of the file with a caret, and the next error of it."""
-    lines = [line for line in told.splitlines() if not line.startswith("    ") and " left: " not in line]
-    assert lines and all(line.startswith("lanecheck: ") for line in lines), told
+def in_a_line(output: str) -> str:
+    """The first line; below each line may follow, indented, the line of the file with a caret."""
+    lines = [line for line in output.splitlines() if not line.startswith("    ") and " left: " not in line]
+    assert lines and all(line.startswith("lanecheck: ") for line in lines), output
     return lines[0]
 
 
@@ -54,19 +54,19 @@ def test_a_bad_table_is_one_line_and_exit_2(
     main, argv = COMMANDS[command]
     with planted(tmp_path / NAME, text) as path:
         assert main(argv) == 2
-    told = in_a_line(capsys.readouterr().err)
-    assert str(path) in told
-    assert words in told
+    output = in_a_line(capsys.readouterr().err)
+    assert str(path) in output
+    assert words in output
 
 
 @pytest.mark.parametrize("command", COMMANDS)
 def test_a_bad_formula_is_one_line_too(command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """In Python its error has the formula below it and a caret."""
+    """In Python the error message has the formula below it, with a caret."""
     text = TEXT.replace('row    = "groupID', 'row    = "groupID / 2')
     main, argv = COMMANDS[command]
     with planted(tmp_path / NAME, text, instead=SHIPPED) as path:
         code = main(argv)
-    told = in_a_line(capsys.readouterr().err)
+    output = in_a_line(capsys.readouterr().err)
     assert code == 2
-    assert str(path) in told
-    assert "write '//'" in told
+    assert str(path) in output
+    assert "write '//'" in output

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which instructions the tables hold, with which registers, for which targets; and how one is asked for."""
+"""The instructions of the dense tables: registers, targets, and how a mnemonic is looked up."""
 
 from __future__ import annotations
 
@@ -68,13 +68,13 @@ def isa_mnemonics(text: str = ISA) -> dict[str, tuple[tuple[str, ...], str]]:
     return found
 
 
-def test_the_tables_hold_the_mnemonics_of_the_isa_and_no_other() -> None:
+def test_the_tables_have_the_mnemonics_of_the_isa_and_no_other() -> None:
     assert set(mnemonics()) == set(isa_mnemonics())
     assert list(mnemonics()) == sorted(mnemonics())
     assert len(mnemonics()) == 172
 
 
-def test_each_family_is_listed_apart() -> None:
+def test_each_family_is_listed_by_itself() -> None:
     sizes = {name: len(mnemonics(name)) for name in ("mma.sync", "mma.sync.kind::f8f6f4", "dp4a", "dp2a", "wgmma")}
     assert DENSE == ("dp2a", "dp4a", "mma.sync", "mma.sync.kind::f8f6f4")
     assert {name for family in families() for name in mnemonics(family)} == set(mnemonics("*"))
@@ -136,7 +136,7 @@ def test_signature_of_the_readme() -> None:
     assert found.qualifiers == frozenset()
 
 
-def test_a_fragment_is_one_copy_in_the_lowest_bits_of_registers_where_nothing_is_said() -> None:
+def test_a_fragment_is_one_copy_in_the_lowest_bits_of_registers_by_default() -> None:
     scalar = Fragment("f32", 32, 1, 1, "f32", (1, 1))
     assert scalar.per_register == 1
     assert (scalar.copies, scalar.shift, scalar.space, scalar.axes) == (1, 0, "reg", ("row", "col"))
@@ -162,7 +162,7 @@ def test_containers_and_halves() -> None:
         ("m16n8k8.row.col.rz.f64.f64.f64.f64", "m16n8k8.row.col.f64.f64.f64.f64.rz"),
     ],
 )
-def test_a_mnemonic_is_looked_up_by_what_it_says(asked: str, same: str) -> None:
+def test_the_order_of_qualifiers_does_not_matter(asked: str, same: str) -> None:
     found = instruction(f"mma.sync.aligned.{asked}").signature
     assert found.mnemonic == f"mma.sync.aligned.{same}"
     assert found == signature(f"mma.sync.aligned.{same}")
@@ -239,7 +239,7 @@ def test_where_an_instruction_exists(mnemonic: str, runs: str, not_on: str) -> N
 
 
 @pytest.mark.parametrize("name", ["90", "sm90", "sm_", "sm_90b", "compute_90", "", "sm_90 "])
-def test_a_target_that_is_none(name: str) -> None:
+def test_a_text_that_is_no_target_is_rejected(name: str) -> None:
     with pytest.raises(IsaError, match="not an architecture"):
         runs_on(signature(F16), name)
 

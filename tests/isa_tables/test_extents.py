@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The M, N and K that an instruction has: the ISA's own lists, and what is said of an extent outside them."""
+"""The M, N and K that an instruction has: the ISA's own lists, and the error for an extent outside them."""
 
 from __future__ import annotations
 
@@ -115,12 +115,12 @@ def test_scale_factors_of_a_row_by_k(group: int, tail: str, blocks: dict[int, in
         ]
 
 
-def test_an_instruction_without_a_table_is_told_apart() -> None:
+def test_an_instruction_without_a_table_is_unknown_not_absent() -> None:
     with pytest.raises(UnknownInstruction):
         instruction("hmma.magic", M=96)
 
 
-def test_extents_that_the_mnemonic_says_may_be_asked_for() -> None:
+def test_extents_of_the_mnemonic_may_be_selected() -> None:
     assert instruction(F16, M=16, N=8, K=16).signature == instruction(F16).signature
     assert instruction(DENSE, M=64, N=24, K=16).signature.shape == (64, 24, 16)
     with pytest.raises(NotInIsa, match="no M = 8; its text chooses nothing"):

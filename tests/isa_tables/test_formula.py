@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The formula language: its values are Python's, everything outside it is refused at its column."""
+"""The formula language: its values are Python's, everything outside it is rejected at its column."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ def test_arrays_give_what_ints_give(text: str) -> None:
 
 
 @given(st.text(max_size=60))
-def test_any_text_is_parsed_or_refused_in_one_way(text: str) -> None:
+def test_any_text_is_parsed_or_rejected_in_one_way(text: str) -> None:
     try:
         parse(text, NAMES)
     except FormulaError as error:
@@ -84,12 +84,12 @@ def test_any_text_is_parsed_or_refused_in_one_way(text: str) -> None:
 
 
 @given(st.text(alphabet="%laneid igroupIDx0123456789+-*/%&|^<>=!()?:~.,[]", max_size=40))
-def test_near_formulas_are_parsed_or_refused_in_one_way(text: str) -> None:
-    test_any_text_is_parsed_or_refused_in_one_way.hypothesis.inner_test(text)
+def test_near_formulas_are_parsed_or_rejected_in_one_way(text: str) -> None:
+    test_any_text_is_parsed_or_rejected_in_one_way.hypothesis.inner_test(text)
 
 
 REFUSED = [
-    # C spellings: the Python one is named
+    # C's operators: the message names Python's
     ("i / 2", 3, "write '//'"),
     ("i < 2 && i > 0", 7, "write 'and'"),
     ("i < 2 || i > 0", 7, "write 'or'"),
@@ -127,14 +127,14 @@ REFUSED = [
     ("delta // 2", 1, "contains a subtraction"),
     ("(i if i > 2 else delta) >> 1", 1, "contains a subtraction"),
     # conditions are not numbers
-    ("i & 0x1 == 0", 1, "a condition stands where a number is needed"),
+    ("i & 0x1 == 0", 1, "expected a number, found a condition"),
     ("1 if i & 0x1 == 0 else 2", 6, "a bit operator beside a comparison needs brackets"),
     ("1 if 0 == i ^ 3 else 2", 11, "a bit operator beside a comparison needs brackets"),
     ("1 if (i) & (3) == 0 else 2", 6, "a bit operator beside a comparison needs brackets"),
-    ("(i < 2) * 8", 2, "a condition stands where a number is needed"),
-    ("i + (not i)", 6, "a condition stands where a number is needed"),
-    ("1 if i else 2", 6, "a number stands where a condition is needed"),
-    ("1 if i < 2 and 3 else 2", 16, "a number stands where a condition is needed"),
+    ("(i < 2) * 8", 2, "expected a number, found a condition"),
+    ("i + (not i)", 6, "expected a number, found a condition"),
+    ("1 if i else 2", 6, "expected a condition, found a number"),
+    ("1 if i < 2 and 3 else 2", 16, "expected a condition, found a number"),
     # sizes
     ("i + 2147483648", 5, "a constant of 32 bits or more"),
     ("1 << 31", 1, "a constant of 32 bits or more"),
@@ -158,7 +158,7 @@ REFUSED = [
 
 
 @each(("text", "column", "reason"), REFUSED)
-def test_what_is_outside_the_language_is_refused_at_its_column(text: str, column: int, reason: str) -> None:
+def test_what_is_outside_the_language_is_rejected_at_its_column(text: str, column: int, reason: str) -> None:
     with pytest.raises(FormulaError) as error:
         parse(text, NAMES)
     assert reason in error.value.reason
@@ -195,7 +195,7 @@ def test_the_outermost_conditional_is_kept_as_pieces() -> None:
     assert formula.pieces == (("(groupID)", "i < 2"), ("(groupID + 8)", "(i < 4)"), ("i", ""))
 
 
-def test_where_asks_a_bool_then_the_condition_then_numpy() -> None:
+def test_where_takes_a_bool_a_condition_or_an_array() -> None:
     class Asked:
         def __where__(self, then: object, otherwise: object) -> tuple[object, object]:
             return (then, otherwise)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One operand read in every way: ints, arrays, symbolic terms, text, LaTeX, and as the ISA misprints it."""
+"""One operand evaluated and shown in every way: ints, arrays, terms, text, LaTeX, and with the ISA's misprints."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ DISTINCT = list(
 
 
 class Condition:
-    """A condition that is written down, not decided."""
+    """A symbolic condition: a text that is built, not decided."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -49,7 +49,7 @@ class Condition:
 
 
 class Term:
-    """A number that is written down: whatever is computed with it becomes text."""
+    """A symbolic number: computing with it builds a text."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -80,7 +80,7 @@ def by_ints(operand: Operand) -> list[list[tuple[int, int]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mnemonic", DISTINCT)
-def test_arrays_and_terms_say_what_ints_say(mnemonic: str) -> None:
+def test_arrays_and_terms_agree_with_ints(mnemonic: str) -> None:
     for operand in instruction(mnemonic).operands.values():
         ints = by_ints(operand)
         lanes, values = numpy.arange(operand.lanes)[:, None], numpy.arange(operand.values)
@@ -126,7 +126,7 @@ def test_arrays_are_broadcast_also_where_a_formula_ignores_one() -> None:
         (numpy.array([True]), 0, "whole numbers"),
     ],
 )
-def test_lanes_and_values_that_do_not_exist_are_refused(lane: Any, i: Any, named: str) -> None:
+def test_lanes_and_values_that_do_not_exist_are_rejected(lane: Any, i: Any, named: str) -> None:
     with pytest.raises(IsaError, match=r"is outside 0\.\.|must be whole") as error:
         instruction(F16).operands["A"].locate(lane, i)
     assert named in str(error.value)
@@ -151,7 +151,7 @@ def test_c_and_d_follow_their_own_type() -> None:
     assert mma.operands["C"].locate(2, 1) == (2, 1)
 
 
-def test_text_is_set_as_the_isa_sets_it() -> None:
+def test_text_is_printed_as_the_isa_prints_it() -> None:
     assert instruction(F16).operands["A"].text() == (
         "row = groupID       if 0 <= i < 2 or 4 <= i < 6\n"
         "      groupID + 8   otherwise\n"
@@ -176,7 +176,7 @@ def test_latex_keeps_brackets_and_literals() -> None:
     )
 
 
-def test_every_formula_can_be_set() -> None:
+def test_every_formula_can_be_printed() -> None:
     for name in DISTINCT:
         for operand in instruction(name).operands.values():
             assert operand.text().startswith("row = ")
@@ -189,12 +189,12 @@ def test_the_misprint_of_m16n8k256_is_kept_and_is_no_bijection() -> None:
     assert "159" in str(a.erratum)
     printed = a.as_printed()
     assert max(printed.locate(lane, i)[1] for lane in range(32) for i in range(64)) == 159
-    held = Counter(printed.locate(lane, i) for lane in range(32) for i in range(128))
-    assert max(held.values()) > 1 and len(held) < 16 * 256
+    found = Counter(printed.locate(lane, i) for lane in range(32) for i in range(128))
+    assert max(found.values()) > 1 and len(found) < 16 * 256
     assert printed.row is a.row
 
 
-def test_a_misprint_that_is_no_formula_says_where() -> None:
+def test_a_misprint_that_is_no_formula_is_rejected_at_its_column() -> None:
     a = instruction(F64).operands["A"]
     assert a.provenance == "corrected"
     with pytest.raises(TableError, match=r"A\.printed\.col: not a formula"):
@@ -214,7 +214,7 @@ def test_what_is_not_misprinted_prints_as_it_is() -> None:
         ("mma.sync.aligned.m16n8k64.row.col.s32.u4.s4.s32", "9.7.14.5.11", "both u4 or both s4"),
     ],
 )
-def test_errata_of_a_section_stand_beside_it(mnemonic: str, section: str, words: str) -> None:
+def test_errata_are_those_of_the_section(mnemonic: str, section: str, words: str) -> None:
     mma = instruction(mnemonic)
     assert (mma.section, mma.isa) == (section, "9.0")
     assert any(words in erratum for erratum in mma.errata)

@@ -19,7 +19,7 @@ F16 = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
 MMA = "tcgen05.mma{}.cta_group::{}.kind::f16"
 
 # 9.7.15.5.1.2: the canonical layouts in elements, as (shape, stride) along the first and the second coordinate; the
-# first is m or n, the second k, whatever the major. None stands for "as far as it goes".
+# first is m or n, the second k, whatever the major. None means "as many as there are".
 CHUNKS = {"none": 1, "32B": 2, "64B": 4, "128B": 8}
 BITS = {"none": 0, "32B": 1, "64B": 2, "128B": 3}
 
@@ -138,7 +138,7 @@ def test_the_descriptor() -> None:
             smem.read("wgmma").descriptor(**{"start": 0, "lbo": 16, "sbo": 16, "swizzle": "none", **bad})
 
 
-def test_what_cannot_be_addressed_is_refused() -> None:
+def test_what_cannot_be_addressed_is_rejected() -> None:
     ss, rs = instruction(F16), instruction(F16, A_space="reg")
     for question in (
         lambda: rs.operands["A"].address(0, 0, "none", "K"),
@@ -200,13 +200,13 @@ def test_d_in_tensor_memory(m: int, group: int, mode: str, layout: str, n: int) 
         assert (d.space, d.extent, d.provenance.split(":")[0]) == ("tmem", (m, n), "derived")
         place = d.place(*numpy.indices(d.extent))
         assert list(place) == ["cta", "lane", "column"]
-        held = {
+        placed = {
             (int(c), int(lane), int(column)): (row, col)
             for (row, col), c, lane, column in zip(
                 numpy.ndindex(m, n), *(place[key].ravel() for key in place), strict=True
             )
         }
-        assert held == second_coding.in_tensor_memory(layout, m, n, base)
+        assert placed == second_coding.in_tensor_memory(layout, m, n, base)
 
 
 @pytest.mark.slow
@@ -284,8 +284,8 @@ def test_fragments_of_wmma_have_registers_but_no_layout() -> None:
             for ask in (lambda o=operand: o.locate(0, 0), lambda o=operand: o.row):
                 with pytest.raises(IsaError, match="leaves unspecified"):
                     ask()
-            held = {"A": COPIES.get(key, (1, 1))[0], "B": COPIES.get(key, (1, 1))[1]}.get(operand.name, 1)
-            assert (operand.copies, operand.fragment.copies) == (held, held), (name, operand.name)
+            copies = {"A": COPIES.get(key, (1, 1))[0], "B": COPIES.get(key, (1, 1))[1]}.get(operand.name, 1)
+            assert (operand.copies, operand.fragment.copies) == (copies, copies), (name, operand.name)
     assert seen == set(WMMA)
     load = instruction("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16")
     assert load.signature == signature("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16")
@@ -295,7 +295,7 @@ def test_fragments_of_wmma_have_registers_but_no_layout() -> None:
 
 
 @pytest.mark.parametrize(("extent", "reason"), [("[16, 24]", "1 x 16x24"), ("[64, 64]", "0 x 64x64")])
-def test_a_fragment_without_a_layout_holds_each_element_as_often(extent: str, reason: str, tmp_path: Path) -> None:
+def test_a_fragment_without_a_layout_has_each_element_equally_often(extent: str, reason: str, tmp_path: Path) -> None:
     text = (Path(isa_tables.__file__).parent / "ptx" / "wmma_m16n16k16.toml").read_text()
     (tmp_path / "wmma_m16n16k16.toml").write_text(text.replace("[A]\nextent = [16, 16]", f"[A]\nextent = {extent}"))
     with pytest.raises(TableError, match=f"A.values: 32 lanes x 16 values is not {reason} elements"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""NVIDIA's assembler as a witness of mnemonics, register counts and targets (it knows nothing of layouts)."""
+"""The tables against NVIDIA's assembler: mnemonics, register counts and targets (ptxas does not know layouts)."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ MORE_TARGETS = (
     *("sm_120a", "sm_121a"),
 )
 VERSION = (9, 0)  # of PTX, for what needs more than 8.8; ptxas 13.0 knows it
-# what stands in `asm` and is no operand: a predicate, addresses, descriptors
+# the names in `asm` that are no operands: a predicate, addresses, descriptors
 NAMED = ".reg .pred p; .reg .b32 taddr, idesc, tmeta, sfa, sfb; .reg .b64 adesc, bdesc, sdesc, addr;"
 SINGLE = ("E", "SFA", "SFB", "RED")  # one register, without braces
 
 
 def release() -> tuple[int, int] | None:
-    """The release of the ptxas that is at hand."""
+    """The release of the ptxas that is installed."""
     if shutil.which("ptxas") is None:
         return None
     banner = subprocess.run(["ptxas", "--version"], capture_output=True, text=True, check=True).stdout
@@ -50,7 +50,7 @@ pytestmark = [
 
 
 def kernel(number: int, found: Signature, extra: str = "") -> str:
-    """A kernel that holds nothing but the instruction, with one register too many for operand `extra`."""
+    """A kernel of the instruction alone, with one register too many for operand `extra`."""
     declared, operands = [NAMED], found.asm
     for name, fragment in found.operands.items():
         count = fragment.regs + (name == extra)
@@ -95,7 +95,7 @@ LACKING = [
 
 
 @pytest.mark.parametrize(("mnemonic", "target"), LACKING)
-def test_what_a_target_lacks_is_refused_there(mnemonic: str, target: str, tmp_path: Path) -> None:
+def test_what_a_target_lacks_is_rejected_there(mnemonic: str, target: str, tmp_path: Path) -> None:
     assert not runs_on(signature(mnemonic), target)
     good, said = assembles([kernel(0, signature(mnemonic))], target, tmp_path)
     assert not good and ("requires" in said or "not supported" in said), said
@@ -110,7 +110,7 @@ def test_what_a_target_lacks_is_refused_there(mnemonic: str, target: str, tmp_pa
         "mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc",
     ],
 )
-def test_one_register_too_many_is_refused(mnemonic: str, operand: str, tmp_path: Path) -> None:
+def test_one_register_too_many_is_rejected(mnemonic: str, operand: str, tmp_path: Path) -> None:
     found = signature(mnemonic)
     good, _ = assembles([kernel(0, found, extra=operand)], found.targets[0].replace("70", "75").rstrip("+"), tmp_path)
     assert not good
@@ -180,7 +180,7 @@ REFUSED = [
 
 
 def test_selectors_that_the_isa_lacks_pass_for_one_kind_of_instruction(tmp_path: Path) -> None:
-    """Of all with selectors 0 and 1, m16n8k32 .f32.f16.f16.f32 alone assembles with 2 and 3 (its errata say so)."""
+    """Only m16n8k32 .f32.f16.f16.f32 has selectors 0 and 1 and assembles with 2 and 3 (its errata list it)."""
     passed = set()
     for name in mnemonics("mma.sp*"):
         found = signature(name)
@@ -194,7 +194,7 @@ def test_selectors_that_the_isa_lacks_pass_for_one_kind_of_instruction(tmp_path:
 
 
 @pytest.mark.parametrize(("mnemonic", "target", "old", "new"), REFUSED)
-def test_what_the_tables_lack_is_refused(mnemonic: str, target: str, old: str, new: str, tmp_path: Path) -> None:
+def test_what_the_tables_lack_is_rejected(mnemonic: str, target: str, old: str, new: str, tmp_path: Path) -> None:
     text = kernel(0, signature(mnemonic))
     assert old in text and assembles([text], target, tmp_path, "9.0")[0]
     assert not assembles([text.replace(old, new, 1)], target, tmp_path, "9.0")[0]
@@ -215,7 +215,7 @@ def test_what_the_tables_lack_is_refused(mnemonic: str, target: str, old: str, n
         ("tcgen05.ld.red.sync.aligned.32x32b.x2.min.s32", "sm_100a"),
     ],
 )
-def test_what_another_target_lacks_is_refused_there(mnemonic: str, target: str, tmp_path: Path) -> None:
+def test_what_another_target_lacks_is_rejected_there(mnemonic: str, target: str, tmp_path: Path) -> None:
     assert not runs_on(signature(mnemonic), target)
     assert not assembles([kernel(0, signature(mnemonic))], target, tmp_path, "9.0")[0]
 
@@ -231,7 +231,7 @@ def test_what_another_target_lacks_is_refused_there(mnemonic: str, target: str, 
         ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64", "C", "sm_80"),
     ],
 )
-def test_one_register_more_is_refused(mnemonic: str, operand: str, target: str, tmp_path: Path) -> None:
+def test_one_register_more_is_rejected(mnemonic: str, operand: str, target: str, tmp_path: Path) -> None:
     found = signature(mnemonic)
     assert assembles([kernel(0, found)], target, tmp_path, "9.0")[0]
     assert not assembles([kernel(0, found, extra=operand)], target, tmp_path, "9.0")[0]

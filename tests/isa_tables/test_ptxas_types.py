@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which types go together, by NVIDIA's assembler: what it takes of the full product is what the tables list."""
+"""The types that go together: of all combinations, ptxas accepts exactly those that the tables list."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def listed() -> dict[Said, frozenset[str]]:
 
 
 def blank(key: Said) -> Said:
-    """What a mnemonic says but for its types."""
+    """The parts of a mnemonic without its types."""
     return Said(key.head, tuple("*" if token in WIDTH else token for token in key.ordered), key.flags)
 
 
@@ -47,7 +47,7 @@ def listed_types() -> dict[Said, list[tuple[str, ...]]]:
 
 
 def by_tables(question: Question) -> dict[str, frozenset[str]]:
-    """What the tables list of a question's combinations, with the targets."""
+    """The combinations of a question that the tables list, with the targets."""
     every = list(question.combinations())
     if len(every) > FEW:
         every = [
@@ -58,11 +58,11 @@ def by_tables(question: Question) -> dict[str, frozenset[str]]:
 
 
 def by_ptxas(question: Question) -> dict[str, frozenset[str]]:
-    """What ptxas took of a question's combinations, with the targets."""
+    """The combinations of a question that ptxas accepted, with the targets."""
     return {types: frozenset(targets) for types, targets in ANSWERS[question.mnemonic].items()}
 
 
-# What ptxas takes and the ISA does not list: mnemonic, types and what the text says, which the tables follow.
+# What ptxas accepts and the ISA does not list: mnemonic, types and the ISA's text, which the tables follow.
 TAKEN_ALONE = [
     (r"mma\.sync.*\.m8n8k4\.[^.]*\.[^.]*\.\{", r"f32/(bf16/bf16|tf32/tf32)/f32", "9.7.14.5.14: m8n8k4 has f16 and f64"),
     (r"mma\.sync.*\.(xor|and)\.popc", r"s32/[su]4/[su]4/s32", "9.7.14.5.14: a bit operation is of b1"),
@@ -104,7 +104,7 @@ def test_each_disagreement_is_there() -> None:
         assert found, where
 
 
-# how an instruction that is not asked about is spelled where it is: layouts, rounding, spaces and sizes have no types
+# instructions without a question of their own -> the one that differs only in layouts, rounding, spaces or sizes
 ALIKE = [
     (r"^(wmma\.mma.*)\.(row|col)\.(row|col)\.", r"\1.row.col."),
     (r"^(wmma\.mma.*m8n8k4)\.(rz|rm|rp)\.", r"\1.rn."),
@@ -119,7 +119,7 @@ ALIKE = [
 
 
 def test_every_listed_instruction_is_asked_about() -> None:
-    """By its own name or by that of one that differs in nothing but layouts, rounding, spaces and sizes."""
+    """By its own name or by that of one that differs only in layouts, rounding, spaces and sizes."""
     asked = {said(q.named(types.split("/"))) for q in QUESTIONS.values() for types in by_tables(q)}
     missing = []
     for name in (name for family in FAMILIES for name in mnemonics(family) if said(name) in listed()):

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tables against a second coding of the same sections, written the other way round.
 
-The tables say, per lane and value, which element it holds, piece by piece as the ISA prints it. Here each
-element of the tile is asked who holds it: one rule for every fragment whose lanes form eight groups of four,
+The tables give the element of each lane and value, piece by piece as the ISA prints it. Here each element of the
+tile gives its lane and value: one rule for every fragment whose lanes form eight groups of four,
 and lanes written out by hand for m8n8k4 .f16. A table that is a bijection and yet wrong differs from it.
 """
 
@@ -29,7 +29,7 @@ PER_REGISTER = {
     "e2m1": 4, "u4": 8, "s4": 8, "b1": 32,
 }  # fmt: skip
 
-# m8n8k4 .f16: what the lanes of the first product hold, row and column as two digits; the lanes of product q
+# m8n8k4 .f16: the elements of the lanes of the first product, row and column as two digits; the lanes of product q
 # are those of the first plus 4*q.
 LANES = (0, 1, 2, 3, 16, 17, 18, 19)
 BY_LANE = {
@@ -52,14 +52,14 @@ BY_LANE = {
 }  # fmt: skip
 
 
-def by_rule(rows: int, inner: int, held: int) -> dict[tuple[int, int], Place]:
-    """(lane, value) -> (outer, inner) of a tile in blocks of 8 x 4*held, walked element by element."""
+def by_rule(rows: int, inner: int, packed: int) -> dict[tuple[int, int], Place]:
+    """(lane, value) -> (outer, inner) of a tile in blocks of 8 x 4*packed, walked element by element."""
     places = {}
     for outer in range(rows):
         for column in range(inner):
-            lane = 4 * (outer % 8) + column // held % 4
-            register = outer // 8 + rows // 8 * (column // (4 * held))
-            places[lane, register * held + column % held] = (outer, column)
+            lane = 4 * (outer % 8) + column // packed % 4
+            register = outer // 8 + rows // 8 * (column // (4 * packed))
+            places[lane, register * packed + column % packed] = (outer, column)
     return places
 
 
@@ -102,18 +102,18 @@ def wrong_operands(mnemonic: str, mma: Instruction) -> list[str]:
 
 
 def is_bijection(mma: Instruction) -> bool:
-    """Each product's elements are held once each, all of them, and nothing else."""
+    """Whether each element of each product has one lane and value, and nothing else has one."""
     for name, operand in mma.operands.items():
-        held = Counter((mma.product(lane), *place) for (lane, _), place in actual(mma, name).items())
+        found = Counter((mma.product(lane), *place) for (lane, _), place in actual(mma, name).items())
         rows, cols = operand.extent
         tile = {(q, r, c) for q in range(mma.signature.products) for r in range(rows) for c in range(cols)}
-        if held != Counter(tile):
+        if found != Counter(tile):
             return False
     return True
 
 
 @each("mnemonic", mnemonics())
-def test_the_tables_say_what_the_second_coding_says(mnemonic: str) -> None:
+def test_the_tables_agree_with_the_second_coding(mnemonic: str) -> None:
     mma = instruction(mnemonic)
     assert wrong_operands(mnemonic, mma) == []
     assert is_bijection(mma)
@@ -146,5 +146,5 @@ def test_a_wrong_bijection_is_seen(path: Path, old: str, new: str, tmp_path: Pat
     assert is_bijection(mma), "the planted change must be one that only the second coding can see"
 
 
-def test_every_table_was_planted_with_a_wrong_bijection() -> None:
+def test_every_table_has_a_planted_wrong_bijection() -> None:
     assert {path for path, _, _ in planted()} == set(SHIPPED)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table files: every way to write one badly is told with file and key, and a new one needs no code."""
+"""Table files: every error in one is reported with file and key, and a new one needs no code."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ BAD = [
     ("bits = 32\nregs = 4", "bits = 33\nregs = 4", "C.bits", "1 x f32 in 33 bits each overflow a 32-bit register"),
     ("extent = [16, 16]", "extent = [16]", "A.extent", "must be two whole numbers above 0"),
     ("extent = [16, 16]", "extent = [8, 32]", "A.extent", "(8, 32) does not fit the other operands"),
-    ('provenance = "ISA text"\n\n[B]', 'provenance = "heard"\n\n[B]', "A.provenance", "must be one of ISA text,"),
+    ('provenance = "ISA text"\n\n[B]', 'provenance = "hearsay"\n\n[B]', "A.provenance", "must be one of ISA text,"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "corrected"\n\n[B]', "A.erratum", "this key is missing"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "derived"\n\n[B]', "A.provenance", "say from what"),
     ('provenance = "ISA text"\n\n[B]', 'provenance = "observed: "\n\n[B]', "A.provenance", "say from what"),
@@ -112,11 +112,11 @@ BAD_SPARSE = [
     ("copies = 4", 'copies = "F // 2"', "E.copies", "is 0 for"),
     ("copies = 4", 'copies = "F +"', "E.copies", "not a formula"),
     ("copies = 4", 'copies = "i"', "E.copies", "unknown name 'i'"),
-    ('held   = "threadID_in_group == F"', 'held   = "F"', "E.held", "a number stands where a condition is needed"),
+    ('held   = "threadID_in_group == F"', 'held   = "F"', "E.held", "expected a condition, found a number"),
     ('held   = "threadID_in_group == F"', 'held   = "i == F"', "E.held", "unknown name 'i'"),
-    ('held   = "threadID_in_group == F"', 'place  = { x = "m" }', "E.place", "stands beside 'row'"),
+    ('held   = "threadID_in_group == F"', 'place  = { x = "m" }', "E.place", "cannot be combined with 'row'"),
     ('held   = "threadID_in_group == F"', 'space  = "ram"', "E.space", "must be one of reg, smem, gmem, tmem"),
-    ('held   = "threadID_in_group == F"', "unspecified = true", "E.unspecified", "stands beside 'row'"),
+    ('held   = "threadID_in_group == F"', "unspecified = true", "E.unspecified", "cannot be combined with 'row'"),
     ("columns = 4", "columns = 8", "sparsity.kept.4", "[0, 1] are not half of 8 columns"),
     ("columns = 4", "columns = 1000000000000", "sparsity.kept.4", "[0, 1] are not half of 1000000000000 columns"),
     ("4 = [0, 1]", "4 = [-1, 0]", "sparsity.kept.4", "are not half"),
@@ -201,7 +201,7 @@ def test_a_new_family_needs_a_file_and_no_code(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", [1, -1])
-def test_an_operand_follows_whatever_its_numbers_name(tmp_path: Path, step: int) -> None:
+def test_an_operand_depends_on_what_its_numbers_name(tmp_path: Path, step: int) -> None:
     """Parameters and selections alike, in whatever order the members of the family are asked for."""
     counted = "values = 1\nbits   = 32\nregs   = 1\n"
     assert FAMILY.count(counted) == 1
@@ -215,15 +215,15 @@ def test_an_operand_follows_whatever_its_numbers_name(tmp_path: Path, step: int)
         assert (b.extent, d.extent, d.values, d.regs) == ((4, n), (8, n), n // 4, n // 4)
 
 
-def test_a_name_may_be_held(tmp_path: Path) -> None:
+def test_a_name_in_let_may_be_a_key(tmp_path: Path) -> None:
     """The key `held` of an operand is a condition, a name that `let` gives is a number whatever it is."""
     text = TEXT.replace('col    = "groupID"', 'let = { held = "7 - groupID" }\ncol = "held"')
     (tmp_path / NAME).write_text(text)
     assert instruction(F16, folder=tmp_path).operands["B"].locate(4, 0) == (0, 6)
 
 
-def test_every_instruction_with_a_bad_number_is_told_by_its_own_name(tmp_path: Path) -> None:
-    """Also where the same number has failed before, and where another selection is good."""
+def test_an_error_in_a_number_names_the_instruction(tmp_path: Path) -> None:
+    """Also where the same number has failed before, and where another selection is right."""
     (tmp_path / "newmma_m8nNk4.toml").write_text(FAMILY.replace("[8, 4]\n", '[8, 4]\ncopies = "place"\n'))
     for n in (8, 16, 8):
         name = f"newmma.sync.aligned.m8n{n}k4.f32.tf32"
@@ -238,7 +238,7 @@ def read_all(folder: Path) -> None:
 
 
 @pytest.mark.parametrize(("old", "new", "key", "words"), BAD)
-def test_a_bad_table_is_told_with_file_and_key(tmp_path: Path, old: str, new: str, key: str, words: str) -> None:
+def test_a_bad_table_is_reported_with_file_and_key(tmp_path: Path, old: str, new: str, key: str, words: str) -> None:
     assert old in TEXT, "the change must change something"
     (tmp_path / NAME).write_text(TEXT.replace(old, new, 1))
     with pytest.raises(TableError) as error:
@@ -357,8 +357,8 @@ def test_a_new_instruction_needs_a_file_and_no_code(tmp_path: Path) -> None:
     assert wide.operands["B"].locate(3, 2) == (6, 1)
     for name in mnemonics(folder=tmp_path):
         for operand in instruction(name, folder=tmp_path).operands.values():
-            held = {operand.locate(lane, i) for lane in range(32) for i in range(operand.values)}
-            assert len(held) == 32 * operand.values
+            found = {operand.locate(lane, i) for lane in range(32) for i in range(operand.values)}
+            assert len(found) == 32 * operand.values
     with pytest.raises(NotInIsa, match=r"nearest: .*m16n8k8"):
         signature("mma.sync.aligned.m16n12k8.row.col.f32.f16.f16.f32", folder=tmp_path)
     with pytest.raises(UnknownInstruction):
@@ -371,7 +371,7 @@ def test_a_file_with_one_form_may_write_it_at_the_top(tmp_path: Path) -> None:
     assert signature(F16, folder=tmp_path) == signature(F16)
 
 
-def test_without_a_first_ptx_version_the_cited_one_stands(tmp_path: Path) -> None:
+def test_the_first_ptx_version_is_the_cited_one_by_default(tmp_path: Path) -> None:
     (tmp_path / NAME).write_text(TEXT.replace('ptx      = "7.0"\n', ""))
     assert signature(F16, folder=tmp_path).ptx == "9.0"
 

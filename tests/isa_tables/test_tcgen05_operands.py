@@ -45,7 +45,7 @@ def test_k_of_96_is_of_one_architecture() -> None:
 
 
 def halves(extent: int, at: int) -> int:
-    """Which of two CTAs has row or column `at` of a matrix: the first half is the first one's."""
+    """The CTA that has row or column `at` of a matrix: the first half belongs to CTA 0."""
     return [*(0 for _ in range(extent // 2)), *(1 for _ in range(extent // 2))][at]
 
 
@@ -61,7 +61,7 @@ def test_each_of_two_ctas_has_half_of_the_rows_of_a_and_of_the_columns_of_b(name
 
 
 def a_in_tensor_memory(layout: str, m: int, k: int, bits: int, base: int) -> dict[tuple[int, ...], tuple[int, int]]:
-    """(cta, lane, column, bit) -> element, walked through the memory of both CTAs: as the fragments of CUTLASS lie.
+    """(cta, lane, column, bit) -> element, walked through the memory of both CTAs: the fragments of CUTLASS.
 
     A row of A is `k` elements side by side in one lane. With 64 rows a warp has 16 of them, from `base` on; where two
     CTAs share 128 rows, each holds its 64 twice, in the lower and in the upper lanes.
@@ -90,13 +90,13 @@ def misplaced(folder: Path = PTX) -> list[str]:
                 a = instruction(MMA.format("", group, kind), folder, M=m, A_space="tmem", **extra).operands["A"]
                 row, col, copy = numpy.indices((*a.extent, a.copies)).reshape(3, -1)
                 places = zip(*(part.tolist() for part in a.place(row, col, copy=copy).values()), strict=True)
-                held = dict(zip(places, zip(row.tolist(), col.tolist(), strict=True), strict=True))
-                if held != a_in_tensor_memory(layout, m, k, bits, base):
+                placed = dict(zip(places, zip(row.tolist(), col.tolist(), strict=True), strict=True))
+                if placed != a_in_tensor_memory(layout, m, k, bits, base):
                     wrong.append(f"{kind} {layout}")
     return wrong
 
 
-def test_a_stands_in_the_lanes_of_tensor_memory() -> None:
+def test_a_is_in_the_lanes_of_tensor_memory() -> None:
     assert misplaced() == []
 
 
@@ -195,7 +195,7 @@ def test_the_descriptor() -> None:
     assert codes == {"none": 0, "128B32": 1, "128B": 2, "64B": 4, "32B": 6}
 
 
-def test_the_share_of_a_cta_stands_beside_address_maps_only(tmp_path: Path) -> None:
+def test_the_share_of_a_cta_goes_with_address_maps_only(tmp_path: Path) -> None:
     text = (PTX / "tcgen05_mma.toml").read_text()
     (tmp_path / "tcgen05_mma.toml").write_text(text.replace('[D]\ntype   = "b32"', '[D]\ncta = "0"\ntype   = "b32"'))
     with pytest.raises(TableError, match=r"D\.cta: means nothing beside 'place'"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What stands in Tensor Memory besides D: scale factors and what tcgen05.cp copies, coded a second time."""
+"""Scale factors and what tcgen05.cp copies, in Tensor Memory, coded a second time."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ PTX = Path(isa_tables.__file__).parent / "ptx"
 SCALED = [name for name in mnemonics("tcgen05.mma*") if ".block_scale" in name]
 COPIES = mnemonics("tcgen05.cp")
 BLOCKS = {"mxf8f6f4": 1, "mxf4": 2, "block32": 2, "2X": 2, "block16": 4, "4X": 4}
-Held = dict[tuple[int, ...], tuple[int, int]]
+Elements = dict[tuple[int, ...], tuple[int, int]]
 
 
-def held(operand: Operand, swap: bool = False) -> Held:
+def contents(operand: Operand, swap: bool = False) -> Elements:
     """Every place and the element there, one coordinate pair for all copies; no place twice."""
     row, col, copy = numpy.indices((*operand.extent, operand.copies)).reshape(3, -1)
     places = zip(*(part.tolist() for part in operand.place(row, col, copy=copy).values()), strict=True)
     elements = zip(*((col.tolist(), row.tolist()) if swap else (row.tolist(), col.tolist())), strict=True)
-    found: Held = dict(zip(places, elements, strict=True))
+    found: Elements = dict(zip(places, elements, strict=True))
     assert len(found) == row.size, "two elements at one place"
     return found
 
@@ -50,21 +50,21 @@ def wrong_scales(name: str, folder: Path = PTX, every_id: bool = True) -> list[s
                 found = instruction(name, folder, N=n, SFA_ID=byte_id, SFB_ID=byte_id, stype=stype)
                 group = int(name.partition("cta_group::")[2][0])
                 for operand, extent in (("SFA", 128 * group), ("SFB", n)):
-                    told = held(found.operands[operand], operand == "SFB")
+                    placed = contents(found.operands[operand], operand == "SFB")
                     want = second_coding.scales_in_tensor_memory(operand, group, extent, blocks(name), byte_id)
-                    if told != want or list(found.operands[operand].place(0, 0)) != ["cta", "lane", "column", "byte"]:
+                    if placed != want or list(found.operands[operand].place(0, 0)) != ["cta", "lane", "column", "byte"]:
                         wrong.append(f"{name} {operand} {n} {byte_id}")
     return wrong
 
 
 @pytest.mark.parametrize("name", SCALED)
-def test_scale_factors_stand_where_the_second_coding_has_them(name: str) -> None:
+def test_scale_factors_are_where_the_second_coding_has_them(name: str) -> None:
     assert wrong_scales(name) == []
     found = instruction(name)
     m, n = found.operands["D"].extent
     layout = found.signature.chosen["layout"]
     assert (layout, m) == (("A", 256) if "group::2" in name else ("D", 128))
-    assert held(found.operands["D"]) == second_coding.in_tensor_memory(str(layout), m, n, 0)
+    assert contents(found.operands["D"]) == second_coding.in_tensor_memory(str(layout), m, n, 0)
 
 
 def test_a_scale_factor_has_the_type_that_is_chosen() -> None:
@@ -81,7 +81,7 @@ def test_a_scale_factor_has_the_type_that_is_chosen() -> None:
 @pytest.mark.parametrize("name", COPIES)
 def test_what_is_copied_arrives_where_the_second_coding_has_it(name: str) -> None:
     found = instruction(name).operands["T"]
-    assert held(found) == second_coding.copied_to_tensor_memory(name)
+    assert contents(found) == second_coding.copied_to_tensor_memory(name)
     rows, bits = (int(word) for word in name.split(".")[3].rstrip("b").split("x"))
     assert found.extent[0] * found.extent[1] * found.bits == rows * bits
 
@@ -111,7 +111,7 @@ def test_a_planted_error_is_seen(file: str, old: str, new: str, tmp_path: Path) 
     for name in mnemonics("*", tmp_path):
         try:
             wrong = (
-                held(instruction(name, tmp_path).operands["T"]) != second_coding.copied_to_tensor_memory(name)
+                contents(instruction(name, tmp_path).operands["T"]) != second_coding.copied_to_tensor_memory(name)
                 if file == "tcgen05_cp"
                 else wrong_scales(name, tmp_path, every_id=False) != []
             )
@@ -127,8 +127,8 @@ def test_a_copy_is_asked_for_by_its_number() -> None:
     assert t.place(3, 1, copy=6) == {"cta": 1, "lane": 67, "column": 1, "byte": 0}
     places = t.place(*numpy.indices((32, 4)), copy=numpy.int64(2))
     assert places["lane"].shape == (32, 4) and places["lane"][31, 0] == 95
-    told = t.place(Term("row"), Term("col"), copy=Term("copy"))
-    assert told["lane"].text == "(row + (32 * (copy % 4)))"
+    place = t.place(Term("row"), Term("col"), copy=Term("copy"))
+    assert place["lane"].text == "(row + (32 * (copy % 4)))"
     for copy in (-1, 8):
         with pytest.raises(IsaError, match=f"copy = {copy} is outside 0..7"):
             t.place(0, 0, copy=copy)

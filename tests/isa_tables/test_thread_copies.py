@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of one thread (cp.async, ld, st): bytes side by side on both sides, as many as the text says."""
+"""Copies of one thread (cp.async, ld, st): contiguous bytes in source and destination, as many as the text gives."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NAMES = [name for head in ("cp", "ld", "st") for name in mnemonics(f"{head}*") i
 
 
 @each("name", NAMES)
-def test_the_thread_holds_what_lies_side_by_side(name: str) -> None:
+def test_the_elements_of_the_thread_are_contiguous(name: str) -> None:
     for size in signature(name).select.get("bytes", (0,)):
         found = instruction(name, **({"bytes": size} if size else {}))
         vector = re.search(r"\.v(\d)", name)
@@ -37,7 +37,7 @@ def test_sizes_are_those_of_the_isa() -> None:
 
 
 @pytest.mark.parametrize("name", ["ld.shared.f32", "st.global.wb.f32", "cp.async.commit_group", "ld.global.v4.b64"])
-def test_what_the_isa_may_have_besides_is_unknown_and_not_refused(name: str) -> None:
+def test_what_the_isa_may_have_besides_is_unknown_and_not_absent(name: str) -> None:
     with pytest.raises(UnknownInstruction, match="in the tables in part; nearest: "):
         instruction(name)
 
@@ -61,8 +61,8 @@ def test_they_assemble(target: str, tmp_path: Path) -> None:
 
 def kernel(number: int, mnemonic: str, asm: str, registers: int) -> str:
     """A kernel of one copy: addresses in 64 bits, a vector in braces."""
-    held = ", ".join(f"%R{i}" for i in range(registers))
-    vector = f"{{{held}}}" if registers > 1 else held
+    listed = ", ".join(f"%R{i}" for i in range(registers))
+    vector = f"{{{listed}}}" if registers > 1 else listed
     text = asm.format(S="%S", G="%G", P="%P", R=vector)
     declared = f".reg .b64 %S, %G, %P; .reg .b32 %R<{max(1, registers)}>;"
     return f".visible .entry k{number}()\n{{\n{declared}\n{mnemonic} {text};\nret;\n}}\n"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which types go together: where a descriptor chooses them, by the ISA's own table, row by row."""
+"""The types that a descriptor may choose together, against the ISA's own table, row by row."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_types_of_scale_factors_are_beside_each_combination() -> None:
     assert len(found) == 25 and {(types["SFA"], types["SFB"]) for types in found} == {("ue8m0", "ue8m0")}
 
 
-def test_where_the_mnemonic_says_the_types_there_is_one_combination() -> None:
+def test_a_mnemonic_with_types_has_one_combination() -> None:
     every = [name for name in mnemonics("*") if not name.startswith("tcgen05.mma")]
     assert len(every) > 2500
     for name in every[::17]:
@@ -69,7 +69,7 @@ BAD = [
 
 
 @pytest.mark.parametrize(("old", "new", "key", "words"), BAD)
-def test_a_bad_list_of_types_is_told_by_its_key(old: str, new: str, key: str, words: str, tmp_path: Path) -> None:
+def test_a_bad_list_of_types_is_reported_with_its_key(old: str, new: str, key: str, words: str, tmp_path: Path) -> None:
     assert old in TCGEN05
     (tmp_path / "tcgen05_mma.toml").write_text(TCGEN05.replace(old, new, 1))
     with pytest.raises(TableError) as error:
@@ -78,7 +78,7 @@ def test_a_bad_list_of_types_is_told_by_its_key(old: str, new: str, key: str, wo
     assert error.value.key == key and words in str(error.value)
 
 
-def test_rows_of_a_folder_of_tables_are_read_as_they_stand(tmp_path: Path) -> None:
+def test_rows_of_a_folder_of_tables_are_read_like_the_shipped(tmp_path: Path) -> None:
     (tmp_path / "tcgen05_mma.toml").write_text(TCGEN05.replace(F16_ROWS, '[["f32", "bf16", ["f16", "bf16"]]]', 1))
     assert signature("tcgen05.mma.cta_group::1.kind::f16", tmp_path).types == (
         {"D": "f32", "A": "bf16", "B": "f16"},
