@@ -134,7 +134,7 @@ def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
     recorded.runs.cache_clear()
     assert tiling.main(["examples/tilings.toml"]) == 2
     err = capsys.readouterr().err
-    assert err.startswith(f"lanecheck: {tmp_path / 'cut.jsonl'}:31: the line does not end with its digest")
+    assert err.startswith(f"lanecheck: {tmp_path / 'cut.jsonl'}:31: the last line does not end: it was cut")
     assert err.count("\n") == 1
 
 

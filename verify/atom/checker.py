@@ -218,7 +218,7 @@ class Court:
         return self._once(
             (Kind.TILING,),
             subject.atom.name,
-            lambda: (proof.tiling(self.budget, self._solver()),),
+            lambda: (proof.tiling(self.budget),),
         )
 
     def _product(self, subject: Subject, before: list[Verdict]) -> list[Evidence]:

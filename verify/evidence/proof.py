@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import cache
 
 import proofs
 from layouts import Layout, LayoutError, right_inverse
@@ -60,9 +61,10 @@ def one_product(subject: Subject, budget: int, solver: proofs.Solver) -> list[Ev
     return [solved(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
 
 
-def tiling(budget: int, solver: proofs.Solver) -> Evidence:
-    """The tiling law: any count of atoms and tiles, any bijective atom of any extents."""
-    return solved(proofs.prove_tiling(budget, solver), None)
+@cache
+def tiling(budget: int) -> Evidence:
+    """The tiling law: any count of atoms and tiles, any bijective atom of any extents; proved once a process."""
+    return solved(proofs.prove_tiling(budget), None)
 
 
 def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:

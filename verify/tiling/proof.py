@@ -86,7 +86,7 @@ class Prover:
 
     def law(self) -> Evidence:
         """The law of tilings, for every atom that is a bijection and every count."""
-        return proof.tiling(self.budget, self.solver)
+        return proof.tiling(self.budget)
 
 
 def partition(tiling: Tiling, dealt: Dealt) -> proofs.Partition:

@@ -111,7 +111,7 @@ def test_whatever_the_budget_a_counterexample_is_the_smallest_or_none(budget: in
 def test_a_budget_that_ends_while_minimising_says_so_where_it_cannot_enumerate() -> None:
     layout = Layout.parse("(1024,1024,8):(1,1024,1048572)")
     spent = proofs.prove_bijective(layout, (1024, 8192)).rlimit
-    tried = [proofs.prove_bijective(layout, (1024, 8192), budget=spent * part // 20) for part in range(1, 20)]
+    tried = [proofs.prove_bijective(layout, (1024, 8192), budget=spent * part // 20) for part in range(1, 20, 2)]
     cut = [outcome for outcome in tried if "not minimised" in outcome.method]
     assert cut and all(outcome.status == "sat" for outcome in cut)
     for model in (outcome.model for outcome in tried if outcome.status == "sat"):

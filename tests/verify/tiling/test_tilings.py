@@ -416,3 +416,8 @@ def test_a_recorded_run_that_failed_refutes() -> None:
     found = judged(Stated("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
     assert ("", Kind.PRODUCT) in refuted(found)
     assert found.contradiction  # numpy through the same partitions is right, so one of the two lies
+
+
+def test_the_law_of_tilings_is_proved_once_for_each_budget() -> None:
+    assert Prover().law() is Prover().law()
+    assert (Prover().law().status, Prover(budget=200).law().status) == (Status.PROVED, Status.UNKNOWN)
