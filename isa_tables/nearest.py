@@ -49,7 +49,8 @@ def not_selected(
     for variant, names in wrong.items():
         for name in names if len(names) == fewest else ():
             near.setdefault(name, set()).update(_around(select[name], offered(variant, name)))
-    closest = ", ".join(f"{name} of {_listed(sorted(words, key=_by_size))}" for name, words in near.items() if words)
+    ranked = {name: sorted(words, key=lambda word: (len(str(word)), str(word))) for name, words in near.items()}
+    closest = ", ".join(f"{name} of {_listed(words)}" for name, words in ranked.items() if words)
     ways = [", ".join(f"{name} of {_listed(words)}" for name, words in v.select.items()) for v in variants]
     has = "; or ".join(filter(None, ways)) or "nothing"
     nearest = f"; nearest: {closest}" if closest else ""
@@ -63,10 +64,6 @@ def _around(word: Word, words: Sequence[Word]) -> list[Word]:
         return list(words)
     below, above = [n for n in numbers if n < word], [n for n in numbers if n > word]
     return [*([max(below)] if below else []), *([min(above)] if above else [])]
-
-
-def _by_size(word: Word) -> tuple[int, str]:
-    return len(str(word)), str(word)
 
 
 def _listed(words: Iterable[Word]) -> str:

@@ -97,18 +97,6 @@ def _is_choice(value: Any) -> bool:
     return isinstance(value, list) and value != [] and all(map(_is_word, value))
 
 
-def _is_row(value: Any) -> bool:
-    return _list_of(lambda item: _is_text(item) or (item != [] and _list_of(_is_text)(item)))(value)
-
-
-def _are_params(value: Any) -> bool:
-    return _table_of(_is_choice)(value) and not value.keys() & {*OPERANDS, "type"}
-
-
-def _are_operands(value: Any) -> bool:
-    return _list_of(_is_text)(value) and value != [] and all(map(OPERAND.fullmatch, value))
-
-
 TEXT = Kind("a text", _is_text)
 TEXTS = Kind("a list of texts", _list_of(_is_text))
 TARGETS = Kind(
@@ -130,10 +118,17 @@ PLACES = Kind(
 MAPS = Kind("a table of row and col texts", lambda v: NAMED_TEXTS.holds(v) and v.keys() <= {"row", "col"})
 TABLE = Kind("a table", lambda value: isinstance(value, dict))
 TABLES = Kind("a list of tables", lambda v: v != [] and _list_of(TABLE.holds)(v))
-CHOICES = Kind("a table of lists of words or numbers, none named D, A, B, C or type", _are_params)
+CHOICES = Kind(
+    "a table of lists of words or numbers, none named D, A, B, C or type",
+    lambda v: _table_of(_is_choice)(v) and not v.keys() & {*OPERANDS, "type"},
+)
 CONDITIONS = Kind("a table of words, numbers or lists of them", _table_of(lambda v: _is_word(v) or _is_choice(v)))
-TYPES = Kind("a list of rows, each of types or lists of types", lambda v: v != [] and _list_of(_is_row)(v))
-LISTED = Kind('a list of operands such as ["D", "A", "B"]', _are_operands)
+_ROW = _list_of(lambda item: _is_text(item) or (item != [] and _list_of(_is_text)(item)))
+TYPES = Kind("a list of rows, each of types or lists of types", lambda v: v != [] and _list_of(_ROW)(v))
+LISTED = Kind(
+    'a list of operands such as ["D", "A", "B"]',
+    lambda v: _list_of(_is_text)(v) and v != [] and all(map(OPERAND.fullmatch, v)),
+)
 
 FORM: Mapping[str, Kind] = {
     "mnemonic": TEXT,

@@ -140,7 +140,8 @@ def f2_matrix(function: Layout | Swizzle | ComposedLayout) -> F2Matrix:
         outer = _swizzle_matrix(function.layout_a, bits)
     else:
         outer = f2_matrix(function.layout_a)
-    return _trimmed(outer @ F2Matrix(inner.columns, outer.width))
+    columns = (outer @ F2Matrix(inner.columns, outer.width)).columns
+    return F2Matrix(columns, max(columns, default=0).bit_length())
 
 
 def f2_layout(matrix: F2Matrix) -> Layout | ComposedLayout:
@@ -193,10 +194,6 @@ def _layout_matrix(layout: Layout) -> F2Matrix:
 
 def _swizzle_matrix(swizzle: Swizzle, bits: int) -> F2Matrix:
     return F2Matrix(tuple(swizzle(1 << j) for j in range(bits)), bits)
-
-
-def _trimmed(matrix: F2Matrix) -> F2Matrix:
-    return F2Matrix(matrix.columns, max(matrix.columns, default=0).bit_length())
 
 
 def _disjoint_layout(columns: tuple[int, ...]) -> Layout | None:

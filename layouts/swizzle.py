@@ -93,7 +93,7 @@ def make_swizzle(yyy_mask: int, zzz_mask: int) -> Swizzle:
     Raises LayoutError unless the masks are two disjoint runs of ones of the same length, or both 0.
     """
     for mask in (yyy_mask, zzz_mask):
-        if mask < 0 or not _is_run(mask):
+        if mask < 0 or mask & (mask + (mask & -mask)):  # adding the lowest bit clears one run of bits
             raise LayoutError(f"a swizzle needs masks of neighbouring bits, got {mask:#b}")
     if yyy_mask.bit_count() != zzz_mask.bit_count():
         raise LayoutError(f"a swizzle needs masks of one length, got {yyy_mask:#b} and {zzz_mask:#b}")
@@ -119,11 +119,6 @@ def merge_swizzles(a: Swizzle, b: Swizzle) -> Swizzle:
     if a.yyy_mask & b.zzz_mask:
         raise LayoutError(f"{a} o {b} is no swizzle: {a} reads bits {a.yyy_mask & b.zzz_mask:#b}, which {b} changes")
     return make_swizzle(a.yyy_mask ^ b.yyy_mask, a.zzz_mask ^ b.zzz_mask)
-
-
-def _is_run(mask: int) -> bool:
-    lowest = mask & -mask
-    return mask & (mask + lowest) == 0
 
 
 def _trailing_zeros(mask: int) -> int:

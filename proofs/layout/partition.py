@@ -23,7 +23,7 @@ included, so that the solver decides it over unbounded integers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate
 from math import prod
@@ -39,7 +39,7 @@ from proofs.smt.engine import Session, Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, conjunction
 from proofs.smt.sexpr import render
-from proofs.smt.term import Condition, Term
+from proofs.smt.term import Term
 
 METHOD = "linear integers, any number of tiles"
 TILED = "linear integers"
@@ -207,7 +207,11 @@ def _posed(p: Partition) -> list[Part]:
     problem = _tiles()
     here, there = (_point(problem, p, which) for which in "12")
     x, y = ((problem.sum(a), problem.sum(b)) for a, b in zip(here.element, there.element, strict=True))
-    inside = [c for n, axis, at in zip("xy", p.axes, (x[0], y[0]), strict=True) for c in _within(n, axis, at)]
+    inside = [
+        bound
+        for n, axis, at in zip("xy", p.axes, (x[0], y[0]), strict=True)
+        for bound in (at >= 0, at < Term(symbol(f"N{n}"), 1, UNBOUNDED, None) * axis.tile)
+    ]
     goals = {"in bounds": conjunction(inside)}
     for first, second in zip(here.numerals, there.numerals, strict=True):
         problem.alike(first, second)
@@ -255,11 +259,6 @@ def _point(problem: Numerals, p: Partition, which: str) -> _Point:
         repeat.append(r)
     (v, value), (wx, wy), (rx, ry), (x, y) = numbers, atom, repeat, coordinates
     return _Point(v, value, (wx, wy), (rx, ry), told, (x, y), [element, *positions, x, y])
-
-
-def _within(n: str, axis: Axis, x: Term) -> Iterator[Condition]:
-    yield x >= 0
-    yield x < Term(symbol(f"N{n}"), 1, UNBOUNDED, None) * axis.tile
 
 
 def _refutation(p: Partition, session: Session) -> dict[str, int]:

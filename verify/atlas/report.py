@@ -191,7 +191,11 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
         counted: row.atoms,
         "verdicts": dict(sorted(row.verdicts.items())),
         "claims": {status.value: row.claims[status] for status in Status},
-        "witnesses": {witness: _counts(row, witness) for witness in row.told},
+        "witnesses": {
+            witness: {told.value: counts[told] for told in Told}
+            | {"reasons": dict(row.reasons.get(witness, Counter()).most_common())}
+            for witness, counts in row.told.items()
+        },
         "provenance": {operand: list(told) for operand, told in row.provenance.items()},
         "recordings": list(row.sources),
         "adapters": dict(row.adapters),
@@ -202,11 +206,6 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
         ],
         "surprises": list(row.surprises),
     }
-
-
-def _counts(row: Row, witness: Witness) -> dict[str, Any]:
-    counts = {told.value: row.told[witness][told] for told in Told}
-    return counts | {"reasons": dict(row.reasons.get(witness, Counter()).most_common())}
 
 
 def as_html(atlas: Atlas) -> str:

@@ -85,7 +85,13 @@ def write(text: str, output: str | None) -> None:
         except OSError as error:
             raise UsageError(f"cannot write {output}: {error.strerror}") from error
     else:
-        _plainly(COLOURED.sub(_painted, text) if coloured() else text)
+        if sys.stdout is None:
+            raise UsageError("cannot write to stdout: it is closed")
+        if coloured():
+            text = COLOURED.sub(lambda word: f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m", text)
+        with _writing():
+            sys.stdout.write(text)
+        flush()
 
 
 def coloured() -> bool:
@@ -98,18 +104,6 @@ def coloured() -> bool:
 def on_terminal() -> bool:
     """Whether stdout is a terminal."""
     return sys.stdout is not None and sys.stdout.isatty()
-
-
-def _painted(word: re.Match[str]) -> str:
-    return f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m"
-
-
-def _plainly(text: str) -> None:
-    if sys.stdout is None:
-        raise UsageError("cannot write to stdout: it is closed")
-    with _writing():
-        sys.stdout.write(text)
-    flush()
 
 
 def flush() -> None:

@@ -74,8 +74,9 @@ def _laws(options: argparse.Namespace) -> int:
     if one_solver and options.solver != "z3":
         print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
-    engines, require = _engines(options.solver), bool(options.require)
-    report = law_report.judge(chosen, engines, seeds, options.jobs, require, options.quiet)
+    # A missing second solver is said in the report, not passed over.
+    engines = (options.solver,) if options.solver in ("z3", "cvc5") else ("z3", "cvc5")
+    report = law_report.judge(chosen, engines, seeds, options.jobs, bool(options.require), options.quiet)
     return output.report(report, options)
 
 
@@ -136,11 +137,6 @@ def _positive(text: str) -> int:
     if not text.isascii() or not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
     return int(text)
-
-
-def _engines(solver: str | None) -> tuple[str, ...]:
-    """Who proves. A missing second solver is said in the report, not passed over."""
-    return (solver,) if solver in ("z3", "cvc5") else ("z3", "cvc5")
 
 
 def _code(options: argparse.Namespace) -> int:

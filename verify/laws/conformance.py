@@ -16,7 +16,7 @@ from proofs.laws.refutations import Refutation
 from proofs.progress import each
 from proofs.symbolic import campaign, conformance, execution
 from proofs.symbolic.enumerated import HELD, Enumerated, cases_of, enumerated
-from proofs.symbolic.execution import Examined, Operation, Target, Violation
+from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
 from proofs.symbolic.foreign import Stopped, attempted
 from proofs.symbolic.infer import Inferred, inferred
@@ -222,7 +222,8 @@ def _least(target: Target, operation: Operation) -> Iterator[Verdict]:
 
 def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
     if found.violations:
-        wrong = _counterexample(found.violations)
+        first, *others = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations[:4]]
+        wrong = Counterexample({}, first, damage=tuple(f"also {other}" for other in others))
         method = f"{told}, {len(found.violations)} wrong"
         yield Evidence(Witness.PROOF, Status.REFUTED, method, counterexample=wrong)
     elif found.unknown or found.unexplored:
@@ -235,12 +236,6 @@ def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
         yield Evidence(Witness.PROOF, Status.UNKNOWN, told, reason=reason)
     else:
         yield Evidence(Witness.PROOF, Status.PROVED, told, found.paths)
-
-
-def _counterexample(violations: Sequence[Violation]) -> Counterexample:
-    first = violations[0]
-    others = tuple(f"also {v.inputs} -> {v.returned}: {v.fault}" for v in violations[1:4])
-    return Counterexample({}, f"{first.inputs} -> {first.returned}: {first.fault}", damage=others)
 
 
 def infer(operation: str, shape: str, by: str | None, seconds: float, tell: Callable[[str], None]) -> Inferred:

@@ -124,17 +124,12 @@ def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
     why = [
         f"{t.name}: {a.reason}" for t in judged.tried for a in t.answers if a.engine == engine and a.status == "unknown"
     ]
+    model = solve.refute(judged.law) if said == "sat" else None
+    wrong = Counterexample({}, model.shown(), reproduced=model.confirmed) if model else None
     return Evidence(
         Witness.PROOF, STATUS[said], method, engine=solve.version(engine), seconds=judged.seconds(engine),
-        reason="; ".join(why[:1]), counterexample=_counter(judged, said),
+        reason="; ".join(why[:1]), counterexample=wrong,
     )  # fmt: skip
-
-
-def _counter(judged: Judgement, said: str) -> Counterexample | None:
-    if said != "sat":
-        return None
-    model = solve.refute(judged.law)
-    return Counterexample({}, model.shown(), reproduced=model.confirmed)
 
 
 def _met(judged: Judgement) -> Verdict:

@@ -78,17 +78,11 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
             yield from story(case, verdict, verbose)
         elif verbose:
             yield from _plain(verdict)
-    yield from _taken(case)
+    if taken := [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]:
+        yield f"  not stated, taken from the instruction: {'; '.join(taken)}"
     yield from (f"  {line}" for line in case.contradictions)
     if told and case.known_defect:
         yield f"  known defect: {case.known_defect}"
-
-
-def _taken(case: Case) -> Iterator[str]:
-    """What was taken from the instruction, in a line."""
-    fields = [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]
-    if fields:
-        yield f"  not stated, taken from the instruction: {'; '.join(fields)}"
 
 
 def _headline(case: Case, room: int, alike: bool) -> str:
