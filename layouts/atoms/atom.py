@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
     from layouts.atoms.entry import Entry, Family
@@ -104,3 +104,30 @@ class IncompleteAtom(Issued):
     file: str
     entry: Entry = field(repr=False, compare=False)
     spellings: Mapping[str, tuple[str, ...]]
+
+
+A = TypeVar("A", Atom, CopyAtom)
+
+
+def whole_or_incomplete(
+    entry: Entry, stand_ins: Mapping[str, object], whole: Callable[[Entry], A]
+) -> A | IncompleteAtom:
+    """The atom of an entry; incomplete where it leaves out what its instruction says, a key of ``stand_ins``.
+
+    The keys that are there are checked in either case: ``whole`` reads the entry with stand-ins for the others, which
+    makes no difference to them. An entry that names no instruction has to say everything itself.
+    """
+    gaps = entry.gaps(stand_ins)
+    if not gaps or not entry.table.get("ptx"):
+        return whole(entry)
+    checked = whole(entry.filled(stand_ins))
+    return IncompleteAtom(
+        name=entry.name,
+        ptx=checked.ptx or (),
+        operands=checked.operands,
+        gaps=gaps,
+        known_defect=checked.known_defect,
+        file=entry.file,
+        entry=entry,
+        spellings=checked.spellings,
+    )

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from math import prod
 
-from layouts.atoms.atom import Adapter, CopyAtom, IncompleteAtom
+from layouts.atoms.atom import Adapter, CopyAtom, IncompleteAtom, whole_or_incomplete
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves, wrap
 
@@ -23,26 +23,7 @@ STAND_INS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst": 
 
 def atom(entry: Entry) -> CopyAtom | IncompleteAtom:
     """The copy atom that a table states; raises AtomFileError. What it leaves out is for its instruction to say."""
-    missing = [*(key for key in SAID if key not in entry.table), *_unplaced(entry)]
-    if not missing or not entry.table.get("ptx"):
-        return _whole(entry)
-    checked = _whole(entry.filled(STAND_INS))
-    return IncompleteAtom(
-        name=entry.name,
-        ptx=checked.ptx or (),
-        operands=checked.operands,
-        gaps=tuple(missing),
-        known_defect=checked.known_defect,
-        file=entry.file,
-        entry=entry,
-        spellings=checked.spellings,
-    )
-
-
-def _unplaced(entry: Entry) -> list[str]:
-    """The sides whose space is left out of a table of spaces that is there."""
-    space = entry.table.get("space")
-    return [f"space.{side}" for side in SIDES if side not in space] if isinstance(space, dict) else []
+    return whole_or_incomplete(entry, STAND_INS, _whole)
 
 
 def _whole(entry: Entry) -> CopyAtom:

@@ -53,6 +53,19 @@ class Entry:
     params: Mapping[str, Word] = field(default_factory=dict)
     taken: Mapping[str, str] = field(default_factory=dict)  # keys that were filled in -> with what
 
+    def gaps(self, said: Mapping[str, object]) -> tuple[str, ...]:
+        """The keys that `filled` would fill in, of a table that is there its own keys.
+
+        >>> Entry("", "", {"types": {"A": "f16"}}).gaps({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"})
+        ('thr', 'types.B')
+        """
+        keys = [key for key in said if key not in self.table]
+        for key, value in said.items():
+            own = self.table.get(key)
+            if isinstance(value, dict) and isinstance(own, dict):
+                keys += [f"{key}.{name}" for name in value if name not in own]
+        return tuple(keys)
+
     def filled(self, said: Mapping[str, object], taken: Mapping[str, str] | None = None) -> Entry:
         """The entry with what it leaves out filled in: keys, and in a table that is there its keys.
 

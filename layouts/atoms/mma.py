@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
-from layouts.atoms.atom import Atom, IncompleteAtom
+from layouts.atoms.atom import Atom, IncompleteAtom, whole_or_incomplete
 from layouts.atoms.entry import LARGEST, Entry, kind, numbers
 
 OPERANDS = ("A", "B", "C")
@@ -26,27 +26,7 @@ def atom(entry: Entry) -> Atom | IncompleteAtom:
 
     What it leaves out is for its instruction to say; where it names none, it has to say it itself.
     """
-    missing = [*(key for key in SAID if key not in entry.table), *_untyped(entry)]
-    if not missing or not entry.table.get("ptx"):
-        return _whole(entry)
-    filled = entry.filled(STAND_INS)
-    checked = _whole(filled)  # with stand-ins, which makes no difference to the keys that are there
-    return IncompleteAtom(
-        name=entry.name,
-        ptx=checked.ptx or (),
-        operands=checked.operands,
-        gaps=tuple(missing),
-        known_defect=checked.known_defect,
-        file=entry.file,
-        entry=entry,
-        spellings=checked.spellings,
-    )
-
-
-def _untyped(entry: Entry) -> list[str]:
-    """The operands whose type is left out of a table of types that is there."""
-    types = entry.table.get("types")
-    return [f"types.{name}" for name in TYPED if name not in types] if isinstance(types, dict) else []
+    return whole_or_incomplete(entry, STAND_INS, _whole)
 
 
 def _whole(entry: Entry) -> Atom:
