@@ -39,7 +39,9 @@ def test_a_stdout_that_is_closed_is_one_line():
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
-@pytest.mark.parametrize("command", ["probe", "banks", "tilings"])
+@pytest.mark.parametrize(
+    "command", ["banks", *(pytest.param(name, marks=pytest.mark.slow) for name in ("probe", "tilings"))]
+)
 def test_a_full_device_is_one_line(command):
     listed = [sys.executable, "-m", f"gpu_checks.{command}", "--list"]
     buffered = os.environ | {"PYTHONUNBUFFERED": ""}

@@ -273,20 +273,6 @@ def test_an_empty_mode_is_no_fault_of_ours(option: list[str], capsys: pytest.Cap
     assert "internal error" not in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("key", ["shared", "descriptor"])
-def test_a_swizzle_beyond_63_bits_is_refused_in_movements(key: str, capsys: pytest.CaptureFixture[str]) -> None:
-    access = ["--access", "(32,8):(1,64)"] if key == "shared" else []
-    code = movement.main([f"--{key}", "Sw<40,3,40> o (64,64):(64,1)", *access, "--element", "16"])
-    assert (code, "bits + base + |shift| <= 63" in capsys.readouterr().err) == (2, True)
-
-
-def test_shared_memory_ends_at_two_to_the_32(capsys: pytest.CaptureFixture[str]) -> None:
-    line = ["--shared", "(32,8):(8,1)", "--access", "(32,8):(1,32)", "--element", "16", "--base"]
-    assert movement.main([*line, str(2**32)]) == 2
-    assert f"expected a number of bytes from 0 to {2**32 - 1}, found {2**32}" in capsys.readouterr().err
-    assert movement.main([*line, str(2**32 - 16)]) != 2 and "expected a number" not in capsys.readouterr().err
-
-
 def test_an_error_of_an_instruction_s_table_has_its_line(tmp_path: Path) -> None:
     from isa_tables import TableError
     from verify.core.files import in_table

@@ -240,3 +240,17 @@ def test_a_refuted_hand_over_says_it_too(capsys: pytest.CaptureFixture[str]) -> 
     assert movement.main(["--from", F16, "--to", ST]) == 1
     (told,) = (line for line in capsys.readouterr().out.splitlines() if "  REFUTED   " in line)
     assert "(derived: figures; CUTLASS; the text gives four lanes to each row | ISA text)" in told
+
+
+@pytest.mark.parametrize("key", ["shared", "descriptor"])
+def test_a_swizzle_beyond_63_bits_is_refused_in_movements(key: str, capsys: pytest.CaptureFixture[str]) -> None:
+    access = ["--access", "(32,8):(1,64)"] if key == "shared" else []
+    code = movement.main([f"--{key}", "Sw<40,3,40> o (64,64):(64,1)", *access, "--element", "16"])
+    assert (code, "bits + base + |shift| <= 63" in capsys.readouterr().err) == (2, True)
+
+
+def test_shared_memory_ends_at_two_to_the_32(capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["--shared", "(32,8):(8,1)", "--access", "(32,8):(1,32)", "--element", "16", "--base"]
+    assert movement.main([*line, str(2**32)]) == 2
+    assert f"expected a number of bytes from 0 to {2**32 - 1}, found {2**32}" in capsys.readouterr().err
+    assert movement.main([*line, str(2**32 - 16)]) != 2 and "expected a number" not in capsys.readouterr().err
