@@ -23,7 +23,8 @@ def _lines(law: Law, laws: Mapping[str, Law]) -> Iterator[str]:
     if law.why_open:
         yield f"  open         {law.why_open}"
         return
-    kinds = (("extents", law.positive), ("naturals", law.natural), (_numbers(law), law.integer))
+    numbers = "integers" if law.bits is None else f"{law.bits}-bit words"
+    kinds = (("extents", law.positive), ("naturals", law.natural), (numbers, law.integer))
     yield "  variables    " + "; ".join(f"{kind} {', '.join(names)}" for kind, names in kinds if names)
     if law.functions:
         yield f"  any function {', '.join(f'{name}/{arity}' for name, arity in law.functions.items())}"
@@ -41,10 +42,6 @@ def _lines(law: Law, laws: Mapping[str, Law]) -> Iterator[str]:
     yield f"  met by       {solve.example(witness(law)).shown()}"
     found = (solve.counterexample(query) for query in mutants(law))
     yield from _block("false when", [f"{model.query.why}: {model.shown()}" for model in found])
-
-
-def _numbers(law: Law) -> str:
-    return "integers" if law.bits is None else f"{law.bits}-bit words"
 
 
 def _block(title: str, lines: Sequence[str]) -> Iterator[str]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from proofs.laws.formula import Node, conjunction, evaluate, smt, text, walk
-from proofs.laws.law import Law, Mutant
+from proofs.laws.law import Law
 
 NEAR = (3, 6, 12, 40)
 """Models of mutants are looked for with every variable within these distances of 0 first: small ones read well."""
@@ -127,20 +127,20 @@ def mutants(law: Law) -> Iterator[Query]:
     Kinds of variables are dropped too, but for those it divides by: dividing by 0 has no meaning. A part of the goal
     that a declared mutant changes is left to that.
     """
-    domain, goal = law.domain, conjunction(law.goal)
-    for x, _ in domain:
+    inside, goal = tuple(node for _, node in law.domain), conjunction(law.goal)
+    for x, _ in law.domain:
         if x not in law.divisors:
-            rest = tuple(node for y, node in domain if y != x)
+            rest = tuple(node for y, node in law.domain if y != x)
             yield Query(law, f"{x} of any sign", (*rest, *law.hyps, ("not", goal)))
     for i, hyp in enumerate(law.hyps):
-        rest = (*(node for _, node in domain), *law.hyps[:i], *law.hyps[i + 1 :])
+        rest = (*inside, *law.hyps[:i], *law.hyps[i + 1 :])
         yield Query(law, f"without {text(hyp)}", (*rest, ("not", goal)))
-    yield from (_declared(law, mutant) for mutant in law.mutants)
+    for mutant in law.mutants:
+        yield Query(law, mutant.why, (*inside, *mutant.hyps, ("not", conjunction(mutant.goal))))
     for part in law.goal:
         if all(part in mutant.goal for mutant in law.mutants):
             wrong = off_by_one(part)
-            known = (*(node for _, node in domain), *law.hyps)
-            yield Query(law, f"instead of its goal: {text(wrong)}", (*known, ("not", wrong)))
+            yield Query(law, f"instead of its goal: {text(wrong)}", (*inside, *law.hyps, ("not", wrong)))
 
 
 _TIGHTER = {"<": "-", "<=": "-", ">": "+", ">=": "+"}
@@ -157,11 +157,6 @@ def off_by_one(part: Node) -> Node:
     if isinstance(part, tuple) and part[0] in _TIGHTER:
         return (part[0], part[1], (_TIGHTER[str(part[0])], part[2], 1))
     return ("not", part)
-
-
-def _declared(law: Law, mutant: Mutant) -> Query:
-    domain = tuple(node for _, node in law.domain)
-    return Query(law, mutant.why, (*domain, *mutant.hyps, ("not", conjunction(mutant.goal))))
 
 
 def near(law: Law, distance: int) -> list[Node]:

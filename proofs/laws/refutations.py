@@ -126,12 +126,9 @@ def _distributive(on: Operations, a: Flat, b: Flat) -> str:
     return ""
 
 
-def _injective(b: Flat) -> bool:
-    return len({value(b, i) for i in range(prod(b[0]))}) == prod(b[0])
-
-
 def _injective_case(on: Operations, a: Flat, b: Flat) -> str:
-    return _distributive(on, a, b) if _injective(b) else ""
+    injective = len({value(b, i) for i in range(prod(b[0]))}) == prod(b[0])
+    return _distributive(on, a, b) if injective else ""
 
 
 def _intervals_case(on: Operations, a: Flat, b: Flat) -> str:

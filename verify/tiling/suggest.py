@@ -37,7 +37,8 @@ def straightened(stated: Stated, build: Build) -> Layout | None:
 def along_one_axis(stated: Stated, build: Build) -> tuple[int, list[Layout]] | None:
     """The axis along which another count is nearest, and the atoms with the next smaller and the next larger one."""
     found = [(axis, near) for axis in range(3) if (near := _counts(stated, axis, build))]
-    return min(found, key=lambda one: _distance(stated, *one)) if found else None
+    away = [min(abs(size(atoms[axis]) - stated.counts[axis]) for atoms in near) for axis, near in found]
+    return found[away.index(min(away))] if found else None
 
 
 def nearest_atoms(stated: Stated, build: Build) -> list[Layout]:
@@ -47,7 +48,8 @@ def nearest_atoms(stated: Stated, build: Build) -> list[Layout]:
     if one := along_one_axis(stated, build):
         return one[1]
     counts = sorted(product(*(range(1, 2 * count + 2) for count in stated.counts)), key=lambda c: _apart(stated, c))
-    tried = (compacted(_ordered(stated.atoms_layout, c)) for c in islice(counts, TRIED))
+    strides = tuple(min(map(abs, leaves(stride))) for stride in wrap(stated.atoms_layout.stride))  # the axes as ordered
+    tried = (compacted(Layout(c, strides)) for c in islice(counts, TRIED))
     return [*islice((atoms for atoms in tried if builds(_atoms(stated, atoms), build)), 1)]
 
 
@@ -97,14 +99,5 @@ def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
     return compacted(Layout(tuple(shape), tuple(stride)))
 
 
-def _ordered(atoms: Layout, counts: tuple[int, ...]) -> Layout:
-    """So many atoms along each axis, the axes in the same order."""
-    return Layout(counts, tuple(min(map(abs, leaves(stride))) for stride in wrap(atoms.stride)))
-
-
 def _apart(stated: Stated, counts: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
     return sum(abs(a - b) for a, b in zip(counts, stated.counts, strict=True)), counts
-
-
-def _distance(stated: Stated, axis: int, near: list[Layout]) -> int:
-    return min(abs(size(atoms[axis]) - stated.counts[axis]) for atoms in near)
