@@ -52,10 +52,7 @@ def load(path: Path | str) -> tuple[Stated, ...]:
     multiplicity or width that does not fit. A layout whose shape and stride differ in profile is not an error here: it
     will be refuted. An entry that leaves out what its instruction says is an IncompleteAtom.
     """
-    found = listed(read(Path(path)))
-    if found.errors:
-        raise raised(found.errors)
-    return found.items
+    return listed(read(Path(path))).whole()
 
 
 def listed(document: Document) -> Found[Stated]:

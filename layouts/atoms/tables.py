@@ -9,7 +9,7 @@ from typing import Generic, TypeVar
 
 from layouts.atoms.document import Document
 from layouts.atoms.entry import LONGEST_NAME, Entry, kind
-from layouts.atoms.errors import AtomFileError, Spot
+from layouts.atoms.errors import AtomFileError, Spot, raised
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
@@ -21,6 +21,12 @@ class Found(Generic[T_co]):
 
     items: tuple[T_co, ...]
     errors: tuple[AtomFileError, ...]
+
+    def whole(self) -> tuple[T_co, ...]:
+        """What the tables state; AtomFileError with all errors where there are any."""
+        if self.errors:
+            raise raised(self.errors)
+        return self.items
 
 
 def tables(document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]) -> Found[T]:
