@@ -15,8 +15,8 @@ from benchmarks.paired import Figure, paired
 from layouts import Layout, size
 from layouts.atoms import Atom, registry
 from layouts.tiled import TiledMMA
+from verify.movement.bind import load
 from verify.movement.command import verdicts
-from verify.movement.spec import load
 from verify.tiling import gemm
 from verify.tiling.bind import Tiling, prepare
 from verify.tiling.proof import Prover, partition

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The commands as functions: what they verify is given by name, by file or as a value, and a Report comes back.
 
-A name that means nothing raises UsageError, a file that cannot be read AtomFileError, each with the line that the
-command would print. What is refuted is no error: `report.exit()` says what a report amounts to.
+A name that means nothing raises UsageError, a file that cannot be read AtomFileError, a tiling that cannot be
+SpecError, each with the line that the command would print. What is refuted is no error: `report.exit()` says what a
+report amounts to.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from verify.report import Report
 if TYPE_CHECKING:
     from layouts import Layout
     from layouts.atoms import AnyAtom
-    from verify.movement.spec import Movement
+    from verify.movement.bind import Movement
     from verify.tiling.spec import Stated
 
 
@@ -86,7 +87,7 @@ def verify_layout(
     from verify.layout import compare, judge
 
     if (onto is None) == (equals is None):
-        raise SpecError("verify_layout: onto or equals, one of the two")
+        raise SpecError("", "verify_layout: onto or equals, one of the two")
     if onto is None:
         return compare(str(layout), str(equals))
     return judge(str(layout), (onto, 1) if isinstance(onto, int) else onto)

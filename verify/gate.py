@@ -20,14 +20,14 @@ from verify.cli.batch import attempt
 from verify.core.errors import Exit, UsageError
 from verify.core.files import meant_for
 from verify.core.verdict import Witness
-from verify.movement import spec as movement_stated
+from verify.movement import bind as movements
 from verify.report import Case, Failure, Report, as_text
 from verify.tiling import spec as tiling_stated
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.atom.checker import Court
-    from verify.movement.spec import Movement
+    from verify.movement.bind import Movement
     from verify.tiling.proof import Prover
     from verify.tiling.spec import Stated
 
@@ -74,7 +74,7 @@ class Checker:
         sort, line = meant_for(document.tables), document.line
         found: Readable[Movement] | Readable[Stated] | Readable[AnyAtom]
         if sort == "movement":
-            found = movement_stated.read(path)
+            found = movements.read(path)
             entries = [self.of_movement(one, line(one.name)) for one in found.items]
         elif sort == "tiling":
             found = tiling_stated.read(path)

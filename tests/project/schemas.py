@@ -16,6 +16,7 @@ from typing import Any
 
 from isa_tables import schema as isa
 from layouts.atoms import copying, mma
+from verify.core.specs import keys
 from verify.movement import spec as movement
 from verify.tiling import spec as tiling
 
@@ -24,7 +25,6 @@ Schema = dict[str, Any]
 
 WORD: Schema = {"type": "string", "pattern": r"\S"}
 COUNT: Schema = {"type": "integer", "minimum": 1}
-ADDRESS: Schema = {"type": "integer", "minimum": 0, "maximum": movement.ADDRESSES - 1}
 MNEMONICS: Schema = {
     "description": "what is issued, in order; a nested list has several mnemonics of one instruction; []: none",
     "oneOf": [WORD, {"type": "array", "items": {"oneOf": [WORD, {"type": "array", "items": WORD, "minItems": 1}]}}],
@@ -100,7 +100,7 @@ def tilings() -> Schema:
     """A file of tilings."""
     number = {"type": "integer", "minimum": 1, "maximum": tiling.LARGEST}
     several = {"oneOf": [WORD, {"type": "array", "items": {"oneOf": [number, WORD]}, "minItems": 1, "maxItems": 3}]}
-    keys = {
+    values = {
         "atom": {**WORD, "description": "the atom's whole name"},
         "atoms_layout": {**several, "description": "how many atoms along M, N, K, or a layout of them"},
         "permutation": {**several, "description": "for M, N, K: _ keeps, a number enlarges, a layout also reorders"},
@@ -108,27 +108,28 @@ def tilings() -> Schema:
         **dict.fromkeys(tiling.OPERANDS, LAYOUT),
         "smem": of_operands(("A", "B"), {**WORD, "description": "the swizzle atom that shared memory repeats"}),
     }
-    assert keys.keys() == {"atom", *tiling.KEYS}
-    return entries(table(keys, ["atom"]))
+    assert values.keys() == {"atom", *tiling.KEYS}
+    return entries(table(values, ["atom"]))
 
 
 def movements() -> Schema:
     """A file of movements, of three sorts."""
-    values = {
-        "operand": {"enum": ["A", "B", "C"]},
-        "how": {"enum": ["load", "store", "cp.async", "ldmatrix", "stmatrix"]},
-        "major": {"enum": [*movement.MAJORS]},
-        "element": {"enum": [8, 16, 32, 64]},
-        "width": {"type": "integer", "minimum": 8},
-        "narrow": {"enum": [8, 16, 32]},
-        "times": {"type": "integer", "minimum": 1, "maximum": movement.TIMES},
-        **dict.fromkeys(("base", "lbo", "sbo"), ADDRESS),
-    }
-    sorts = [
-        table({key: values.get(key, WORD) for key in (*required, *optional)}, required)
-        for required, optional in movement.SORTS.values()
-    ]
+    later = {"width": {"type": "integer", "minimum": 8}, "narrow": {"enum": [8, 16, 32]}}
+    sorts = []
+    for sort in movement.SORTS.values():
+        found = keys(sort)
+        values = {name: later.get(name, parsed(key.parse)) for name, key in found.items()}
+        sorts.append(table(values, [name for name, key in found.items() if key.required]))
     return entries({"oneOf": sorts})
+
+
+def parsed(parse: object) -> Schema:
+    """What a parser of movements takes."""
+    if isinstance(parse, movement.Choice | movement.Bits):
+        return {"enum": [*parse.choices]}
+    if isinstance(parse, movement.Between):
+        return {"type": "integer", "minimum": parse.least, "maximum": parse.most}
+    return WORD
 
 
 def instructions() -> Schema:

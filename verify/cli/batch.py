@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 from proofs.progress import Progress, each
-from verify.cli.ending import complain
-from verify.core.errors import Exit, UsageError
+from verify.cli.ending import complain, option
+from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.names import Named
 from verify.core.verdict import Witness
 from verify.report import Case, Failure, Report
@@ -59,6 +59,8 @@ def attempt(one: S, tell: Callable[[S], T]) -> T | Failure:
 
     try:
         return tell(one)
+    except SpecError as error:
+        return Failure(one.name, option(error), Exit.USAGE)
     except (UsageError, AtomFileError, TableError, RecordingError) as error:
         return Failure(one.name, str(error), Exit.USAGE)
     except Exception as error:

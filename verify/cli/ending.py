@@ -14,7 +14,7 @@ from contextlib import contextmanager, redirect_stderr, suppress
 from verify import installation
 from verify.cli.arguments import Parser, Rejected
 from verify.cli.output import discard, flush, report
-from verify.core.errors import Exit, MalformedError, UsageError
+from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
@@ -25,6 +25,8 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
     try:
         try:
             return int(body(argv))
+        except SpecError as error:
+            raise UsageError(option(error)) from error
         finally:
             flush()  # also where argparse has printed its help and ends with SystemExit
     except UsageError as error:
@@ -55,6 +57,11 @@ def spell() -> None:
     """Let stdout spell what its encoding lacks, as stderr does: a name such as `é` is no reason to fail."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
+
+
+def option(error: SpecError) -> str:
+    """What is wrong with a spec, its key as an option where it comes from no file."""
+    return f"--{error.key.replace('_', '-')}: {error.problem}" if error.key and not error.entry else str(error)
 
 
 def _failed(argv: Sequence[str] | None, message: str, code: Exit, shown: str = "") -> Exit:

@@ -24,7 +24,21 @@ class Exit(IntEnum):
 
 
 class SpecError(ValueError):
-    """A part of what a user states that cannot be read; one line that restates it."""
+    """What is wrong with one key of a spec; an empty key means the spec as a whole.
+
+    A command prints the key as an option, an error of a file as a key of its table. `entry` names the file and the
+    table where the spec is known to come from one, as `tilings.toml: my_tiling`.
+
+    >>> str(SpecError("tile", "M = 100 is not a multiple of 16", "tilings.toml: mine"))
+    'tilings.toml: mine.tile: M = 100 is not a multiple of 16'
+    """
+
+    def __init__(self, key: str, problem: str, entry: str = "") -> None:
+        where = ".".join(filter(None, (entry, key)))
+        super().__init__(f"{where}: {problem}" if where else problem)
+        self.key = key
+        self.problem = problem
+        self.entry = entry
 
 
 class UsageError(Exception):

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 
 from isa_tables import TableError
 from layouts.atoms import AtomFileError
 from layouts.atoms.document import Document, read
+from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
+from verify.core.errors import SpecError
 
 SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys of which each of its tables has one
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
@@ -32,6 +35,15 @@ def opened(path: Path, sort: str) -> Document:
     if other and other != sort:
         raise AtomFileError(str(path), "", _instead(other, path))
     return document
+
+
+@contextmanager
+def as_keys(entry: Entry) -> Iterator[None]:
+    """Turn a SpecError into the error of a file's table, under its key."""
+    try:
+        yield
+    except SpecError as error:
+        entry.fail(error.key, error.problem, error)
 
 
 def _beginning(path: Path) -> bytes:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two ends of a hand-over in registers, as the book has them.
+"""Operands in registers, as the ISA tables have them: the source and the destination of a hand-over.
 
-One end is an operand of a matrix instruction, several tiles of it side by side where the other end holds more; the
-other is such an operand too, or the rows of a matrix load or store. Elements are counted in the finer of the two.
+One of the two is an operand of a matrix instruction, several tiles of it side by side where the other has more values;
+the other is such an operand too, or the rows of a matrix load or store. Elements are counted in the finer of the two.
 """
 
 from __future__ import annotations
@@ -15,31 +15,28 @@ import isa_tables
 from isa_tables.signature import find
 from layouts.atoms import Atom, registry
 from verify.binding.coordinates import AXES, codomain
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError
 from verify.core.names import nearest
 
 ROWS = ("ldmatrix", "stmatrix")
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """Registers: lane and value -> (x, y) in `extent`. `rows` says that x numbers rows of memory, y what is in them.
-
-    Where `parts` is above 1, x counts the parts that an element of a tile is split into.
-    """
+class RegisterOperand:
+    """An operand in registers: (lane, value) -> (x, y)."""
 
     mnemonic: str
-    operand: str
-    section: str
+    operand: str  # A, B or C; R for the rows of a matrix load or store
+    section: str  # of the ISA
     provenance: str
     locate: Callable[[Any, Any], tuple[Any, Any]]
-    values: int
-    bits: int
+    values: int  # in each lane
+    bits: int  # of a value
     extent: tuple[int, int]
     axes: tuple[str, ...]
     lanes: int
-    rows: bool
-    parts: int = 1
+    rows: bool  # x numbers rows of memory, y the elements of a row
+    parts: int = 1  # that an element of a tile is split into; x counts parts
 
     @property
     def citation(self) -> str:
@@ -57,7 +54,7 @@ class Side:
         part = f", bits {x % self.parts * self.bits} and up" if self.parts > 1 else ""
         return f"({self.axes[0]}={x // self.parts}, {self.axes[1]}={y}{part})"
 
-    def tiled(self, axis: str, count: int) -> Side:
+    def tiled(self, axis: str, count: int) -> RegisterOperand:
         """`count` tiles along an axis, the values of the first one first."""
         if count == 1:
             return self
@@ -72,7 +69,7 @@ class Side:
         extent = (x * count, y) if along == 0 else (x, y * count)
         return replace(self, locate=locate, values=values * count, extent=extent)
 
-    def warps(self, lanes: int) -> Side:
+    def warps(self, lanes: int) -> RegisterOperand:
         """Of a matrix load or store: the same in every warp, whose rows are counted on."""
         if not self.rows or lanes == self.lanes or lanes % self.lanes:
             return self
@@ -84,7 +81,7 @@ class Side:
 
         return replace(self, locate=locate, lanes=lanes, extent=(rows * (lanes // width), self.extent[1]))
 
-    def split(self, bits: int) -> Side:
+    def split(self, bits: int) -> RegisterOperand:
         """The same registers in elements of fewer bits: of a row they lie side by side, of a tile each has its own."""
         parts = self.bits // bits
         if parts == 1:
@@ -100,100 +97,74 @@ class Side:
         return replace(self, locate=locate, values=self.values * parts, bits=bits, extent=extent, parts=held)
 
 
-def side(name: str, operand: str, giving: bool) -> Side:
-    """The end that a mnemonic or an atom's name means; an mma gives its C and takes the operand that is asked for.
+def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
+    """The operand that a mnemonic or an atom names under the key `from` or `to`.
 
-    Raises UsageError for a name that is none, an instruction with no registers to hand over, an operand it lacks.
+    An mma gives its accumulators and takes the operand that is asked for. Raises SpecError under the key for a name of
+    nothing, an instruction that hands no registers over, an operand that it lacks.
     """
-    mnemonic = _mnemonic(name)
+    atoms: Mapping[str, Any] = registry()
+    mnemonic = name if "." in name and "::" not in name.partition(".")[0] else _issued(key, name, atoms)
     try:
         in_registers: dict[str, Any] = {"A_space": "reg"} if "A_space" in find(mnemonic).select else {}
         instruction = isa_tables.instruction(mnemonic, **in_registers)
     except isa_tables.IsaError as error:
-        raise UsageError(f"{name}: {error}") from error
+        raise SpecError(key, f"{name}: {error}") from error
     if instruction.signature.family.startswith(ROWS):
-        return _rows(instruction)
+        return _registers(key, instruction, "R")
     if instruction.signature.family.startswith("movmatrix"):
-        raise UsageError(f"{name}: a matrix load or store, or a matrix multiplication is wanted")
-    wanted = "C" if giving else operand
-    _in_registers(name, wanted)
-    if not {"D", "B"} <= instruction.operands.keys() or (not giving and wanted == "C"):
-        raise UsageError(f"{name}: an mma gives its accumulators and takes A or B; this is no such end")
-    if wanted == "A" and "E" in instruction.operands:
-        raise UsageError(f"{name}: A is compressed, by metadata that no other instruction leaves")
-    if wanted not in AXES or (wanted not in instruction.operands and wanted != "C"):
-        have = ", ".join(key for key in instruction.operands if key in AXES)
-        raise UsageError(f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
-    return _operand(instruction, wanted)
-
-
-def _in_registers(name: str, operand: str) -> None:
-    """Refuse an atom that takes the operand from memory, which its instruction may take from registers as well."""
-    atoms: Mapping[str, Any] = registry()
-    space = atoms[name].space.get(operand, "reg") if isinstance(atoms.get(name), Atom) else "reg"
-    if space != "reg":
+        raise SpecError(key, f"{name}: a matrix load or store, or a matrix multiplication is wanted")
+    wanted = "C" if key == "from" else operand
+    space = atoms[name].space.get(wanted, "reg") if isinstance(atoms.get(name), Atom) else "reg"
+    if space != "reg":  # though its instruction may take it from registers as well
         other = name.replace("_SS", "_RS")
-        near = f"; {other} takes it from registers" if operand == "A" and other != name and other in atoms else ""
-        raise UsageError(f"{name}: {operand} is not handed over in registers ({space}){near}")
+        near = f"; {other} takes it from registers" if wanted == "A" and other != name and other in atoms else ""
+        raise SpecError(key, f"{name}: {wanted} is not handed over in registers ({space}){near}")
+    if not {"D", "B"} <= instruction.operands.keys() or (key == "to" and wanted == "C"):
+        raise SpecError(key, f"{name}: an mma gives its accumulators and takes A or B; this is no such end")
+    if wanted == "A" and "E" in instruction.operands:
+        raise SpecError(key, f"{name}: A is compressed, by metadata that no other instruction leaves")
+    if wanted not in AXES or (wanted not in instruction.operands and wanted != "C"):
+        have = ", ".join(one for one in instruction.operands if one in AXES)
+        raise SpecError(key, f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
+    return _registers(key, instruction, wanted)
 
 
-def _mnemonic(name: str) -> str:
-    """The instruction of an atom, or the text itself where it is one."""
-    if "." in name and "::" not in name.partition(".")[0]:
-        return name
-    atoms: Mapping[str, Any] = registry()
+def _issued(key: str, name: str, atoms: Mapping[str, Any]) -> str:
+    """The one instruction of an atom."""
     if name not in atoms:
-        close = nearest(name, list(atoms), "atom")
-        raise UsageError(f"no atom or instruction is named {name!r}{close}")
+        raise SpecError(key, f"no atom or instruction is named {name!r}{nearest(name, list(atoms), 'atom')}")
     found = atoms[name].ptx
     if not found:
-        raise UsageError(f"{name} is no matrix instruction; an mma, ldmatrix or stmatrix is wanted")
+        raise SpecError(key, f"{name} is no matrix instruction; an mma, ldmatrix or stmatrix is wanted")
     if len(found) != 1:
-        raise UsageError(f"{name} is {len(found)} instructions; one is wanted: give its mnemonic")
+        raise SpecError(key, f"{name} is {len(found)} instructions; one is wanted: give its mnemonic")
     return str(found[0])
 
 
-def _rows(instruction: isa_tables.Instruction) -> Side:
-    """The registers of a matrix load or store, by stored row and the element in it."""
-    signature, table = instruction.signature, instruction.operands["R"]
-    if len({part.type for part in signature.operands.values()}) > 1:
-        raise UsageError(f"{signature.mnemonic} unpacks padded elements, which are no operand's values")
-    return Side(
-        signature.mnemonic,
-        "R",
-        instruction.section,
-        table.provenance,
-        table.locate,
-        table.values,
-        table.bits,
-        table.extent,
-        ("row", "element"),
-        signature.lanes,
-        True,
-    )
-
-
-def _operand(instruction: isa_tables.Instruction, operand: str) -> Side:
-    signature = instruction.signature
+def _registers(key: str, instruction: isa_tables.Instruction, operand: str) -> RegisterOperand:
+    """An operand of an instruction; R is that of a matrix load or store, by stored row and the element in it."""
+    signature, rows = instruction.signature, operand == "R"
     table = instruction.operands["D" if operand == "C" else operand]
-    if table.space != "reg" or table.unspecified or signature.products > 1:
+    if rows and len({part.type for part in signature.operands.values()}) > 1:
+        raise SpecError(key, f"{signature.mnemonic} unpacks padded elements, which are no operand's values")
+    if not rows and (table.space != "reg" or table.unspecified or signature.products > 1):
         why = "several products" if signature.products > 1 else "unspecified" if table.unspecified else table.space
-        raise UsageError(f"{signature.mnemonic}: {operand} is not handed over in registers ({why})")
+        raise SpecError(key, f"{signature.mnemonic}: {operand} is not handed over in registers ({why})")
 
     def locate(lane: Any, value: Any) -> tuple[Any, Any]:
         return codomain(operand, *table.locate(lane, value))
 
-    x, y = codomain(operand, *table.extent)
-    return Side(
+    return RegisterOperand(
         signature.mnemonic,
         operand,
         instruction.section,
         table.provenance,
-        locate,
+        table.locate if rows else locate,
         table.values,
         table.bits,
-        (x, y),
-        AXES[operand],
+        table.extent if rows else codomain(operand, *table.extent),
+        ("row", "element") if rows else AXES[operand],
         signature.lanes,
-        False,
+        rows,
     )

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses of shared memory: within it, whole, aligned, and what is written kept apart, for every base address.
+"""The verdicts on accesses of shared memory: within it, whole, aligned, and what is written kept apart, for every base.
 
-A thread's values are taken `width` bits at a time. Byte addresses are swizzle(base + layout(thread, step)); by
-enumeration they are judged at base 0, by the solver at every base below the size of shared memory.
+A thread's values are taken `width` bits at a time. Byte addresses are swizzle(base + layout(thread, step)); they are
+enumerated at base 0, and proved at every base below the size of shared memory.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -15,114 +15,126 @@ import numpy as np
 import proofs
 from layouts import ComposedLayout, Swizzle, size
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
-from verify.evidence.proof import solved
 from verify.movement import bank_conflicts
-from verify.movement.register_handover import MovementKind
-from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, WRITES, Reach
+from verify.movement.properties import MovementKind, compared, exhaustive, proved, unchecked
+from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, WRITES, SmemAccess
 
 
-def judge(reach: Reach, budget: int, solver: proofs.Solver) -> list[Verdict]:
+def verdicts(access: SmemAccess, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """The verdicts on accesses: that there is room, that they are whole, then that no two lanes meet in a bank."""
-    source = [] if reach.source is None else [replace(reach, tile=reach.source, source=None, base=None)]
-    far = [_judge_whole(one, "global", budget, solver) for one in source]
-    whole = _judge_whole(reach, "shared", budget, solver)
-    far += [*lies(reach, reach.unit, budget, solver), *([_kept(reach, budget, solver)] if reach.how in WRITES else [])]
+    found = []
+    if access.source is not None:
+        far = replace(access, tile=access.source, source=None, base=None)
+        found.append(_whole(far, "global", budget, solver))
+    whole = _whole(access, "shared", budget, solver)
+    found += placed(access, access.unit, budget, solver)
+    if access.how in WRITES:
+        found.append(_kept(access, budget, solver))
     if whole.status is Status.REFUTED:
-        why = "the accesses are not whole"
-        free = join(bank_conflicts.claim(reach), [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=why)])
-        return [*far, whole, free]
-    return [*far, whole, bank_conflicts.judge(reach, budget, solver)]
+        none = [unchecked(Witness.BOOK, "the accesses are not whole")]
+        return [*found, whole, join(bank_conflicts.claim(access), none)]
+    return [*found, whole, bank_conflicts.verdict(access, budget, solver)]
 
 
-def lies(reach: Reach, unit: int, budget: int, solver: proofs.Solver) -> list[Verdict]:
+def placed(access: SmemAccess, unit: int, budget: int, solver: proofs.Solver) -> list[Verdict]:
     """Where the tile lies: in shared memory, and at a multiple of `unit` bytes where its base is stated."""
-    return [_fits(reach, budget, solver), *([] if reach.base is None else [_based(reach, reach.base, unit)])]
+    return [_fits(access, budget, solver), *([] if access.base is None else [_based(access, access.base, unit)])]
 
 
-def _based(reach: Reach, base: int, unit: int) -> Verdict:
+def _based(access: SmemAccess, base: int, unit: int) -> Verdict:
     """Whether the tile starts where it may."""
-    why = "the swizzle's period" if reach.swizzle.bits else "the width"
-    claim = Claim(reach.name, "", MovementKind.BASE, f"base {base} is a multiple of {unit} bytes, {why}")
+    why = "the swizzle's period" if access.swizzle.bits else "the width"
+    claim = Claim(access.name, "", MovementKind.BASE, f"base {base} is a multiple of {unit} bytes, {why}")
     wrong, below = None, base // unit * unit
     if base % unit:
         said, rest = f"base {base} is no multiple of {unit} bytes, {why}", f"{base} mod {unit} = {base % unit}"
-        wrong = Counterexample(
-            {"base": base}, said, rest, repair=f"base {below} or {below + unit}", replay=reach.replay
-        )
-    status = Status.REFUTED if wrong else Status.PROVED
-    return join(claim, [Evidence(Witness.BOOK, status, "counted", 1, counterexample=wrong)])
+        repair = f"base {below} or {below + unit}"
+        wrong = Counterexample({"base": base}, said, rest, repair=repair, replay=access.replay)
+    return join(claim, [compared(wrong, "counted", 1)])
 
 
-def _fits(reach: Reach, budget: int, solver: proofs.Solver) -> Verdict:
+def _fits(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
     """Whether a CTA can have as much shared memory as the tile spans, from its base on."""
-    room = f"the tile lies in the shared memory that a CTA has on {reach.arch}"
-    claim = Claim(reach.name, "", MovementKind.FITS, room)
-    places = np.asarray(reach.swizzle(np.asarray(reach.plain(np.arange(size(reach.plain))))))
-    base, most = reach.base or 0, reach.capacity
-    needed = base + (int(places.max()) + 1) * reach.element // BYTE
+    from proofs.layout.movement import prove_room
+
+    claim = Claim(
+        access.name, "", MovementKind.FITS, f"the tile lies in the shared memory that a CTA has on {access.arch}"
+    )
+    places = np.asarray(access.swizzle(np.asarray(access.plain(np.arange(size(access.plain))))))
+    base, most = access.base or 0, access.capacity
+    needed = base + (int(places.max()) + 1) * access.element // BYTE
     wrong = None
     if needed > most:
         more = [arch for arch, kib in CAPACITY.items() if kib * 1024 >= needed]
         spans = f"ends at byte {needed}" if base else f"spans {needed} bytes"
-        said = f"the tile {spans}; a CTA has {most} ({CAPACITY[reach.arch]} KiB) on {reach.arch}"
+        said = f"the tile {spans}; a CTA has {most} ({CAPACITY[access.arch]} KiB) on {access.arch}"
         repair = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
-        wrong = Counterexample({"bytes": needed, "most": most}, said, repair=repair, replay=reach.replay)
-    status = Status.REFUTED if wrong else Status.PROVED
-    book = Evidence(Witness.BOOK, status, "exhaustive", places.size, "numpy", counterexample=wrong)
-    return join(claim, [book, _proof_fits(reach, base, budget, solver)])
+        wrong = Counterexample({"bytes": needed, "most": most}, said, repair=repair, replay=access.replay)
+    room = proved(
+        prove_room(access.posed(), base, most, budget, solver),
+        lambda at: f"index {at['index']} of the tile lies at byte {at['byte']}",
+    )
+    return join(claim, [exhaustive(wrong, places.size), room])
 
 
-def _proof_fits(reach: Reach, base: int, budget: int, solver: proofs.Solver) -> Evidence:
-    """Room for every element, by the solver."""
-    from proofs.layout.movement import prove_room
+def _whole(access: SmemAccess, memory: str, budget: int, solver: proofs.Solver) -> Verdict:
+    """Whether each access is of neighbouring elements, at a multiple of its width."""
+    from proofs.layout.movement import prove_whole
 
-    outcome = prove_room(reach.asked(), base, reach.capacity, budget, solver)
-    wrong = None
-    if outcome.model is not None:
-        at = outcome.model
-        wrong = Counterexample(dict(at), f"index {at['index']} of the tile lies at byte {at['byte']}")
-    return solved(outcome, wrong)
+    each = f"each access of {access.width} bits to {memory} memory is {access.vector} neighbouring elements"
+    bases = f"at a multiple of the width, for every base that is a multiple of {access.unit} bytes"
 
+    def statement(at: Mapping[str, int]) -> str:
+        said = f"T{at['lane']} V{at['value']} lies at byte {at['here']}, its access begins at byte {at['first']}"
+        return f"{said}, at base {at['base'] * access.unit}"
 
-def _judge_whole(reach: Reach, memory: str, budget: int, solver: proofs.Solver) -> Verdict:
-    each = f"each access of {reach.width} bits to {memory} memory is {reach.vector} neighbouring elements"
-    bases = f"at a multiple of the width, for every base that is a multiple of {reach.unit} bytes"
-    claim = Claim(reach.name, "", MovementKind.WHOLE, f"{each}, {bases}")
-    return join(claim, [_whole(reach), _proof_whole(reach, budget, solver)])
+    posed = access.posed()
+    solved = proved(prove_whole(posed, budget, solver), statement, f"{posed.bases} bases")
+    return join(Claim(access.name, "", MovementKind.WHOLE, f"{each}, {bases}"), [_enumerated(access), solved])
 
 
-def _whole(reach: Reach) -> Evidence:
-    offsets = reach.offsets()
-    apart = offsets - offsets[:, :, :1] != np.arange(reach.vector)
-    bad = np.argwhere(apart | (offsets[:, :, :1] * reach.element % reach.width != 0))
-    if not len(bad):  # bases are multiples of the width and of the swizzle's period: they change nothing
-        return Evidence(Witness.BOOK, Status.PROVED, "exhaustive", offsets.size, "numpy")
+def _enumerated(access: SmemAccess) -> Evidence:
+    """Every access at base 0: bases are multiples of the width and of the swizzle's period, and change nothing."""
+    offsets = access.offsets()
+    apart = offsets - offsets[:, :, :1] != np.arange(access.vector)
+    bad = np.argwhere(apart | (offsets[:, :, :1] * access.element % access.width != 0))
+    if not len(bad):
+        return exhaustive(None, offsets.size)
     thread, step, place = (int(c) for c in bad[0])
     here, first = int(offsets[thread, step, place]), int(offsets[thread, step, 0])
-    value = step * reach.vector
-    said = f"T{thread} V{value} lies at element {first}, which is no multiple of {reach.vector}"
+    value = step * access.vector
+    said = f"T{thread} V{value} lies at element {first}, which is no multiple of {access.vector}"
     if here != first + place:
         said = f"T{thread} V{value + place} lies at element {here}, V{value} at {first}: {place} further on is wanted"
-    at = {"thread": thread, "value": value + place}
-    wrong = Counterexample(at, said, extent="smallest", repair=_narrower(reach), replay=reach.replay)
-    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", offsets.size, "numpy", counterexample=wrong)
+    at, repair = {"thread": thread, "value": value + place}, ""
+    for width in sorted(WIDTHS[access.how], reverse=True):
+        if access.element <= width < access.width:
+            if _enumerated(replace(access, width=width)).status is Status.PROVED:
+                repair = f"accesses of {width} bits are whole"
+                break
+    return exhaustive(Counterexample(at, said, extent="smallest", repair=repair, replay=access.replay), offsets.size)
 
 
-def _kept(reach: Reach, budget: int, solver: proofs.Solver) -> Verdict:
+def _kept(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
     """Whether every element that is written has a place of its own."""
-    claim = Claim(reach.name, "", MovementKind.KEPT, "elements that are written have places of their own")
-    lost, points = _overwritten(reach), size(reach.threads)
-    wrong = Counterexample({}, lost, replay=reach.replay) if lost else None
-    status = Status.REFUTED if lost else Status.PROVED
-    book = Evidence(Witness.BOOK, status, "exhaustive", points, "numpy", counterexample=wrong)
-    return join(claim, [book, _proof_kept(reach, budget, solver)])
+    from proofs.layout.movement import prove_kept_apart
+
+    def statement(at: Mapping[str, int]) -> str:
+        who = f"T{at['lane']} V{at['value']} and T{at['lane2']} V{at['value2']}"
+        return f"{who}, elements {at['index']} and {at['index2']} of the tile, are written to byte {at['byte']}"
+
+    claim = Claim(access.name, "", MovementKind.KEPT, "elements that are written have places of their own")
+    lost = _overwritten(access)
+    wrong = Counterexample({}, lost, replay=access.replay) if lost else None
+    solved = proved(prove_kept_apart(access.posed(), budget, solver), statement)
+    return join(claim, [exhaustive(wrong, size(access.threads)), solved])
 
 
-def _overwritten(reach: Reach) -> str:
+def _overwritten(access: SmemAccess) -> str:
     """Two elements of the tile that are written to one place; empty where each has its own."""
-    threads, values = size(reach.threads[0]), size(reach.threads[1])
-    index = np.asarray(reach.threads(np.arange(threads)[:, None], np.arange(values)[None, :])).ravel()
-    place = reach.offsets().ravel()
+    threads, values = size(access.threads[0]), size(access.threads[1])
+    index = np.asarray(access.threads(np.arange(threads)[:, None], np.arange(values)[None, :])).ravel()
+    place = access.offsets().ravel()
     order = np.lexsort((index, place))
     twice = np.flatnonzero((np.diff(place[order]) == 0) & (np.diff(index[order]) != 0))
     if not len(twice):
@@ -131,47 +143,11 @@ def _overwritten(reach: Reach) -> str:
     return f"elements {one} and {other} of the tile are both written to element {int(place[order[twice[0]]])}"
 
 
-def confirmed(reaches: Sequence[Reach], swizzle: Swizzle) -> str:
-    """Why accesses through a swizzle do not stand after all, at every base within a word; empty when they do."""
-    for reach in reaches:
-        through = replace(reach, tile=ComposedLayout(swizzle, 0, reach.plain) if swizzle.bits else reach.plain)
-        for evidence in (_whole(through), bank_conflicts.enumerated(through)):
+def confirmed(accesses: Sequence[SmemAccess], swizzle: Swizzle) -> str:
+    """What is wrong with accesses through a swizzle after all, at every base within a word; empty when nothing is."""
+    for access in accesses:
+        through = replace(access, tile=ComposedLayout(swizzle, 0, access.plain) if swizzle.bits else access.plain)
+        for evidence in (_enumerated(through), bank_conflicts.enumerated(through)):
             if evidence.counterexample is not None:
                 return evidence.counterexample.statement
     return ""
-
-
-def _narrower(reach: Reach) -> str:
-    """The widest access that would be whole, if there is one."""
-    for width in sorted(WIDTHS[reach.how], reverse=True):
-        if reach.element <= width < reach.width and _whole(replace(reach, width=width)).status is Status.PROVED:
-            return f"accesses of {width} bits are whole"
-    return ""
-
-
-def _proof_whole(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
-    """Whole accesses at every base, by the solver."""
-    from proofs.layout.movement import prove_whole
-
-    asked = reach.asked()
-    outcome = prove_whole(asked, budget, solver)
-    wrong = None
-    if outcome.model is not None:
-        at = outcome.model
-        said = f"T{at['lane']} V{at['value']} lies at byte {at['here']}, its access begins at byte {at['first']}"
-        wrong = Counterexample(dict(at), f"{said}, at base {at['base'] * reach.unit}")
-    return solved(outcome, wrong, f"{asked.bases} bases")
-
-
-def _proof_kept(reach: Reach, budget: int, solver: proofs.Solver) -> Evidence:
-    """A place of its own for every element that is written, by the solver."""
-    from proofs.layout.movement import prove_kept_apart
-
-    outcome = prove_kept_apart(reach.asked(), budget, solver)
-    wrong = None
-    if outcome.model is not None:
-        at = outcome.model
-        who = f"T{at['lane']} V{at['value']} and T{at['lane2']} V{at['value2']}"
-        said = f"{who}, elements {at['index']} and {at['index2']} of the tile, are written to byte {at['byte']}"
-        wrong = Counterexample(dict(at), said)
-    return solved(outcome, wrong)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses of shared memory as they are judged: which thread asks for which bytes, how widely, and on what."""
+"""Accesses of shared memory: which thread asks for which bytes, how widely, and on what architecture."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import numpy as np
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
 from layouts.banks import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
-from verify.movement.register_handover import Table
+from verify.movement.properties import Table
 
 if TYPE_CHECKING:
-    from proofs.layout.movement import Access as Asked
+    from proofs.layout.movement import Access as Posed
 
 CAPACITY: Mapping[str, int] = {  # KiB of shared memory that one CTA can have
     # CUDA C++ Programming Guide, technical specifications per compute capability
@@ -40,27 +40,19 @@ PLAIN = Swizzle(0, 0, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Reach:
-    """Accesses to be judged.
-
-    tile     index in the tile -> element of shared memory, a swizzle of it or not
-    threads  (thread, value) -> index in the tile
-    element  bits of an element; width  bits that a thread asks for at once
-    source   index in the tile -> element of global memory that is copied from or to, where it is stated
-    arch     the architecture whose shared memory it is
-    base     byte at which the tile starts, where it is stated
-    """
+class SmemAccess:
+    """The accesses of all threads to a tile in shared memory."""
 
     name: str
-    tile: Layout | ComposedLayout
-    threads: Layout
-    element: int
-    width: int
+    tile: Layout | ComposedLayout  # index in the tile -> element of shared memory, a swizzle of it or not
+    threads: Layout  # (thread, value) -> index in the tile
+    element: int  # bits of an element
+    width: int  # bits that a thread asks for at once
     how: str = "load"
     replay: str = ""
-    source: Layout | None = None
-    arch: str = ARCH
-    base: int | None = None
+    source: Layout | None = None  # index in the tile -> element of global memory that is copied, where it is stated
+    arch: str = ARCH  # whose shared memory it is
+    base: int | None = None  # byte at which the tile starts, where it is stated
 
     @property
     def swizzle(self) -> Swizzle:
@@ -119,15 +111,29 @@ class Reach:
     def _warps(self) -> range:
         return range(0, size(self.threads[0]), LANES)
 
-    def asked(self) -> Asked:
+    def posed(self) -> Posed:
         """The same as the solver is given it: layouts as they were stated, none computed from another."""
-        from proofs.layout import movement
+        from proofs.layout.movement import Access as Posed
 
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
-        return movement.Access(
-            self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared
-        )
+        return Posed(self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared)
+
+
+@dataclass(frozen=True, slots=True)
+class DescribedOperand:
+    """An operand of wgmma in shared memory, `access.tile` (mn, k) -> element, and what is stated of its descriptor."""
+
+    access: SmemAccess
+    majors: tuple[str, ...]  # K or MN: the one that is stated, or those in which wgmma takes such elements
+    steps: tuple[int, int]  # of the tile along mn and k that wgmma takes
+    lbo: int | None = None  # bytes; read off where absent, as sbo
+    sbo: int | None = None
+
+    @property
+    def name(self) -> str:
+        """The name that reports give it."""
+        return self.access.name
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wgmma's operands in shared memory: which matrix descriptor, if any, says what a layout says.
+"""The verdicts on wgmma's operands in shared memory: which matrix descriptor, if any, describes a layout.
 
     address(mn, k; swizzle, major, LBO, SBO) = swizzle(bytes * layout(mn, k)), for every element of the tile
 
-The left side is the book's; LBO and SBO are read off where the book's formula has each of them once. Of a K-major tile
+The left side is the ISA's; LBO and SBO are read off where its formula has each of them once. Of a K-major tile
 that is wider than its swizzle it is that of k mod the swizzle's width, from a start address for each such part:
 
     address(mn, k mod W) + start(k div W)
@@ -11,9 +11,9 @@ that is wider than its swizzle it is that of k mod the swizzle's width, from a s
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,41 +24,16 @@ from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
 from verify.core.digits import image
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
-from verify.evidence.proof import solved
-from verify.movement.register_handover import MovementKind, Table
-from verify.movement.smem import lies
-from verify.movement.smem_access import BYTE, Reach, scaled
+from verify.core.verdict import Claim, Counterexample, Evidence, Verdict, join
+from verify.movement.properties import MovementKind, Table, compared, exhaustive, proved
+from verify.movement.smem import placed
+from verify.movement.smem_access import BYTE, DescribedOperand, SmemAccess, scaled
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
 CHUNK = 16  # bytes of which a start address is a multiple
 ONE_START = Layout(1, 0)
 FEW = 3  # start addresses that are listed, and the last
-FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the least of each type
-
-
-@cache
-def taken(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
-    """The majors and the steps along mn and k in which wgmma takes operands of elements of some bits, by the book.
-
-    >>> taken(16), taken(8)
-    ((('K', 'MN'), (8, 16)), (('K',), (8, 32)))
-    """
-    least = (name for name in isa_tables.mnemonics(FAMILY) if LEAST in name)
-    operands = [isa_tables.instruction(name, A_space="smem").operands["B"] for name in least]
-    found = {(operand.majors, (operand.extent[1], operand.extent[0])) for operand in operands if operand.bits == bits}
-    (one,) = found
-    return one
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """What is stated of a descriptor: its major, K, MN or empty, and its offsets in bytes unless they are read off."""
-
-    major: str = ""
-    lbo: int | None = None
-    sbo: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,194 +59,182 @@ class Fields:
         shown = ", ".join([*bytes_[:FEW], *[".."] * (len(bytes_) > FEW + 1), *bytes_[FEW:][-1:]])
         return f", from a start address for each {self.width} along k (bytes {shown})"
 
-    def address(self, book: Layouts, mn: Any, k: Any, bits: int) -> Any:
-        """The byte of element (mn, k), by the book."""
+    def address(self, table: Layouts, mn: Any, k: Any, bits: int) -> Any:
+        """The byte of element (mn, k), by the ISA."""
         if not self.width:
-            return book.address(mn, k, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
-        part = book.address(mn, k % self.width, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
+            return table.address(mn, k, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
+        part = table.address(mn, k % self.width, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
         return part + image(self.starts, k // self.width)
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
-    """A descriptor's fields, and where the book leaves the layout, if it does."""
+class Fitted:
+    """A descriptor's fields, fitted to a layout."""
 
     fields: Fields
-    bad: Table  # coordinates that disagree
+    bad: Table  # coordinates at which it describes another layout
+    word: int  # the descriptor at address 0
+    overflow: str  # why there is no such word; empty when there is
 
 
-def judge(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """The verdicts on an operand in memory; `reach.tile` is (mn, k) -> element."""
-    unit = max(reach.unit, CHUNK)
-    return [*lies(reach, unit, budget, solver), _steps(reach), _judge_described(reach, stated, budget, solver)]
+def verdicts(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> list[Verdict]:
+    """The verdicts on an operand: that there is room, that the tile is whole, that a descriptor describes it."""
+    unit = max(operand.access.unit, CHUNK)
+    return [*placed(operand.access, unit, budget, solver), _steps(operand), _described(operand, budget, solver)]
 
 
-def _steps(reach: Reach) -> Verdict:
+def _steps(operand: DescribedOperand) -> Verdict:
     """Whether the tile is whole in what instructions take."""
-    extent, (_, steps) = tuple(size(mode) for mode in reach.plain), taken(reach.element)
+    access, steps = operand.access, operand.steps
     step = " x ".join(map(str, steps))
-    claim = Claim(reach.name, "", MovementKind.STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
+    claim = Claim(
+        access.name, "", MovementKind.STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements"
+    )
     wrong = None
-    for axis, whole, least in zip(("mn", "k"), extent, steps, strict=True):
-        if whole % least and wrong is None:
+    for axis, mode, least in zip(("mn", "k"), access.plain, steps, strict=True):
+        whole = size(mode)
+        if whole % least:
             near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
-            said = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {reach.element} bits"
+            said = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {access.element} bits"
             wrong = Counterexample(
                 {axis: whole},
                 f"{said} and multiples of it",
                 f"{whole} mod {least} = {whole % least}",
                 repair=f"{' or '.join(map(str, near))} along {axis}",
-                replay=reach.replay,
+                replay=access.replay,
             )
-    status = Status.REFUTED if wrong else Status.PROVED
-    return join(claim, [Evidence(Witness.BOOK, status, "counted", 2, counterexample=wrong)])
+            break
+    return join(claim, [compared(wrong, "counted", 2)])
 
 
-def _judge_described(reach: Reach, stated: Stated, budget: int, solver: proofs.Solver) -> Verdict:
-    book = read_layouts("wgmma")
-    rests = book.provenance
-    cited = f"PTX ISA {book.section} ({rests})"
-    name = NAMES.get(reach.bytes if reach.swizzle.bits else Swizzle(0, 0, 0))
+def _described(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> Verdict:
+    """Whether a descriptor, of those that agree with what is stated, describes the layout."""
+    access, table = operand.access, read_layouts("wgmma")
+    cited = f"PTX ISA {table.section} ({table.provenance})"
+    name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
-        claim = Claim(reach.name, "", MovementKind.DESCRIBED, f"is what a matrix descriptor says, {cited}", rests)
-        said = f"{reach.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
-        wrong = Counterexample({}, said, replay=reach.replay)
-        return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=wrong)])
-    majors = [stated.major] if stated.major else taken(reach.element)[0]
-    read = min((_described(reach, book, name, Stated(m)) for m in majors), key=lambda d: len(d.bad))
-    best = min((_described(reach, book, name, replace(stated, major=m)) for m in majors), key=lambda d: len(d.bad))
-    said = f"is what the descriptor {best.fields.said()} says{best.fields.begins()}, {cited}"
-    claim = Claim(reach.name, "", MovementKind.DESCRIBED, said, rests)
-    mine, other = read.fields.said(), best.fields.said()
-    repair = "" if len(read.bad) or _unsaid(book, read) or mine == other else mine
-    if _unsaid(book, best) or _shared(reach):  # no question of where single elements lie, which is all that z3 is asked
-        return join(claim, [_enumerated(reach, book, best, repair)])
-    return join(claim, [_enumerated(reach, book, best, repair), _proof(reach, book, best, budget, solver)])
+        text = f"is what a matrix descriptor says, {cited}"
+        said = f"{access.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
+        wrong = Counterexample({}, said, replay=access.replay)
+        return join(_claim(access, text, table), [compared(wrong, "compared", 1)])
+    fitted = partial(_fitted, access, table, name)
+    read = min((fitted(major, None, None) for major in operand.majors), key=lambda one: len(one.bad))
+    best = min((fitted(major, operand.lbo, operand.sbo) for major in operand.majors), key=lambda one: len(one.bad))
+    text = f"is what the descriptor {best.fields.said()} says{best.fields.begins()}, {cited}"
+    mine = read.fields.said()
+    repair = "" if len(read.bad) or read.overflow or mine == best.fields.said() else mine
+    fault = best.overflow or _shared(access)
+    evidence = [_enumerated(access, table, best, fault, repair)]
+    if not fault:  # which is no question of where a single element lies, all that the solver is given
+        evidence.append(_proof(access, table, best.fields, budget, solver))
+    return join(_claim(access, text, table), evidence)
 
 
-def _grid(reach: Reach) -> tuple[Table, Table]:
-    mn, k = (size(mode) for mode in reach.plain)
+def _claim(access: SmemAccess, text: str, table: Layouts) -> Claim[MovementKind]:
+    return Claim(access.name, "", MovementKind.DESCRIBED, text, table.provenance)
+
+
+def _grid(access: SmemAccess) -> tuple[Table, Table]:
+    mn, k = (size(mode) for mode in access.plain)
     return np.arange(mn)[:, None], np.arange(k)[None, :]
 
 
-def _addresses(reach: Reach) -> Table:
-    mn, k = _grid(reach)
-    found: Table = np.asarray(reach.bytes(np.asarray(reach.plain(mn, k)) * reach.element // BYTE))
+def _addresses(access: SmemAccess) -> Table:
+    mn, k = _grid(access)
+    found: Table = np.asarray(access.bytes(np.asarray(access.plain(mn, k)) * access.element // BYTE))
     return found
 
 
-def _described(reach: Reach, book: Layouts, name: str, stated: Stated) -> Described:
-    """The descriptor of a major with the offsets stated, or else those that agree where LBO and SBO first count."""
-    (mn, k), fields = _grid(reach), Fields(name, stated.major, 0, 0, *_parted(reach, stated.major))
+def _fitted(access: SmemAccess, table: Layouts, name: str, major: str, lbo: int | None, sbo: int | None) -> Fitted:
+    """The descriptor of a major with the offsets given, or else those that agree where LBO and SBO first count."""
+    (mn, k), fields = _grid(access), Fields(name, major, 0, 0, *_parted(access, major))
 
     def plain(lbo: int, sbo: int) -> Table:
-        bytes_ = replace(fields, lbo=lbo, sbo=sbo).address(book, mn, k, reach.element)
-        found: Table = np.asarray(reach.bytes(np.asarray(bytes_)))
+        bytes_ = replace(fields, lbo=lbo, sbo=sbo).address(table, mn, k, access.element)
+        found: Table = np.asarray(access.bytes(np.asarray(bytes_)))
         return np.broadcast_to(found, (mn.size, k.size))
 
-    zero, wanted = plain(0, 0), np.asarray(reach.bytes(_addresses(reach)))
+    zero, wanted = plain(0, 0), np.asarray(access.bytes(_addresses(access)))
     unit = 1 << 20  # above every other part of an address, so that the swizzle's fields stay apart
     leading, stride = (plain(unit, 0) - zero) // unit, (plain(0, unit) - zero) // unit
-    found = []
-    for mine, other in ((leading, stride), (stride, leading)):
+
+    def read_off(mine: Table, other: Table) -> int:
         places = np.argwhere((mine == 1) & (other == 0))
-        found.append(int((wanted - zero)[tuple(places[0])]) if len(places) else 0)
-    lbo, sbo = (max(0, x) if told is None else told for x, told in zip(found, (stated.lbo, stated.sbo), strict=True))
-    bad = np.argwhere(plain(lbo, sbo) != wanted)
-    return Described(replace(fields, lbo=lbo, sbo=sbo), bad)
+        return max(0, int((wanted - zero)[tuple(places[0])])) if len(places) else 0
+
+    lbo = read_off(leading, stride) if lbo is None else lbo
+    sbo = read_off(stride, leading) if sbo is None else sbo
+    word, overflow = 0, ""
+    try:
+        word = table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=name)
+    except isa_tables.IsaError as error:
+        overflow = str(error)
+    return Fitted(replace(fields, lbo=lbo, sbo=sbo), np.argwhere(plain(lbo, sbo) != wanted), word, overflow)
 
 
-def _parted(reach: Reach, major: str) -> tuple[int, Layout]:
+def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
     """The swizzle's width along k and where each such part starts, of a K-major tile of several; else no width.
 
     A part starts at a multiple of the swizzle's period, or the swizzle would be another there.
     """
-    mode, width = reach.plain[1], (CHUNK << reach.swizzle.bits) * BYTE // reach.element
-    if major != "K" or not reach.swizzle.bits or size(mode) <= width or size(mode) % width:
+    mode, width = access.plain[1], (CHUNK << access.swizzle.bits) * BYTE // access.element
+    if major != "K" or not access.swizzle.bits or size(mode) <= width or size(mode) % width:
         return 0, ONE_START
     try:
         starts = logical_divide(mode, Layout(width))[1]
     except LayoutError:  # no strides tell where parts start
         return 0, ONE_START
-    starts = Layout(starts.shape, scaled(starts.stride, reach.element // BYTE))
-    if any(image(starts, part) % reach.bytes.period for part in range(size(starts))):
+    starts = Layout(starts.shape, scaled(starts.stride, access.element // BYTE))
+    if any(image(starts, part) % access.bytes.period for part in range(size(starts))):
         return 0, ONE_START
     return width, starts
 
 
-def _enumerated(reach: Reach, book: Layouts, best: Described, repair: str) -> Evidence:
-    mn, k = _grid(reach)
-    points = mn.size * k.size
-    fault, at = _unsaid(book, best) or _shared(reach), {}
+def _enumerated(access: SmemAccess, table: Layouts, best: Fitted, fault: str, repair: str) -> Evidence:
+    mn, k = _grid(access)
+    points, at, damage = mn.size * k.size, {}, []
     if len(best.bad):
         row, column = (int(c) for c in best.bad[0])
-        mine = int(_addresses(reach)[row, column])
-        theirs = int(best.fields.address(book, row, column, reach.element))
-        fault, at = (
-            f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
-            {"mn": row, "k": column},
+        theirs = int(best.fields.address(table, row, column, access.element))
+        fault = (
+            f"(mn={row}, k={column}) lies at byte {int(_addresses(access)[row, column])}, by the descriptor at {theirs}"
         )
+        at, damage = {"mn": row, "k": column}, [f"{len(best.bad)} of {points} elements lie elsewhere"]
     if not fault:
-        word = _word(book, best.fields)
-        method = f"exhaustive; at address 0 the descriptor is {word:#018x}"
-        return Evidence(Witness.BOOK, Status.PROVED, method, points, "numpy")
-    damage = (f"{len(best.bad)} of {points} elements lie elsewhere",) if len(best.bad) else ()
-    wrong = Counterexample(
-        at, fault, extent="smallest" if at else "", damage=damage, repair=repair, replay=reach.replay
-    )
-    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", points, "numpy", counterexample=wrong)
+        return compared(None, f"exhaustive; at address 0 the descriptor is {best.word:#018x}", points, "numpy")
+    extent = "smallest" if at else ""
+    wrong = Counterexample(at, fault, extent=extent, damage=tuple(damage), repair=repair, replay=access.replay)
+    return exhaustive(wrong, points)
 
 
-def _shared(reach: Reach) -> str:
+def _shared(access: SmemAccess) -> str:
     """Two elements that lie at one address; empty where each has its own."""
-    flat = _addresses(reach).ravel(order="F")
+    flat = _addresses(access).ravel(order="F")
     _, first, group = np.unique(flat, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[group] != np.arange(len(flat)))
     if not len(again):
         return ""
-    rows = size(reach.plain[0])
+    rows = size(access.plain[0])
     one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
     here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
     return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
 
 
-def _word(book: Layouts, fields: Fields) -> int:
-    """The descriptor at address 0."""
-    return book.descriptor(start=0, lbo=fields.lbo, sbo=fields.sbo, swizzle=fields.swizzle)
-
-
-def _unsaid(book: Layouts, best: Described) -> str:
-    """Why the fields cannot be written into a descriptor; empty when they can."""
-    try:
-        _word(book, best.fields)
-    except isa_tables.IsaError as error:
-        return str(error)
-    return ""
-
-
-def _proof(reach: Reach, book: Layouts, best: Described, budget: int, solver: proofs.Solver) -> Evidence:
+def _proof(access: SmemAccess, table: Layouts, fields: Fields, budget: int, solver: proofs.Solver) -> Evidence:
     """The same for the layout's shape and stride before the solver; both sides are taken before the swizzle."""
     from proofs.layout.movement import HandOver, prove_handed
 
-    swizzle = reach.bytes
+    swizzle = access.bytes
 
     def wanted(mn: Any, k: Any) -> Any:
-        address = best.fields.address(book, mn, k, reach.element)
+        address = fields.address(table, mn, k, access.element)
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
-    rows, columns = (Layout(mode.shape, stride) for mode, stride in zip(reach.plain, _strides(reach), strict=True))
+    def statement(at: Mapping[str, int]) -> str:
+        where = f"lies at {at['place']}, by the descriptor at {at['wanted']}, unswizzled"
+        return f"(mn={at['lane']}, k={at['value']}) {where}"
+
+    bytes_ = access.element // BYTE
+    rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.plain)
     over = HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
-    outcome = prove_handed(over, budget, solver)
-    wrong = None
-    if outcome.model is not None:
-        at = outcome.model
-        said = (
-            f"(mn={at['lane']}, k={at['value']}) lies at {at['place']}, by the descriptor at {at['wanted']}, unswizzled"
-        )
-        wrong = Counterexample(dict(at), said)
-    return solved(outcome, wrong)
-
-
-def _strides(reach: Reach) -> Iterator[Any]:
-    """The strides of both modes, in bytes."""
-    return (scaled(mode.stride, reach.element // BYTE) for mode in reach.plain)
+    return proved(prove_handed(over, budget, solver), statement)

@@ -24,7 +24,6 @@ from verify.tiling.validate import (
     check_permutation,
     check_threads,
     check_tile,
-    refused,
     uncut,
 )
 
@@ -158,19 +157,19 @@ class Tiling:
 
 
 def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
-    """The atom that a tiling names; raises UsageError with the nearest names."""
+    """The atom that a tiling names; raises SpecError with the nearest names."""
     atom = pool.get(stated.atom)
     if atom is None:
-        raise refused(stated, "atom", f"no atom is named {stated.atom!r}{nearest(stated.atom, list(pool), 'atom')}")
+        raise stated.error("atom", f"no atom is named {stated.atom!r}{nearest(stated.atom, list(pool), 'atom')}")
     if not isinstance(atom, Atom):
-        raise refused(stated, "atom", f"{atom.name} is a copy atom; a tiling is of an MMA atom")
+        raise stated.error("atom", f"{atom.name} is a copy atom; a tiling is of an MMA atom")
     return atom
 
 
 def prepare(stated: Stated, atom: Atom) -> Tiling:
     """Check the numbers of a tiling and build it.
 
-    Raises IllFormed where the atom's layouts are none, OutOfTile where they leave their tiles, UsageError where the
+    Raises IllFormed where the atom's layouts are none, OutOfTile where they leave their tiles, SpecError where the
     numbers do not fit each other.
     """
     subject = prepare_atom(atom)
@@ -219,7 +218,7 @@ def _check_strides(stated: Stated, dealt: Dealt) -> None:
         first, second = dealt.part.axes
         why = f"{dealt.name} = {dealt.part.text} steps across the end of {first}, {dealt.part.extent[0]}, into {second}"
         told = f"{stated.atom}: {why}, and no strides tell what it has of a larger tile"
-        raise refused(stated, "atom" if stated.file else "", told) from error
+        raise stated.error("atom" if stated.file else "", told) from error
 
 
 def _built(stated: Stated, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...]]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
+from verify.core.specs import read as read_key
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -145,15 +146,8 @@ def _on_the_line(options: argparse.Namespace) -> list[Stated]:
 
 
 def _option(options: argparse.Namespace, key: str, reader: Callable[[object], T], default: T) -> T:
-    from verify.core.errors import SpecError
-
     given = getattr(options, key)
-    if given is None:
-        return default
-    try:
-        return reader(given)
-    except SpecError as error:
-        raise UsageError(f"--{key.replace('_', '-')}: {error}") from error
+    return default if given is None else read_key(key, reader, given)
 
 
 def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:

@@ -26,7 +26,7 @@ from layouts.banks import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
 from verify.cli.arguments import Help, Parser, Version
-from verify.core.errors import Exit, SpecError, UsageError
+from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
 from verify.tiling.export import Side, Tile, Wanted, covering, handed, instructed, renamed, seated
@@ -180,7 +180,7 @@ def _way(options: argparse.Namespace) -> Way:
         majors[operand] = major
     try:
         extent = spec.tile(options.size) if options.size else None
-    except SpecError as error:
+    except ValueError as error:
         raise UsageError(f"--size {error}") from error
     return Way(majors, frozenset(options.ldmatrix), extent)
 

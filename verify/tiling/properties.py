@@ -33,7 +33,7 @@ Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
-    """A tiling with its verdicts; raises UsageError where what is stated cannot be a tiling."""
+    """A tiling with its verdicts; raises SpecError where what is stated cannot be a tiling."""
     atom = find(stated, pool)
     try:
         tiling = prepare(stated, atom)

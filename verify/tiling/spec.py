@@ -26,7 +26,8 @@ from layouts.atoms.entry import Entry, kind, numbers
 from layouts.atoms.errors import raised
 from layouts.atoms.tables import Found, tables
 from verify.core.errors import SpecError
-from verify.core.files import SWIZZLED, opened
+from verify.core.files import SWIZZLED, as_keys, opened
+from verify.core.specs import read as read_key
 
 Tiler: TypeAlias = "int | Layout | None"
 Smem: TypeAlias = "Layout | ComposedLayout"
@@ -56,6 +57,10 @@ class Stated:
     smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
     file: str = ""
     atoms: tuple[str, ...] = ()  # files in which the atom is sought first
+
+    def error(self, key: str, problem: str) -> SpecError:
+        """What is wrong with a key of it, or with the whole."""
+        return SpecError(key, problem, f"{self.file}: {self.name}" if self.file else "")
 
     @property
     def counts(self) -> tuple[int, int, int]:
@@ -112,10 +117,8 @@ def _table(entry: Entry) -> Stated:
 
 
 def _read(entry: Entry, key: str, reader: Callable[[object], T], value: object) -> T:
-    try:
-        return reader(value)
-    except SpecError as error:
-        entry.fail(key, str(error), error)
+    with as_keys(entry):
+        return read_key(key, reader, value)
 
 
 def items(stated: object) -> list[Item]:
@@ -124,12 +127,12 @@ def items(stated: object) -> list[Item]:
     >>> items("_,(8,2,2):(1,16,8),32"), items("2x2x1")
     (['_', '(8,2,2):(1,16,8)', '32'], [2, 2, 1])
 
-    Raises SpecError for anything else.
+    Raises ValueError for anything else.
     """
     if isinstance(stated, list) and all(type(item) in (int, str) for item in stated):
         return stated
     if not isinstance(stated, str):
-        raise SpecError(f"expected a text or a list of numbers and texts, found {kind(stated)}")
+        raise ValueError(f"expected a text or a list of numbers and texts, found {kind(stated)}")
     counted = numbers(stated)
     if counted is not None:
         return [*counted]
@@ -148,7 +151,7 @@ def _three(stated: object, what: str, padding: Item = "") -> list[Item]:
     found = items(stated)
     if len(found) > 3 or (len(found) < 3 and not padding):
         most = "at most " if padding else ""
-        raise SpecError(f"{shown(stated)}: {most}{what} for M, N, K are wanted, here are {len(found)}")
+        raise ValueError(f"{shown(stated)}: {most}{what} for M, N, K are wanted, here are {len(found)}")
     return found + [padding] * (3 - len(found))
 
 
@@ -161,19 +164,19 @@ def _number(item: Item, stated: object) -> int:
     text = str(item)
     value = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
     if not 1 <= value <= LARGEST:
-        raise SpecError(f"{shown(stated)}: {text!r} is no number from 1 to {LARGEST}")
+        raise ValueError(f"{shown(stated)}: {text!r} is no number from 1 to {LARGEST}")
     return value
 
 
 def _layout(text: str) -> Layout:
     if len(text) > 4096:
-        raise SpecError(f"a layout of {len(text)} letters is too long")
+        raise ValueError(f"a layout of {len(text)} letters is too long")
     try:
         layout = Layout.parse(text)
     except LayoutError as error:
-        raise SpecError(str(error)) from error
+        raise ValueError(str(error)) from error
     if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
-        raise SpecError(f"{text} has more than {POINTS} points, or a stride above that")
+        raise ValueError(f"{text} has more than {POINTS} points, or a stride above that")
     return layout
 
 
@@ -183,14 +186,14 @@ def atoms_layout(stated: object) -> Layout:
     >>> print(atoms_layout("2,2"), atoms_layout("(2,2,1):(2,1,0)"))
     (2,2,1):(1,2,0) (2,2,1):(2,1,0)
 
-    One atom along the axes that are left out, as in CuTe. Raises SpecError.
+    One atom along the axes that are left out, as in CuTe. Raises ValueError.
     """
     if not isinstance(stated, str) or ":" not in stated:
         counts = _three(stated, "three counts", 1)
         return Layout(tuple(_number(count, stated) for count in counts))
     layout = _layout(stated)
     if len(layout) > 3:
-        raise SpecError(f"{stated} has rank {len(layout)}: modes for M, N, K are wanted")
+        raise ValueError(f"{stated} has rank {len(layout)}: modes for M, N, K are wanted")
     return append(layout, up_to_rank=3)
 
 
@@ -200,7 +203,7 @@ def permutation(stated: object) -> Permutation:
     >>> print(*permutation("_,(8,2,2):(1,16,8),32"), *permutation("32"))
     None (8,2,2):(1,16,8) 32 32 None None
 
-    Axes that are left out are kept, as in CuTe. Raises SpecError.
+    Axes that are left out are kept, as in CuTe. Raises ValueError.
     """
     m, n, k = (_tiler(item, stated) for item in _three(stated, "three extents or layouts", "_"))
     return m, n, k
@@ -218,7 +221,7 @@ def tile(stated: object) -> tuple[int, int, int]:
     >>> tile("128,128,32")
     (128, 128, 32)
 
-    Raises SpecError.
+    Raises ValueError.
     """
     m, n, k = (_number(item, stated) for item in _three(stated, "three extents"))
     return m, n, k
@@ -230,18 +233,18 @@ def swizzle_atom(stated: object) -> Smem:
     >>> print(swizzle_atom("Sw<3,3,3> o (8,64):(64,1)"))
     Sw<3,3,3> o 0 o (8,64):(64,1)
 
-    Raises SpecError.
+    Raises ValueError.
     """
     if not isinstance(stated, str):
-        raise SpecError(f"expected a layout as text, found {kind(stated)}")
+        raise ValueError(f"expected a layout as text, found {kind(stated)}")
     found = SWIZZLED.fullmatch(stated.strip())
     layout = _layout(found[4] if found else stated)
     if len(layout) != 2:
-        raise SpecError(f"{stated} has rank {len(layout)}: modes for rows and columns are wanted")
+        raise ValueError(f"{stated} has rank {len(layout)}: modes for rows and columns are wanted")
     try:
         return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
     except LayoutError as error:
-        raise SpecError(str(error)) from error
+        raise ValueError(str(error)) from error
 
 
 def text(stated: Stated) -> Sequence[str]:

@@ -9,7 +9,7 @@ from math import prod
 from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom
 from verify.core.digits import digits, every
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError
 from verify.tiling.spec import AS_IT_IS, AXES, Stated
 from verify.tiling.suggest import (
     THREADS,
@@ -25,20 +25,12 @@ from verify.tiling.suggest import (
 ELEMENTS = 1 << 22  # of an operand's tile: more are not enumerated
 
 
-def refused(stated: Stated, key: str, problem: str) -> UsageError:
-    """What is wrong with a statement, and where it stands."""
-    if stated.file:
-        return UsageError(f"{stated.file}: {stated.name}{f'.{key}' if key else ''}: {problem}")
-    return UsageError(f"--{key.replace('_', '-')}: {problem}" if key else problem)
-
-
 def check_threads(stated: Stated, atom: Atom, per_atom: int, build: Build) -> None:
     """Refuse more threads than a CTA has, and atoms that share a number."""
     threads = per_atom * prod(stated.counts)
     if threads > THREADS:
         times = "x".join(map(str, stated.counts))
-        raise refused(
-            stated,
+        raise stated.error(
             "atoms_layout",
             f"{times} atoms of {per_atom} thread{'s' * (per_atom > 1)} each make {threads} threads, a CTA has at most "
             f"{THREADS}: at most {THREADS // per_atom} atoms of {atom.name} would do",
@@ -70,24 +62,24 @@ def check_numbers(stated: Stated, atom: Atom, threads: int, build: Build) -> Non
         raise _atoms_refused(stated, f"{stated.atoms_layout} of {atom.name}: {why}", build)
 
 
-def _unnumbered(stated: Stated, atom: Atom, error: LayoutError, build: Build) -> UsageError:
+def _unnumbered(stated: Stated, atom: Atom, error: LayoutError, build: Build) -> SpecError:
     """Holes in the atoms' numbers, or counts that leave lanes between the atoms'."""
     atoms, between = stated.atoms_layout, f"cannot be numbered between the lanes {atom.thr} of {atom.name}"
     if straight := straightened(stated, build):
-        return refused(stated, "atoms_layout", f"{atoms} leaves holes that no layout fills; {straight} would do")
+        return stated.error("atoms_layout", f"{atoms} leaves holes that no layout fills; {straight} would do")
     if one := along_one_axis(stated, build):
         axis, near = one
         count = stated.counts[axis]
         why = f"{atoms}: {count} atom{'s' * (count > 1)} along {AXES[axis]} {between}"
-        return refused(stated, "atoms_layout", f"{why}; {_either(near)} would do")
+        return stated.error("atoms_layout", f"{why}; {_either(near)} would do")
     if near := nearest_atoms(stated, build):
-        return refused(stated, "atoms_layout", f"{atoms}: the atoms {between}; {_either(near)} would do")
-    return refused(stated, "", f"{stated.atom}: {error}")
+        return stated.error("atoms_layout", f"{atoms}: the atoms {between}; {_either(near)} would do")
+    return stated.error("", f"{stated.atom}: {error}")
 
 
-def _atoms_refused(stated: Stated, why: str, build: Build) -> UsageError:
+def _atoms_refused(stated: Stated, why: str, build: Build) -> SpecError:
     near = nearest_atoms(stated, build)
-    return refused(stated, "atoms_layout", f"{why}; {_either(near)} would do" if near else why)
+    return stated.error("atoms_layout", f"{why}; {_either(near)} would do" if near else why)
 
 
 def check_permutation(stated: Stated, atom: Atom, axis: int, build: Build) -> None:
@@ -99,7 +91,7 @@ def check_permutation(stated: Stated, atom: Atom, axis: int, build: Build) -> No
     if extent % unit:
         why = f"{_count(count, atom.shape[axis], axis)} need{'s' * (count == 1)} a multiple of {unit}"
         has = f" has {extent} position{'s' * (extent > 1)}" if isinstance(tiler, Layout) else ""
-        raise refused(stated, "permutation", f"{AXES[axis]} = {tiler}{has}, {why}: {_near(extent, unit)}")
+        raise stated.error("permutation", f"{AXES[axis]} = {tiler}{has}, {why}: {_near(extent, unit)}")
     if isinstance(tiler, Layout):
         _check_cover(stated, axis, tiler, build)
 
@@ -113,25 +105,24 @@ def _check_cover(stated: Stated, axis: int, tiler: Layout, build: Build) -> None
         outside = next((at for at in reached if not 0 <= at < extent), None)
         why = f"{AXES[axis]} = {tiler} does not cover 0..{extent - 1}: coordinate {missing[0]} is nobody's"
         why += ", another has two positions" if outside is None else f", {outside} is outside"
-        raise refused(stated, "permutation", f"{why}; {tiler_in_place(stated, axis, tiler, build)} would do")
+        raise stated.error("permutation", f"{why}; {tiler_in_place(stated, axis, tiler, build)} would do")
 
 
 def check_tile(stated: Stated, tile: tuple[int, int, int], unit: tuple[int, int, int]) -> None:
     """Refuse a tile that one tiled MMA does not divide, and one too large to be enumerated."""
     for axis, extent, step in zip(AXES, tile, unit, strict=True):
         if extent % step:
-            raise refused(
-                stated,
+            raise stated.error(
                 "tile",
                 f"{axis} = {extent} is not a multiple of {step}, what one tiled MMA of {stated.atom} covers: "
                 f"{_near(extent, step)}",
             )
     m, n, k = tile
     if (most := max(m * n, n * k, m * k)) > ELEMENTS:
-        raise refused(stated, "tile", f"{m},{n},{k} has an operand of {most} elements: at most {ELEMENTS} would do")
+        raise stated.error("tile", f"{m},{n},{k} has an operand of {most} elements: at most {ELEMENTS} would do")
 
 
-def uncut(stated: Stated, error: LayoutError, build: Build) -> UsageError:
+def uncut(stated: Stated, error: LayoutError, build: Build) -> SpecError:
     """Why no TiledMMA is made of numbers that fit each other, and the nearest statement of which one is made.
 
     What is dealt out must again be a layout: a permutation whose modes the atoms cut across has none.
@@ -142,8 +133,8 @@ def uncut(stated: Stated, error: LayoutError, build: Build) -> UsageError:
             cut = " and ".join(f"{stated.counts[axis]} along {AXES[axis]}" for axis in axes)
             instead = ", ".join(f"{AXES[axis]} = {permutation[axis]}" for axis in axes)
             why = f"{given}: atoms of {stated.atom}, {cut}, cut across its modes, and no strides tell what each has"
-            return refused(stated, "permutation", f"{why}; {instead}, in order, would do")
-    return refused(stated, "", f"{stated.atom}: {error}")
+            return stated.error("permutation", f"{why}; {instead}, in order, would do")
+    return stated.error("", f"{stated.atom}: {error}")
 
 
 def _either(atoms: list[Layout]) -> str:

@@ -17,8 +17,7 @@ from verify.tiling import command as tiling
 ACCESS = ["--shared", "256:1", "--access", "(32,1):(1,0)", "--element", "32"]
 TILED = ["--atom", "SM80_16x8x16_F32F16F16F32_TN"]
 INFER = ["composition", "--shape", "4", "--by", "2:1"]
-PLACES = {"base", "lbo", "sbo", "element", "width", "narrow", "times"}
-STATED = {"files", "only", *movement.FLAGS, *PLACES}
+STATED = {"files", "only", *movement.KEYS}
 TILING = {"files", "only", "atom", "all", "atoms", "atoms_layout", "permutation", "tile", "smem_a", "smem_b"}
 CODE = {"code", "module", "path", "only", "rank"}
 

@@ -26,7 +26,8 @@ from tests.verify.movement.stated import (
     judged,
 )
 from verify.movement import command as movement
-from verify.movement import register_handover
+from verify.movement import registers
+from verify.movement.register_handover import HandOver
 
 
 @pytest.mark.parametrize(
@@ -167,14 +168,14 @@ def test_a_failure_of_ours_costs_one_movement(
     """It is an internal error of that one, and exit 3 at the end: the others are judged, in every format."""
     file = tmp_path / "three.toml"
     file.write_text("".join(f'[{name}]\nfrom = "{X4}"\nto = "{F16}"\n' for name in ("first", "broken", "last")))
-    right = register_handover.judge
+    right = registers.verdicts
 
-    def failing(handed: register_handover.Link, *more: Any) -> list[Any]:
+    def failing(handed: HandOver, *more: Any) -> list[Any]:
         if handed.name == "broken":
             raise IndexError("list index out of range")
         return right(handed, *more)
 
-    monkeypatch.setattr(register_handover, "judge", failing)
+    monkeypatch.setattr(registers, "verdicts", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     told = "lanecheck: internal error, broken was not judged: IndexError: list index out of range"
     assert movement.main([str(file), "--format", "json"]) == 3

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specs: dataclasses whose fields are the keys that a user states, each with its help and its parser.
+
+The options of a command and the keys of its TOML tables are made of the same fields. A field's key is its name; an
+underscore at the end only keeps it apart from a word of Python: `from_` is the key `from`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, dataclass, field, fields
+from inspect import get_annotations
+from typing import Any, TypeVar
+
+from verify.core.errors import SpecError
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What a user states under one key."""
+
+    field: str  # the name of the field
+    help: str
+    parse: Callable[[object], Any]  # what stands in the option or in the table -> the field's value; raises ValueError
+    unit: str  # what a whole number counts; empty for a text
+    required: bool
+
+    def read(self, value: object) -> Any:
+        """The field's value; raises SpecError where there is none."""
+        return read(self.field.rstrip("_"), self.parse, value)
+
+
+def key(help: str, parse: Callable[[object], Any], unit: str = "", **default: Any) -> Any:
+    """A field of a spec that its user states; without a default it is required."""
+    return field(**default, metadata={"help": help, "parse": parse, "unit": unit})
+
+
+def keys(spec: type) -> dict[str, Key]:
+    """The keys of a spec by their names: its own first, then those that it inherits."""
+    found = {one.name: one for one in fields(spec) if one.metadata}
+    order = [name for part in spec.__mro__ for name in get_annotations(part) if name in found]
+    return {n.rstrip("_"): Key(n, **found[n].metadata, required=found[n].default is MISSING) for n in order}
+
+
+def read(key: str, parse: Callable[[object], T], value: object) -> T:
+    """What a parser makes of a value; its ValueError becomes a SpecError under the key."""
+    try:
+        return parse(value)
+    except ValueError as error:
+        raise SpecError(key, str(error)) from error
