@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout algebra of CuTe, with every operation held to its definition.
+"""The layout algebra of CuTe; each operation has its defining equation, and a law that proves it.
 
 Definition
 ----------
@@ -29,7 +29,7 @@ A 2 x 4 tile, its rows 4 apart and its columns 1 apart, is 8 numbers in the orde
 57
 
 Layouts combine into layouts, where there is one with the function that the definition asks for. Where there is none,
-:class:`LayoutError` names the precondition that failed, and the numbers; nothing is ever rounded:
+:class:`LayoutError` names the precondition that fails, with the numbers; no operation rounds:
 
 >>> print(composition(Layout.parse("(6,2):(8,2)"), Layout.parse("(4,3):(3,1)")))
 ((2,2),3):((24,2),8)
@@ -64,8 +64,8 @@ CuTe's name is ours. `python -m verify.laws NAME` proves the law, for every exte
     ComposedLayout             ComposedLayout       S(offset + L(c))                                 SWIZZLE_TILE
     TiledMMA                   tiled.TiledMMA       atoms repeated over threads and values           TMMA_INJECTIVE
 
-Where the data are
-------------------
+Further modules
+---------------
 `layouts.atoms` has the atoms of CUTLASS 4.7 as TOML files, `layouts.tiled` TiledMMA and TiledCopy, `layouts.tensor`
 tensors with their algorithms, `layouts.banks` the bank conflicts of shared memory, `layouts.linear` layouts as matrices
 over two elements.

@@ -8,10 +8,11 @@ from layouts.int_tuple import IntTuple, Shaped, product, shape
 
 
 def ceil_div(a: IntTuple, b: IntTuple) -> IntTuple:
-    """How many ``b`` cover ``a``.
+    """The number of ``b`` that cover ``a``: the quotient rounded up.
 
     Ints: the least q with q*b >= a. Tuples: mode by mode, missing modes of ``b`` count as 1. A tuple by an
-    int: the divisor is used up from the left, r_0 = b, q_i = ceil_div(a_i, r_i), r_{i+1} = ceil_div(r_i, a_i).
+    int: the divisor is divided among the modes from the left, r_0 = b, q_i = ceil_div(a_i, r_i), r_{i+1} =
+    ceil_div(r_i, a_i).
 
     >>> ceil_div(7, 2), ceil_div((7, 6), (2,)), ceil_div((4, 5, 6), 40)
     (4, (4, 6), (1, 1, 3))
@@ -44,7 +45,7 @@ def round_up(a: IntTuple, b: IntTuple) -> IntTuple:
     """
     if isinstance(a, tuple):
         if not isinstance(b, tuple) or len(b) > len(a):
-            raise LayoutError(f"round_up of {a} to multiples of {b}: the modes do not face each other")
+            raise LayoutError(f"round_up of {a} to multiples of {b}: a tuple needs a tuple of at most as many modes")
         return tuple(map(round_up, a, b)) + a[len(b) :]
     return product(ceil_div(a, b)) * product(b)
 
@@ -53,7 +54,7 @@ def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
     """The shape that is left of ``a`` after its first ``b`` elements are taken as one.
 
     Ints: a / b when b divides a, 1 when a divides b. Tuples: mode by mode. A tuple by an int: the divisor is
-    used up from the left, as in ceil_div.
+    divided among the modes from the left, as in ceil_div.
 
     >>> shape_div(12, 4), shape_div((4, 5, 6), 40), shape_div((12, 3), (4, 3))
     (3, (1, 1, 3), (3, 1))
@@ -77,7 +78,7 @@ def shape_div(a: IntTuple, b: IntTuple) -> IntTuple:
 
 
 def evenly_divides(a: Shaped, b: IntTuple) -> bool:
-    """Whether tiles of shape ``b`` cut shape ``a`` without a rest.
+    """Whether tiles of shape ``b`` divide shape ``a`` without a remainder.
 
     An int b: size(a) = b * size(ceil_div(a, b)). Then b divides size(a); the reverse holds where the first b
     elements are whole leading modes and a divisor of the next. A tuple: mode by mode, modes of ``a`` beyond it

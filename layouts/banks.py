@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bank conflicts: how often shared memory has to be asked for what a warp accesses at once.
+"""Bank conflicts: the number of wavefronts that an access of a warp to shared memory takes.
 
-Shared memory has 32 banks of four bytes; the word w lies in bank w mod 32. Lanes are served in phases of neighbouring
-lanes: 32 for accesses of up to 32 bits, 16 for 64 bits, 8 for 128 bits and for each matrix of ldmatrix. A phase takes
-as many wavefronts as the most different words that it asks of one bank; lanes that ask for the same word share it. A
-wide load in which every lane asks for the address of lane ^ 1, or every lane for that of lane ^ 2, has phases of twice
-as many lanes. Asynchronous copies share nothing: two lanes that write one word take two wavefronts. Source: observed
-on an NVIDIA H200, all patterns of gpu_checks/recordings/banks; no manual states the phases.
+Shared memory has 32 banks of four bytes; the word w is in bank w mod 32. Lanes are served in phases of neighbouring
+lanes: 32 for accesses of up to 32 bits, 16 for 64 bits, 8 for 128 bits and for each matrix of ldmatrix. The wavefronts
+of a phase are the largest number of different words that its lanes access in one bank; lanes that access the same word
+share it. A wide load in which every lane has the address of lane ^ 1, or every lane that of lane ^ 2, has phases of
+twice as many lanes. Asynchronous copies share no words: two lanes that write one word take two wavefronts. Source:
+measured on an NVIDIA H200, all patterns of gpu_checks/recordings/banks; no manual states the phases.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # bits of a lane's access -> la
 
 
 class Operation(StrEnum):
-    """Who asks, which says what lanes share."""
+    """The kind of an access, which decides what lanes share."""
 
     LOAD = "load"  # words, and of wide loads phases merge
     STORE = "store"  # words; also the rows of ldmatrix and stmatrix
@@ -44,14 +44,14 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Wavefronts:
-    """What an access takes: the wavefronts of each phase, and the first conflict where one takes several."""
+    """The wavefronts of each phase of an access, and the first conflict where a phase takes several."""
 
     phases: tuple[int, ...]
     conflict: Conflict | None = None
 
     @property
     def total(self) -> int:
-        """How often the banks are asked."""
+        """The wavefronts of all phases together."""
         return sum(self.phases)
 
     @property
@@ -84,10 +84,10 @@ def wavefronts(addresses: Sequence[int | None], bits: int, operation: Operation 
         raise LayoutError(f"{len(addresses)} addresses: a warp has {LANES} lanes")
     for lane, address in enumerate(addresses):
         if address is not None and (address < 0 or address % (bits // 8)):
-            raise LayoutError(f"lane {lane} asks for byte {address}: {bits} bits need a multiple of {bits // 8}")
-    asked = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
+            raise LayoutError(f"lane {lane} accesses byte {address}: {bits} bits need a multiple of {bits // 8}")
+    active = [(lane, address) for lane, address in enumerate(addresses) if address is not None]
     width = PHASE[bits] * (2 if operation is Operation.LOAD and bits > 32 and _merged(addresses) else 1)
-    phases = [[one for one in asked if start <= one[0] < start + width] for start in range(0, LANES, width)]
+    phases = [[one for one in active if start <= one[0] < start + width] for start in range(0, LANES, width)]
     counted = [_phase(phase, bits, operation is not Operation.COPY) for phase in phases if phase]
     return Wavefronts(tuple(n for n, _ in counted), next((c for _, c in counted if c is not None), None))
 
@@ -112,18 +112,18 @@ def _merged(addresses: Sequence[int | None]) -> bool:
     return any(all(addresses[lane] == addresses[lane ^ bit] for lane in range(LANES)) for bit in (1, 2))
 
 
-def _phase(asked: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[int, Conflict | None]:
-    """Wavefronts of one phase, and the first two lanes that meet in a bank; `shared`: one word serves several lanes."""
-    first: dict[int, dict[tuple[int, int], int]] = {}  # bank -> (word, lane unless shared) -> first lane that asks
-    for lane, address in asked:
+def _phase(active: Iterable[tuple[int, int]], bits: int, shared: bool) -> tuple[int, Conflict | None]:
+    """Wavefronts of one phase, and the first two lanes in conflict; `shared`: one word serves several lanes."""
+    first: dict[int, dict[tuple[int, int], int]] = {}  # bank -> (word, lane unless shared) -> first lane
+    for lane, address in active:
         for part in range(max(1, bits // (8 * WORD))):
             word = address // WORD + part
             first.setdefault(word % BANKS, {}).setdefault((word, 0 if shared else lane), lane)
     most = max(len(words) for words in first.values())
-    return most, _first_meeting(first) if most > 1 else None
+    return most, _first_conflict(first) if most > 1 else None
 
 
-def _first_meeting(first: dict[int, dict[tuple[int, int], int]]) -> Conflict:
+def _first_conflict(first: dict[int, dict[tuple[int, int], int]]) -> Conflict:
     found = []
     for bank, words in first.items():
         pair = sorted(islice(((lane, word) for (word, _), lane in words.items()), 2))
@@ -136,8 +136,8 @@ def _first_meeting(first: dict[int, dict[tuple[int, int], int]]) -> Conflict:
 def swizzles(bits: int, limit: int) -> Iterator[Swizzle]:
     """Every swizzle of addresses below `limit` bytes that keeps accesses of `bits` together, the smallest first.
 
-    A negative shift xors lower bits into higher ones. Words of one bank agree in the bits of the bank, so that it
-    parts them only by bits within a word: such swizzles are among them for accesses narrower than a word.
+    A negative shift xors lower bits into higher ones. Words of one bank agree in the bits of the bank, so such a shift
+    separates them only by bits within a word: it is tried for accesses narrower than a word.
     """
     base = (bits // 8).bit_length() - 1
     top = (limit - 1).bit_length()
@@ -165,7 +165,7 @@ class Best:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """One access of a warp before any swizzle: byte addresses by lane, the bits of a lane, who asks."""
+    """One access of a warp before any swizzle: byte addresses by lane, the bits of a lane, and its kind."""
 
     addresses: tuple[int | None, ...]
     bits: int
@@ -177,17 +177,17 @@ class Access:
 
 
 def best_swizzle(accesses: Sequence[Access]) -> Best:
-    """The swizzle under which the accesses together take the fewest wavefronts, the first of equals.
+    """The swizzle under which the accesses together take the fewest wavefronts, the first among equals.
 
-    Every swizzle is tried whose fields lie in the addresses that are used and that keeps the widest access together;
-    so nothing is better, and `Best.free` says whether conflicts remain.
+    Tries every swizzle whose fields are within the addresses used and that keeps the widest access together, so no
+    swizzle is better; `Best.free` says whether conflicts remain.
 
     >>> row = Access(tuple(16 * lane for lane in range(32)), 128)
     >>> column = Access(tuple(128 * lane for lane in range(32)), 128)
     >>> best_swizzle([row, column]).swizzle
     Swizzle(3, 4, 3)
 
-    Raises LayoutError where there is no access.
+    Raises LayoutError where no lane has an address.
     """
     used = [a for access in accesses for a in access.addresses if a is not None]
     if not used:
@@ -204,7 +204,7 @@ def best_swizzle(accesses: Sequence[Access]) -> Best:
 
 
 def _better(accesses: Sequence[Access], swizzle: Swizzle, best: Best | None) -> Best | None:
-    """The better of a swizzle and the best so far: as soon as it has as many wavefronts too many it is given up."""
+    """The better of a swizzle and the best so far; stops counting once its excess reaches that of the best."""
     totals, excess = [], 0
     for access in accesses:
         one = access.through(swizzle)

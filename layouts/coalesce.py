@@ -13,7 +13,7 @@ from layouts.layout import Layout, make_layout, trusted
 def coalesce(layout: Layout, profile: IntTuple | None = None) -> Layout:
     """The flat layout of the fewest modes with the same function on indices.
 
-    R(i) = L(i) for all 0 <= i < size(L), size(R) = size(L), depth(R) <= 1. Extents of 1 go, and neighbours
+    R(i) = L(i) for all 0 <= i < size(L), size(R) = size(L), depth(R) <= 1. Extents of 1 are dropped, and neighbours
     (s0,s1):(d, s0*d) become s0*s1:d. Two layouts have the same function exactly when they coalesce alike.
     A tuple ``profile`` coalesces mode by mode at its integers; modes beyond its rank stay.
 
@@ -48,7 +48,7 @@ def filter_zeros(layout: Layout, profile: IntTuple | None = None) -> Layout:
     >>> print(filter_zeros(Layout.parse("(2,(4,3)):(1,(8,2))"), (1, 0)))
     (2,(1,1)):(1,(8,2))
 
-    Raises LayoutError unless each int of ``profile`` faces a part of the shape.
+    Raises LayoutError unless each int of ``profile`` is at the place of a mode or submode of the shape.
     """
     return trusted(_ones(layout.stride if profile is None else profile, layout.shape), layout.stride)
 

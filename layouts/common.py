@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What layouts share with memory and with each other. Source: CUTLASS, include/cute/layout.hpp."""
+"""Common vectors, alignment, null spaces, distribution of indices. Source: CUTLASS, include/cute/layout.hpp."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from layouts.swizzle import Swizzle
 
 
 def max_common_vector(a: Layout, b: Layout) -> int:
-    """How many elements are neighbours in memory, from 0 on, and correspond in both layouts.
+    """The number of elements, from 0 on, that are contiguous in memory and correspond in both layouts.
 
     The largest n with A(i_k) = B(i_k) = k for all 0 <= k < n, where i_k = right_inverse(B)(k) is the index at which
     B takes the value k, and i_k < size(A).
@@ -36,7 +36,7 @@ def max_common_vector(a: Layout, b: Layout) -> int:
 
 
 def max_common_layout(a: Layout, b: Layout) -> Layout:
-    """The indices of the longest vector that A and B have in common.
+    """The layout of the indices of the longest vector that A and B have in common.
 
     A(R(k)) = B(R(k)) = k for all 0 <= k < size(R) = max_common_vector(A, B).
 
@@ -49,11 +49,11 @@ def max_common_layout(a: Layout, b: Layout) -> Layout:
 
 
 def max_alignment(layout: Layout | ComposedLayout) -> int:
-    """The largest n for which the layout runs in vectors of n elements that begin at multiples of n.
+    """The largest n for which the layout consists of vectors of n elements that begin at multiples of n.
 
     With C = right_inverse(L), the contiguous part, and W the other modes of L: n is the greatest common divisor of
-    size(C) and the strides of W. So L takes the values k*n, ..., k*n + n-1 equally often, for every k. Of a
-    composed layout S o offset o B with a swizzle S: the gcd of 2^base (if S has bits), the offset and B's; else 1.
+    size(C) and the strides of W. So L takes the values k*n, ..., k*n + n-1 equally often, for every k. For a
+    composed layout S o offset o B with a swizzle S: the gcd of 2^base (if S has bits), the offset and B's n; else 1.
 
     >>> max_alignment(Layout((8, 4), (1, 20))), max_alignment(Layout(8, 2))
     (4, 1)
@@ -72,7 +72,7 @@ def max_alignment(layout: Layout | ComposedLayout) -> int:
 
 
 def nullspace(layout: Layout) -> Layout:
-    """The indices that the modes of stride 0 run over.
+    """The layout of the indices that the modes of stride 0 run over.
 
     L(R(k)) = 0 for all 0 <= k < size(R), R takes each of its values once, and
     size(R) = size(L) / size(filter(L)): with non-negative strides these are the k with L(k) = 0 that repetition
@@ -93,9 +93,9 @@ def nullspace(layout: Layout) -> Layout:
 
 
 def domain_distribute(a: Shaped, b: int) -> Layout:
-    """Up to b indices of a shape, spread over its modes such that they tile it.
+    """The layout of up to b indices of a shape, distributed over its modes so that they tile it.
 
-    Mode by mode from the left, R takes g_i = gcd(a_i, what is left of b) places of mode i. R is ordered,
+    Mode by mode from the left, R takes g_i = gcd(a_i, b / (g_0 * ... * g_{i-1})) places of mode i. R is ordered,
     R(k) < R(k + 1), size(R) divides b, and g_i divides a_i: so R divides the shape evenly.
 
     >>> print(domain_distribute((15, 14), 6))

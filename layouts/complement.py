@@ -11,7 +11,7 @@ from layouts.layout import Layout, cosize
 
 
 def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
-    """The layout R of what L leaves out of [0, size(cotarget)); ``cotarget`` defaults to L's cosize.
+    """The layout R that completes L to [0, size(cotarget)); ``cotarget`` defaults to L's cosize.
 
     With F = filter(L):
     disjoint   F(i) + R(j) takes each of its values once; so R(j) is no value of L for j >= 1
@@ -23,7 +23,8 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
 
     Sorted by stride, with P_0 = 1 and P_{i+1} = s_i * d_i, R has the modes d_i // P_i : P_i and a last one that
     reaches the cotarget. Modes that begin at or above the cotarget may interleave, d_i < P_i: then R has the modes
-    below the cotarget alone, if the others keep the range that it fills with F apart (layouts.interleaved).
+    below the cotarget alone, if the values of the others are at least the range that R fills with F apart
+    (layouts.interleaved).
 
     >>> print(complement(Layout((2, 2), (12, 8)), 4))
     4:1

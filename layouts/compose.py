@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composition of layouts, and exactly when it exists.
+"""Composition of layouts, and the condition under which it exists.
 
 Write A, coalesced, as the flat modes (M_0, ..., M_k):(D_0, ..., D_k): A(x) = sum of digit_i(x) * D_i, where the
 digits of x have the radices M_i and the last one is unbounded. Then A(x + y) = A(x) + A(y) whenever adding x and y
-carries out of no digit below the last. So a mode N:r of B becomes N:A(r) as long as r, added N - 1 times to itself,
-carries nowhere; at the first carry, after n steps, n must divide N, and the mode goes on as N/n : n*r. All modes
+carries out of no digit below the last. So a mode N:r of B becomes N:A(r) if adding r to itself N - 1 times never
+carries; at the first carry, after n steps, n must divide N, and the rest of the mode is N/n : n*r. All modes
 together must not carry either: for every i < k the sum of (n_j - 1) * digit_i(r_j) over all resulting modes n_j of
 stride r_j must stay below M_i. This no-carry condition suffices for all strides D, and is necessary for generic ones.
 """
@@ -28,7 +28,7 @@ class _NotAdmissible(LayoutError):
 def composition(a: Layout, b: Tiler) -> Layout:
     """The layout R with R(c) = A(B(c)) for every coordinate c of B, where compatible(B, R).
 
-    An int n stands for n:1. A tuple composes mode by mode, R(c_0, c_1, ...) = A(B_0(c_0), B_1(c_1), ...), None
+    An int n means n:1. A tuple composes mode by mode, R(c_0, c_1, ...) = A(B_0(c_0), B_1(c_1), ...), None
     keeps its mode, and modes of A beyond the tuple are dropped, as in CuTe C++ (pycute keeps them).
 
     >>> print(composition(Layout.parse("(6,2):(8,2)"), Layout.parse("(4,3):(3,1)")))
@@ -63,7 +63,7 @@ def admissible(a: Layout, b: Tiler) -> bool:
 
     >>> admissible(Layout.parse("(6,2):(1,7)"), Layout.parse("(3,2):(2,3)"))
     False
-    >>> A = Layout.parse("(2,2,2):(0,1,1)")  # the smallest special case: refused, though 3:1 is A o 3:3
+    >>> A = Layout.parse("(2,2,2):(0,1,1)")  # the smallest special case: rejected, though 3:1 is A o 3:3
     >>> admissible(A, Layout(3, 3)), [A(3 * k) for k in range(3)]
     (False, [0, 1, 2])
 
@@ -79,7 +79,7 @@ def admissible(a: Layout, b: Tiler) -> bool:
 def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
     """The extents and strides of A's modes, neighbours merged, as a function of every index.
 
-    Beyond A's domain its last mode goes on.
+    Beyond A's domain its last mode continues.
 
     >>> merged_modes(Layout.parse("(2,3,1):(1,2,7)"))
     ([6, 2], [1, 7])
@@ -92,7 +92,7 @@ def merged_modes(a: Layout) -> tuple[list[int], list[int]]:
 class Carry:
     """The digits of A that the modes of B have used so far.
 
-    The proof of composition follows ``run`` by itself, and the loops around it with ``run`` replaced by its contract.
+    The proof of composition executes ``run`` by itself, and the loops around it with ``run`` replaced by its contract.
     """
 
     __slots__ = ("a", "b", "radices", "used", "weights")
@@ -124,7 +124,7 @@ class Carry:
         return unwrap(tuple(shapes)), unwrap(tuple(strides))
 
     def run(self, rest: int, step: int) -> tuple[int, int]:
-        """The mode n:A(step) that rest:step begins with: n steps, until a digit carries or all are done."""
+        """The first mode n:A(step) of rest:step: n steps, until a digit carries or all steps are done."""
         digits, value = self.digits(step)
         n = rest
         for i, digit in enumerate(digits):
@@ -150,7 +150,7 @@ class Carry:
         return digits, value + index * self.weights[-1]
 
     def use(self, digits: list[int], times: int) -> None:
-        """Count the digits as used so many times. Raises where they carry."""
+        """Add ``times`` uses of the digits. Raises _NotAdmissible where they carry."""
         for i, digit in enumerate(digits):
             self.used[i] += digit * times
             if self.used[i] >= self.radices[i]:
@@ -160,7 +160,7 @@ class Carry:
                 )
 
     def unit_stride(self, step: int) -> int:
-        """CuTe's stride for an extent of 1: the value does not matter inside the domain."""
+        """CuTe's stride for an extent of 1; inside the domain its value does not matter."""
         for radix in self.radices:
             step = -(-abs(step) // radix) * (1 if step > 0 else -1)
         return step * self.weights[-1]

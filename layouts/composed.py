@@ -57,7 +57,7 @@ class ComposedLayout:
     @overload
     def __call__(self, *coord: Slicer) -> Any: ...
     def __call__(self, *coord: Slicer) -> Any:
-        """The value at a coordinate; with None in it, the composed layout of the modes where None stands.
+        """The value at a coordinate; with None in it, the composed layout of the modes at the Nones.
 
         The values of the fixed modes go into the offset: S(x) = R(coord with x in place of its Nones).
 
@@ -99,10 +99,10 @@ def composition(a: Swizzle, b: Inner) -> Inner: ...
 def composition(a: Outer, b: Tiler | Outer) -> Outer:
     """The function R with R(c) = A(B(c)) for every coordinate c of B, where compatible(B, R).
 
-    Layout o layout gives a layout; an int n stands for n:1, a tuple composes mode by mode (modes of A beyond it
+    Layout o layout gives a layout; an int n means n:1, a tuple composes mode by mode (modes of A beyond it
     are dropped), None keeps its mode. Swizzle o layout gives a composed layout, or the layout itself for a swizzle
     of 0 bits. Layout o swizzle, defined on the shape of A, gives S' o A where a swizzle S' with S'(A(x)) = A(S(x))
-    is found, and A o S as it stands otherwise. Swizzle o swizzle gives a swizzle.
+    is found, and A o S itself otherwise. Swizzle o swizzle gives a swizzle.
 
     >>> print(composition(Layout.parse("(6,2):(8,2)"), Layout.parse("(4,3):(3,1)")))
     ((2,2),3):((24,2),8)
@@ -142,8 +142,8 @@ def _after_swizzle(a: Layout | Swizzle, b: Swizzle | ComposedLayout) -> Outer:
 def _moved_left(a: Layout, swizzle: Swizzle, inner: Layout, both: Layout) -> Inner | None:
     """S' o both for a swizzle S' with S'(both(x)) = a(swizzle(inner(x))), where both = a o inner; else None.
 
-    S' reads what ``a`` makes of the field Y, and changes what it makes of Z. That is right only if ``a`` moves
-    bits as a whole, so every point is tried; layouts of more than MAX_POINTS points are not.
+    S' reads the image under ``a`` of the field Y, and changes that of Z. This is right only if ``a`` moves bits as a
+    whole, so every point is compared; for layouts of more than MAX_POINTS points the result is None.
     """
     if size(inner) > MAX_POINTS:
         return None

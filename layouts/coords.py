@@ -26,7 +26,7 @@ INT64_MAX = 2**63 - 1
 
 
 def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
-    """Where ``shape:stride`` maps a coordinate; None counts as 0.
+    """The value of ``shape:stride`` at a coordinate; None counts as 0.
 
     offset(c, s, d) = sum of digit_i(c) * d_i over the flat modes; an int is split into digits
     colexicographically, its last digit unbounded. Integer arrays are computed in int64 and broadcast.
@@ -49,7 +49,7 @@ def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     if not shapes:
         return index * 0
-    if isinstance(index, np.ndarray):  # a stride beyond 64 bits has the digit 0 throughout, or _reach had refused it
+    if isinstance(index, np.ndarray):  # a stride beyond 64 bits has only the digit 0, else _reach rejects it
         strides = tuple(d if abs(d) <= INT64_MAX else 0 for d in strides)
     total: Any = 0
     for s, d in zip(shapes[:-1], strides, strict=False):
@@ -70,12 +70,12 @@ def has_array(coord: object) -> bool:
 
 
 def has_none(coord: object) -> bool:
-    """Whether None occurs anywhere in a coordinate: then it slices."""
+    """Whether None occurs anywhere in a coordinate, which then selects a slice."""
     return any(map(has_none, coord)) if isinstance(coord, tuple) else coord is None
 
 
 def natural(index: Any) -> Any:
-    """An index checked: a non-negative int, or a non-negative integer array as int64 (uint8 would wrap)."""
+    """The index as a non-negative int or int64 array (uint8 would wrap); raises LayoutError for anything else."""
     if isinstance(index, np.ndarray):
         if index.dtype.kind not in "iu":
             raise LayoutError(f"coordinates must be integers, got an array of {index.dtype}")
@@ -108,7 +108,7 @@ def _reach(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
 
 
 def check_strided(shape: IntTuple, stride: IntTuple) -> None:
-    """Refuse a shape and a stride that make no layout."""
+    """Raise LayoutError, or ProfileError, unless shape and stride make a layout."""
     check_shape(shape)
     check_int_tuple(stride, "stride")
     if not congruent(shape, stride):
@@ -172,7 +172,7 @@ def idx2crd(index: Coord, shape: IntTuple, stride: IntTuple | None = None) -> An
 
 
 def _digits(index: Any, shape: IntTuple, last: bool = True) -> tuple[Any, Any]:
-    """The coordinate of an index and what is left of it for the modes to the right."""
+    """The coordinate of an index, and its quotient for the modes to the right."""
     if not isinstance(shape, tuple):
         return (index, index * 0) if last else (index % shape, index // shape)
     if last and not shape and np.any(index):
@@ -196,7 +196,7 @@ def _strided_digits(index: Any, shape: IntTuple, stride: IntTuple) -> Any:
 
 
 def crd2crd(coord: Coord, source: IntTuple, target: IntTuple) -> Any:
-    """The coordinate of ``target`` with the index of ``coord`` in ``source``; mode by mode if all are tuples.
+    """The coordinate of ``target`` that has the same index as ``coord`` in ``source``; by mode if all are tuples.
 
     >>> crd2crd(9, 32, (4, 8)), crd2crd((1, 2), (4, 8), 32)
     ((1, 2), 9)

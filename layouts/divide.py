@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Divide a layout into tiles. Source: CUTLASS, include/cute/layout.hpp (logical_divide and its kin).
+"""Division of layouts into tiles. Source: CUTLASS, include/cute/layout.hpp (logical_divide and its variants).
 
 A tiler T lists the indices of one tile. With T* = complement(T, size(A)), every index of A is T(t) + T*(r) for one
-place t in a tile and one tile r, so A o (T, T*) is A seen tile by tile (a T with strides of 0 repeats its places).
-Where the tiles do not divide A they reach beyond it, by extending A's last mode: callers mask that overhang.
+place t in a tile and one tile r, so A o (T, T*) is A, tile by tile (a T with strides of 0 repeats its places).
+Where the tiles do not divide A, the last ones extend beyond it along A's last mode: callers mask that part.
 
 A tiler is a layout; an int n for n:1; a tuple of tilers, mode by mode, where modes of A beyond it stay undivided; or
 None, a tile of the whole mode. A composed layout S o offset o B is divided in B: that is the same function.
@@ -41,7 +41,7 @@ def logical_divide(layout: L, tiler: Tiler) -> L:
 def zipped_divide(layout: L, tiler: Tiler) -> L:
     """The layout ((tiles of all modes), (rests of all modes)): R[0] = composition(A, T), as R[0](t) = A(T(t)).
 
-    None takes the whole mode into the tile and leaves 1:0 as its rest.
+    None makes the whole mode the tile, with the rest 1:0.
 
     >>> print(zipped_divide(Layout((8, 6, 5)), (4, Layout(2, 3))))
     ((4,2),(2,3,5)):((1,24),(4,8,48))
@@ -91,7 +91,7 @@ def _tile_and_rest(layout: Layout, tiler: Layout | None) -> tuple[Layout, Layout
 
 
 def by_mode(operation: Callable[[Layout, Layout], Layout], layout: Layout, tiler: Tiler) -> Layout:
-    """``operation`` at the layouts of a tiler, mode by mode; None and the modes beyond a tuple stay."""
+    """``operation`` applied to each mode and its tiler; modes of None and beyond a tuple are kept."""
     if tiler is None:
         return layout
     if not isinstance(tiler, tuple):
@@ -105,7 +105,7 @@ def by_mode(operation: Callable[[Layout, Layout], Layout], layout: Layout, tiler
 def unzip(
     operation: Callable[[Layout, Layout | None], tuple[Layout, Layout]], layout: Layout, tiler: Tiler
 ) -> tuple[Layout, Layout]:
-    """The pairs of ``operation`` at the layouts of a tiler, gathered: all firsts, all seconds and what is beyond."""
+    """``operation`` applied to each mode: the layout of all firsts, and that of all seconds and further modes."""
     if not isinstance(tiler, tuple):
         return operation(layout, None if tiler is None else as_layout(tiler))
     _check_rank(layout, tiler)
@@ -128,7 +128,7 @@ def unpack_both(first: Layout, second: Layout) -> Layout:
 
 
 def as_layout(tiler: Layout | int) -> Layout:
-    """A tiler that is an int n as n:1."""
+    """A tiler as a layout: an int n is n:1."""
     return Layout(tiler) if isinstance(tiler, int) else tiler
 
 

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with a layout, its text, or the arguments of an operation."""
+"""Errors of layouts, of their texts, and of the arguments of operations."""
 
 EXCERPT = 60
 
 
 class LayoutError(ValueError):
-    """A precondition of a layout or of an operation does not hold; the message names it and the numbers."""
+    """A precondition of a layout or of an operation is violated; the message names it, with the numbers."""
 
 
 class ProfileError(LayoutError):
@@ -15,7 +15,7 @@ class ProfileError(LayoutError):
 class LayoutParseError(LayoutError):
     """A text is no layout, or no integer tuple.
 
-    The message restates the text and points at the column (1-based) where reading stopped.
+    The message has the text and the column (from 1) where parsing stopped.
     """
 
     def __init__(self, text: str, column: int, problem: str) -> None:

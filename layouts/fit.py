@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout that has given values, read off at powers of two.
+"""The layout that has given values, determined by the values at powers of two.
 
 A layout of powers of two moves each bit of its index by a fixed step, so its values at 1, 2, 4, ... determine it.
-`from_samples` takes these values on trust; `fit` compares the whole table, without calling a layout.
+`from_samples` does not check the other values; `fit` compares the whole table, without calling a layout.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ def from_samples(extent: int, value: Callable[[int], int]) -> Layout:
     """The coalesced layout with one mode for each bit of the index, and with ``value`` at powers of two.
 
     With extent = 2^n * r, r odd: L(2^b) = value(2^b) for all b < n. If r > 1, the last mode has extent r and
-    L(2^n) = value(2^n). No other value is asked for.
+    L(2^n) = value(2^n). No other value is computed.
 
     >>> print(from_samples(16, lambda i: i % 4 * 8 + i // 4))
     (4,4):(8,1)

@@ -18,7 +18,7 @@ MAX_DEPTH = 64
 
 
 class HasShape(Protocol):
-    """A layout, seen from here: something with a shape."""
+    """Anything with a shape, such as a layout."""
 
     @property
     def shape(self) -> IntTuple:
@@ -66,12 +66,12 @@ def product(t: IntTuple) -> int:
 
 
 def size(a: Shaped) -> int:
-    """How many coordinates a shape or layout has: the product of its extents."""
+    """The number of coordinates of a shape or layout: the product of its extents."""
     return product(shape(a))
 
 
 def rank(a: Shaped) -> int:
-    """How many modes the top level has; 1 for an int.
+    """The number of modes of the top level; 1 for an int.
 
     >>> rank(((4, 8), 2)), rank(5)
     (2, 1)
@@ -81,7 +81,7 @@ def rank(a: Shaped) -> int:
 
 
 def depth(a: Shaped) -> int:
-    """How deep the parentheses nest: 0 for an int, 1 for a flat tuple (also for the empty one)."""
+    """The depth of the parentheses: 0 for an int, 1 for a flat tuple (also for the empty one)."""
     s = shape(a)
     return 1 + max((depth(x) for x in s), default=0) if isinstance(s, tuple) else 0
 
@@ -101,7 +101,7 @@ def congruent(a: Shaped, b: Shaped) -> bool:
 def weakly_congruent(a: Shaped, b: Shaped) -> bool:
     """Whether ``b`` refines the profile of ``a``.
 
-    Each int of ``a`` faces anything, each tuple of ``a`` faces a tuple of its rank, mode by mode.
+    An int of ``a`` may be anything in ``b``, a tuple of ``a`` is a tuple of the same rank, mode by mode.
     A partial order on profiles.
 
     >>> weakly_congruent((1, 1), ((2, 3), 4)), weakly_congruent(((2, 3), 4), (1, 1))
@@ -116,7 +116,7 @@ def weakly_congruent(a: Shaped, b: Shaped) -> bool:
 def compatible(a: Shaped, b: Shaped) -> bool:
     """Whether every coordinate of shape ``a`` is one of shape ``b`` too, and the sizes agree.
 
-    Each int of ``a`` faces a part of ``b`` of that size; each tuple faces a tuple of its rank, mode by mode.
+    An int of ``a`` is a part of that size in ``b``; a tuple is a tuple of the same rank, mode by mode.
     A partial order on shapes.
 
     >>> compatible(24, (4, 6)), compatible((4, 6), ((2, 2), 6)), compatible((4, 6), 24)
@@ -148,14 +148,14 @@ def nest(items: Iterator[IntTuple], profile: IntTuple) -> IntTuple:
 
 
 def check_shape(t: IntTuple) -> None:
-    """Refuse what is no shape: no integer tuple, or an extent below 1."""
+    """Raise LayoutError unless ``t`` is a shape: an integer tuple with extents of at least 1."""
     check_int_tuple(t, "shape")
     if min(leaves(t), default=1) < 1:
         raise LayoutError(f"extents must be at least 1, got the shape {t}")
 
 
 def check_int_tuple(t: object, what: str, level: int = 0) -> None:
-    """Refuse what is not an integer tuple: other types, booleans, more than 64 levels."""
+    """Raise LayoutError unless ``t`` is an integer tuple: no other types, no booleans, at most 64 levels."""
     if isinstance(t, int) and not isinstance(t, bool):
         return
     if not isinstance(t, tuple):

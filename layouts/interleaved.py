@@ -2,8 +2,8 @@
 """The complement of modes that interleave: where one mode does not end before the next begins.
 
 (2,2):(8,12) takes the values 0, 8, 12 and 20. None of its modes fits below the other, and yet any two of its values are
-4 or more apart: so [0, 4), moved by each of them, overlaps nowhere. Whether values stay apart has no closed form; it is
-searched for, mode by mode from the largest stride, among the few differences that can still come near 0.
+4 or more apart: so the copies of [0, 4) at each of them are disjoint. The least distance of values has no closed form;
+a search goes mode by mode, from the largest stride, over the few differences that can still be near 0.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from math import prod
 from layouts.errors import LayoutError
 
 LIMIT = 2**16
-"""Differences that are looked at before the question is given up."""
+"""The most differences that are searched before the search is given up."""
 
 Mode = tuple[int, int]
 """Stride and extent: so that modes sort by stride."""
@@ -23,13 +23,13 @@ Mode = tuple[int, int]
 def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
     """Shape and stride of the complement in [0, target) of sorted modes that may interleave from the target on.
 
-    None where there is no complement: the modes below the target must follow one another without a rest, and fill,
-    with the complement, a range that values of the other modes do not come closer than.
+    None where there is no complement: the strides of the modes below the target must divide one another, and these
+    modes and the complement fill a range that is no longer than the least distance of values of the other modes.
 
     >>> below_interleaved([(8, 2), (12, 2)], 3), below_interleaved([(8, 2), (12, 2)], 5)
     (((3,), (1,)), None)
 
-    Raises LayoutError where that would take more than LIMIT steps to decide.
+    Raises LayoutError where the decision takes more than LIMIT steps.
     """
     counted = [(d, s) for d, s in modes if s > 1 and d]
     shapes: list[int] = []
@@ -55,7 +55,7 @@ def apart(modes: Sequence[Mode], least: int) -> bool:
     >>> apart([(8, 2), (12, 2)], 4), apart([(8, 2), (12, 2)], 5), apart([(3, 4), (7, 4)], 1)
     (True, False, True)
 
-    Raises LayoutError where that would take more than LIMIT steps to decide.
+    Raises LayoutError where the decision takes more than LIMIT steps.
     """
     spreads = [sum(e * (t - 1) for e, t in modes[:place]) for place in range(len(modes))]
     steps = prod(min(2 * s, 2 * (least + spread) // d + 1) for (d, s), spread in zip(modes, spreads, strict=True))

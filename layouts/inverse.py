@@ -10,7 +10,7 @@ from layouts.layout import Layout
 
 
 def right_inverse(layout: Layout) -> Layout:
-    """The layout R that finds an index for each of the first values: L(R(k)) = k for all 0 <= k < size(R).
+    """The layout R of indices at which L takes the values 0, 1, ...: L(R(k)) = k for all 0 <= k < size(R).
 
     R chains modes s:1, t:s, u:s*t, ... of the coalesced L, the longest such chain. When the strides of L are not
     negative and L takes each value once, apart from its stride-0 modes, R is maximal: size(R) is no value of L.
@@ -32,7 +32,7 @@ def right_inverse(layout: Layout) -> Layout:
 
 
 def _longest_chains(shapes: list[int], strides: list[int]) -> dict[int, tuple[int, int, int]]:
-    """By stride d: where the longest chain d, s*d, s*t*d, ... of modes ends, and its first mode's s and weight."""
+    """By stride d: the end of the longest chain d, s*d, s*t*d, ... of modes, and its first mode's s and weight."""
     modes: list[tuple[int, int, int]] = []
     before = 1
     for s, d in zip(shapes, strides, strict=True):
@@ -52,8 +52,8 @@ def _longest_chains(shapes: list[int], strides: list[int]) -> dict[int, tuple[in
 def left_inverse(layout: Layout) -> Layout:
     """The layout R that gives the index back: R(L(k)) = k for all 0 <= k < size(L).
 
-    Sorted by stride, R splits a value by the strides d_0 | d_1 | ... and weighs each digit with what its mode
-    counts for in the index. Values between those of L are rounded down to one.
+    R splits a value into digits by the sorted strides d_0 | d_1 | ..., and multiplies each digit by the weight of its
+    mode in the index. A value between two of L's is rounded down to one of them.
 
     >>> print(left_inverse(Layout.parse("(4,8):(1,5)")))
     (5,8):(1,4)

@@ -63,7 +63,7 @@ class Layout:
     @overload
     def __call__(self, *coord: Slicer) -> Any: ...
     def __call__(self, *coord: Slicer) -> Any:
-        """The value at a coordinate; with None in it, the sub-layout of the modes where None stands.
+        """The value at a coordinate; with None in it, the sub-layout of the modes at the Nones.
 
         >>> import numpy as np
         >>> L = Layout((4, 8), (8, 1))
@@ -86,7 +86,7 @@ class Layout:
         return map(trusted, wrap(self.shape), wrap(self.stride))
 
 
-# The slots' own setters: the dataclass's frozen __setattr__ is for callers.
+# The setters of the slots: the frozen dataclass blocks ordinary assignment.
 _set_shape = vars(Layout)["shape"].__set__
 _set_stride = vars(Layout)["stride"].__set__
 
@@ -116,7 +116,7 @@ def make_layout(*layouts: Layout) -> Layout:
 
 
 def cosize(layout: Layout) -> int:
-    """How many integers the image spans: 1 + sum of (s_i - 1) * |d_i|, which is max + 1 for strides >= 0.
+    """The number of integers that the image spans: 1 + sum of (s_i - 1) * |d_i|, which is max + 1 for strides >= 0.
 
     >>> cosize(Layout((4, 8), (1, 5)))
     39
@@ -126,7 +126,7 @@ def cosize(layout: Layout) -> int:
 
 
 def _kept(coord: Slicer, t: IntTuple, none: bool) -> tuple[IntTuple, ...]:
-    """The parts of ``t`` that face a None (or, for ``none`` false, an index), nested tuples spliced."""
+    """The parts of ``t`` at the Nones of ``coord`` (or, for ``none`` false, at its indices), nested tuples spliced."""
     if not isinstance(coord, tuple):
         return (t,) if (coord is None) == none else ()
     if not isinstance(t, tuple) or len(t) != len(coord):
@@ -144,7 +144,7 @@ def _cut(coord: Slicer, layout: Layout, none: bool) -> Layout:
 
 
 def slice(coord: Slicer, layout: Layout) -> Layout:
-    """The sub-layout of the modes that face None in ``coord``; its offset is that of slice_and_offset.
+    """The sub-layout of the modes at the Nones of ``coord``; slice_and_offset gives its offset too.
 
     >>> print(slice((None, 3), Layout((4, 8), (8, 1))))
     (4):(8)
@@ -155,7 +155,7 @@ def slice(coord: Slicer, layout: Layout) -> Layout:
 
 
 def dice(coord: Slicer, layout: Layout) -> Layout:
-    """The sub-layout of the modes that do not face None in ``coord``: what slice leaves out.
+    """The sub-layout of the modes at the indices of ``coord``: those that slice leaves out.
 
     >>> print(dice((None, 3), Layout((4, 8), (8, 1))))
     (8):(1)
@@ -178,5 +178,5 @@ def slice_and_offset(coord: Slicer, layout: Layout) -> tuple[Layout, int]:
 
 
 def domain_offset(coord: Coord, layout: Layout) -> tuple[Layout, int]:
-    """The layout seen from ``coord`` on: the pair (L, L(coord))."""
+    """The pair (L, L(coord)): the layout, and the offset of a domain that begins at ``coord``."""
     return layout, offset(coord, layout.shape, layout.stride)

@@ -148,7 +148,7 @@ def f2_layout(matrix: F2Matrix) -> Layout | ComposedLayout:
     """A layout, or a layout composed with one swizzle, with the function of ``matrix``.
 
     R(x) = M(x) for all x below 2^width. Columns without a common bit are the strides of a coalesced layout.
-    Otherwise the swizzle of the fewest bits (then the least base and distance) is looked for with M = S o L, then
+    Otherwise a search for the swizzle of the fewest bits (then the least base and distance) tries M = S o L, then
     M = L o S.
 
     >>> print(f2_layout(F2Matrix((8, 16, 1, 2, 4), 5)))

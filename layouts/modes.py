@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layout as a tuple of modes: regroup, pick and replace them. Source: CUTLASS, include/cute/layout.hpp."""
+"""Operations on the modes of a layout: group, select, replace, append. Source: CUTLASS, include/cute/layout.hpp."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Modes = tuple[IntTuple, ...]
 
 
 def flatten(layout: Layout) -> Layout:
-    """The layout with all inner parentheses removed; an unnested layout stays as it is.
+    """The layout with all inner parentheses removed; an unnested layout is unchanged.
 
     >>> print(flatten(Layout.parse("((2,3),4):((1,2),6)")))
     (2,3,4):(1,2,6)
@@ -38,7 +38,7 @@ def unflatten(layout: Layout, profile: IntTuple) -> Layout:
 
 
 def group(layout: Layout, begin: int, end: int) -> Layout:
-    """The layout with its modes begin .. end-1 as one mode; no change when begin = end.
+    """The layout with its modes begin .. end-1 grouped into one mode; unchanged when begin = end.
 
     >>> print(group(Layout.parse("(2,3,5):(1,2,6)"), 0, 2))
     ((2,3),5):((1,2),6)
@@ -117,7 +117,7 @@ def prepend(layout: Layout, x: Layout = UNIT, up_to_rank: int | None = None) -> 
 
 
 def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
-    """The compact layout whose modes run in the order given: the smallest first.
+    """The compact layout whose modes run in the given order: the smallest order fastest.
 
     >>> print(make_ordered_layout((2, 2, 2, 2), (0, 2, 3, 1)))
     (2,2,2,2):(1,4,8,2)
@@ -128,7 +128,7 @@ def make_ordered_layout(shape: IntTuple, order: IntTuple) -> Layout:
 
 
 def make_layout_like(layout: Layout) -> Layout:
-    """The compact layout of the same shape whose modes run in the order of the strides; stride 0 stays 0.
+    """The compact layout of the same shape with its modes in the order of the strides; strides of 0 remain 0.
 
     >>> print(make_layout_like(Layout.parse("(2,3,4,5):(0,42,1,0)")))
     (2,3,4,5):(0,4,1,0)
@@ -140,7 +140,7 @@ def make_layout_like(layout: Layout) -> Layout:
 
 
 def _map(change: Callable[..., Modes], *layouts: Layout) -> Layout:
-    """Apply one change of modes to shape and stride alike; the first layout is seen as its tuple of modes."""
+    """The first layout with one change applied to the tuple of its shape's modes and to that of its strides."""
     first, *rest = layouts
     return trusted(
         change(wrap(first.shape), *(x.shape for x in rest)),

@@ -42,8 +42,8 @@ def compact_order(shape: IntTuple, order: IntTuple) -> IntTuple:
     >>> compact_order((2, 3, 4, 5), (2, 0, 3, 1))
     (15, 1, 30, 3)
 
-    Raises LayoutError unless each int of ``order`` faces a part of ``shape``, and the orders of parts larger
-    than 1 differ.
+    Raises LayoutError unless each int of ``order`` is at the place of a part of ``shape``, and the orders of parts
+    larger than 1 differ.
     """
     starts: dict[int, int] = {}
     start = 1
@@ -62,7 +62,7 @@ def _strides(shape: IntTuple, order: IntTuple, starts: dict[int, int]) -> IntTup
 
 
 def _parts(shape: IntTuple, order: IntTuple) -> tuple[int, ...]:
-    """The size of the part of ``shape`` that each int of ``order`` faces."""
+    """The size of the part of ``shape`` at the place of each int of ``order``."""
     if not isinstance(order, tuple):
         return (product(shape),)
     return tuple(x for s, o in zip(_modes(shape, order), order, strict=True) for x in _parts(s, o))

@@ -1,14 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Repeat a block. Source: CUTLASS, include/cute/layout.hpp (logical_product and its kin, tile_to_shape).
+"""Products: a block repeated. Source: CUTLASS, include/cute/layout.hpp (logical_product, its variants, tile_to_shape).
 
 The product of a block A and a layout T moves copy j of the block to A*(T(j)), where A* lists, in order, distances at
 which the copies of A are disjoint: the gaps between its modes first, then what lies beyond it. That is the complement
-of A, except that gaps which the modes below do not fill evenly are left open, as in a block with padding, and that of
-modes which interleave, as in (4,4):(7,3), no gap is used.
+of A, with two exceptions: gaps that the modes below do not fill evenly are left open, as in a block with padding; and
+no gap is used where modes interleave, as in (4,4):(7,3).
 
 In by-mode products a tiler is a layout; an int n for n:1; a tuple of tilers, mode by mode, where modes of A beyond
-it stay single; or None, a single copy. Of a composed layout S o offset o B the block B is repeated, and S applied to
-all: with a period of S that divides the distances, that repeats the swizzled block.
+it stay single; or None, a single copy. For a composed layout S o offset o B the block B is repeated, and S applied
+to all of it: if the period of S divides the distances, this repeats the swizzled block.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def flat_product(block: L, tiler: Tiler) -> L:
 
 
 def blocked_product(block: L, tiler: Layout) -> L:
-    """The layout in which mode k is (block mode k, tiler mode k): copies of the block side by side.
+    """The layout in which mode k is (block mode k, tiler mode k): copies of the block next to each other.
 
     R(b_0 + B_0*t_0, b_1 + B_1*t_1, ...) = A(b_0, b_1, ...) + A*(T(t_0, t_1, ...)), B_k the extents of the block.
     The shorter of the two gets modes 1:0 at its right.
@@ -140,7 +140,7 @@ def _tile_to_shape(block: Layout, shape: IntTuple, order: IntTuple | None) -> La
 
 
 def _copies(block: Layout, tiler: Layout) -> Layout:
-    """A* o T. A complement in one index has the gaps alone, whether or not they are filled evenly."""
+    """A* o T. The complement in [0, 1) has only the gaps, whether or not they are filled evenly."""
     try:
         gaps = complement(block, 1)
     except LayoutError:
@@ -156,7 +156,7 @@ def _copies(block: Layout, tiler: Layout) -> Layout:
 
 
 def _interleaves(block: Layout) -> bool:
-    """Whether a mode begins before the one below it ends; asked in complement's words, so that no path forks anew."""
+    """Whether a mode begins before the one below it ends, by complement's own comparisons: no new path to prove."""
     reach = 1
     for d, s in sorted(zip(leaves(block.stride), leaves(block.shape), strict=True)):
         if s == 1 or d == 0:
@@ -168,7 +168,7 @@ def _interleaves(block: Layout) -> bool:
 
 
 def single(tiler: Layout) -> bool:
-    """Whether all copies lie at 0: then the block stays where it is, and may be any layout."""
+    """Whether all copies are at 0: then the block is not moved, and may be any layout."""
     return cosize(tiler) == 1
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The same memory in wider or narrower elements. Source: CUTLASS, include/cute/layout.hpp, swizzle_layout.hpp."""
+"""Layouts in wider or narrower elements. Source: CUTLASS, include/cute/layout.hpp, swizzle_layout.hpp."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ Recastable = TypeVar("Recastable", bound="Layout | Swizzle | ComposedLayout")
 
 
 def upcast(layout: Recastable, n: int) -> Recastable:
-    """The layout in words of n elements: which word holds the element.
+    """The layout in words of n elements: the word that has the element.
 
     R(..., c_i // r_i, ...) = L(..., c_i, ...) // n, where r_i = n / d_i for strides 0 < d_i < n and 1 otherwise.
-    Of a swizzle: R(x // n) = S(x) // n. Of a composed layout: both, and the offset in words.
+    For a swizzle: R(x // n) = S(x) // n. For a composed layout: both, and the offset in words.
 
     >>> print(upcast(Layout((8, 4), (1, 8)), 2), upcast(Swizzle(3, 4, 3), 8))
     (4,4):(1,4) Sw<3,1,3>
 
     Raises LayoutError when n and a stride do not divide one another, when strides below n are negative or
-    together reach past a word, when n does not divide an offset, and for a swizzle when n is no power of two, or
-    when bits inside a word decide where the word goes.
+    together extend beyond a word, when n does not divide an offset, and for a swizzle when n is no power of two, or
+    when bits inside a word change the bits of the word.
     """
     return _recast(layout, n, _Upcast())
 
@@ -35,7 +35,7 @@ def downcast(layout: Recastable, n: int) -> Recastable:
     """The layout with each element split into n parts, which run along the mode of stride 1.
 
     R(..., n * c_i + p, ...) = n * L(..., c_i, ...) + p for the mode i of stride 1 and all 0 <= p < n.
-    Of a swizzle: R(n * x + p) = n * S(x) + p. Of a composed layout: both, and the offset in parts.
+    For a swizzle: R(n * x + p) = n * S(x) + p. For a composed layout: both, and the offset in parts.
 
     >>> print(downcast(Layout((8, 4), (1, 8)), 2), downcast(Swizzle(3, 1, 3), 8))
     (16,4):(1,16) Sw<3,4,3>
@@ -49,7 +49,7 @@ def downcast(layout: Recastable, n: int) -> Recastable:
 
 
 def recast(layout: Recastable, old_bits: int, new_bits: int) -> Recastable:
-    """The layout of elements of ``old_bits`` in elements of ``new_bits``.
+    """The layout of elements of ``old_bits`` bits, counted in elements of ``new_bits`` bits.
 
     With new_bits / old_bits = p / q in lowest terms: downcast(upcast(L, p), q).
 

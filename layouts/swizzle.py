@@ -17,8 +17,9 @@ class Swizzle:
     """A permutation of the natural numbers that xors a field of ``bits`` bits into another.
 
     S(x) = x ^ shift_right(x & Y, shift), where Z is the field of ``bits`` bits that is changed, Y the one that
-    is read, |shift| places apart. The lower of the two begins at bit ``base``: it is Z when shift >= 0, and Y
-    when shift < 0 (shifting right by a negative number shifts left). S is its own inverse and linear over F2.
+    is read, and |shift| is the distance between them. The lower of the two begins at bit ``base``: it is Z when shift
+    >= 0, and Y when shift < 0 (shifting right by a negative number shifts left). S is its own inverse and linear over
+    F2.
 
     >>> S = Swizzle(2, 0, 3)
     >>> S(0b01000), S(0b11001), S(S(25)), str(S)

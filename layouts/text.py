@@ -42,7 +42,7 @@ def parse_int_tuple(text: str) -> IntTuple:
 
 
 def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
-    """Read ``shape:stride`` and nothing more: the profiles may differ, the extents may be of any sign.
+    """Read ``shape:stride`` without validation: the profiles may differ, the extents may be of any sign.
 
     >>> parse_shape_stride("(4,8):(8,1)")
     ((4, 8), (8, 1))
@@ -58,7 +58,7 @@ def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
 
 
 class _Reader:
-    """A place in a text, moved forward by what is read."""
+    """A parser: a text and the position up to which it is read."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -110,7 +110,7 @@ class _Reader:
         token = INTEGER.match(self.text, self.at)
         if token is None:
             if self.sees("_"):
-                raise self.fail("'_' stands for a whole mode and belongs into tilers, expected an integer")
+                raise self.fail("'_' means a whole mode and is for tilers only, expected an integer")
             raise self.fail(f"expected an integer or '(', found {self.found()}")
         if len(token[1]) > MAX_DIGITS:
             raise self.fail(f"integer of more than {MAX_DIGITS} digits")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atoms: the (thread, value) layouts that CuTe gives to matrix instructions, as data, ours and a user's alike.
+"""Atoms: the (thread, value) layouts that CuTe gives to matrix and copy instructions, as data.
 
-One TOML file per architecture stands beside this module; a user's file has the same form. Files are read, never
-executed, and an atom is a claim: reading it says nothing about whether it is right.
+This folder has one TOML file per architecture; a user's file has the same form. Files are parsed, never executed. An
+atom is a claim: `load` checks its form, `python -m verify.atom` checks whether it is right.
 
 >>> atom = registry()["SM80_16x8x16_F32F16F16F32_TN"]
 >>> atom.shape, atom.operands["B"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of a copy atom: what it must and may hold, checked key by key."""
+"""The reader of a copy atom's table: its required and optional keys, each validated."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from layouts.int_tuple import leaves, wrap
 SIDES = ("Src", "Dst")
 LAYOUTS = (*SIDES, "Ref")
 SPACES = ("reg", "smem", "gmem", "tmem")
-SAID = ("thr", "space")  # what an entry may leave to its instruction
+SAID = ("thr", "space")  # keys that an entry may leave to its instruction
 REQUIRED = LAYOUTS
 OPTIONAL = (*SAID, "ptx", "source", "bits", "copies", "adapter", "known_defect", "expect")
 LONGEST = 64  # bytes of an adapter
-STAND_INS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst": "reg"}}
+PLACEHOLDERS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst": "reg"}}
 
 
 def atom(entry: Entry) -> CopyAtom | IncompleteAtom:
-    """The copy atom that a table states; raises AtomFileError. What it leaves out is for its instruction to say."""
-    return whole_or_incomplete(entry, STAND_INS, _whole)
+    """The copy atom of a table; an IncompleteAtom where it leaves keys to its instruction. Raises AtomFileError."""
+    return whole_or_incomplete(entry, PLACEHOLDERS, _whole)
 
 
 def _whole(entry: Entry) -> CopyAtom:
@@ -54,7 +54,7 @@ def _whole(entry: Entry) -> CopyAtom:
 
 
 def _space(entry: Entry) -> dict[str, str]:
-    """Where both sides live."""
+    """The spaces of Src and Dst."""
     space = entry.spaces(SIDES, SPACES)
     for side in SIDES:
         if side not in space:
@@ -63,13 +63,13 @@ def _space(entry: Entry) -> dict[str, str]:
 
 
 def _bits(entry: Entry) -> dict[str, int]:
-    """The width of an element on each side; a thread's bits must be a whole number of elements."""
+    """The width of an element of Src and Dst; a thread's bits must be a whole number of elements."""
     stated = {}
     for side, value in entry.tables("bits", "Src and Dst and whole numbers", SIDES).items():
         width = entry.integer(value, f"bits.{side}")
-        held = _bits_per_thread(entry, side)
-        if held % width:
-            entry.fail(f"bits.{side}", f"{held} bits per thread do not pack elements of {width} bits")
+        bits = _bits_per_thread(entry, side)
+        if bits % width:
+            entry.fail(f"bits.{side}", f"{bits} bits per thread do not pack elements of {width} bits")
         stated[side] = width
     return stated
 
@@ -93,8 +93,7 @@ def _adapter(entry: Entry, space: Mapping[str, str]) -> Adapter | None:
         entry.fail("adapter.bytes", f"expected an array, found {kind(listed)}")
     if len(listed) > LONGEST or any(type(b) is not int for b in listed) or sorted(listed) != [*range(len(listed))]:
         entry.fail("adapter.bytes", f"expected each of 0..n-1 once, at most {LONGEST} of them")
-    bits = 8 * len(listed)
-    if not listed or _bits_per_thread(entry, "Dst") % bits:
-        held = _bits_per_thread(entry, "Dst")
-        entry.fail("adapter.bytes", f"{held} bits per thread of Dst do not pack groups of {len(listed)} bytes")
+    bits = _bits_per_thread(entry, "Dst")
+    if not listed or bits % (8 * len(listed)):
+        entry.fail("adapter.bytes", f"{bits} bits per thread of Dst do not pack groups of {len(listed)} bytes")
     return Adapter(entry.text(stated["name"], "adapter.name"), tuple(listed))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A TOML file as plain data, within bounds of size and depth, and where in the file each key stands.
+"""The reader of a TOML file: its tables as plain data, limited in size and depth, and the position of each key.
 
-A syntax error costs the table in which it stands and no other: that table is left out and the rest is read again, so
-that everything that is wrong is found at once.
+A syntax error affects only its own table: that table is left out and the rest is read again, so that one run reports
+all errors of a file.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from layouts.atoms.places import Places, places
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
 MAX_DOTS = 1000
-MAX_ERRORS = 20  # errors of syntax in one file: each costs another reading
+MAX_ERRORS = 20  # errors of syntax in one file: each needs another pass
 POSITION = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)")
 LOOKS_LIKE_A_HEADER = re.compile(r"^[ \t]*\[.*\][ \t]*(?:#.*)?\r?$", re.MULTILINE)
 
@@ -40,14 +40,14 @@ class Document:
         return places(self.text)
 
     @cached_property
-    def _spelled(self) -> dict[tuple[str, str], Keys]:
-        """The paths by their table and by their keys as messages spell them, where that is one path's spelling."""
-        found = [((str(path[0]), spelled(path[1:])), path) for path in self._places.keys]
+    def _paths(self) -> dict[tuple[str, str], Keys]:
+        """The paths by table and dotted key, as messages write them, where this determines the path."""
+        found = [((str(path[0]), dotted(path[1:])), path) for path in self._places.keys]
         often = Counter(name for name, _ in found)
         return {name: path for name, path in found if often[name] == 1}
 
     def located(self, error: AtomFileError) -> AtomFileError:
-        """The error with its line and column: those of its key, or else of the nearest table around it."""
+        """The error with line and column: those of its key, or else of the nearest table around it."""
         if error.place is not None or error.spot is None:
             return error
         spot, offset = error.spot, self._offset(error.spot)
@@ -63,26 +63,26 @@ class Document:
 
     def _offset(self, spot: Spot) -> int | None:
         key = spot.key
-        while key and (spot.root, key) not in self._spelled:
+        while key and (spot.root, key) not in self._paths:
             key = key[: max(key.rfind("."), key.rfind("["), 0)]
-        path = self._spelled.get((spot.root, key), (spot.root,))
+        path = self._paths.get((spot.root, key), (spot.root,))
         start = self._places.values.get(path)
         if spot.letter >= 0 and start is not None and self.text.startswith(spot.text, start + 1):
             return start + 1 + spot.letter
         return self._places.find(path)
 
 
-def spelled(path: Keys) -> str:
-    """A path as messages spell it.
+def dotted(path: Keys) -> str:
+    """A path as messages write it.
 
-    >>> spelled(("types", "D")), spelled(("ptx", 1))
+    >>> dotted(("types", "D")), dotted(("ptx", 1))
     ('types.D', 'ptx[1]')
     """
     return "".join(f"[{word}]" if isinstance(word, int) else f".{word}" for word in path).removeprefix(".")
 
 
 def read(path: Path) -> Document:
-    """A TOML file.
+    """The document of a TOML file.
 
     Raises AtomFileError when the file cannot be read, is over 1 MiB, is not UTF-8 or nests deeper than 64.
     """
@@ -100,7 +100,7 @@ def read(path: Path) -> Document:
 
 
 def document(raw: bytes, file: str) -> Document:
-    """A TOML text; `file` is named in errors. Raises AtomFileError for what is not text, or nests too deep."""
+    """The document of a TOML text, `file` named in errors. Raises AtomFileError unless it is UTF-8, at most 64 deep."""
     text = _decoded(raw, file)
     reading = _Reading(file, text.replace("\r\n", "\n"))
     tables = reading.tables()
@@ -137,7 +137,7 @@ def _decoded(raw: bytes, file: str) -> str:
 
 @dataclass(slots=True)
 class _Reading:
-    """A text that is read until nothing is wrong with it: what is, is replaced by blank lines."""
+    """A text that is parsed repeatedly: each part with an error is replaced by blank lines until none is left."""
 
     file: str
     text: str
@@ -145,7 +145,7 @@ class _Reading:
     spoiled: set[str] = field(default_factory=set)
 
     def tables(self) -> dict[str, object]:
-        """The tables without those in which something is wrong."""
+        """The tables that have no error."""
         while True:
             try:
                 found = tomllib.loads(self.text)
@@ -158,7 +158,7 @@ class _Reading:
                 return {}
 
     def leave_out(self, problem: str) -> None:
-        """Note an error of syntax, and replace by blank lines what stands between the headers around it."""
+        """Record an error of syntax, and replace by blank lines the text between the headers around it."""
         walked = places(self.text)
         position = POSITION.search(problem)
         at = self._offset(position, walked, problem.startswith("Unclosed"))
@@ -166,7 +166,7 @@ class _Reading:
         if walked.lost is not None:
             looked = LOOKS_LIKE_A_HEADER.finditer(self.text, min(len(self.text), walked.lost + 1))
             starts += [match.start() for match in looked]
-        if position is None:  # the text does not say where: the first part that is at fault alone
+        if position is None:  # the message has no position: the first part that fails by itself
             at = next((a for a, b in zip([0, *starts], [*starts, None], strict=True) if _fails(self.text[a:b])), 0)
         begin = max((start for start in starts if start <= at), default=0)
         end = min((start for start in starts if start > at), default=len(self.text))
@@ -179,7 +179,7 @@ class _Reading:
         self.text = self.text[:begin] + kept + self.text[end:]
 
     def _offset(self, position: re.Match[str] | None, walked: Places, unclosed: bool) -> int:
-        """Where the error is: of what is not closed, where it is opened."""
+        """The offset of the error; for an unclosed bracket or string, where it is opened."""
         if walked.lost is not None and (unclosed or position is None or position[1] is None):
             return walked.lost
         if position is None or position[1] is None:
@@ -197,7 +197,7 @@ def _fails(text: str) -> bool:
 
 
 def deeper(tables: dict[str, object], limit: int) -> bool:
-    """Whether tables and arrays, the document not counted, stand more than `limit` levels inside each other."""
+    """Whether tables and arrays nest more than `limit` levels deep, the document not counted."""
     level: list[object] = [tables]
     for _ in range(limit + 1):
         level = [inner for outer in level for inner in containers(outer)]

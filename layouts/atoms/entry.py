@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One atom's table while it is being checked, and what MMA and copy atoms have in common."""
+"""One atom's table and the readers of its keys, for MMA and copy atoms alike.
+
+Main declarations: `Entry`, a table whose methods each read and validate one key (`layout`, `ptx`, `copies`, ...) and
+whose `collected` gathers the errors of several; `Family`, an entry with parameters, and its instances; `hint`, the
+suggestion for an unknown key.
+"""
 
 from __future__ import annotations
 
@@ -19,42 +24,42 @@ from layouts.errors import LayoutParseError
 from layouts.int_tuple import IntTuple, leaves
 from layouts.text import parse_shape_stride
 
-LARGEST = 2**24  # points of a layout, elements of a tile: more cannot be judged in reasonable memory
+LARGEST = 2**24  # points of a layout, elements of a tile: more do not fit reasonable memory
 MOST_THREADS = 2**16
 LONGEST_NAME = 256  # characters of a name or a mnemonic
-FARTHEST = 2**62  # the largest element that a layout may name: beyond it, int64 ends
+FARTHEST = 2**62  # the largest element of a layout: sums of them must fit int64
 T = TypeVar("T")
 NUMBERS = re.compile(r"[\[(]?\s*[0-9]{1,9}(?:\s*[,x]\s*[0-9]{1,9}){0,7}\s*[\])]?")
-ELSEWHERE = {  # what others call a key -> what it is called here
+SYNONYMS = {  # another name for a key -> its name here
     **{f"{operand}Layout": operand for operand in ("A", "B", "C", "Src", "Dst", "Ref")},
     **{"ThrID": "thr", "Shape_MNK": "shape", "threads": "thr", "metadata": "E"},
     **{f"ValType{operand}": f"types.{operand}" for operand in "DABC"},
 }
-INSTEAD = {"D": "D has the layout of C: state C alone"}
+SUGGESTIONS = {"D": "D has the layout of C: state C alone"}
 
 
 class Read(Protocol):
-    """Reads one key after another: what is wrong with one does not keep the others from being read."""
+    """Runs the reader of a key and records its errors, so that other keys can be read after an error."""
 
     def __call__(self, reader: Callable[[], T]) -> T:
-        """What the reader gives; nothing, where it fails."""
+        """The reader's result; None where it fails."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A table of a file, its parameters filled in; `parsed` holds layout texts that were seen to parse."""
+    """A table of a file, its parameters filled in."""
 
-    file: str
-    name: str
-    table: Mapping[str, object]
-    parsed: dict[str, IntTuple] = field(default_factory=dict)  # layout text -> its shape
-    family: Family | None = None
-    params: Mapping[str, Word] = field(default_factory=dict)
+    file: str  # the path of the file
+    name: str  # of the entry, parameters filled in
+    table: Mapping[str, object]  # key -> value as in the file, parameters filled in
+    parsed: dict[str, IntTuple] = field(default_factory=dict)  # layout texts that parsed -> their shapes
+    family: Family | None = None  # the entry with parameters that it is an instance of
+    params: Mapping[str, Word] = field(default_factory=dict)  # the values of that entry's parameters
     taken: Mapping[str, str] = field(default_factory=dict)  # keys that were filled in -> with what
 
     def gaps(self, said: Mapping[str, object]) -> tuple[str, ...]:
-        """The keys that `filled` would fill in, of a table that is there its own keys.
+        """The keys that `filled` would fill in, also those missing from its tables.
 
         >>> Entry("", "", {"types": {"A": "f16"}}).gaps({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"})
         ('thr', 'types.B')
@@ -67,7 +72,7 @@ class Entry:
         return tuple(keys)
 
     def filled(self, said: Mapping[str, object], taken: Mapping[str, str] | None = None) -> Entry:
-        """The entry with what it leaves out filled in: keys, and in a table that is there its keys.
+        """The entry with missing keys filled in, also those of its tables; keys that are there are kept.
 
         >>> Entry("", "", {"types": {"A": "f16"}}).filled({"types": {"A": "f32", "B": "f32"}, "thr": "1:0"}).table
         {'types': {'A': 'f16', 'B': 'f32'}, 'thr': '1:0'}
@@ -79,18 +84,18 @@ class Entry:
         return replace(self, table=table, taken=taken or {})
 
     def fail(self, key: str, problem: str, cause: BaseException | None = None) -> NoReturn:
-        """Refuse the file because of this key; a `cause` that knows the letter of a layout's text points at it."""
+        """Raise the AtomFileError of a key; a LayoutParseError as its `cause` gives the letter of the text."""
         raise self.error(key, problem, cause)
 
     def error(self, key: str, problem: str, cause: BaseException | None = None) -> AtomFileError:
-        """What is wrong with this key."""
+        """The AtomFileError of a key."""
         text, letter = _pointed(cause)
         spot = Spot(self.name if self.family is None else self.family.name, key, text, letter)
         return AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem, spot)
 
     @contextmanager
     def collected(self) -> Iterator[Read]:
-        """Read keys one after another, then raise all errors at once."""
+        """A context in which keys are read one after another; at its end all errors are raised at once."""
         errors: list[AtomFileError] = []
 
         def read(reader: Callable[[], T]) -> T:
@@ -107,7 +112,7 @@ class Entry:
                 raise raised(errors)
 
     def value(self, key: str) -> object:
-        """What a key that must be there says."""
+        """The value of a required key."""
         if key not in self.table:
             self.fail(key, "missing")
         return self.table[key]
@@ -115,7 +120,7 @@ class Entry:
     def check_keys(
         self, table: Mapping[str, object], under: str, required: Iterable[str], optional: Iterable[str] = ()
     ) -> None:
-        """Refuse keys that are unknown, and keys that are missing."""
+        """Raise AtomFileError, with all errors, for unknown and for missing keys."""
         known = [*required, *optional]
         errors = [self.error(under + key, f"unknown key; {hint(key, known)}") for key in table if key not in known]
         errors += [self.error(under + key, "missing") for key in required if key not in table]
@@ -123,13 +128,13 @@ class Entry:
             raise raised(errors)
 
     def corrected(self, known: Sequence[str]) -> Entry:
-        """The entry with known keys alone; an unknown one is called what it may have been meant for.
+        """The entry with known keys only; an unknown key is renamed to the known one that was probably meant.
 
         >>> Entry("", "", {"a": "1:0", "q": 1}).corrected(["A", "B"]).table
         {'A': '1:0'}
         """
         table = {key: value for key, value in self.table.items() if key in known}
-        for key in (key for key in self.table if key not in known and key not in INSTEAD):
+        for key in (key for key in self.table if key not in known and key not in SUGGESTIONS):
             meant = likeliest(key, known)
             if meant in known:
                 table.setdefault(meant, self.table[key])
@@ -152,7 +157,7 @@ class Entry:
         return value
 
     def tables(self, key: str, what: str, allowed: Sequence[str]) -> Mapping[str, object]:
-        """An optional table from operands to something."""
+        """The table of a key, from operands to values; empty where the key is absent."""
         stated = self.table.get(key, {})
         if not isinstance(stated, dict):
             self.fail(key, f"expected a table of {what}, found {kind(stated)}")
@@ -160,16 +165,16 @@ class Entry:
         return stated
 
     def ptx(self) -> tuple[str, ...] | None:
-        """What is issued, in order, each instruction in its first spelling; None where the key is absent."""
+        """The instructions in order, each by its first mnemonic; None where the key is absent."""
         issued = self._issued()
-        return None if issued is None else tuple(spelled[0] for spelled in issued)
+        return None if issued is None else tuple(mnemonics[0] for mnemonics in issued)
 
     def spellings(self) -> dict[str, tuple[str, ...]]:
-        """The further spellings of what is issued, by the first."""
+        """The other mnemonics of each instruction, by its first."""
         return {first: tuple(others) for first, *others in self._issued() or () if others}
 
     def _issued(self) -> tuple[tuple[str, ...], ...] | None:
-        """Each issued instruction with all its spellings: a nested array gives several."""
+        """Each instruction with all its mnemonics: a nested array gives several."""
         stated = self.table.get("ptx")
         if stated is None:
             return None
@@ -177,16 +182,16 @@ class Entry:
             return ((self._mnemonic(stated, "ptx"),),)
         if not isinstance(stated, list):
             self.fail("ptx", f"expected a mnemonic or an array of mnemonics, found {kind(stated)}")
-        return tuple(self._spelled(one, f"ptx[{i}]") for i, one in enumerate(stated))
+        return tuple(self._alternatives(one, f"ptx[{i}]") for i, one in enumerate(stated))
 
-    def _spelled(self, one: object, key: str) -> tuple[str, ...]:
+    def _alternatives(self, one: object, key: str) -> tuple[str, ...]:
         if not isinstance(one, list):
             return (self._mnemonic(one, key),)
         found = tuple(self._mnemonic(text, f"{key}[{i}]") for i, text in enumerate(one))
         if not found:
-            self.fail(key, "a nested list with no spelling; `ptx = []` is for an atom that issues none")
+            self.fail(key, "an empty nested list; write `ptx = []` for an atom without an instruction")
         if len(set(found)) < len(found):
-            self.fail(key, "a spelling stands twice; a nested array gives other spellings of one instruction")
+            self.fail(key, "a mnemonic is listed twice; a nested array gives several mnemonics of one instruction")
         return found
 
     def _mnemonic(self, value: object, key: str) -> str:
@@ -196,7 +201,7 @@ class Entry:
         return text
 
     def layout(self, key: str) -> str:
-        """A layout text that parses, of at most 2^24 points."""
+        """The text of a layout that parses and has at most 2^24 points."""
         text = self.text(self.value(key), key)
         if text not in self.parsed:
             try:
@@ -211,15 +216,15 @@ class Entry:
         return text
 
     def threads(self) -> str:
-        """The layout of the threads, of at most 2^16: no more can work together."""
+        """The text of the threads' layout, at most 2^16 of them."""
         text = self.layout("thr")
         count = prod(max(extent, 1) for extent in leaves(self.parsed[text]))
         if count > MOST_THREADS:
-            self.fail("thr", f"{text} numbers {count} threads, at most {MOST_THREADS} are judged")
+            self.fail("thr", f"{text} numbers {count} threads, at most {MOST_THREADS} are allowed")
         return text
 
     def copies(self, allowed: Sequence[str]) -> dict[str, int]:
-        """How often each element is held; it must divide the points of the layout."""
+        """How many places each element of an operand has; it must divide the points of its layout."""
         stated = {}
         for operand, value in self.tables("copies", "operands and whole numbers", allowed).items():
             if operand not in self.table:
@@ -232,7 +237,7 @@ class Entry:
         return stated
 
     def spaces(self, allowed: Sequence[str], spaces: Sequence[str]) -> dict[str, str]:
-        """Where operands live."""
+        """The space of each operand that states one."""
         stated = {}
         for operand, value in self.tables("space", "operands and spaces", allowed).items():
             if operand not in self.table:
@@ -243,7 +248,7 @@ class Entry:
         return stated
 
     def source(self) -> str:
-        """Where the entry comes from; empty where it does not say."""
+        """Where the entry comes from; empty where the key is absent."""
         return self.text(self.table["source"], "source") if "source" in self.table else ""
 
     def defect(self) -> str | None:
@@ -252,7 +257,7 @@ class Entry:
         return None if defect is None else self.text(defect, "known_defect")
 
     def expectation(self) -> str | None:
-        """That the atom is expected to be UNCHECKED, and why; what is expected to be refuted is a `known_defect`."""
+        """Why the atom is expected to be UNCHECKED; an expected refutation is a `known_defect`."""
         if "expect" not in self.table:
             return None
         text = self.text(self.table["expect"], "expect")
@@ -264,13 +269,13 @@ class Entry:
 
 
 def kind(value: object) -> str:
-    """A value's TOML type, as a reader of the file would call it."""
+    """The TOML type of a value, in words."""
     names = {bool: "a boolean", int: "an integer", float: "a float", str: "a string", list: "an array", dict: "a table"}
     return names.get(type(value), "a date or time")
 
 
 def numbers(text: str) -> list[int] | None:
-    """Numbers joined by commas or by x; None where a text is none of these.
+    """The numbers of a text that joins them by commas or by x; None for any other text.
 
     >>> numbers("16x8x16"), numbers("2, 2"), numbers("[2, 2]"), numbers("2by2")
     ([16, 8, 16], [2, 2], [2, 2], None)
@@ -279,27 +284,27 @@ def numbers(text: str) -> list[int] | None:
 
 
 def hint(key: str, known: Sequence[str]) -> str:
-    """What an unknown key may have been meant for, as a clause.
+    """The suggestion for an unknown key, as a clause.
 
     >>> hint("ThrID", ["thr", "A"]), hint("a", ["thr", "A"]), hint("x", ["thr", "A"])
     ("did you mean 'thr'?", "did you mean 'A'?", 'known are thr, A')
     """
-    if key in INSTEAD and key not in known:
-        return INSTEAD[key]
+    if key in SUGGESTIONS and key not in known:
+        return SUGGESTIONS[key]
     meant = likeliest(key, known)
     return f"did you mean {meant!r}?" if meant else f"known are {', '.join(known)}"
 
 
 def likeliest(key: str, known: Sequence[str]) -> str:
-    """The known key for which an unknown one may have been meant; empty where none is near."""
+    """The known key that was probably meant by an unknown one; empty where none is near."""
     lowered = {name.lower(): name for name in known}
-    near = [ELSEWHERE.get(key, ""), lowered.get(key.lower(), ""), *get_close_matches(key, known, n=1)]
+    near = [SYNONYMS.get(key, ""), lowered.get(key.lower(), ""), *get_close_matches(key, known, n=1)]
     near += [lowered[name] for name in get_close_matches(key.lower(), lowered, n=1)]
     return next((name for name in near if name.partition(".")[0] in known), "")
 
 
 def _pointed(error: BaseException | None) -> tuple[str, int]:
-    """The text of a layout that could not be read, and the letter where reading stopped, from 0."""
+    """The text of a layout that does not parse, and the index of the letter where parsing stopped."""
     while error is not None:
         if isinstance(error, LayoutParseError):
             return error.text, error.column - 1
@@ -311,9 +316,9 @@ def _pointed(error: BaseException | None) -> tuple[str, int]:
 class Family:
     """An entry with its parameters: each a list of whole numbers, or of words."""
 
-    name: str  # with {N} where a parameter stands
+    name: str  # with {N} in place of a parameter
     params: Mapping[str, Sequence[Word]]
-    entry: Entry  # the table as it stands in the file, without `params`
+    entry: Entry  # the table as in the file, without `params`
 
     def names(self) -> Iterator[tuple[str, dict[str, Word]]]:
         """The names of all instances with their parameters, the last parameter varying fastest."""
@@ -328,13 +333,13 @@ class Family:
         return Entry(self.entry.file, name, table, self.entry.parsed, self, params)
 
     def said(self, name: str) -> dict[str, str] | None:
-        """What a name gives for each parameter, listed or not; None when it is no name of this family."""
+        """The parameters in a name of this family, listed values or not; None where the name does not fit."""
         found = re.fullmatch(_pattern(self.name), name)
         return None if found is None else found.groupdict()
 
 
 def _filled(entry: Entry, key: str, value: object) -> object:
-    """A value of the table with every text in it filled in; in `shape`, texts become the numbers they say."""
+    """A value of the table with the parameters in its texts filled in; in `shape`, numbers in texts become integers."""
     if isinstance(value, str):
         try:
             text = template.fill(value, entry.params) if "{" in value else value

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can be wrong with a file of atoms: in which file, at which place, under which key."""
+"""Errors of atom files, with file, line, column and key."""
 
 from __future__ import annotations
 
@@ -9,18 +9,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Spot:
-    """Where in a file's tables something is wrong: under which key of which table, and at which letter of its text."""
+    """The place of an error in a file's tables: table, key, and letter of the key's text."""
 
-    root: str  # the table's name, of a family the one with its parameters
-    key: str  # as in messages: types.D, ptx[1]; empty: the table itself
-    text: str = ""  # what the key says, where `letter` counts in it
+    root: str  # the table's name; of a family with its parameters as placeholders
+    key: str  # as messages write it: types.D, ptx[1]; empty: the table itself
+    text: str = ""  # the key's text, if `letter` is an index into it
     letter: int = -1
 
 
 class AtomFileError(ValueError):
-    """A file of atoms cannot be read as one; the message is one line: file, line, column, key, problem.
+    """A file of atoms has an error; the message is one line: file, line, column, key, problem.
 
-    `errors` are all that were found in the file, where that is known; this one is the first.
+    `errors` has all errors that were found in the file; this one is the first.
     """
 
     LONGEST = 300
@@ -53,7 +53,7 @@ class AtomFileError(ValueError):
 
 
 class AtomFileErrors(AtomFileError):
-    """Everything that is wrong with a file: a line for each; `file`, `key` and `problem` are those of the first."""
+    """All errors of a file, a line for each; `file`, `key` and `problem` are those of the first."""
 
     def __init__(self, errors: Iterable[AtomFileError]) -> None:
         found = tuple({str(one): one for error in errors for one in error.errors}.values())
@@ -70,13 +70,13 @@ class AtomFileErrors(AtomFileError):
 
 
 def raised(errors: Sequence[AtomFileError]) -> AtomFileError:
-    """One or more errors as the exception to raise: a single one as it is."""
+    """The exception for one or more errors: a single one itself, else AtomFileErrors."""
     all_of_them = AtomFileErrors(errors)
     return all_of_them if len(all_of_them.errors) > 1 else all_of_them.errors[0]
 
 
 def _one_line(text: str) -> str:
-    """The text cut and with what does not print escaped: keys come from the file and may hold anything."""
+    """The text shortened, unprintable characters escaped: a key of a file may contain anything."""
     if len(text) > AtomFileError.LONGEST:
         text = text[: AtomFileError.LONGEST] + "..."
     return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -6,7 +6,7 @@
     shape  = [64, "{N}", 16]
     C      = "((4,8,4),(2,2,{N//8})):((128,1,16),(64,8,512))"
 
-Every parameter stands in the name, so that names tell instances apart.
+Every parameter occurs in the name, so that each instance has its own name.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ WORD = re.compile(r"[A-Za-z0-9_]+")
 
 
 def family(entry: Entry) -> Family:
-    """The family that a table with `params` states; raises AtomFileError."""
+    """The family of a table with `params`. Raises AtomFileError."""
     stated = entry.table["params"]
     if not isinstance(stated, dict):
         entry.fail("params", f"expected a table of parameters, found {kind(stated)}")
@@ -38,7 +38,7 @@ def family(entry: Entry) -> Family:
             entry.fail("", f"{{{place}}} in a name must be a parameter (there are: {', '.join(params)})")
     for name in params:
         if PLACE.findall(entry.name).count(name) != 1:
-            entry.fail(f"params.{name}", f"must stand once in the atom's name, as {{{name}}}")
+            entry.fail(f"params.{name}", f"must occur once in the atom's name, as {{{name}}}")
     table = {key: value for key, value in entry.table.items() if key != "params"}
     return Family(entry.name, params, Entry(entry.file, entry.name, table, entry.parsed))
 
@@ -60,5 +60,5 @@ def _values(entry: Entry, name: str, listed: object) -> list[Word]:
     if len({type(value) for value in values}) > 1:
         entry.fail(key, "whole numbers or words, not both")
     if len(set(values)) < len(values):
-        entry.fail(key, "a value stands twice")
+        entry.fail(key, "a value is listed twice")
     return values

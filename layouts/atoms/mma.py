@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of an MMA atom: what it must and may hold, checked key by key."""
+"""The reader of an MMA atom's table: its required and optional keys, each validated."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ OPERANDS = ("A", "B", "C")
 EXTRA = ("E", "SFA", "SFB")  # metadata of a sparse A, and scale factors
 TYPED = ("D", "A", "B", "C")
 SPACES = ("reg", "smem", "tmem")
-SAID = ("shape", "thr", "types")  # what an entry may leave to its instruction, beside `space`
+SAID = ("shape", "thr", "types")  # keys that an entry may leave to its instruction, besides `space`
 REQUIRED = OPERANDS
 OPTIONAL = (*SAID, "ptx", "source", *EXTRA, "element", "space", "copies", "known_defect", "expect")
 ELEMENT = re.compile(r"[1-9][0-9]?x[a-z][a-z0-9]*")
-STAND_INS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types": dict.fromkeys(TYPED, "b1")}
+PLACEHOLDERS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types": dict.fromkeys(TYPED, "b1")}
 
 
 def atom(entry: Entry) -> Atom | IncompleteAtom:
-    """The atom that a table states; raises AtomFileError.
+    """The MMA atom of a table; an IncompleteAtom where it leaves keys to its instruction. Raises AtomFileError.
 
-    What it leaves out is for its instruction to say; where it names none, it has to say it itself.
+    An entry without an instruction must have all keys.
     """
-    return whole_or_incomplete(entry, STAND_INS, _whole)
+    return whole_or_incomplete(entry, PLACEHOLDERS, _whole)
 
 
 def _whole(entry: Entry) -> Atom:
     """The atom of an entry that leaves nothing out."""
-    held = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
+    operands = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         found = Atom(
@@ -40,7 +40,7 @@ def _whole(entry: Entry) -> Atom:
             shape=read(lambda: _shape(entry)),
             thr=read(entry.threads),
             types=read(lambda: _types(entry)),
-            operands={operand: read(partial(entry.layout, operand)) for operand in held},
+            operands={operand: read(partial(entry.layout, operand)) for operand in operands},
             source=read(entry.source),
             element=read(lambda: _element(entry)),
             known_defect=read(entry.defect),

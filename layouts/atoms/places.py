@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where the keys of a TOML text stand, which `tomllib` does not say.
+"""The positions of the keys of a TOML text, which `tomllib` does not give.
 
-The text is walked once: headers, keys, and as much of the values as is needed to find their ends. Of a text that is
-TOML every key is found; of one that is not, those before the place where the walk stops (`lost`).
+The text is scanned once: headers, keys, and as much of the values as is needed to find their ends. In a text that is
+TOML every key is found; in one that is not, those before the offset where the scan stops (`lost`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?=\r?\n|\Z)")
 
 
 class _LostError(Exception):
-    """The walk cannot go on from here."""
+    """The scan cannot continue."""
 
     def __init__(self, at: int) -> None:
         self.at = at
@@ -38,7 +38,7 @@ class Places:
     """The offsets at which keys, items of arrays and their values begin.
 
     A path names tables and keys from the document inwards; an item of an array is its number. `heads` are the offsets
-    of the headers with their paths, in the order of the text; `lost` is where the walk stopped, if it did.
+    of the headers with their paths, in the order of the text; `lost` is the offset where the scan stopped, if it did.
     """
 
     text: str
@@ -60,7 +60,7 @@ class Places:
         return self.text.split("\n", number)[number - 1].rstrip("\r")
 
     def find(self, path: Path) -> int | None:
-        """The offset of a key, or of the nearest table around it that has a place; None where none has."""
+        """The offset of a key, or of the nearest table around it that has an offset; None where none has."""
         for length in range(len(path), 0, -1):
             if path[:length] in self.keys:
                 return self.keys[path[:length]]
@@ -68,7 +68,7 @@ class Places:
 
 
 def places(text: str) -> Places:
-    r"""Where the keys of a text stand.
+    r"""The positions of the keys of a text.
 
     >>> found = places('["a.b"]\ne = { f = [1, 2] }')
     >>> {path[1:]: found.at(offset) for path, offset in found.keys.items()}
@@ -83,7 +83,7 @@ def places(text: str) -> Places:
 
 
 class _Walk:
-    """A place in a text, moved forward over what stands there."""
+    """A scanner: a text and the position up to which it is scanned."""
 
     def __init__(self, found: Places) -> None:
         self.found, self.text, self.at = found, found.text, 0
@@ -93,7 +93,7 @@ class _Walk:
         return self.text.startswith(mark, self.at)
 
     def skip(self, pattern: re.Pattern[str]) -> str:
-        """Move over what the pattern matches here, and give it."""
+        """Move past the pattern's match at this position, and return it."""
         match = pattern.match(self.text, self.at)
         if match is None:
             raise _LostError(self.at)
@@ -179,7 +179,7 @@ class _Walk:
             return
         try:
             self.array(path, depth + 1) if self.sees("[") else self.table(path, depth + 1)
-        except _LostError as lost:  # a bracket that is not closed is lost where it is opened
+        except _LostError as lost:  # for an unclosed bracket, the offset where it is opened
             opened = lost.at == len(self.text) or "\n" in self.text[start : lost.at]
             raise _LostError(start if opened else lost.at) from None
 
@@ -210,7 +210,7 @@ class _Walk:
 
 
 def _unescaped(quoted: str, at: int) -> str:
-    """What a quoted key with escapes says."""
+    """The text of a quoted key with escapes."""
     try:
         return str(tomllib.loads(f"key = {quoted}")["key"])
     except ValueError:

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atoms out of TOML files: every key checked, every error with its file and key.
+"""The reader of atom files: every key validated, every error with its file and key.
 
-What is checked is the form: that a layout text parses, not that its profiles agree; that a shape is three numbers,
-not that the instruction has it. The rest is for the witnesses.
+Only the form is validated: that a layout text parses, not that its profiles agree; that a shape is three numbers,
+not that the instruction has it. The three checks, isa, proof and gpu, decide the rest.
 
-An entry is one of these, told apart by its keys:
+An entry is one of these, by its keys:
 
 MMA atom    A B C; shape thr types, which an entry with `ptx` may leave to its instruction; and optionally
             ptx            the instructions it issues, in order: a mnemonic or a list, in which a nested list
-                           gives several spellings of one, for several toolkits; empty: none; absent: not stated
+                           gives several mnemonics of one, for several toolkits; empty: none; absent: not stated
             source         where the entry comes from
             E SFA SFB      metadata of a sparse A, scale factors of A and B
             space          {operand = "smem" or "tmem"}: every thread sees the whole tile; absent: registers
-            copies         {operand = how often each element is held}; absent: as the ISA states
+            copies         {operand = how many places each element has}; absent: as the ISA states
             element        "2xf64" or {operand = "2xf64"}: an element is so many of that type
             known_defect   why the atom is expected to be refuted
             expect         "UNCHECKED: why": what the ISA leaves open, so that nothing can be compared
 copy atom   Src Dst Ref; thr space, which an entry with `ptx` may leave out; and optionally ptx source copies
             known_defect expect and
-            bits           {side = width of an element in the bits that its layout counts}
+            bits           {Src or Dst = width of an element in the bits that its layout counts}
             adapter        {name, bytes}: a permutation of bytes of Dst after the instruction
 family      either of them with params: see `layouts.atoms.family`
 """
@@ -49,21 +49,21 @@ def load(path: Path | str) -> tuple[Stated, ...]:
 
     Raises AtomFileError, with all errors of the file: not TOML, over 1 MiB, unreadable, nested deeper than 64, a key
     missing, unknown or of the wrong type, a layout text that does not parse or has over 2^24 points, a parameter,
-    multiplicity or width that does not fit. A layout whose shape and stride differ in profile is not an error here: it
-    will be refuted. An entry that leaves out what its instruction says is an IncompleteAtom.
+    multiplicity or width that does not fit. A layout whose shape and stride differ in profile is not an error here: the
+    checks refute it. An entry that leaves keys to its instruction is an IncompleteAtom.
     """
     return listed(read(Path(path))).whole()
 
 
 def listed(document: Document) -> Found[Stated]:
-    """The atoms of a file that can be read, and all that is wrong with the others."""
+    """The atoms of a file that can be read, and all errors of the others."""
     parsed: dict[str, IntTuple] = {}
     seen: set[str] = set()
 
     def atoms(entry: Entry) -> Iterator[Stated]:
         for one in instances(replace(entry, parsed=parsed)):
             if one.name in seen:
-                one.fail("", "stands twice")
+                one.fail("", "is there twice")
             seen.add(one.name)
             yield stated(one)
 
@@ -71,7 +71,7 @@ def listed(document: Document) -> Found[Stated]:
 
 
 def instances(entry: Entry) -> Iterator[Entry]:
-    """The entries that a table stands for: itself, or the instances of a family."""
+    """The entries of a table: itself, or with parameters the instances of its family."""
     if "params" not in entry.table:
         yield entry
         return
@@ -82,7 +82,7 @@ def instances(entry: Entry) -> Iterator[Entry]:
 def stated(entry: Entry) -> Stated:
     """The atom of an entry without parameters: a copy where it has a Src or a Dst, else an MMA.
 
-    A key that is misspelled is told, not also that the one for which it was meant is missing.
+    For a misspelled key there is one error, not a second one for the missing key that was meant.
     """
     copy = {"src", "dst"} & {key.lower().removesuffix("layout") for key in entry.table}
     sort = copying if copy else mma
@@ -94,11 +94,11 @@ def stated(entry: Entry) -> Stated:
 
 
 def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[str, str]) -> AnyAtom:
-    """The atom with what its instruction says filled in; `taken` tells of each key what that is, in words.
+    """The atom with the keys `said` by its instruction filled in; `taken` describes each of them in words.
 
-    Raises AtomFileError where what is filled in does not fit, or a gap remains.
+    Raises AtomFileError where a key that is filled in does not fit, or one is still missing.
     """
     whole = stated(atom.entry.filled(said, taken))
     if isinstance(whole, IncompleteAtom):
-        raise raised([atom.entry.error(key, "missing, and the instruction does not say it") for key in whole.gaps])
+        raise raised([atom.entry.error(key, "missing, and the instruction does not give it") for key in whole.gaps])
     return whole

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped atoms by name, read when they are asked for.
+"""The shipped atoms by name, parsed on first use.
 
-The files are ours and keep one form: each entry begins with a line `["NAME"]`. So their names are known after a look
-at those lines, and an entry's text is parsed when one of its atoms is wanted. Tests hold this to `load`.
+Each entry of a shipped file begins with a line `["NAME"]`. So these lines give all names, and an entry's text is
+parsed when one of its atoms is used. Tests compare the result with that of `load`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ HEADER = re.compile(r'^\["(.+)"\]$', re.MULTILINE)
 
 @cache
 def registry() -> Shelf:
-    """Every shipped atom by name: files in the order of their names, atoms in the order of the file."""
+    """All shipped atoms by name: files in the order of their names, atoms in the order of the file."""
     shelf = Shelf()
     for path in sorted(Path(__file__).parent.glob("*.toml")):
         shelf.add(str(path), path.read_text(encoding="utf-8"))
@@ -37,22 +37,22 @@ def registry() -> Shelf:
 
 @dataclass(slots=True, eq=False)
 class Shelf(Mapping[str, AnyAtom]):
-    """A read-only mapping from names to atoms, over entries that are still text."""
+    """A read-only mapping from names to atoms, which parses an entry when one of its atoms is used."""
 
     texts: dict[str, tuple[str, str]] = field(default_factory=dict)  # entry -> file, TOML text
-    read: dict[str, AnyAtom] = field(default_factory=dict)
-    parsed: dict[str, IntTuple] = field(default_factory=dict)
-    opened: dict[str, Family] = field(default_factory=dict)
+    read: dict[str, AnyAtom] = field(default_factory=dict)  # name -> atom, of those that were used
+    parsed: dict[str, IntTuple] = field(default_factory=dict)  # layout texts that parsed -> their shapes
+    opened: dict[str, Family] = field(default_factory=dict)  # entry -> family, of those that were used
     members: dict[str, dict[str, dict[str, Word]]] = field(default_factory=dict)  # entry -> name -> parameters
-    pattern: dict[str, str] = field(default_factory=dict)  # name -> its entry, of families that were opened
+    pattern: dict[str, str] = field(default_factory=dict)  # name -> its entry, of the families in `members`
 
     def add(self, file: str, text: str) -> None:
-        """Put the entries of a file on the shelf, unread; raises AtomFileError for a name that stands twice."""
+        """Add the entries of a file, unparsed. Raises AtomFileError for a name that is there already."""
         heads = [*HEADER.finditer(text)]
         ends = [*(head.start() for head in heads[1:]), len(text)]
         for head, end in zip(heads, ends, strict=True):
             if head[1] in self.texts:
-                raise AtomFileError(file, head[1], f"stands in {self.texts[head[1]][0]} too")
+                raise AtomFileError(file, head[1], f"is in {self.texts[head[1]][0]} too")
             self.texts[head[1]] = file, text[head.start() : end]
 
     def __getitem__(self, name: str) -> AnyAtom:
@@ -64,7 +64,7 @@ class Shelf(Mapping[str, AnyAtom]):
         return self.beginning("")
 
     def beginning(self, *starts: str) -> Iterator[str]:
-        """The names of entries that may have an atom with one of these beginnings; the other families stay closed.
+        """The names of entries that may have an atom with one of these beginnings; no other family is parsed.
 
         >>> names = list(registry().beginning("SM80_16x8x16_F32"))
         >>> len(names), "SM80_16x8x16_F32F16F16F32_TN" in names, any("{" in name for name in names)
@@ -114,7 +114,7 @@ class Shelf(Mapping[str, AnyAtom]):
 
 
 def _whole(entry: Entry) -> AnyAtom:
-    """The atom of a shipped entry, which leaves nothing to its instruction."""
+    """The atom of a shipped entry, which must have all keys."""
     atom = stated(entry)
     if isinstance(atom, IncompleteAtom):
         entry.fail(atom.gaps[0], "missing")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of a file one by one: what is wrong with one costs no other, and all errors are told with their lines."""
+"""The tables of a file read one by one: an error in one does not affect the others, and each has its line."""
 
 from __future__ import annotations
 
@@ -17,20 +17,20 @@ T_co = TypeVar("T_co", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class Found(Generic[T_co]):
-    """What the tables of a file state, in its order, and everything that is wrong with it, by line."""
+    """The results of reading a file's tables, in its order, and all its errors, by line."""
 
     items: tuple[T_co, ...]
     errors: tuple[AtomFileError, ...]
 
     def whole(self) -> tuple[T_co, ...]:
-        """What the tables state; AtomFileError with all errors where there are any."""
+        """The results of all tables. Raises AtomFileError, with all errors, where there are any."""
         if self.errors:
             raise raised(self.errors)
         return self.items
 
 
 def tables(document: Document, what: str, keys: Collection[str], reader: Callable[[Entry], Iterable[T]]) -> Found[T]:
-    r"""What `reader` makes of each table; `keys` are those by which a table of this sort is known.
+    r"""The results of `reader` on each table; `keys` are those by which a table of this sort is recognized.
 
     >>> from layouts.atoms.document import document
     >>> found = tables(document(b"[a]\nx = 1\n[b]", "f"), "a thing", {"x"}, lambda e: [e.value("x")])
@@ -42,9 +42,7 @@ def tables(document: Document, what: str, keys: Collection[str], reader: Callabl
     loose = [name for name, table in document.tables.items() if not isinstance(table, dict)]
     loose = loose if set(keys) & set(loose) else []
     if loose:
-        problem = (
-            f'{", ".join(loose)} {"stands" if len(loose) == 1 else "stand"} in no table: a line ["NAME"] belongs above'
-        )
+        problem = f'{", ".join(loose)} {"is" if len(loose) == 1 else "are"} in no table: a line ["NAME"] belongs above'
         errors.append(AtomFileError(document.file, loose[0], problem, Spot(loose[0], "")))
     for name, table in document.tables.items():
         if name in loose:
@@ -58,12 +56,12 @@ def tables(document: Document, what: str, keys: Collection[str], reader: Callabl
 
 
 def by_line(errors: Iterable[AtomFileError]) -> tuple[AtomFileError, ...]:
-    """Errors in the order of the places in their file; those that have none come first."""
+    """Errors in the order of their lines; those without a line come first."""
     return tuple(sorted(errors, key=lambda error: error.place[:2] if error.place else (0, 0)))
 
 
 def named(file: str, name: str, table: object, what: str = "an atom", keys: Collection[str] = ()) -> Entry:
-    """A table with a name; raises AtomFileError."""
+    """The entry of a table with a name. Raises AtomFileError where the name is no name or the value no table."""
     spot = Spot(name, "")
     if not isinstance(table, dict):
         raise AtomFileError(file, name or '""', f"expected a table, found {kind(table)}", spot)
@@ -73,7 +71,7 @@ def named(file: str, name: str, table: object, what: str = "an atom", keys: Coll
         raise AtomFileError(file, name, f"a name is at most {LONGEST_NAME} printable characters", spot)
     inner = _inside(name, table, keys)
     if inner:
-        raise AtomFileError(file, name, f'a name with a dot stands in quotes: ["{inner}"]', spot)
+        raise AtomFileError(file, name, f'a name with a dot needs quotes: ["{inner}"]', spot)
     return Entry(file, name, table)
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Texts with parameters: ``{N}`` stands for a parameter's value, ``{N//8}`` and ``{2048*N}`` for numbers of it.
+"""Texts with parameters: ``{N}`` is a parameter's value, ``{N//8}`` and ``{2048*N}`` are computed from it.
 
-Between braces stand parameters and whole numbers, joined by ``*`` and ``//`` from left to right; a quotient must be
-whole. A parameter whose values are words can only stand alone.
+Between braces are parameters and whole numbers, joined by ``*`` and ``//`` from left to right; a quotient must be
+whole. A parameter whose values are words must be alone between its braces.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def fill(text: str, params: Mapping[str, Word]) -> str:
 
 
 def evaluate(expression: str, params: Mapping[str, Word]) -> Word:
-    """What stands between braces, as a number, or as the word that a parameter is.
+    """The value of the text between braces: a number, or the word of a parameter.
 
     Raises TemplateError: unknown parameter, no such operator, a quotient that is not whole, a number above 2^24.
     """

@@ -13,8 +13,8 @@ from layouts.tensor.tensor import Tensor
 def copy(src: Tensor, dst: Tensor, pred: Tensor | None = None) -> None:
     """dst[i] = src[i] for every index i of dst, in their order, or for those where ``pred`` holds.
 
-    The shapes may differ: what an element is called on either side does not matter, only its place in the order.
-    So strides alone make it a gather, scatter, broadcast or transpose. Nothing is read where the predicate is false.
+    The shapes may differ: only the index of an element counts, not its coordinate. So strides alone make it a gather,
+    scatter, broadcast or transpose. Nothing is read where the predicate is false.
 
     >>> from layouts.layout import Layout
     >>> dst = Tensor(np.zeros(6, int), Layout((2, 3), (3, 1)))
@@ -35,7 +35,7 @@ def gemm(A: Tensor, B: Tensor, C: Tensor) -> None:
     """C[m, n] += sum over k of A[m, k] * B[n, k]; with a first mode v in all three, for each v.
 
     Modes may be nested: (m1, m2) is one m, which is how tensor contractions and convolutions become products.
-    An element of C that several (m, n) name gets all their sums.
+    An element of C at several (m, n) gets all their sums.
 
     >>> from layouts.layout import Layout
     >>> C = Tensor(np.zeros(4, int), Layout((2, 2)))

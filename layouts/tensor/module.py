@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strides that are no integers: elements of any module over the integers.
+"""Strides that are not integers: elements of a module over the integers.
 
-The algebra of layouts adds strides, multiplies them by integers and compares them, and asks nothing else of them. So
-L(c) = sum of c_i * d_i, composition, division and slicing hold as they stand for strides d_i of any such module. Two
-are here: Coordinates (Z^n, nested as shapes are; the basis is E(i)) and Xor (naturals under exclusive or, where
-2 * x = 0). Source: the strides E<i> of CUTLASS, include/cute/numeric/arithmetic_tuple.hpp.
+The algebra of layouts only adds strides, multiplies them by integers and compares them. So L(c) = sum of c_i * d_i,
+composition, division and slicing hold unchanged for strides d_i of any such module. Two are here: Coordinates (Z^n,
+nested as shapes are; the basis is E(i)) and Xor (naturals under exclusive or, where 2 * x = 0). Source: the strides
+E<i> of CUTLASS, include/cute/numeric/arithmetic_tuple.hpp.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Strides: TypeAlias = "int | Coordinates | Xor | tuple[Strides, ...]"
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Coordinates:
-    """An element of Z^n: one integer per mode, nested where a mode is; missing places hold 0.
+    """An element of Z^n: one integer per mode, nested where a mode is; missing places are 0.
 
     >>> 3 * E(0) + 2 * E(1)
     (3,2)
@@ -37,7 +37,7 @@ class Coordinates:
     """
 
     value: tuple[Nested, ...]
-    __array_ufunc__ = None  # an array times a coordinate is asked here, not spread over objects
+    __array_ufunc__ = None  # an array times a coordinate is computed here, not elementwise over objects
 
     def __add__(self, other: object) -> Coordinates:
         if isinstance(other, Coordinates):
@@ -65,7 +65,7 @@ class Coordinates:
         return hash(_stripped(self.value))
 
     def __abs__(self) -> int:
-        """The largest absolute value of its integers: what has to fit a machine word."""
+        """The largest absolute value of its integers, which must fit 64 bits."""
         return max((abs(x) for x in leaves(self.value)), default=0)
 
     def __repr__(self) -> str:
@@ -166,7 +166,7 @@ def identity_layout(shape: IntTuple) -> Layout:
 
 
 def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
-    """The layout of the bits of each digit, bit b of digit i weighing d_i << b under exclusive or.
+    """The layout under exclusive or in which bit b of digit i has the stride d_i << b.
 
     L(c) = exclusive or of (d_i << b) over the bits b that are set in c_i. A power of two 2^k becomes k modes of 2.
 
@@ -185,7 +185,7 @@ def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
 
 
 def index(element: Any) -> Any:
-    """What a stride element says as an index: an xor element its number, a coordinate its tuple."""
+    """A stride element as an index: the number of an Xor, the tuple of Coordinates, an integer itself."""
     return element.value if isinstance(element, (Coordinates, Xor)) else element
 
 
@@ -218,14 +218,14 @@ def _add(a: Nested, b: Nested) -> Nested:
 
 
 def _wrap_zero(t: Nested) -> tuple[Nested, ...]:
-    """A tuple as it is; a 0 that stands for one is the empty tuple."""
+    """The tuple; for a 0, the empty tuple."""
     if not isinstance(t, tuple) and np.any(t):
         raise LayoutError(f"cannot add {t} to a nested coordinate")
     return t if isinstance(t, tuple) else ()
 
 
 def _stripped(t: Nested) -> Nested:
-    """The one spelling of a coordinate: no zeros at the end of a tuple, 0 for an empty one."""
+    """The canonical form of a coordinate: no zeros at the end of a tuple, 0 for an empty one."""
     if not isinstance(t, tuple):
         return t
     modes = [_stripped(x) for x in t]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiles of tensors and what is left around them. Source: CUTLASS, include/cute/tensor_impl.hpp (local_tile and kin)."""
+"""Tiles and partitions of tensors. Source: CUTLASS, include/cute/tensor_impl.hpp (local_tile and its variants)."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ Projection: TypeAlias = "tuple[int | None, ...] | None"
 
 
 def inner_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
-    """The tile that stands at ``coord`` among the tiles: R(t) = T(tile t of rest coord).
+    """The tile at ``coord`` among the tiles: R(t) = T(tile t of rest coord).
 
-    Modes of the rest beyond ``coord`` stay, as do those where it is None. Where the tiles do not divide the tensor,
-    the last one reaches beyond it: ``make_predicate`` tells what is inside.
+    Modes of the rest beyond ``coord`` are kept, as are those where it is None. Where the tiles do not divide the
+    tensor, the last one extends beyond it: ``make_predicate`` computes which elements are inside.
 
     >>> from layouts.tensor.tensor import make_identity_tensor
     >>> inner_partition(make_identity_tensor((8, 6)), (4, 3), (1, 0))[1, 2]
@@ -38,7 +38,7 @@ def inner_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
 
 
 def outer_partition(tensor: Tensor, tiler: Tiler, coord: Slicer) -> Tensor:
-    """The element that stands at ``coord`` in each tile: R(r) = T(tile coord of rest r).
+    """The element at ``coord`` of each tile: R(r) = T(tile coord of rest r).
 
     >>> from layouts.tensor.tensor import make_identity_tensor
     >>> outer_partition(make_identity_tensor((8, 6)), (4, 3), (1, 0))[1, 1]
@@ -70,7 +70,7 @@ def local_tile(tensor: Tensor, tiler: Tiler, coord: Slicer, proj: Projection = N
 
 
 def local_partition(tensor: Tensor, tile: Layout, index: int, proj: Projection = None) -> Tensor:
-    """What thread ``index`` sees when threads stand in each tile as ``tile`` says: coordinate -> thread.
+    """The view of thread ``index`` where ``tile`` is the layout of threads in each tile: coordinate -> thread.
 
     R(r) = T(c of rest r), where c is the coordinate with tile(c) = index. ``proj`` as in local_tile.
 
@@ -91,7 +91,7 @@ def local_partition(tensor: Tensor, tile: Layout, index: int, proj: Projection =
 
 
 def make_predicate(coords: Tensor, bounds: IntTuple) -> Tensor:
-    """Which elements are inside: P[c] = every coordinate in coords[c] is below its bound. P owns its storage.
+    """The predicate of the elements inside: P[c] = every coordinate in coords[c] is below its bound; a new tensor.
 
     ``coords`` is a tile or partition of an identity tensor, ``bounds`` the shape of the tensor that is there.
 

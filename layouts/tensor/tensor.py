@@ -26,8 +26,8 @@ class Tensor:
     """A view of storage: T[c] is data[offset + layout(c)]; without data, T[c] is offset + layout(c) itself.
 
     ``data`` is any one-dimensional array (of numpy, or what indexes like it) or None. A coordinate may hold numpy
-    arrays, which gather; with None in it, T[c] is the view of the modes where None stands. The offset of a view may be
-    a column of offsets: its elements are then rows, one for each.
+    arrays, which gather; with None in it, T[c] is the view of the modes at the Nones. The offset of a view may be a
+    column of offsets: its elements are then rows, one for each.
 
     >>> T = Tensor(np.arange(32) * 10, Layout((4, 8), (8, 1)))
     >>> print(T[1, 2], T[1, None], T[None, 3].values())
@@ -54,7 +54,7 @@ class Tensor:
 
     @property
     def size(self) -> int:
-        """How many coordinates the shape has."""
+        """The number of coordinates of the shape."""
         return size(self.layout)
 
     def __len__(self) -> int:
@@ -77,7 +77,7 @@ class Tensor:
             self.data[self._within(self._places(coord))] = value
 
     def indices(self, which: Any = slice(None)) -> IndexArray:
-        """Where in the storage the elements lie, in the order of the index 0 .. size-1, or those of them picked.
+        """The places of the elements in the storage, in the order of the index 0 .. size-1, or of those in ``which``.
 
         Raises LayoutError when there is no storage, or an index is outside it.
         """
@@ -119,7 +119,7 @@ class Tensor:
         return index(self.offset + self.layout(coord))
 
     def _view(self, coord: Slicer) -> Tensor:
-        if isinstance(self.layout, ComposedLayout):  # its outer function is not linear: the offset stays inside
+        if isinstance(self.layout, ComposedLayout):  # its outer function is not linear, so the offset is inside it
             view: Any = self.layout(coord)
             return replace(self, layout=view)
         part, offset = slice_and_offset(coord, self.layout)
@@ -136,7 +136,7 @@ class Tensor:
 
 
 def make_tensor(shape: IntTuple, dtype: Any = np.int64) -> Tensor:
-    """A tensor that owns its storage, zeros in the compact column-major layout of ``shape``.
+    """A tensor with storage of its own: zeros, in the compact column-major layout of ``shape``.
 
     >>> print(make_tensor((2, (3, 4))))
     (2,(3,4)):(1,(2,6))
@@ -147,8 +147,9 @@ def make_tensor(shape: IntTuple, dtype: Any = np.int64) -> Tensor:
 def make_fragment_like(tensor: Tensor, dtype: Any = None) -> Tensor:
     """Registers for a thread's part (V, rests ...): zeros in its shape, V compact, the rests ordered by its strides.
 
-    So a copy into them walks both alike. Values of V that are one element of the tensor (stride 0) are one register.
-    Rests of equal strides follow each other from the left, as all do where the strides are coordinates.
+    So a copy into them runs through both in the same order. Values of V that are one element of the tensor (stride 0)
+    are one register. Rests of equal strides follow each other from the left, as all do where the strides are
+    coordinates.
 
     >>> part = Tensor(np.arange(128), Layout.parse("((2,2),4,8):((64,8),16,1)"))
     >>> print(make_fragment_like(part))
@@ -169,11 +170,11 @@ def make_fragment_like(tensor: Tensor, dtype: Any = None) -> Tensor:
 
 
 def make_identity_tensor(shape: IntTuple) -> Tensor:
-    """The tensor of its own coordinates: T[c] = c. Views, tiles and partitions of it say where they came from.
+    """The tensor of its own coordinates: T[c] = c. Its views, tiles and partitions show the coordinates they came from.
 
     >>> T = make_identity_tensor((4, 8))
     >>> T[2, 5], T[None, 3][1], T[9]
     ((2, 5), (1, 3), (1, 2))
     """
-    # From a zero of all modes on: a mode of extent 1 may lose its stride on the way, and the coordinate its place.
+    # The offset is a zero with all modes: without it, a mode of extent 1 could lose its place in the coordinate.
     return Tensor(None, identity_layout(shape), Coordinates(tuple(nest(repeat(0), s) for s in wrap(shape))))

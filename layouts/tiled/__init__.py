@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions and copies tiled over threads and values: who holds what of a tile."""
+"""TiledMMA and TiledCopy: atoms repeated over threads and values, and the elements of a tile in each thread."""
 
 from layouts.tiled.atom import CopyAtom as CopyAtom
 from layouts.tiled.atom import MmaAtom as MmaAtom

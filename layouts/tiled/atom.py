@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layouts of one matrix instruction or one copy, read from what an atom's entry states."""
+"""The layouts of one matrix instruction or one copy, parsed from an atom's entry."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from layouts.recast import upcast
 
 @dataclass(frozen=True, slots=True)
 class MmaAtom:
-    """One matrix instruction of ``shape`` (M, N, K): who holds what of its operands.
+    """One matrix instruction of ``shape`` (M, N, K), with the layouts of its operands.
 
     ``thr`` maps logical threads to lanes; A, B and C map (logical thread, value) to m + M*k, n + N*k, and m + M*n. The
     operands in ``memory`` stay in shared or tensor memory: the layout shows every thread the whole tile. Layouts may be
@@ -24,12 +24,12 @@ class MmaAtom:
     Raises LayoutError for layouts that are not of rank 2 with as many threads as ``thr``, and for extents below 1.
     """
 
-    shape: tuple[int, int, int]
-    thr: Layout
-    A: Layout
-    B: Layout
-    C: Layout
-    memory: frozenset[str] = frozenset()
+    shape: tuple[int, int, int]  # M, N, K
+    thr: Layout  # logical thread -> lane
+    A: Layout  # (logical thread, value) -> m + M*k
+    B: Layout  # (logical thread, value) -> n + N*k
+    C: Layout  # (logical thread, value) -> m + M*n
+    memory: frozenset[str] = frozenset()  # the operands that stay in shared or tensor memory
 
     def __post_init__(self) -> None:
         if len(self.shape) != 3 or min(self.shape) < 1:
@@ -38,9 +38,9 @@ class MmaAtom:
 
     @classmethod
     def of(cls, atom: MmaAtom | Atom | IncompleteAtom) -> MmaAtom:
-        """The atom with its layouts read: they are still text in a file's entry.
+        """The atom with its layouts parsed; in a file's entry they are texts.
 
-        Raises LayoutError where a text is no layout, and for an entry that leaves keys to its instruction.
+        Raises LayoutError where a text is no layout, and for an entry that leaves out keys for its instruction to give.
         """
         if isinstance(atom, MmaAtom):
             return atom
@@ -59,9 +59,9 @@ class MmaAtom:
 
 @dataclass(frozen=True, slots=True)
 class CopyAtom:
-    """One copy instruction for values of ``bits`` bits: who moves what, as layouts (logical thread, bit) -> bit.
+    """One copy instruction for values of ``bits`` bits, as layouts (logical thread, bit) -> number of the bit.
 
-    ``src`` and ``dst`` call what moves the same number on both sides; ``ref`` is the side by which tiles are cut.
+    A bit has the same number in ``src`` and ``dst``; ``ref`` is the one of the two by which tiles are divided.
     Layouts may be given as text.
 
     Raises LayoutError for layouts that are not of rank 2 with as many threads as ``thr``.
@@ -88,22 +88,22 @@ class CopyAtom:
         return cls(thr, src, dst, ref, bits)
 
     def values(self, side: str) -> Layout:
-        """The layout (logical thread, value) -> value of the side src, dst or ref.
+        """The layout (logical thread, value) -> number of the value, of src, dst or ref.
 
         Raises LayoutError when a thread's bits are no whole number of values.
         """
         return upcast({"src": self.src, "dst": self.dst, "ref": self.ref}[side], self.bits)
 
 
-def check_multiple(extent: int, unit: int, told: str) -> None:
-    """Refuse an extent that is no multiple of ``unit``: ``told`` says so, and the multiples next to it follow."""
+def check_multiple(extent: int, unit: int, problem: str) -> None:
+    """Raise LayoutError unless ``unit`` divides ``extent``: with ``problem`` and the two nearest multiples."""
     times = extent // unit
     if extent % unit:
-        raise LayoutError(f"{told}: {f'{times * unit} or ' if times else ''}{(times + 1) * unit} would do")
+        raise LayoutError(f"{problem}: {f'{times * unit} or ' if times else ''}{(times + 1) * unit} would do")
 
 
 def read(atom: MmaAtom | CopyAtom, sides: str | tuple[str, ...]) -> None:
-    """Parse the layouts that are text, and refuse those that are not (thread, value) with the threads of ``thr``."""
+    """Parse layouts that are text; raise LayoutError unless they are (thread, value) with the threads of ``thr``."""
     for name in ("thr", *sides):
         layout = getattr(atom, name)
         if isinstance(layout, str):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a thread's view of a tile comes about, step by step, as layouts that can be looked at."""
+"""The derivation of a thread's view of a tile: the layout after each step."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from layouts.tiled.tiled_mma import AXES, WHOLE, TiledMMA
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One step: what it is called, by what, how the modes that it leaves are called, and the layout itself."""
+    """One step of a derivation: its name, its argument in words, the names of the resulting modes, and the layout."""
 
     name: str
     text: str
@@ -23,10 +23,10 @@ class Step:
 
 
 def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout | ComposedLayout, thread: int = 0) -> tuple[Step, ...]:
-    """The steps from an operand's layout to what ``thread`` sees of it.
+    """The steps from an operand's layout to the view of ``thread``.
 
-    A shape stands for its column-major layout. The first step is the layout itself, the last the thread's view; the one
-    before is thrfrg.
+    A shape means its column-major layout. The first step is the layout itself, the last the thread's view; the one
+    before the last is thrfrg.
 
     >>> from layouts.atoms import registry
     >>> fma = registry()["UniversalFMA<float,float,float,float>"]
@@ -49,7 +49,7 @@ def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout | ComposedLayou
     (x, y), (m, n) = (WHOLE[axis] for axis in axes), (mma.atom.shape[axis] for axis in axes)
     (p, q), (i, j) = (mma.permutation_mnk[axis] for axis in axes), (thr.place[axis] for axis in axes)
     threads, rest = f"(ThrV,(Thr{x},Thr{y}))", f"Rest{x},Rest{y}"
-    told = (
+    described = (
         (operand, "the operand's layout", f"({x},{y})"),
         ("logical_divide", f"by the permutation <{p}, {q}>", f"((Perm{x},Rest{x}),(Perm{y},Rest{y}))"),
         ("zipped_divide", f"by the atom's extents <{m}, {n}>", f"((Atom{x},Atom{y}),({rest}))"),
@@ -62,4 +62,4 @@ def derive(mma: TiledMMA, operand: str, shape: IntTuple | Layout | ComposedLayou
         ("slice", f"at thread {thread}: {threads} = ({thr.v},({i},{j})), offset {view.offset}", f"(FrgV,{rest})"),
     )
     layouts = (*mma.steps(operand, layout), view.layout)
-    return tuple(Step(*words, after) for words, after in zip(told, layouts, strict=True))
+    return tuple(Step(*words, after) for words, after in zip(described, layouts, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies side by side: which thread moves what of a tile. Source: CUTLASS, include/cute/atom/copy_atom.hpp."""
+"""TiledCopy: the elements of a tile that each thread copies. Source: CUTLASS, include/cute/atom/copy_atom.hpp."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ L = TypeVar("L", bound="Layout | ComposedLayout")
 
 @dataclass(frozen=True, slots=True)
 class TiledCopy:
-    """A copy atom repeated over threads and values: ``layout_tv`` deals the tile ``tiler`` to the reference side.
+    """A copy atom repeated over threads and values: ``layout_tv`` distributes the tile ``tiler`` over the threads.
 
-    layout_tv is (thread, value) -> index in the tile; ``tiler`` lists the tile in the tensor, mode by mode. The side
-    ``ref`` of the atom is what layout_tv says; what the other side holds follows from what the atom moves where.
+    layout_tv is (thread, value) -> index in the tile; ``tiler`` gives the tile in the tensor, mode by mode. layout_tv
+    applies to the atom's ``ref`` (its source or destination); the layout of the other follows from the atom.
 
     >>> from layouts.tensor import make_identity_tensor
     >>> one = CopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
@@ -38,8 +38,8 @@ class TiledCopy:
     >>> copy.get_slice(5).partition_S(make_identity_tensor((16, 16))).shape
     ((2, 1), 2, 2)
 
-    Raises LayoutError when layout_tv has no whole number of the atom's threads or values, or modes that these cut
-    across, and where the atom's bits are no whole number of its values.
+    Raises LayoutError when layout_tv has no whole number of the atom's threads or values, when these do not divide its
+    modes, and where the atom's bits are no whole number of values.
     """
 
     atom: CopyAtom
@@ -56,8 +56,8 @@ class TiledCopy:
             self._atoms()
         except LayoutError as error:
             threads, values = (size(mode) for mode in self.atom.values("ref"))
-            told = f"an atom of {threads} threads and {values} values cuts across the modes of {self.layout_tv}"
-            raise LayoutError(f"{told}: {error}") from error
+            problem = f"an atom of {threads} threads and {values} values cuts across the modes of {self.layout_tv}"
+            raise LayoutError(f"{problem}: {error}") from error
 
     @property
     def size(self) -> int:
@@ -86,12 +86,12 @@ class TiledCopy:
     @property
     def layoutS_TV(self) -> Layout:
         """(thread, value) -> index in the tile, of the source."""
-        return self._dealt("src", Layout(size(self.shape)))
+        return self._distributed("src", Layout(size(self.shape)))
 
     @property
     def layoutD_TV(self) -> Layout:
         """(thread, value) -> index in the tile, of the destination."""
-        return self._dealt("dst", Layout(size(self.shape)))
+        return self._distributed("dst", Layout(size(self.shape)))
 
     def get_slice(self, thread: int) -> ThrCopy:
         """The view of one thread.
@@ -103,10 +103,10 @@ class TiledCopy:
         return ThrCopy(self, thread)
 
     def retile(self, tensor: Tensor) -> Tensor:
-        """A thread's tensor (V, restM, restN, ...), seen as the copy's values: ((values, more values), rests ...).
+        """A thread's tensor (V, restM, restN, ...), by the copy's values: ((values, more values), restM, restN, ...).
 
         For registers that another tiling filled, such as a TiledMMA's fragments: value i of the result is the element
-        of the tile that value i of this copy's reference side is, given that the first V values of layout_tv are V.
+        of the tile that layout_tv gives to value i, provided that the first V values of layout_tv are V.
 
         Raises LayoutError when the values of layout_tv are no such blocks of V.
         """
@@ -117,7 +117,7 @@ class TiledCopy:
         problem = f"the values of {self.layout_tv} are no blocks of {values} in the order of the tile's modes"
         try:
             place = composition(right_inverse(self.layout_tv), Layout(self.shape))
-            blocks = upcast(place, self.size * values)  # (m, n) -> block: in what order layout_tv walks the rests
+            blocks = upcast(place, self.size * values)  # (m, n) -> block: the order of the rests in layout_tv
             order = zipped_divide(logical_product(Layout(values), right_inverse(blocks)), self._atom_values)
         except LayoutError as error:
             raise LayoutError(f"{problem}: {error}") from error
@@ -140,18 +140,18 @@ class TiledCopy:
 
     def _divided(self, side: str, layout: Layout) -> Layout:
         tile, rest = zipped_divide(layout, self.tiler)
-        return make_layout(*self._dealt(side, tile), rest)
+        return make_layout(*self._distributed(side, tile), rest)
 
     def _atoms(self) -> Layout:
         """layout_tv as ((threads, values) of an atom, the others)."""
         ref = self.atom.values("ref")
         return zipped_divide(self.layout_tv, (size(ref[0]), size(ref[1])))
 
-    def _dealt(self, side: str, tile: Layout) -> Layout:
-        """(thread, (values, more values)) of one side, for the layout of a tile."""
+    def _distributed(self, side: str, tile: Layout) -> Layout:
+        """(thread, (values, more values)) of src or dst, for the layout of a tile."""
         ref, wanted = self.atom.values("ref"), self.atom.values(side)
         atoms, rests = self._atoms()
-        # The side's (thread, value) -> the reference's -> the tile
+        # (thread, value) of src or dst -> that of ref -> the tile
         thread, value = composition(atoms, composition(right_inverse(ref), wanted))
         zipped = make_layout(make_layout(thread, rests[0]), make_layout(value, rests[1]))
         return composition(tile, coalesce(zipped, (1, (1, 1))))
@@ -159,7 +159,7 @@ class TiledCopy:
 
 @dataclass(frozen=True, slots=True)
 class ThrCopy:
-    """What one thread of a tiled copy sees."""
+    """The view of one thread of a tiled copy."""
 
     copy: TiledCopy
     thread: int
@@ -192,7 +192,7 @@ class ThrCopy:
 
 
 def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
-    """The tiled copy of threads (m, n) -> thread that hold blocks of values (m, n) -> value, one by default.
+    """The tiled copy of threads (m, n) -> thread, each with a block of values (m, n) -> value, one by default.
 
     The tile is the product of both, values next to each other: layout_tv is the inverse of their raked product.
 
@@ -212,17 +212,17 @@ def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | Non
 
 
 def make_tiled_copy_A(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy whose reference side is what the MMA's threads hold of A."""
+    """The tiled copy in which each thread has the elements of A that it has in the MMA."""
     return TiledCopy(atom, mma.layoutA_TV, mma.tile_shape("A"))
 
 
 def make_tiled_copy_B(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy whose reference side is what the MMA's threads hold of B."""
+    """The tiled copy in which each thread has the elements of B that it has in the MMA."""
     return TiledCopy(atom, mma.layoutB_TV, mma.tile_shape("B"))
 
 
 def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy whose reference side is what the MMA's threads hold of C."""
+    """The tiled copy in which each thread has the elements of C that it has in the MMA."""
     return TiledCopy(atom, mma.layoutC_TV, mma.tile_shape("C"))
 
 

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions side by side: which thread holds what of a tile. Source: CUTLASS, include/cute/atom/mma_atom.hpp."""
+"""TiledMMA: the elements of a tile that each thread holds. Source: CUTLASS, include/cute/atom/mma_atom.hpp.
+
+Main declarations: `TiledMMA`, an atom repeated over threads and values, with `thrfrg` (the layout of an operand by
+thread and fragment), `steps` (the layouts on the way to it) and `layout_TV`; `ThrMMA`, the view of one thread, with
+`partition` and `make_fragment`.
+"""
 
 from __future__ import annotations
 
@@ -38,17 +43,16 @@ WHOLE = "MNK"
 class TiledMMA:
     """An atom repeated over (M, N, K) by threads, and over values by a permutation of each mode.
 
-    ``atoms_layout`` maps the place (m, n, k) of an atom to the number of its threads; a tuple of extents, or a text,
-    stands for the layout. ``permutation`` has for each mode None (as many elements as the atoms cover), the number of
-    elements (more values for each thread), or a layout, which lists the elements in the order in which the atoms take
-    them.
+    ``atoms_layout`` maps the place (m, n, k) of an atom to the number of its threads; it may be given as a tuple of
+    extents, or as a text. ``permutation`` has for each mode None (as many elements as the atoms cover), the number of
+    elements (more values for each thread), or a layout of the elements in the order in which the atoms take them.
 
     >>> from layouts.atoms import registry
     >>> mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1), (None, 32, None))
     >>> mma.shape_mnk, mma.size, str(mma.thr_layout_vmnk)
     ((32, 32, 16), 128, '(32,2,2,1):(1,32,64,0)')
 
-    Raises LayoutError when a permutation does not cover its mode evenly, naming the numbers that would, and when the
+    Raises LayoutError when a permutation does not cover its mode evenly, with the nearest numbers that do, and when the
     atoms' threads do not fill a range of thread indices.
     """
 
@@ -77,15 +81,15 @@ class TiledMMA:
 
     @property
     def atoms(self) -> tuple[int, int, int]:
-        """How many atoms stand along M, N and K."""
+        """The number of atoms along M, N and K."""
         m, n, k = (size(mode) for mode in [*self.thr_layout_vmnk][1:])
         return m, n, k
 
     @property
     def size(self) -> int:
-        """How many threads there are, idle lanes between and within the atoms included (CuTe counts them not).
+        """The number of threads, idle lanes between and within the atoms included (CuTe does not count them).
 
-        Threads that no atom asks for see what the thread below them sees, as a warp does with one quadpair of SM70.
+        A thread that no atom uses has the view of the thread below it, as in a warp with one quadpair of SM70.
         """
         return size(_filled(self.thr_layout_vmnk))
 
@@ -98,15 +102,15 @@ class TiledMMA:
         """The layout ((V, (X, Y)), (frg, (restX, restY, ...))) of an operand's layout (x, y, ...).
 
         V is the thread within its atom, X and Y the atom along the operand's two modes, frg the value within the atom.
-        Whatever the layout maps to is kept: addresses, coordinates, swizzled or not.
+        The values of the layout are kept: addresses or coordinates, swizzled or not.
 
         Raises LayoutError for less than two modes, and when a mode is no multiple of the tile.
         """
-        *_, dealt = self.steps(operand, layout)
-        return dealt
+        *_, distributed = self.steps(operand, layout)
+        return distributed
 
     def steps(self, operand: str, layout: L) -> Iterator[L]:
-        """The layouts on the way to thrfrg: permuted, cut into atoms, read as (thread, value), dealt to threads.
+        """The layouts on the way to thrfrg: permuted, divided into atoms, as (thread, value), distributed over threads.
 
         The first of them is ``layout`` itself.
         """
@@ -117,10 +121,10 @@ class TiledMMA:
         yield layout
         layout = zipped_divide(layout, (self.atom.shape[x], self.atom.shape[y]))
         yield layout
-        held = self.atom.operand(operand)
-        layout = on_layout(lambda plain: make_layout(composition(plain[0], held), plain[1]), layout)
+        fragment = self.atom.operand(operand)
+        layout = on_layout(lambda plain: make_layout(composition(plain[0], fragment), plain[1]), layout)
         yield layout
-        yield on_layout(lambda plain: _dealt(plain, self.atoms[x], self.atoms[y]), layout)
+        yield on_layout(lambda plain: _distributed(plain, self.atoms[x], self.atoms[y]), layout)
 
     def thrfrg_A(self, layout: L) -> L:
         """The thrfrg of A's layout (M, K, ...): ((V, (TM, TK)), (frg, (restM, restK, ...)))."""
@@ -137,8 +141,8 @@ class TiledMMA:
     def layout_TV(self, operand: str, layout: L) -> L:
         """The layout (thread, (frg, (restX, restY, ...))) of an operand's layout: thread is 0 .. size-1.
 
-        The atoms along the mode that the operand does not have see the same, with a stride of 0: A along N, B along M,
-        C along K (there CuTe's get_layoutC_TV leaves the tile).
+        Atoms along the mode that the operand does not have share its elements, with a stride of 0: A along N, B along
+        M, C along K (where CuTe's get_layoutC_TV leaves the tile).
 
         Raises LayoutError where thrfrg does.
         """
@@ -161,7 +165,7 @@ class TiledMMA:
 
     def get_slice(self, thread: Index) -> ThrMMA:
         """The view of one thread; of a column of threads (an array of shape (n, 1)), a row of values for each,
-        or one row where all see the same.
+        or one row where all have the same.
 
         Raises LayoutError for a thread outside 0 .. size-1.
         """
@@ -172,7 +176,7 @@ class TiledMMA:
         return ThrMMA(self, v, (m, n, k))
 
     def partition_shape(self, operand: str, shape: IntTuple) -> IntTuple:
-        """The shape (frg, restX, restY, ...) that each thread sees of an operand's shape."""
+        """The shape (frg, restX, restY, ...) of each thread's view of an operand's shape."""
         fragment: Layout = _fragment(self, operand, Layout(shape), 0, (0, 0))[0]
         return fragment.shape
 
@@ -191,13 +195,13 @@ class TiledMMA:
             )
         for axis, mode in zip(_axes(operand), wrap(layout.shape), strict=False):
             extent, tile = size(mode), self.shape_mnk[axis]
-            told = f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}"
-            check_multiple(extent, tile, told)
+            problem = f"{WHOLE[axis]} = {extent} of {operand} is no multiple of the tile's {tile}"
+            check_multiple(extent, tile, problem)
 
 
 @dataclass(frozen=True, slots=True)
 class ThrMMA:
-    """What one thread sees: it is thread ``v`` of the atom at ``place`` (m, n, k); all may be columns of threads."""
+    """The view of thread ``v`` of the atom at ``place`` (m, n, k); all may be columns of threads."""
 
     mma: TiledMMA
     v: Index
@@ -221,14 +225,14 @@ class ThrMMA:
         return self.partition("B", tensor)
 
     def partition_C(self, tensor: Tensor) -> Tensor:
-        """The thread's view (frg, restM, restN, ...) of C's tensor; atoms along K all see it: partial sums."""
+        """The thread's view (frg, restM, restN, ...) of C's tensor; atoms along K share it: partial sums."""
         return self.partition("C", tensor)
 
     def make_fragment(self, operand: str, partitioned: Tensor) -> Tensor:
-        """Registers for a partition: a tensor of its shape that owns zeros, of A and B as make_fragment_like orders it.
+        """Registers for a partition: a tensor of zeros in its shape, for A and B in the order of make_fragment_like.
 
-        An operand that stays in memory has no registers: the instruction reads the partition itself. Accumulators have
-        their own order, whatever the memory that they come to lie in.
+        An operand that stays in memory has no registers: the instruction reads the partition itself. Accumulators are
+        in column-major order, whatever the order of C in memory.
         """
         _axes(operand)
         if operand in self.mma.atom.memory:
@@ -251,7 +255,7 @@ class ThrMMA:
 
 
 def _axes(operand: str) -> tuple[int, int]:
-    """The modes of (M, N, K) that an operand has; raises LayoutError for what is none."""
+    """The modes of (M, N, K) that an operand has; raises LayoutError unless it is A, B or C."""
     if operand not in AXES:
         raise LayoutError(f"{operand!r} is no operand of a tiled MMA: A, B, C are")
     return AXES[operand]
@@ -259,7 +263,7 @@ def _axes(operand: str) -> tuple[int, int]:
 
 @lru_cache(maxsize=64)
 def _thrfrg(mma: TiledMMA, operand: str, layout: Any) -> Any:
-    """thrfrg, remembered: all threads of a tile ask for the same one."""
+    """thrfrg, cached: all threads of a tile use the same one."""
     return mma.thrfrg(operand, layout)
 
 
@@ -271,7 +275,7 @@ def _fragment(mma: TiledMMA, operand: str, layout: Any, v: Index, place: tuple[I
     return part.layout, part.offset
 
 
-def _dealt(layout: Layout, x: int, y: int) -> Layout:
+def _distributed(layout: Layout, x: int, y: int) -> Layout:
     """((V, frg), (restX, restY, ...)) as ((V, (x, y)), (frg, (restX / x, restY / y, ...)))."""
     (thread, value), rest = layout
     places, rests = zipped_divide(rest, (x, y))
@@ -279,7 +283,7 @@ def _dealt(layout: Layout, x: int, y: int) -> Layout:
 
 
 def _threads(atom: MmaAtom, atoms: Layout) -> Layout:
-    """(V, M, N, K) -> thread index: the atoms' threads side by side, idle lanes filled first."""
+    """(V, M, N, K) -> thread index: the atoms' threads one after another, idle lanes filled first."""
     try:
         threads = tiled_product(atom.thr, atoms)
         filled = _filled(threads)
@@ -291,7 +295,7 @@ def _threads(atom: MmaAtom, atoms: Layout) -> Layout:
 
 
 def _filled(threads: Layout) -> Layout:
-    """The threads and, as a second mode, how often the range of thread indices holds them."""
+    """The threads and, as a second mode, their repetitions that fill the range of thread indices."""
     return make_layout(threads, complement(threads))
 
 
@@ -310,15 +314,15 @@ def _three_modes(atoms: Layout | IntTuple | str) -> Layout:
 
 
 def _permutation(axis: str, tiler: int | Layout | str | None, covered: int) -> Layout:
-    """The tiler of one mode as a layout that lists a whole number of times what the atoms cover."""
+    """The tiler of one mode as a layout, of a multiple of the elements that the atoms cover."""
     if tiler is None:
         return Layout(covered)
     if isinstance(tiler, str):
         tiler = Layout.parse(tiler) if ":" in tiler else Layout(parse_int_tuple(tiler))
     layout = tiler if isinstance(tiler, Layout) else Layout(tiler)
     extent = size(layout)
-    told = f"a permutation of {extent} elements of {axis} is no multiple of the {covered} that the atoms cover"
-    check_multiple(extent, covered, told)
+    problem = f"a permutation of {extent} elements of {axis} is no multiple of the {covered} that the atoms cover"
+    check_multiple(extent, covered, problem)
     if size(right_inverse(layout)) != extent:
         raise LayoutError(
             f"the permutation {layout} of {axis} does not cover 0 .. {extent - 1}, each once: "

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random layouts, and what they mean by the definition: no arithmetic of the package is used here."""
+"""Random layouts, and their values by the definition, without the package's arithmetic."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -52,7 +52,7 @@ def flat_coordinates(shape: IntTuple) -> Iterator[tuple[int, ...]]:
 
 
 def nested_like(items: list[Any], profile: Any) -> Any:
-    """The items, consumed from the left, in the parentheses of ``profile``."""
+    """The items in the nesting of ``profile``."""
     if isinstance(profile, tuple):
         return tuple(nested_like(items, p) for p in profile)
     return items.pop(0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The model of bank conflicts: against a plain reading of its definition, and against what an H200 was seen to take."""
+"""The model of bank conflicts, against its definition and against measurements of an H200."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ RECORDED = recordings_of_banks()
 LANES_TOGETHER = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}
 
 
-def asked(addresses: list[int | None], bits: int, width: int, shared: bool = True) -> list[int]:
-    """The definition, word by word: in each phase the largest number of different words in one bank.
+def demanded(addresses: list[int | None], bits: int, width: int, shared: bool = True) -> list[int]:
+    """Wavefronts by the definition: in each phase the largest number of different words in one bank.
 
-    Where they are not shared, a word counts as often as lanes ask for it.
+    Where words are not shared, a word counts once for each lane that accesses it.
     """
     phases = []
     for start in range(0, len(addresses), width):
@@ -49,7 +49,7 @@ def test_wavefronts_are_the_most_words_of_a_bank_in_each_phase(
     twins = (all(addresses[i] == addresses[i ^ bit] for i in range(32)) for bit in (1, 2) if len(addresses) == 32)
     merged = operation is Operation.LOAD and bits > 32 and None not in addresses and any(twins)
     found = wavefronts(addresses, bits, operation)
-    assert list(found.phases) == asked(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
+    assert list(found.phases) == demanded(addresses, bits, LANES_TOGETHER[bits] * (2 if merged else 1), shared)
     assert (found.excess == 0) == (found.conflict is None)
     if found.conflict is not None:
         (one, other), bank, (here, there) = found.conflict.lanes, found.conflict.bank, found.conflict.words
@@ -60,7 +60,7 @@ def test_wavefronts_are_the_most_words_of_a_bank_in_each_phase(
 
 
 @each("observation", RECORDED, ids=lambda o: o.pattern.name)
-def test_the_model_gives_what_an_h200_took(observation) -> None:
+def test_the_model_agrees_with_an_h200(observation) -> None:
     pattern = observation.pattern
     if "matrix" in pattern.operation:
         count = int(pattern.operation.split(".")[1].removeprefix("x"))
@@ -86,20 +86,20 @@ def test_the_first_conflict_is_the_earliest_pair() -> None:
 
 
 @pytest.mark.parametrize(
-    ("addresses", "bits", "told"),
+    ("addresses", "bits", "problem"),
     [
         ([0] * 33, 32, "33 addresses: a warp has 32 lanes"),
-        ([0, 2], 32, "lane 1 asks for byte 2: 32 bits need a multiple of 4"),
-        ([0, None, -8], 64, "lane 2 asks for byte -8"),
+        ([0, 2], 32, "lane 1 accesses byte 2: 32 bits need a multiple of 4"),
+        ([0, None, -8], 64, "lane 2 accesses byte -8"),
         ([0], 24, "8, 16, 32, 64 or 128 bits, not 24"),
     ],
 )
-def test_an_access_that_no_warp_makes_is_refused(addresses: list[int | None], bits: int, told: str) -> None:
-    with pytest.raises(LayoutError, match=told):
+def test_an_access_that_no_warp_makes_is_rejected(addresses: list[int | None], bits: int, problem: str) -> None:
+    with pytest.raises(LayoutError, match=problem):
         wavefronts(addresses, bits)
 
 
-def test_rows_that_are_no_whole_matrices_are_refused() -> None:
+def test_rows_that_are_no_whole_matrices_are_rejected() -> None:
     with pytest.raises(LayoutError, match="9 rows"):
         matrix_wavefronts([0] * 9)
 
@@ -114,17 +114,17 @@ def test_the_best_swizzle_of_a_tile_that_is_written_by_rows_and_read_by_columns(
     assert loaded.through(Swizzle(2, 4, 3)).degree == 2  # one bit too few
 
 
-def test_nothing_that_was_searched_is_better() -> None:
+def test_no_searched_swizzle_is_better() -> None:
     column = Access(tuple(64 * lane for lane in range(32)), 128)
     skewed = Access(tuple(64 * (lane % 8) + 2048 * (lane // 8) for lane in range(32)), 128)
     best = best_swizzle([column, skewed])
     assert best.excess == min(
-        sum(sum(p - 1 for p in asked([s(a) for a in access.addresses], 128, 8)) for access in (column, skewed))
+        sum(sum(p - 1 for p in demanded([s(a) for a in access.addresses], 128, 8)) for access in (column, skewed))
         for s in swizzles(128, 2048 * 4)
     )
 
 
-def test_the_search_says_where_no_swizzle_helps() -> None:
+def test_the_result_has_conflicts_where_no_swizzle_avoids_them() -> None:
     """Lanes a power of two apart can be spread; a row, a column and a diagonal at once cannot."""
     wide = Access((0, 1 << 20, 2 << 20), 32)
     everything = [Access(tuple(128 * (lane ^ bit) for lane in range(32)), 32) for bit in (0, 5)]
@@ -135,7 +135,7 @@ def test_the_search_says_where_no_swizzle_helps() -> None:
     assert not both.free and both.excess > 0
 
 
-def test_nothing_to_search_for_is_refused() -> None:
+def test_nothing_to_search_for_is_rejected() -> None:
     with pytest.raises(LayoutError, match="no address"):
         best_swizzle([Access((None,), 32)])
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coalesce and filter keep the function, or the image, in as few modes as can be."""
+"""Coalesce and filter keep the function, or the image, in the fewest modes."""
 
 import pytest
 from hypothesis import given
@@ -12,7 +12,7 @@ SIGNED = st.layouts(low=-12, high=12)
 
 
 def fewest_modes(values):
-    """How many flat modes a layout with these values needs: each mode runs for as long as the steps are equal."""
+    """The number of flat modes of a layout with these values: each mode is as long as its steps are equal."""
     modes = 0
     while len(values) > 1:
         n = next((k for k, v in enumerate(values) if v != k * values[1]), len(values))

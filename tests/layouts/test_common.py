@@ -56,7 +56,7 @@ def test_max_common_vector_is_the_prefix_on_which_both_agree(pair):
 
 
 @given(hyp.one_of(same_size_pairs(), hyp.tuples(st.any_layout(), st.any_layout())))
-def test_max_common_layout_holds_the_indices_of_that_vector(pair):
+def test_max_common_layout_has_the_indices_of_that_vector(pair):
     a, b = pair
     result = max_common_layout(a, b)
     assert size(result) == max_common_vector(a, b)

@@ -44,7 +44,7 @@ def floor_fold(layout, target):
 @example(Layout.parse("(2,2):(1,5)"), 20)
 @example(Layout.parse("(2,2):(1,5)"), 4)
 @example(Layout.parse("(2,2):(1,3)"), 6)
-def test_a_complement_satisfies_its_definition_and_is_refused_only_where_the_fold_does_not(layout, target):
+def test_a_complement_satisfies_its_definition_and_is_rejected_only_where_the_fold_does_not(layout, target):
     try:
         result = complement(layout, target)
     except LayoutError:
@@ -110,7 +110,7 @@ def test_results_are_cute_s(layout, target, result):
         ("4:1", 0, "cotarget must be at least 1, got 0"),
     ],
 )
-def test_refusals_name_the_numbers(layout, target, reason):
+def test_rejections_name_the_numbers(layout, target, reason):
     layout = Layout.parse(layout)
     with pytest.raises(LayoutError, match=reason) as error:
         complement(layout, target)

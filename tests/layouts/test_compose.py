@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composition against its definition, and admissible against the existence of any layout that would do.
+"""Composition against its definition, and admissible against the existence of any such layout.
 
 Whether a layout with a given table of values exists is decided without the package: the first extent of its
 coalesced form is forced, it is the least k > 0 with f(k) != k*f(1).
@@ -42,8 +42,8 @@ def exists(a, b):
     return total == composed_table(a, b)
 
 
-def refused_or_right(a, b):
-    """The composition, checked against the definition; None where it is refused."""
+def rejected_or_right(a, b):
+    """The composition, checked against the definition; None where it is rejected."""
     try:
         result = composition(a, b)
     except LayoutError:
@@ -56,7 +56,7 @@ def refused_or_right(a, b):
 
 
 def refines(coarse, fine):
-    """Each extent of ``coarse`` faces a part of ``fine`` of that size."""
+    """Each extent of ``coarse`` has in its place a part of ``fine`` of that size."""
     if isinstance(coarse, tuple):
         return isinstance(fine, tuple) and len(coarse) == len(fine) and all(map(refines, coarse, fine))
     return st.count(fine) == coarse
@@ -70,7 +70,7 @@ LEFT = hyp.one_of(st.any_layout(), st.layouts(low=-20, high=20))
 @example(Layout.parse("(4,1):(1,9)"), Layout.parse("8:1"))
 @example(Layout.parse("():()"), Layout.parse("():()"))
 def test_what_composition_returns_is_the_composition(a, b):
-    refused_or_right(a, b)
+    rejected_or_right(a, b)
 
 
 @given(st.shapes(), hyp.data())
@@ -83,7 +83,7 @@ def test_composition_with_a_tile_of_the_domain_is_accepted(shape, data):
         tiles.append((n, step * data.draw(hyp.sampled_from([1, s // n]))))
         step *= s
     tiles = data.draw(hyp.permutations(tiles))
-    result = refused_or_right(a, Layout(tuple(n for n, _ in tiles), tuple(r for _, r in tiles)))
+    result = rejected_or_right(a, Layout(tuple(n for n, _ in tiles), tuple(r for _, r in tiles)))
     assert result is not None
 
 
@@ -112,7 +112,7 @@ def test_admissible_is_exact_on_the_grid(modes, pairs, composable):
             wrong_accepts += accepted and not there_is_one
             false_rejects += there_is_one and not accepted
             if accepted:
-                refused_or_right(a, b)
+                rejected_or_right(a, b)
     assert (seen, accepts) == (pairs, composable)
     assert (wrong_accepts, false_rejects) == (0, 0)
 
@@ -130,7 +130,7 @@ def test_admissible_is_exact_on_the_grid(modes, pairs, composable):
         ("8:1", "4:-1", "4:-1 of B reaches negative indices"),
     ],
 )
-def test_published_counterexamples_are_refused_with_the_numbers(a, b, reason):
+def test_published_counterexamples_are_rejected_with_the_numbers(a, b, reason):
     a, b = Layout.parse(a), Layout.parse(b)
     with pytest.raises(LayoutError, match=reason) as error:
         composition(a, b)

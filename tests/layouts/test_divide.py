@@ -92,20 +92,20 @@ def test_a_layout_of_one_mode_is_always_divided_and_each_index_falls_into_one_ti
 
 
 @pytest.mark.parametrize("divide", DIVIDES)
-def test_tiles_that_leave_holes_are_refused(divide):
+def test_tiles_that_leave_holes_are_rejected(divide):
     with pytest.raises(LayoutError, match="does not divide"):
         divide(Layout(6), Layout((2, 2), (1, 3)))
 
 
 @pytest.mark.parametrize("divide", DIVIDES)
-def test_a_tile_that_is_no_layout_in_the_given_one_is_refused(divide):
+def test_a_tile_that_is_no_layout_in_the_given_one_is_rejected(divide):
     # Index 4 of the tile 8:1 is row 0 of column 1, so (6,4):(1,100) would have to jump inside the tile.
     with pytest.raises(LayoutError, match="carries"):
         divide(Layout((6, 4), (1, 100)), 8)
 
 
 @pytest.mark.parametrize("divide", DIVIDES)
-def test_a_tiler_of_more_modes_is_refused(divide):
+def test_a_tiler_of_more_modes_is_rejected(divide):
     with pytest.raises(LayoutError, match=r"2 modes .* which has 1"):
         divide(Layout(8), (2, 2))
 

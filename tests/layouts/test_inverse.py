@@ -75,8 +75,8 @@ def test_right_inverses(layout, result):
 @given(st.nested_strides() | st.any_layout() | SIGNED)
 @example(Layout.parse("(4,8):(1,5)"))
 @example(Layout.parse("(2,2):(2,3)"))
-def test_a_left_inverse_gives_the_index_back_and_is_refused_only_without_its_conditions(layout):
-    """Refused exactly where a stride is below 1, does not divide the next, or two modes overlap."""
+def test_a_left_inverse_gives_the_index_back_and_is_rejected_only_without_its_conditions(layout):
+    """Rejected exactly where a stride is below 1, does not divide the next, or two modes overlap."""
     pairs = zip(st.flat(coalesce(layout).stride), st.flat(coalesce(layout).shape), strict=True)
     modes = sorted((d, s) for d, s in pairs if s > 1)
     holds = all(d > 0 for d, _ in modes) and all(e % d == 0 and s * d <= e for (d, s), (e, _) in pairwise(modes))
@@ -116,7 +116,7 @@ def test_left_inverses(layout, result):
         ("(4,2):(3,10)", "modes 4:3 and 2:10 overlap"),
     ],
 )
-def test_left_inverse_refusals_name_the_numbers(layout, reason):
+def test_left_inverse_rejections_name_the_numbers(layout, reason):
     with pytest.raises(LayoutError, match=reason):
         left_inverse(Layout.parse(layout))
 

@@ -73,7 +73,7 @@ def test_an_index_beyond_the_domain_extends_the_last_mode(layout, index):
 
 @given(SIGNED, hyp.data())
 def test_any_mode_may_be_given_by_its_index(layout, data):
-    """A tuple coordinate may hold, at any depth, the colexicographic index of the part that stands there."""
+    """A tuple coordinate may hold, at any depth, the colexicographic index of the part at that place."""
 
     def collapse(coord, shape):
         if not isinstance(coord, tuple):
@@ -134,12 +134,12 @@ def test_the_largest_number_of_64_signed_bits_is_a_coordinate_and_an_offset():
         ((), "coordinate of 0 modes"),
     ],
 )
-def test_bad_coordinates_are_refused(coord, problem):
+def test_bad_coordinates_are_rejected(coord, problem):
     with pytest.raises(LayoutError, match=problem):
         C16x8(*coord)
 
 
-def test_array_results_beyond_64_bits_are_refused_and_ints_are_exact():
+def test_array_results_beyond_64_bits_are_rejected_and_ints_are_exact():
     wide = Layout((2, 4), (1, 2**62))
     assert wide(7) == 3 * 2**62 + 1
     assert wide(np.array([3]))[0] == 2**62 + 1
@@ -156,7 +156,7 @@ def test_array_results_beyond_64_bits_are_refused_and_ints_are_exact():
     hyp.booleans(),
 )
 def test_arrays_never_wrap(modes, by_mode):
-    """Refused exactly where the offsets, added up without their signs, would not fit 64 bits."""
+    """Rejected exactly where the offsets, added up without their signs, would not fit 64 bits."""
     layout = Layout(tuple(s for s, _, _ in modes), tuple((-1) ** minus * 2**bits for _, bits, minus in modes))
     reach = sum((s - 1) * 2**bits for s, bits, _ in modes)
     coord = np.ix_(*(np.arange(s) for s, _, _ in modes)) if by_mode else (np.arange(size(layout)),)
@@ -196,12 +196,12 @@ def test_the_empty_layout_has_one_index():
         (None, None, LayoutError, "got NoneType"),
     ],
 )
-def test_what_is_no_layout_is_refused(shape, stride, error, problem):
+def test_what_is_no_layout_is_rejected(shape, stride, error, problem):
     with pytest.raises(error, match=problem):
         Layout(shape, stride)
 
 
-def test_too_deep_a_tuple_is_refused_before_python_runs_out_of_stack():
+def test_too_deep_a_tuple_is_rejected_before_python_runs_out_of_stack():
     deep = 1
     for _ in range(100_000):
         deep = (deep,)
@@ -263,7 +263,7 @@ def test_slice_and_offset_fix_some_modes(layout, data):
 
 
 def faced(coord, shape):
-    """Each item of the coordinate with the part of the shape that it stands for."""
+    """Each item of the coordinate with its part of the shape."""
     if isinstance(coord, tuple):
         return [pair for c, s in zip(coord, shape, strict=True) for pair in faced(c, s)]
     return [(coord, shape)]
@@ -399,6 +399,6 @@ def test_idx2crd_on_arrays_and_tuples():
         (crd2crd, ((3, 1), (4, 2), (8,)), "ranks differ"),
     ],
 )
-def test_what_has_no_coordinate_is_refused(function, arguments, problem):
+def test_what_has_no_coordinate_is_rejected(function, arguments, problem):
     with pytest.raises(LayoutError, match=problem):
         function(*arguments)

@@ -127,7 +127,7 @@ def test_matmul_is_composition(inner, data):
 
 
 @given(hyp.integers(0, 5).flatmap(lambda n: hyp.lists(hyp.integers(0, 2**n - 1), min_size=n, max_size=n)))
-def test_the_inverse_is_one_or_refused(columns):
+def test_the_inverse_is_one_or_rejected(columns):
     matrix = F2Matrix(tuple(columns), len(columns))
     values = matrix_table(matrix)
     if len(set(values)) < len(values):
@@ -137,7 +137,7 @@ def test_the_inverse_is_one_or_refused(columns):
         assert [matrix_table(matrix.inverse())[v] for v in values] == list(range(len(values)))
 
 
-def test_matrices_that_do_not_fit_are_refused():
+def test_matrices_that_do_not_fit_are_rejected():
     for wrong in (
         lambda: F2Matrix((4,), 2),
         lambda: F2Matrix((-1,), 2),
@@ -204,6 +204,6 @@ def test_a_layout_after_a_swizzle_is_found_again():
     assert [back(x) for x in range(16)] == [st.value_at(layout, swizzle_value(swizzle, x)) for x in range(16)]
 
 
-def test_a_matrix_of_no_single_swizzle_is_refused():
+def test_a_matrix_of_no_single_swizzle_is_rejected():
     with pytest.raises(LayoutError, match="neither a layout"):
         f2_layout(F2Matrix((1, 1, 1), 1))

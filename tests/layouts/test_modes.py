@@ -85,7 +85,7 @@ def test_append_and_prepend_add_modes(layout, other, more):
         assert modes_of(append(layout, up_to_rank=wanted)) == modes + [(1, 0)] * more
 
 
-def test_bad_modes_are_refused():
+def test_bad_modes_are_rejected():
     layout = Layout((2, 3), (1, 2))
     for call, problem in [
         (lambda: group(layout, 1, 3), "2 modes, 1 .. 3 is no range"),

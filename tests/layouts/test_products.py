@@ -100,18 +100,18 @@ def test_logical_product_is_the_block_and_its_copies(block, tiler):
 
 
 @given(st.nested_strides(1, max_size=24), st.layouts(high=12, max_size=12))
-def test_copies_of_a_compact_block_are_never_refused(block, tiler):
+def test_copies_of_a_compact_block_are_never_rejected(block, tiler):
     assert st.table(logical_product(block, tiler)).tolist() == product_table(block, tiler).T.ravel().tolist()
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_overlapping_blocks_are_refused(product):
+def test_overlapping_blocks_are_rejected(product):
     with pytest.raises(LayoutError, match="overlap"):
         product(Layout((2, 2), (1, 1)), Layout(2))
 
 
 @pytest.mark.parametrize("product", PRODUCTS)
-def test_copies_that_carry_across_a_gap_are_refused(product):
+def test_copies_that_carry_across_a_gap_are_rejected(product):
     # 6:3 leaves the distances 0, 1, 2, 18, ...: copy 3 is 18 away, which (2,2):(1,2) cannot say by strides alone.
     with pytest.raises(LayoutError, match="carries"):
         product(Layout(6, 3), Layout((2, 2), (1, 2)))

@@ -34,7 +34,7 @@ def divisible(layout, n):
 
 
 @given(hyp.one_of(st.nested_strides(2, True), st.nested_strides(1), st.layouts(low=-8, high=24)), FACTORS)
-def test_upcast_names_the_word_of_each_element_or_is_refused_where_no_word_layout_does(layout, n):
+def test_upcast_names_the_word_of_each_element_or_is_rejected_where_no_word_layout_does(layout, n):
     try:
         result = upcast(layout, n)
     except LayoutError:

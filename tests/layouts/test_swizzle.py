@@ -98,12 +98,12 @@ def test_narrow_arrays_are_widened_before_shifting():
         ((True, 0, 3), "three ints"),
     ],
 )
-def test_what_is_no_swizzle_is_refused_and_says_why(arguments, why):
+def test_what_is_no_swizzle_is_rejected_with_a_reason(arguments, why):
     with pytest.raises(LayoutError, match=why):
         Swizzle(*arguments)
 
 
-def test_negative_and_fractional_indices_are_refused():
+def test_negative_and_fractional_indices_are_rejected():
     for index in (-1, 1.5, np.array([0, -1]), np.array([0.5])):
         with pytest.raises(LayoutError):
             Swizzle(1, 0, 1)(index)
@@ -127,7 +127,7 @@ def test_make_swizzle_refuses_masks_of_no_swizzle(masks):
 
 
 @given(swizzles(), swizzles())
-def test_swizzle_o_swizzle_is_the_function_or_refused(a, b):
+def test_swizzle_o_swizzle_is_the_function_or_rejected(a, b):
     values = [swizzle_value(a, swizzle_value(b, x)) for x in range(256)]
     try:
         merged = composition(a, b)
@@ -178,7 +178,7 @@ def test_layout_o_swizzle_has_the_form_of_cute_where_that_is_right(layout, swizz
     assert str(composition(Layout.parse(layout), swizzle)) == text
 
 
-def test_a_domain_too_large_to_try_keeps_the_composition_as_it_stands():
+def test_a_domain_too_large_to_try_keeps_the_composition_unchanged():
     layout = Layout(2**40)
     result = composition(layout, Swizzle(3, 4, 3))
     assert str(result) == f"{layout} o 0 o Sw<3,4,3> o 0 o {Layout(2**40)}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts as text: what is read, what is printed, and where a text is wrong."""
+"""Layouts as text: parsing, printing, and the column of an error."""
 
 import pickle
 
@@ -11,15 +11,15 @@ from layouts.text import MAX_TEXT, parse_shape_stride
 from tests.layouts import strategies as st
 
 
-def spelled(t: object) -> str:
+def in_python(t: object) -> str:
     """The tuple in Python's own notation, less its blanks and trailing commas."""
     return repr(t).replace(" ", "").replace(",)", ")")
 
 
 @given(st.layouts(low=-40))
-def test_prints_as_python_spells_the_tuples_and_reads_back(layout):
+def test_prints_as_python_prints_the_tuples_and_reads_back(layout):
     text = str(layout)
-    assert text == f"{spelled(layout.shape)}:{spelled(layout.stride)}"
+    assert text == f"{in_python(layout.shape)}:{in_python(layout.stride)}"
     again = parse_layout(text)
     assert (again.shape, again.stride) == (layout.shape, layout.stride)
     assert eval(repr(layout), {"Layout": Layout}) == layout
@@ -54,7 +54,7 @@ def test_reads(text, shape, stride):
         ("(4,,8):(1,4)", 4, "expected an integer or '(', found ','"),
         ("(,):(,)", 2, "expected an integer or '(', found ','"),
         ("4:1:1", 4, "expected the end, found ':'"),
-        ("(4,_):(1,4)", 4, "'_' stands for a whole mode"),
+        ("(4,_):(1,4)", 4, "'_' means a whole mode"),
         ("4:1_000", 4, "expected the end, found '_'"),
         ("4.0:1", 2, "expected ':', found '.'"),
         ("x:1", 1, "expected an integer or '(', found 'x'"),
@@ -92,7 +92,7 @@ def test_incongruent_is_another_error_than_unreadable():
 
 
 @pytest.mark.parametrize("text", ["0:1", "(4,-2):(1,4)"])
-def test_extents_below_one_are_refused(text):
+def test_extents_below_one_are_rejected(text):
     with pytest.raises(LayoutError, match="extents must be at least 1"):
         Layout.parse(text)
 

@@ -60,7 +60,7 @@ WRONG = [
     (COPY, "copies = { Src", "copies = { E", "MINE.copies.E: unknown key"),
     (FAMILY, "N = [8, 16]", "N = [8, 12]", "MINE_64x12x16.C: {N//8}: 12 is not divisible by 8"),
     (FAMILY, "N = [8, 16]", "N = []", "MINE_64x{N}x16.params.N: expected an array"),
-    (FAMILY, "N = [8, 16]", "N = [8, 8]", "params.N: a value stands twice"),
+    (FAMILY, "N = [8, 16]", "N = [8, 8]", "params.N: a value is listed twice"),
     (FAMILY, "{ N =", "{ M =", "{N} in a name must be a parameter"),
     (FAMILY, "source", EXTRA, "MINE_64x8x16.E: wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16 has no operand E"),
     (FAMILY, 'A = "smem"', 'A = "disk"', "MINE_64x8x16.space.A: expected one of reg, smem, tmem"),

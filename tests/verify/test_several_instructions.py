@@ -216,7 +216,7 @@ def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nes
 @pytest.mark.parametrize(
     ("ptx", "key", "problem"),
     [
-        ("[[]]", "MINE.ptx[0]", "no spelling"),
+        ("[[]]", "MINE.ptx[0]", "empty nested list"),
         ("[[1]]", "MINE.ptx[0][0]", "expected a string, found an integer"),
         ('[[["mma"]]]', "MINE.ptx[0][0]", "expected a string, found an array"),
         ('""', "MINE.ptx", "found an empty string"),

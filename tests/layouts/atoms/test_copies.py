@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry of a copy atom is read as it is written, or refused with its key."""
+"""An entry of a copy atom is read as it is written, or rejected with its key named."""
 
 from pathlib import Path
 

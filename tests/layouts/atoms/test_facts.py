@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Entries with parameters hold the facts of CUTLASS 4.7, each told a second way here."""
+"""Entries with parameters agree with CUTLASS 4.7; each fact is given here a second time, in another form."""
 
 import hashlib
 import re
@@ -53,8 +53,8 @@ def facts(atom: Atom | CopyAtom) -> str:
 
 @pytest.mark.parametrize("file", sorted(FACTS))
 def test_the_facts_of_a_file_are_those_that_were_printed_by_a_compiler(file: str) -> None:
-    told = sorted(facts(atom) for atom in shipped() if file_of(atom) == file and was_printed(atom))
-    assert (len(told), hashlib.sha256("\n".join(told).encode()).hexdigest()) == FACTS[file]
+    found = sorted(facts(atom) for atom in shipped() if file_of(atom) == file and was_printed(atom))
+    assert (len(found), hashlib.sha256("\n".join(found).encode()).hexdigest()) == FACTS[file]
 
 
 WIDTH = {"f64": 64, "f32": 32, "s32": 32, "tf32": 32, "f16": 16, "bf16": 16, "s8": 8, "u8": 8, "e4m3": 8, "e5m2": 8}
@@ -69,7 +69,7 @@ def wgmmas() -> list[Atom]:
     return [a for a in shipped() if isinstance(a, Atom) and "gmma" in file_of(a)]
 
 
-def test_names_of_wgmma_say_the_same_as_their_entries() -> None:
+def test_names_of_wgmma_agree_with_their_entries() -> None:
     assert len(wgmmas()) == 2112
     for atom in wgmmas():
         found = WGMMA.fullmatch(atom.name)
@@ -105,24 +105,24 @@ def elements(text: str) -> Iterator[int]:
     return (sum(map(int.__mul__, point, stride)) for point in product(*map(range, shape)))
 
 
-def test_layouts_in_registers_deal_every_element_equally_often() -> None:
-    """Held once; metadata of K = 16 and 32 in two lanes, scale factors of A in two and of B in four."""
-    told: set[tuple[str, str, int]] = set()
+def test_layouts_in_registers_have_every_element_equally_often() -> None:
+    """In one place; metadata of K = 16 and 32 in two lanes, scale factors of A in two and of B in four."""
+    distinct: set[tuple[str, str, int]] = set()
     for atom in shipped():
         if isinstance(atom, Atom):
             m, n, k = atom.shape
             tiles = {"A": m * k, "B": n * k, "C": m * n, "E": m * k, "SFA": m * k, "SFB": n * k}
-            told |= {(o, t, tiles[o]) for o, t in atom.operands.items() if o not in atom.space}
-    for operand, text, tile in sorted(told):
-        held = [*elements(text)]
+            distinct |= {(o, t, tiles[o]) for o, t in atom.operands.items() if o not in atom.space}
+    for operand, text, tile in sorted(distinct):
+        places = [*elements(text)]
         copies = 2 if operand == "E" and ",0," in text else {"SFA": 2, "SFB": 4}.get(operand, 1)
-        assert len(held) == tile * copies
-        assert set(held) == set(range(tile)), text
+        assert len(places) == tile * copies
+        assert set(places) == set(range(tile)), text
 
 
 @pytest.mark.slow
-def test_matrices_in_memory_are_seen_whole_or_by_halves() -> None:
-    """By every thread of wgmma, by the one of tcgen05.mma; two CTAs share the rows of each matrix."""
+def test_matrices_in_memory_are_whole_or_in_halves() -> None:
+    """Every thread of wgmma has the whole matrix, as has the one of tcgen05.mma; two CTAs share its rows."""
     for atom in shipped():
         if isinstance(atom, Atom) and atom.shape[1] <= 64:
             m, n, k = atom.shape

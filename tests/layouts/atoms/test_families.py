@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An entry with parameters is as many atoms as its lists say; what does not fit is refused, key and reason named."""
+"""An entry with parameters gives an atom for each choice; what does not fit is rejected with key and reason."""
 
 from pathlib import Path
 
@@ -66,11 +66,11 @@ WRONG = [
     ("params", 'params = { N = [16777217], T = ["f16"] }', "params.N", "at most 16777216"),
     ("params", 'params = { N = [8.0], T = ["f16"] }', "params.N", "found a float"),
     ("params", 'params = { N = [true], T = ["f16"] }', "params.N", "found a boolean"),
-    ("params", 'params = { N = [8, 8], T = ["f16"] }', "params.N", "stands twice"),
+    ("params", 'params = { N = [8, 8], T = ["f16"] }', "params.N", "is listed twice"),
     ("params", 'params = { N = [8, "f16"], T = ["f16"] }', "params.N", "not both"),
     ("params", 'params = { N = [8], T = ["f 16"] }', "params.T", "a word is letters"),
     ("params", 'params = { N = [8], T = ["f16"], "1" = [1] }', "params.1", "named by letters"),
-    ("params", 'params = { N = [8], T = ["f16"], K = [1] }', "params.K", "must stand once in the atom's name"),
+    ("params", 'params = { N = [8], T = ["f16"], K = [1] }', "params.K", "must occur once in the atom's name"),
     ("params", "params = { N = [8] }", "MINE_64x{N}x16_{T}", "{T} in a name must be a parameter"),
     ("params", f'params = {{ N = {[*range(1, 4098)]}, T = ["f16"] }}', "params", "4097 instances, at most 4096"),
     ("params", 'params = { N = [12], T = ["f16"] }', "MINE_64x12x16_f16.C", "12 is not divisible by 8"),
@@ -111,7 +111,7 @@ def test_what_does_not_fit_is_named(tmp_path: Path, replaced: str, line: str, ke
 
 def test_two_entries_may_not_give_one_name(tmp_path: Path) -> None:
     plain = GOOD.replace("{N//8}", "1").replace("{N}", "8").replace("{T}", "f16")
-    with pytest.raises(AtomFileError, match="MINE_64x8x16_f16: stands twice"):
+    with pytest.raises(AtomFileError, match="MINE_64x8x16_f16: is there twice"):
         load(write(tmp_path, GOOD + plain.replace('params = { N = [8, 24, 256], T = ["f16", "bf16"] }\n', "")))
 
 

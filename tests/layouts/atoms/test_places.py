@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where keys stand: every key that is located is the right one, held against tomllib on texts in all spellings."""
+"""Positions of keys: every key is found at its offset, compared with tomllib, however keys are written."""
 
 import re
 import tomllib
@@ -24,13 +24,13 @@ def paths(value: object, before: tuple[object, ...] = ()) -> set[tuple[object, .
 
 
 def check(text: str) -> None:
-    """Hold the places of a text that is TOML against tomllib: the same paths, and at each place that very key."""
+    """Compare the places of a TOML text with tomllib: the same paths, and at each offset that key."""
     found, tables = places(text), tomllib.loads(text)
     assert found.lost is None
     assert set(found.keys) == paths(tables)
     for path, offset in found.keys.items():
         if isinstance(path[-1], str):
-            assert spelled(text, offset) == path[-1]
+            assert key_at(text, offset) == path[-1]
     for path, offset in found.values.items():
         value: Any = tables
         for key in path:
@@ -38,8 +38,8 @@ def check(text: str) -> None:
         assert text[offset] in {str: "\"'", list: "[", dict: "{"}.get(type(value), "0123456789-tfin")
 
 
-def spelled(text: str, offset: int) -> str:
-    """The key that is spelled at an offset."""
+def key_at(text: str, offset: int) -> str:
+    """The key at an offset of a text."""
     word = next(match for match in (BARE.match(text, offset), QUOTED.match(text, offset)) if match)[0]
     if "\\" in word:
         return next(iter(tomllib.loads(f"{word} = 1")))
@@ -54,12 +54,12 @@ GAPS = st.sampled_from(["", " ", "\n", " # [no] = header\n", "\r\n"])
 
 @st.composite
 def keys(draw: st.DrawFn, word: str) -> str:
-    """A key in one of its spellings."""
+    """A key, bare, or quoted in one of several ways."""
     quoted = word.replace("\\", "\\\\").replace('"', '\\"')
-    spellings = [f'"{quoted}"', '"' + "".join(f"\\u{ord(c):04x}" for c in word) + '"']
-    spellings += [f"'{word}'"] if "'" not in word else []
-    spellings += [word] if word.replace("-", "").isalnum() and word.isascii() else []
-    return draw(st.sampled_from(spellings))
+    written = [f'"{quoted}"', '"' + "".join(f"\\u{ord(c):04x}" for c in word) + '"']
+    written += [f"'{word}'"] if "'" not in word else []
+    written += [word] if word.replace("-", "").isalnum() and word.isascii() else []
+    return draw(st.sampled_from(written))
 
 
 SHORT = [
@@ -98,9 +98,9 @@ def values(draw: st.DrawFn, depth: int = 3) -> str:
 def statements(draw: st.DrawFn, word: str, depth: int = 3) -> str:
     """A key, dotted or not, with its value."""
     rest = draw(st.lists(WORDS, max_size=2))
-    spelled = [draw(keys(part)) for part in [word, *rest]]
+    parts = [draw(keys(part)) for part in [word, *rest]]
     dots = [draw(BLANKS) + "." + draw(BLANKS) for _ in rest] + [""]
-    key = "".join(part + dot for part, dot in zip(spelled, dots, strict=True))
+    key = "".join(part + dot for part, dot in zip(parts, dots, strict=True))
     return draw(BLANKS) + key + draw(BLANKS) + "=" + draw(BLANKS) + draw(values(depth))
 
 
@@ -120,16 +120,16 @@ def texts(draw: st.DrawFn) -> str:
 @given(texts())
 @example("[[a]]\nb = 1\n[a.c]\nd = 1\n[[a]]\nb = 2\n[[a.e]]\n[a.e.f]\ng = 1\n[[a.e]]\nh = 2\n")
 @example("[a.b]\nc = 1\n[a]\nd = 2\n")
-def test_every_key_of_a_generated_text_is_found_where_it_stands(text: str) -> None:
+def test_every_key_of_a_generated_text_is_found_at_its_offset(text: str) -> None:
     try:
         tomllib.loads(text)
-    except ValueError:  # a key stands twice, and the like: then nothing is promised but an end
+    except ValueError:  # a repeated key, and the like: then the scan must end, nothing else
         places(text)
         return
     check(text)
 
 
-def test_every_key_of_the_files_here_is_found_where_it_stands() -> None:
+def test_every_key_of_the_files_here_is_found_at_its_offset() -> None:
     files = [
         file for folder in ("layouts", "isa_tables", "examples", "tests") for file in (ROOT / folder).rglob("*.toml")
     ]
@@ -139,7 +139,7 @@ def test_every_key_of_the_files_here_is_found_where_it_stands() -> None:
 
 
 @given(st.text(alphabet="ab.[]{}=\"'#\n\r ,\\1", max_size=60))
-def test_any_text_is_walked_to_an_end(text: str) -> None:
+def test_the_scan_of_any_text_ends(text: str) -> None:
     assert places(text).lost is None or 0 <= (places(text).lost or 0) <= len(text)
 
 
@@ -157,7 +157,7 @@ BROKEN = [
 
 
 @pytest.mark.parametrize(("text", "read", "at"), BROKEN, ids=map(str, range(len(BROKEN))))
-def test_an_error_of_syntax_costs_its_own_table_alone(text: str, read: set[str], at: list[tuple[int, int]]) -> None:
+def test_an_error_of_syntax_affects_its_own_table_only(text: str, read: set[str], at: list[tuple[int, int]]) -> None:
     found = document(text.encode(), "f")
     assert set(found.tables) == read
     assert [error.place[:2] for error in found.errors if error.place] == at

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file of atoms is read as it is written, or refused in one line that names the file and the key."""
+"""A file of atoms is read as it is written, or rejected in one line that names the file and the key."""
 
 import os
 import pickle
@@ -31,8 +31,8 @@ def write(folder: Path, text: str | bytes) -> Path:
     return path
 
 
-def refusal(path: Path | str) -> AtomFileError:
-    """The error that reading the file raises, with what holds for every such error checked."""
+def rejection(path: Path | str) -> AtomFileError:
+    """The error that reading the file raises; asserts what every such error must have."""
     with pytest.raises(AtomFileError) as caught:
         load(path)
     error = caught.value
@@ -63,15 +63,15 @@ def test_shipped_files_are_read_like_any_other() -> None:
     assert [atom for file in files for atom in load(file)] == list(registry().values())
 
 
-def test_for_a_key_that_is_known_no_other_is_sought(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """To compare a key with every known one costs more than to read the entry."""
-    sought: list[str] = []
-    monkeypatch.setattr(entry, "likeliest", lambda key, known: sought.append(key) or "")
+def test_no_suggestion_is_searched_for_a_known_key(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Comparing a key with every known one takes longer than reading the entry."""
+    searched: list[str] = []
+    monkeypatch.setattr(entry, "likeliest", lambda key, known: searched.append(key) or "")
     load(write(tmp_path, GOOD))
-    assert sought == []
+    assert searched == []
     with pytest.raises(AtomFileError):
         load(write(tmp_path, GOOD + "clour = 1"))
-    assert set(sought) == {"clour"}
+    assert set(searched) == {"clour"}
 
 
 def test_without_ptx_nothing_is_stated_and_with_an_empty_one_nothing_is_issued(tmp_path: Path) -> None:
@@ -84,16 +84,16 @@ def test_an_element_is_stated_for_all_operands_or_for_each(tmp_path: Path) -> No
     assert load(write(tmp_path, GOOD + 'element = { A = "2xf16" }'))[0].element == {"A": "2xf16"}
 
 
-def test_a_known_defect_is_kept(tmp_path: Path) -> None:
+def test_a_known_defect_is_read(tmp_path: Path) -> None:
     assert load(write(tmp_path, GOOD + 'known_defect = "B is wrong"'))[0].known_defect == "B is wrong"
 
 
-def test_profiles_that_differ_are_a_claim_and_not_an_error(tmp_path: Path) -> None:
+def test_profiles_that_differ_are_no_error_of_the_file(tmp_path: Path) -> None:
     text = "((4,8),(32,2)):((512,1),((16,8)))"
     assert load(write(tmp_path, with_line("A", f'A = "{text}"')))[0].operands["A"] == text
 
 
-def test_an_empty_file_holds_no_atoms(tmp_path: Path) -> None:
+def test_an_empty_file_has_no_atoms(tmp_path: Path) -> None:
     assert load(write(tmp_path, "# nothing yet\n")) == ()
 
 
@@ -104,7 +104,7 @@ def test_byte_order_mark_and_carriage_returns_are_accepted(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("key", ["A", "B", "C"])
 def test_a_missing_key_is_named(tmp_path: Path, key: str) -> None:
-    error = refusal(write(tmp_path, with_line(key, "")))
+    error = rejection(write(tmp_path, with_line(key, "")))
     assert (error.key, error.problem) == (f"MINE.{key}", "missing")
 
 
@@ -150,19 +150,19 @@ WRONG = [
 
 @pytest.mark.parametrize(("replaced", "line", "key", "problem"), WRONG, ids=map(str, range(len(WRONG))))
 def test_a_key_of_the_wrong_kind_is_named(tmp_path: Path, replaced: str, line: str, key: str, problem: str) -> None:
-    error = refusal(write(tmp_path, with_line(replaced, line)))
+    error = rejection(write(tmp_path, with_line(replaced, line)))
     assert error.key == key
     assert problem in error.problem
 
 
-REFUSED = [
+REJECTED = [
     ("schema = 1", "schema", "expected a table, found an integer"),
     ("[[MINE]]\nptx = []", "MINE", "expected a table, found an array"),
     (GOOD.replace('"MINE"', '""'), '""', "an atom needs a name"),
     (GOOD.replace('"MINE"', '"MI\\u001bNE"'), "MI\x1bNE", "a name is at most 256 printable characters"),
     (GOOD.replace("mma.sync", "m" * 300), "MINE.ptx[0]", "a mnemonic is at most 256 printable characters, found 'mmm"),
     (GOOD.replace("mma.sync", "\\u0000"), "MINE.ptx[0]", "a mnemonic is at most 256 printable characters"),
-    (GOOD.replace('"MINE"', "MINE.x"), "MINE", 'a name with a dot stands in quotes: ["MINE.x"]'),
+    (GOOD.replace('"MINE"', "MINE.x"), "MINE", 'a name with a dot needs quotes: ["MINE.x"]'),
     (GOOD + GOOD, "", "is not TOML: Cannot declare"),
     ('["MINE"]\nptx = [', "", "is not TOML: Invalid value (at end of document)"),
     ("[MINE]\nptx == 1", "", "is not TOML: Invalid value"),
@@ -180,16 +180,16 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("text", "key", "problem"), REFUSED, ids=map(str, range(len(REFUSED))))
-def test_what_is_no_file_of_atoms_is_refused(tmp_path: Path, text: str | bytes, key: str, problem: str) -> None:
-    error = refusal(write(tmp_path, text))
+@pytest.mark.parametrize(("text", "key", "problem"), REJECTED, ids=map(str, range(len(REJECTED))))
+def test_what_is_no_file_of_atoms_is_rejected(tmp_path: Path, text: str | bytes, key: str, problem: str) -> None:
+    error = rejection(write(tmp_path, text))
     assert error.key == key
     assert problem in error.problem
 
 
-def test_the_file_stands_first_in_the_message(tmp_path: Path) -> None:
+def test_the_message_begins_with_the_file(tmp_path: Path) -> None:
     path = write(tmp_path, with_line("shape", "shape = [16, 8]"))
-    assert str(refusal(path)) == f"{path}:3:1: MINE.shape: expected [M, N, K], found 2 items"
+    assert str(rejection(path)) == f"{path}:3:1: MINE.shape: expected [M, N, K], found 2 items"
 
 
 def test_depth_is_counted_exactly() -> None:
@@ -207,40 +207,40 @@ def test_size_is_counted_exactly() -> None:
 
 
 @pytest.mark.parametrize("name", ["missing.toml", "", "no/such/folder.toml", "a\0b.toml", "n" * 300 + ".toml"])
-def test_a_path_that_cannot_be_read_is_refused(tmp_path: Path, name: str) -> None:
-    assert "cannot be read" in refusal(tmp_path / name).problem
+def test_a_path_that_cannot_be_read_is_rejected(tmp_path: Path, name: str) -> None:
+    assert "cannot be read" in rejection(tmp_path / name).problem
 
 
-def test_an_endless_file_is_refused() -> None:
+def test_an_endless_file_is_rejected() -> None:
     if not os.path.exists("/dev/zero"):
         pytest.skip("no /dev/zero on this system")
-    assert refusal("/dev/zero").problem == "is over 1 MiB"
+    assert rejection("/dev/zero").problem == "is over 1 MiB"
 
 
 def test_a_file_of_ten_megabytes_is_not_read_whole(tmp_path: Path) -> None:
     path = tmp_path / "big.toml"
     with path.open("wb") as stream:
         stream.truncate(10 << 20)
-    assert refusal(path).problem == "is over 1 MiB"
+    assert rejection(path).problem == "is over 1 MiB"
 
 
 @pytest.mark.slow
 @given(st.binary(max_size=300) | st.text(max_size=300).map(lambda text: text.encode("utf-8", "surrogatepass")))
 @example(b'["\xe2\x80\xae"]\n')
-def test_any_bytes_are_read_or_refused(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
+def test_any_bytes_are_read_or_rejected(tmp_path_factory: pytest.TempPathFactory, raw: bytes) -> None:
     path = write(tmp_path_factory.getbasetemp(), raw)
     try:
         load(path)
     except AtomFileError:
-        refusal(path)
+        rejection(path)
 
 
 @given(st.integers(0, len(GOOD)), st.integers(0, 40), st.text("[]{}()=:,.\"'\\\n_-09aA \t#", max_size=6))
-def test_a_good_file_with_a_piece_replaced_is_read_or_refused(
+def test_a_good_file_with_a_piece_replaced_is_read_or_rejected(
     tmp_path_factory: pytest.TempPathFactory, start: int, length: int, piece: str
 ) -> None:
     path = write(tmp_path_factory.getbasetemp(), GOOD[:start] + piece + GOOD[start + length :])
     try:
         load(path)
     except AtomFileError:
-        refusal(path)
+        rejection(path)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The shipped atoms hold the facts of CUTLASS 4.7, each told a second way here."""
+"""The shipped atoms agree with CUTLASS 4.7; each fact is given here a second time, in another form."""
 
 import hashlib
 import pickle
@@ -77,7 +77,7 @@ def products() -> list[Atom]:
 
 @cache
 def dense() -> list[Atom]:
-    """The atoms of a warp's dense products up to SM90; all others are told a second time in test_facts."""
+    """The atoms of a warp's dense products up to SM90; test_facts has the others."""
     return [atom for atom in products() if family(atom.name) in FACTS and atom.thr != "128:1"]
 
 
@@ -96,19 +96,19 @@ def facts(atom: Atom) -> str:
 
 
 def extents(text: str) -> list[int]:
-    """The integers of one side of a layout text."""
+    """The integers of a layout text's shape or stride."""
     return [int(number) for number in re.findall(r"-?\d+", text)]
 
 
 def test_every_family_has_the_number_of_atoms_that_cutlass_has() -> None:
-    told = (family(atom.name) + " wgmma" * (atom.thr == "128:1") for atom in products())
-    assert Counter(told) == COUNTS
+    families = (family(atom.name) + " wgmma" * (atom.thr == "128:1") for atom in products())
+    assert Counter(families) == COUNTS
     assert Counter(family(atom.name) for atom in registry().values() if isinstance(atom, CopyAtom)) == COPIES
     assert len(registry()) == sum(COUNTS.values()) + sum(COPIES.values()) == 2743
 
 
-def test_names_are_found_without_opening_every_family() -> None:
-    """What may begin so is a part of all names, in their order, that leaves out no name with such a beginning."""
+def test_names_are_found_without_parsing_every_family() -> None:
+    """The result is a part of all names, in their order, with every name of such a beginning."""
     names = list(registry())
     for start in ("", "SM80_16x8x16_F32", "SM90_64x24x", "SM90_64x16x16_F32F16F16_SS", "SM", "nothing"):
         found = list(registry().beginning(start))
@@ -124,7 +124,7 @@ def test_the_facts_of_a_family_are_those_that_were_printed_by_a_compiler(name: s
 
 
 @each("atom", lambda: [a for a in dense() if NAME.fullmatch(a.name)], ids=lambda a: a.name)
-def test_a_name_says_the_same_as_the_entry(atom: Atom) -> None:
+def test_a_name_agrees_with_the_entry(atom: Atom) -> None:
     found = NAME.fullmatch(atom.name)
     assert found is not None
     ptx = {"U1": "b1", "C64": "f64", "GC64": "f64", **{f"U{n}": f"u{n}" for n in (4, 8)}}
@@ -159,8 +159,8 @@ def test_each_operand_has_as_many_points_as_its_tile_has_elements(atom: Atom) ->
 
 
 @each("text", lambda: sorted({t for a in dense() for t in operand_text(a)}))
-def test_each_operand_layout_deals_every_element_once(text: str) -> None:
-    """By the definition, on the flat extents and strides: that the profiles differ is not seen this way."""
+def test_each_operand_layout_has_every_element_once(text: str) -> None:
+    """By the definition, on the flat extents and strides: profiles that differ do not matter here."""
     shape, stride = map(extents, text.split(":"))
     reached = {sum(map(int.__mul__, point, stride)) for point in product(*map(range, shape))}
     assert reached == set(range(prod(shape)))
@@ -188,7 +188,7 @@ def test_an_element_of_a_complex_atom_is_several_f64() -> None:
     assert stated == expected | {"SM80_8x8x4_GC64C64C64GC64_TN": pair | {"D": "3xf64", "C": "3xf64"}}
 
 
-def test_atoms_stand_in_the_order_of_files_and_are_read_once() -> None:
+def test_atoms_are_in_the_order_of_files_and_are_read_once() -> None:
     files = [Path(atom.file).name for atom in registry().values()]
     assert files == sorted(files)
     assert registry() is registry()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copy and gemm over layouts: each row of their tables of applications, exactly, against numpy."""
+"""Copy and gemm over layouts against numpy: every application that CUTLASS lists for them."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ PLACES = [0, 42, 1, 43, 128, 170, 129, 171]
         ),
     ],
 )
-def test_copy_is_every_kind_of_move(source: Layout, target: Layout, wanted: Any) -> None:
+def test_copy_gathers_broadcasts_and_transposes(source: Layout, target: Layout, wanted: Any) -> None:
     src, dst = numbers(180), np.full(180, 99)
     expected = wanted(src, dst)
     copy(Tensor(src, source), Tensor(dst, target))
@@ -51,7 +51,7 @@ def test_copy_scatters() -> None:
     assert dst.tolist() == wanted.tolist()
 
 
-def test_a_predicate_leaves_the_rest_alone() -> None:
+def test_a_predicate_leaves_the_rest_unchanged() -> None:
     dst = Tensor(np.full(16, 99), Layout((4, 4)))
     copy(Tensor(np.arange(3), Layout((4, 4), (1, 0))), dst, make_predicate(make_identity_tensor((4, 4)), (3, 2)))
     assert dst.matrix().tolist() == [[0, 0, 99, 99], [1, 1, 99, 99], [2, 2, 99, 99], [99] * 4]
@@ -113,7 +113,7 @@ def test_gett_with_a_batch_mode_first() -> None:
 
 
 def test_conv_is_a_gemm_whose_strides_overlap() -> None:
-    """(K, (C,T,R,S)) by ((N,Z,P,Q), (C,T,R,S)) to (K, (N,Z,P,Q)): the activations are read where the filter stands."""
+    """(K, (C,T,R,S)) by ((N,Z,P,Q), (C,T,R,S)) to (K, (N,Z,P,Q)): the activations are read at the filter's place."""
     n, c, d, h, w, filters, t, r, s = 2, 3, 4, 5, 6, 2, 2, 3, 2
     act, weights = numbers(n * c * d * h * w).reshape(n, c, d, h, w), numbers(filters * c * t * r * s)
     z, p, q = d - t + 1, h - r + 1, w - s + 1
@@ -143,12 +143,12 @@ def test_one_element_of_c_gets_all_sums() -> None:
         (((2, 4, 3), (5, 3), (4, 5)), "got 3, 2, 2"),
     ],
 )
-def test_a_gemm_whose_extents_differ_is_refused(shapes: Any, said: str) -> None:
+def test_a_gemm_whose_extents_differ_is_rejected(shapes: Any, said: str) -> None:
     with pytest.raises(LayoutError, match=said):
         gemm(*map(make_tensor, shapes))
 
 
-def test_a_copy_of_other_size_is_refused() -> None:
+def test_a_copy_of_other_size_is_rejected() -> None:
     with pytest.raises(LayoutError, match="6 to 8"):
         copy(make_tensor((2, 3)), make_tensor((2, 4)))
     with pytest.raises(LayoutError, match="under 4 predicates"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Strides that are no integers: layouts over them against plain loops over digits."""
+"""Strides that are not integers: layouts over them against plain loops over digits."""
 
 from __future__ import annotations
 
@@ -63,8 +63,8 @@ def test_arrays_of_coordinates_are_the_coordinates_one_by_one(shape: tuple[int, 
         assert tuple(np.broadcast_to(c, every.shape)[i] for c in columns) == tuple(digits(int(i), shape))
 
 
-def composed_or_refused(outer: Layout, inner: Layout) -> None:
-    """A composition that is made is one at every index."""
+def composed_or_rejected(outer: Layout, inner: Layout) -> None:
+    """The composition, correct at every index; None where it is rejected."""
     try:
         both = composition(outer, inner)
     except LayoutError:
@@ -75,7 +75,7 @@ def composed_or_refused(outer: Layout, inner: Layout) -> None:
 
 @given(EXTENTS, st.integers(1, 6), st.integers(1, 6), st.integers(1, 7), st.integers(0, 7))
 def test_composition_over_coordinates_is_composition(shape: Any, n: int, m: int, r: int, d: int) -> None:
-    composed_or_refused(identity_layout(shape), Layout((n, m), (r, d)))
+    composed_or_rejected(identity_layout(shape), Layout((n, m), (r, d)))
 
 
 @given(st.data(), POWERS)
@@ -98,8 +98,8 @@ def test_a_swizzle_is_a_layout_with_xor_strides() -> None:
 
 
 @given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 16), st.integers(0, 16))
-def test_composition_with_xor_strides_is_right_or_refused(n: int, m: int, r: int, d: int) -> None:
-    composed_or_refused(xor_layout((8, 16), (9, 5)), Layout((n, m), (r, d)))
+def test_composition_with_xor_strides_is_right_or_rejected(n: int, m: int, r: int, d: int) -> None:
+    composed_or_rejected(xor_layout((8, 16), (9, 5)), Layout((n, m), (r, d)))
 
 
 def test_xor_strides_refuse_what_would_carry() -> None:
@@ -127,7 +127,7 @@ def test_xor_strides_refuse_what_would_carry() -> None:
         (lambda: E(0) + E(0, 1), LayoutError, "nested"),
     ],
 )
-def test_what_is_no_module_is_refused(make: Any, error: type[LayoutError], said: str) -> None:
+def test_what_is_no_module_is_rejected(make: Any, error: type[LayoutError], said: str) -> None:
     with pytest.raises(error, match=said) as caught:
         make()
     assert "\n" not in str(caught.value)

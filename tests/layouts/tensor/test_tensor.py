@@ -92,7 +92,7 @@ def test_tiles_and_partitions_are_numpy_slices(m: int, n: int, x: int, y: int, d
     tile = array[i * m : (i + 1) * m, j * n : (j + 1) * n]
     assert inner_partition(whole, (m, n), (i, j)).matrix().tolist() == tile.tolist()
     assert inner_partition(whole, (m, n), i + x * j).matrix().tolist() == tile.tolist()
-    row = inner_partition(whole, (m, n), (i,)).matrix()  # the tiles of a row, side by side in a third mode
+    row = inner_partition(whole, (m, n), (i,)).matrix()  # the tiles of a row, along a third mode
     assert row.tolist() == array[i * m : (i + 1) * m].reshape(m, y, n).transpose(0, 2, 1).tolist()
     p, q = data.draw(st.integers(0, m - 1)), data.draw(st.integers(0, n - 1))
     assert outer_partition(whole, (m, n), (p, q)).matrix().tolist() == array[p::m, q::n].tolist()

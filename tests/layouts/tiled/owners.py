@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds what under a TiledMMA, from the definition alone: digits, sums, and none of the algebra."""
+"""The owners of elements under a TiledMMA, from the definition alone: digits and sums, without the algebra."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ def values(layout: Layout) -> np.ndarray:
 
 def table(layout: Layout) -> np.ndarray:
     """A (thread, value) layout as an array [thread, value]."""
-    threads, held = (values(Layout(s, d)) for s, d in zip(layout.shape, layout.stride, strict=True))
-    return threads[:, None] + held[None, :]
+    threads, elements = (values(Layout(s, d)) for s, d in zip(layout.shape, layout.stride, strict=True))
+    return threads[:, None] + elements[None, :]
 
 
 @dataclass(frozen=True)
 class Definition:
-    """A tiled MMA as its definition says.
+    """A tiled MMA by its definition.
 
     An atom's thread v at the place (tm, tn, tk) is the thread `thr[v] + base[tm, tn, tk]`. Position p of a mode, in the
     order of the permutation, is the element `order[p % P] + P * (p // P)`; the atom's row i at place t of T, repeated
@@ -57,15 +57,15 @@ class Definition:
         position, order = row + m * (place + count * again), self.order[axis]
         return order[position % len(order)] + len(order) * (position // len(order))
 
-    def held(self, operand: str, extents: tuple[int, int]) -> dict[int, np.ndarray]:
-        """Thread -> [value, rest x, rest y, 2]: the coordinates (x, y) that it holds of an operand of these extents."""
+    def fragments(self, operand: str, extents: tuple[int, int]) -> dict[int, np.ndarray]:
+        """Thread -> [value, rest x, rest y, 2]: the coordinates (x, y) of its elements of an operand."""
         first, second = AXES[operand]
         rows = self.shape[first]
         found: dict[int, np.ndarray] = {}
         for place in np.ndindex(*self.base.shape):
             xs = self.elements(first, place[first], extents[0])
             ys = self.elements(second, place[second], extents[1])
-            alike: dict[bytes, np.ndarray] = {}  # of an operand in memory all threads hold the same
+            alike: dict[bytes, np.ndarray] = {}  # of an operand in memory all threads have the same
             for v, at in enumerate(self.thr):
                 element = self.tables[operand][v]
                 if element.tobytes() not in alike:
@@ -76,7 +76,7 @@ class Definition:
 
 
 def define(atom: Any, base: np.ndarray, order: Any = (None, None, None)) -> Definition:
-    """The definition for an atom, where its threads stand, and the order of each mode (a count, a list, or None)."""
+    """The definition for an atom, the places of its threads, and the order of each mode (a count, a list, or None)."""
     orders = []
     for m, count, given in zip(atom.shape, base.shape, order, strict=True):
         listed = m * count if given is None else given
@@ -86,10 +86,10 @@ def define(atom: Any, base: np.ndarray, order: Any = (None, None, None)) -> Defi
 
 
 def bases(atom: Any, counts: tuple[int, int, int], strides: tuple[int, int, int]) -> np.ndarray:
-    """[tm, tn, tk] -> where the atom's threads begin, for atoms numbered by strides.
+    """[tm, tn, tk] -> the atom's first thread, for atoms numbered by strides.
 
-    Atoms whose threads are a range of n stand n apart. A quadpair, lanes 0..3 and 16..19, leaves room for three more in
-    its warp: atom a stands at 4 * (a % 4) + 32 * (a // 4).
+    Atoms whose threads are a range of n are n apart. A quadpair, lanes 0..3 and 16..19, leaves room for three more in
+    its warp: atom a is at 4 * (a % 4) + 32 * (a // 4).
     """
     grid = np.indices(counts)
     number = sum(g * d for g, d in zip(grid, strides, strict=True))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings against what CuTe itself prints for them: CUTLASS 4.7, compiled by nvcc 13.0 and run on the host.
+"""Tilings against the output of CuTe: CUTLASS 4.7, compiled by nvcc 13.0 and run on the host.
 
 thrA and thrC are thrfrg of a row-major 128x128 tensor; A, B, C, S and D are the get_layout..._TV.
 """
@@ -21,7 +21,7 @@ from layouts.tiled import (
     make_tiled_copy_C,
 )
 
-FRAGMENTS = {  # what make_fragment_like makes of a layout
+FRAGMENTS = {  # layout -> that of make_fragment_like
     "(1,(4,2),(4,2)):(0,(128,8192),(1,64))": "(1,(4,2),(4,2)):(0,(8,32),(1,4))",
     "((2,2,2),4,2):((1,256,8),1024,16)": "((2,2,2),4,2):((1,2,4),16,8)",
     "((2,2),4,8):((64,8),16,1)": "((2,2),4,8):((1,2),32,4)",
@@ -32,7 +32,7 @@ FRAGMENTS = {  # what make_fragment_like makes of a layout
 
 
 @pytest.mark.parametrize("text", FRAGMENTS)
-def test_registers_are_ordered_like_what_they_hold(text: str) -> None:
+def test_registers_are_ordered_like_their_elements(text: str) -> None:
     part = Tensor(None, Layout.parse(text))
     found = make_fragment_like(part)
     assert str(found) == FRAGMENTS[text] and found.data.size == found.indices().max() + 1

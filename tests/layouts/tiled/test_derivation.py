@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The derivation of a thread's view: its layouts are one function seen in other coordinates, and the known numbers."""
+"""The derivation of a thread's view: each step is the same function in other coordinates; and known numbers."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def test_the_steps_of_one_thread_of_many() -> None:
 
 
 @pytest.mark.parametrize("operand", "ABC")
-def test_each_step_of_a_tensor_core_keeps_every_element_once(operand: str) -> None:
+def test_each_step_of_a_tensor_core_has_every_element_once(operand: str) -> None:
     mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1), ("(4,4,2):(1,8,4)", 32, 16))
     shape = tuple(2 * x for x in mma.tile_shape(operand))
     *whole, view = derive(mma, operand, Layout(shape, (shape[1], 1)), thread=77)
@@ -67,7 +67,7 @@ def test_each_step_of_a_tensor_core_keeps_every_element_once(operand: str) -> No
     assert whole[-1].layout == mma.thrfrg(operand, Layout(shape, (shape[1], 1)))
 
 
-def test_a_shape_stands_for_its_column_major_layout() -> None:
+def test_a_shape_means_its_column_major_layout() -> None:
     assert derive(simt("(16,4):(4,1)"), "A", (64, 8)) == derive(simt("(16,4):(4,1)"), "A", Layout((64, 8)))
 
 

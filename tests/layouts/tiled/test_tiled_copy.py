@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""TiledCopy against its definition: the side by which tiles are cut, and what the atom moves from where to where."""
+"""TiledCopy against its definition: how `ref` divides a tile, and which element the atom moves where."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def move(bits: int = 32) -> CopyAtom:
 
 
 def in_values(bits_of: Layout, bits: int) -> np.ndarray:
-    """[thread, value] -> the number of a value, from a layout over bits; the bits of a value lie together."""
+    """[thread, value] -> the number of a value, from a layout over bits; the bits of a value are contiguous."""
     found = table(bits_of)
     groups = found.reshape(len(found), -1, bits)
     assert (groups == groups[..., :1] + np.arange(bits)).all() and not (groups[..., 0] % bits).any()
@@ -44,17 +44,17 @@ def in_values(bits_of: Layout, bits: int) -> np.ndarray:
 
 
 def defined(tiled: TiledCopy, side: str) -> np.ndarray:
-    """[thread, value, more values] -> index in the tile: look where the reference side has the value of that number."""
+    """[thread, value, more values] -> index in the tile: the place where `ref` has the value of that number."""
     atom = tiled.atom
     ref, wanted = in_values(atom.ref, atom.bits), in_values(getattr(atom, side), atom.bits)
     home = {int(n): divmod(i, ref.shape[1]) for i, n in reversed([*enumerate(ref.ravel())])}
-    dealt = table(tiled.layout_tv)
-    threads, values = (dealt.shape[i] // ref.shape[i] for i in (0, 1))
+    whole = table(tiled.layout_tv)
+    threads, values = (whole.shape[i] // ref.shape[i] for i in (0, 1))
     found = np.empty((threads, len(wanted), wanted.shape[1], values), dtype=np.int64)
     for (t, v), number in np.ndenumerate(wanted):
         there, which = home[int(number)]
         for again in range(threads):
-            found[again, t, v] = dealt[there + len(ref) * again, which :: ref.shape[1]]
+            found[again, t, v] = whole[there + len(ref) * again, which :: ref.shape[1]]
     return found.reshape(threads * len(wanted), -1, values)
 
 
@@ -89,15 +89,15 @@ def test_matrix_moves_of_a_tiled_mma(case: Any) -> None:
     shape = tuple(2 * x for x in mma.tile_shape(operand))
     origin = make_identity_tensor(shape)
     for t in range(0, mma.size, 7):
-        held, thr = mma.get_slice(t).partition(operand, origin), tiled.get_slice(t)
+        own, thr = mma.get_slice(t).partition(operand, origin), tiled.get_slice(t)
         registers = thr.partition_S(origin) if operand == "C" else thr.partition_D(origin)
-        seen = thr.retile_S(held) if operand == "C" else thr.retile_D(held)
+        seen = thr.retile_S(own) if operand == "C" else thr.retile_D(own)
         # The copy's registers are the fragment's: value by value the same element of the tile.
         assert seen.shape == registers.shape
         assert all(np.array_equal(a, b) for a, b in zip(seen.values(), registers.values(), strict=True))
 
 
-def test_registered_copies_are_dealt_as_defined() -> None:
+def test_registered_copies_are_distributed_as_defined() -> None:
     seen = set()
     for atom in registry().values():
         if not isinstance(atom, Entry) or "tmem" in atom.space.values() or atom.known_defect:
@@ -110,7 +110,7 @@ def test_registered_copies_are_dealt_as_defined() -> None:
         one = CopyAtom.of(atom, bits)
         threads, values = in_values(one.ref, bits).shape
         if len({*in_values(one.ref, bits).ravel()}) < threads * values:
-            continue  # a reference side that holds values twice does not cut a tile
+            continue  # `ref` has values twice: it does not divide a tile
         agrees(TiledCopy(one, Layout((2 * threads, 2 * values), (2 * values, 1)), (4 * threads * values,)))
     assert len(seen) > 20
 
@@ -142,7 +142,7 @@ def test_all_threads_together_copy_the_whole(x: int, y: int) -> None:
 
 
 def test_ldmatrix_reads_rows_of_swizzled_shared_memory() -> None:
-    """Rows in, fragments out: what the atom moves, run by hand, is what the MMA's threads should hold."""
+    """Rows in, fragments out: the move, executed in numpy, gives each thread its fragment of the MMA."""
     mma = TiledMMA(registry()[F16], (2, 2, 1))
     atom = CopyAtom.of(registry()["SM75_U32x4_LDSM_N"], 16)
     tiled = make_tiled_copy_A(atom, mma)
@@ -162,7 +162,7 @@ def test_ldmatrix_reads_rows_of_swizzled_shared_memory() -> None:
             assert [moved[int(n)] for n in dst[lane]] == tiled.retile(wanted).values().tolist()
 
 
-def test_a_tiler_of_layouts_copies_rows_that_lie_apart() -> None:
+def test_a_tiler_of_layouts_copies_separate_rows() -> None:
     tiled = TiledCopy(move(), Layout((4, 2), (1, 4)), (Layout(4, 2), 2))
     seen = {
         tiled.get_slice(t).partition_S(make_identity_tensor((8, 2)))[v, i, 0]

@@ -88,7 +88,7 @@ def extents(mma: TiledMMA, operand: str, times: tuple[int, int]) -> tuple[int, i
 
 @pytest.mark.slow
 @pytest.mark.parametrize("operand", "ABC")
-def test_every_registered_atom_is_dealt_as_defined(operand: str) -> None:
+def test_every_registered_atom_is_distributed_as_defined(operand: str) -> None:
     for name in distinct(operand):
         atom = MmaAtom.of(registry()[name])
         counts = (2, 1, 2)
@@ -97,8 +97,8 @@ def test_every_registered_atom_is_dealt_as_defined(operand: str) -> None:
         x, _ = shape = mma.tile_shape(operand)
         tv = getattr(mma, f"layout{operand}_TV")
         got = tv(np.arange(mma.size)[:, None], np.arange(owners.values(tv[1]).size))
-        for thread, held in definition.held(operand, shape).items():
-            wanted = held[..., 0] + x * held[..., 1]
+        for thread, own in definition.fragments(operand, shape).items():
+            wanted = own[..., 0] + x * own[..., 1]
             assert np.array_equal(got[thread], wanted.ravel(order="F")), (name, thread)
 
 
@@ -106,10 +106,10 @@ def test_every_registered_atom_is_dealt_as_defined(operand: str) -> None:
 def test_partitions_are_the_definition(tiling: Any, times: tuple[int, int], operand: str) -> None:
     mma, definition = tiling
     shape = extents(mma, operand, times)
-    held = definition.held(operand, shape)
-    for thread in sorted(held)[:: max(1, len(held) // 16)]:
+    fragments = definition.fragments(operand, shape)
+    for thread in sorted(fragments)[:: max(1, len(fragments) // 16)]:
         part = mma.get_slice(thread).partition(operand, make_identity_tensor(shape))
-        wanted = held[thread]
+        wanted = fragments[thread]
         assert [part.layout[i].shape for i in range(3)] == [*mma.partition_shape(operand, shape)]
         assert [int(np.prod(owners.flat(mode))) for mode in part.shape] == [*wanted.shape[:3]]
         x, y = part.values()
@@ -124,12 +124,12 @@ def test_tv_layouts_are_the_partitions_of_all_threads(tiling: Any, operand: str)
     tv = getattr(mma, f"layout{operand}_TV")
     got = tv(np.arange(mma.size)[:, None], np.arange(owners.values(tv[1]).size))
     assert got.min() == 0 and got.max() < shape[0] * shape[1]
-    for thread, held in definition.held(operand, shape).items():
-        assert np.array_equal(got[thread], (held[..., 0] + shape[0] * held[..., 1]).ravel(order="F"))
+    for thread, own in definition.fragments(operand, shape).items():
+        assert np.array_equal(got[thread], (own[..., 0] + shape[0] * own[..., 1]).ravel(order="F"))
 
 
 def through_fragments(mma: TiledMMA, definition: Any, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """A @ B.T: threads load fragments, atoms multiply what their threads hold, threads add up what they hold of C."""
+    """A @ B.T: threads load fragments, atoms multiply those of their threads, threads add up their parts of C."""
     tensors = {x: Tensor(data.T.ravel(), Layout(data.shape)) for x, data in (("A", a), ("B", b))}
     tensors["C"] = make_tensor((a.shape[0], b.shape[0]))
     fragments: dict[tuple[str, int], Tensor] = {}
@@ -156,7 +156,7 @@ def through_fragments(mma: TiledMMA, definition: Any, a: np.ndarray, b: np.ndarr
             for v, t in enumerate(lanes):
                 at = definition.tables["C"][v]
                 fragments["C", t][np.arange(len(at)), i, j] += product[at % m, at // m]
-    for t in threads:  # atoms along k hold partial sums of the same elements
+    for t in threads:  # atoms along k have partial sums of the same elements
         part = mma.get_slice(t).partition_C(tensors["C"])
         np.add.at(part.data, part.indices(), fragments["C", t].values())
     return tensors["C"].matrix()
@@ -200,7 +200,7 @@ def test_fragments_of_a_and_b_follow_memory_and_accumulators_do_not() -> None:
     assert str(thr.make_fragment_C(thr.partition_C(row_major))) == "((2,2),4,4):((1,2),4,16)"
 
 
-def test_a_letter_that_is_no_operand_is_told() -> None:
+def test_a_letter_that_is_no_operand_is_named() -> None:
     mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     tensor = Tensor(None, Layout((16, 16)))
     for ask in (mma.tile_shape, mma.atom.operand, lambda x: mma.get_slice(0).partition(x, tensor),
@@ -210,7 +210,7 @@ def test_a_letter_that_is_no_operand_is_told() -> None:
             ask("D")
 
 
-def test_all_threads_at_once_see_what_each_sees() -> None:
+def test_all_threads_at_once_have_the_views_of_each() -> None:
     mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1), (None, "(8,2,2):(1,16,8)"))
     threads = np.arange(mma.size)[:, None]
     for data, layout in ((None, Layout((64, 64), (64, 1))), (np.arange(4096) * 3, Layout((64, 64)))):
@@ -234,11 +234,11 @@ def test_simt_threads_multiply_fragments_with_the_generic_gemm() -> None:
     for t in range(mma.size):
         thr = mma.get_slice(t)
         parts = [thr.partition_A(A), thr.partition_B(B), thr.partition_C(C)]
-        held = [thr.make_fragment(x, part) for x, part in zip("ABC", parts, strict=True)]
-        copy(parts[0], held[0])
-        copy(parts[1], held[1])
-        gemm(*held)
-        copy(held[2], parts[2])
+        fragments = [thr.make_fragment(x, part) for x, part in zip("ABC", parts, strict=True)]
+        copy(parts[0], fragments[0])
+        copy(parts[1], fragments[1])
+        gemm(*fragments)
+        copy(fragments[2], parts[2])
     assert np.array_equal(C.matrix(), a @ b.T)
 
 
@@ -253,7 +253,7 @@ def piece(thr: ThrMMA, operand: str, whole: Tensor, at: tuple[int, ...], sizes: 
 
 @pytest.mark.parametrize("sizes", [(8, 8, 4), (9, 17, 5), (3, 2, 1), (16, 7, 10)])
 def test_a_ragged_product_is_that_of_padded_tiles(sizes: tuple[int, int, int]) -> None:
-    """Sizes that no tile divides: what lies outside is not read, counts as zero, and is not written."""
+    """Sizes that no tile divides: what is outside is not read, counts as zero, and is not written."""
     M, N, K = sizes
     mma = TiledMMA(registry()[FMA], "(2,4,1):(4,1,0)", ("(2,2):(2,1)", "(4,2):(2,1)", 4))
     tiles = [-(-extent // step) for extent, step in zip(sizes, mma.shape_mnk, strict=True)]
@@ -265,18 +265,18 @@ def test_a_ragged_product_is_that_of_padded_tiles(sizes: tuple[int, int, int]) -
         out, inside = piece(thr, "C", C, (m, n, 0), sizes)
         sums = thr.make_fragment_C(out)
         for k in range(tiles[2]):
-            held = []
+            fragments = []
             for operand, whole in (("A", A), ("B", B)):
                 source, there = piece(thr, operand, whole, (m, n, k), sizes)
-                held.append(thr.make_fragment(operand, source))
-                copy(source, held[-1], there)
-            gemm(*held, sums)
+                fragments.append(thr.make_fragment(operand, source))
+                copy(source, fragments[-1], there)
+            gemm(*fragments, sums)
         copy(sums, out, inside)
     assert np.array_equal(C.matrix(), a @ b.T)
 
 
 def test_museum_25_threads_of_atoms_along_k_stay_in_the_tile() -> None:
-    """CuTe's get_layoutC_TV of (2,2,2) atoms leaves the tile: here they see what the first of them see."""
+    """CuTe's get_layoutC_TV of (2,2,2) atoms leaves the tile: here they have the view of the first of them."""
     mma = TiledMMA(registry()[F16], (2, 2, 2))
     got = mma.layoutC_TV(np.arange(256)[:, None], np.arange(4))
     assert got.max() == 32 * 16 - 1
@@ -287,7 +287,7 @@ def test_museum_25_threads_of_atoms_along_k_stay_in_the_tile() -> None:
 
 
 @pytest.mark.parametrize(("operand", "copies"), [("A", 2), ("B", 4), ("C", 3)])
-def test_each_element_is_held_as_often_as_atoms_share_it(operand: str, copies: int) -> None:
+def test_each_element_has_a_place_for_each_atom_that_shares_it(operand: str, copies: int) -> None:
     mma = TiledMMA(registry()[F16], (4, 2, 3))
     tv = getattr(mma, f"layout{operand}_TV")
     counts = np.bincount(tv(np.arange(mma.size)[:, None], np.arange(owners.values(tv[1]).size)).ravel())
@@ -362,7 +362,7 @@ def test_numbers_that_do_not_fit_are_named(make: Any, said: str) -> None:
 
 
 def test_a_ctas_tile_is_partitioned() -> None:
-    """How long it takes stands in benchmarks/tiling.py."""
+    """benchmarks/tiling.py measures how long it takes."""
     mma = TiledMMA(registry()[F16], (2, 4, 1), (32, "(4,8,2):(1,8,4)", 16))
     for operand, shape in (("A", (128, 32)), ("B", (128, 32)), ("C", (128, 128))):
         tv = mma.layout_TV(operand, Layout(shape))

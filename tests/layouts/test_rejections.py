@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations refuse, on all small layouts, against their definitions: no result is missed that exists.
+"""The inputs that operations reject, on all small layouts: no existing result is missed.
 
-Each definition is decided by brute force here, on values that are counted out. Where an operation asks for more than
-its definition, the test says for what.
+Each definition is decided by brute force, on tables of values. Where an operation requires more than its definition,
+the test has the requirement.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def tried(call: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def completed(found: list[int]) -> list[int]:
-    """The values of the smallest layout that begins so."""
+    """The values of the smallest layout that begins with these."""
     if len(found) < 2:
         return found
     step = next((n for n, v in enumerate(found) if v != n * found[1]), len(found))
@@ -68,7 +68,7 @@ def completed(found: list[int]) -> list[int]:
 def rest_of(own: list[int], target: int) -> list[int] | None:
     """The values of a complement as far as the definition forces them; None where there is none.
 
-    Values grow, so each next one is the least number that is not covered yet. Then it must go on as a layout does.
+    Values grow, so each next one is the least number that is not covered yet. The rest must continue as a layout.
     """
     if len(set(own)) < len(own) or min(own) < 0:
         return None
@@ -89,7 +89,7 @@ def rest_of(own: list[int], target: int) -> list[int] | None:
     ("rank", "extents", "strides"),
     [(1, range(1, 6), range(-1, 13)), (2, range(1, 5), range(-1, 13)), (3, (2, 3), (1, 2, 3, 6, 8, 9))],
 )
-def test_a_complement_is_refused_exactly_where_there_is_none(
+def test_a_complement_is_rejected_exactly_where_there_is_none(
     rank: int, extents: Sequence[int], strides: Sequence[int]
 ) -> None:
     for modes in small(rank, extents, strides):
@@ -120,7 +120,7 @@ def test_interleaved_modes_above_the_cotarget_have_a_complement(text: str, targe
     assert str(complement(Layout.parse(text), target)) == result
 
 
-def test_what_takes_too_long_to_decide_is_refused_and_said() -> None:
+def test_what_takes_too_long_to_decide_is_rejected_with_a_reason() -> None:
     with pytest.raises(LayoutError, match="stay 1 apart takes more than 65536 steps"):
         complement(Layout((2**30, 2**30, 2**30), (2**30 - 1, 2**30 - 3, 2**30 - 5)), 1)
 
@@ -151,8 +151,8 @@ def test_a_single_copy_is_the_block_whatever_the_block() -> None:
             assert {found[1](j) for j in range(size(copies))} == {0}
 
 
-def test_copies_of_a_block_are_refused_exactly_where_it_takes_a_value_twice() -> None:
-    """Negative strides are asked for too: a block that goes below 0 has no gaps."""
+def test_copies_of_a_block_are_rejected_exactly_where_it_takes_a_value_twice() -> None:
+    """Negative strides are tried too: a block that goes below 0 has no gaps."""
     for modes in small(2, (1, 2, 3, 4), (-2, 0, 1, 2, 3, 5, 7)):
         own = values([(s, d) for s, d in modes if d])
         found = tried(logical_product, layout(modes), Layout(2))
@@ -170,7 +170,7 @@ def one_mode_is_split(modes: Modes) -> bool:
 
 
 @pytest.mark.parametrize("rank", [1, 2, 3])
-def test_a_downcast_is_refused_exactly_where_no_one_mode_is_split(rank: int) -> None:
+def test_a_downcast_is_rejected_exactly_where_no_one_mode_is_split(rank: int) -> None:
     for modes in small(rank, (1, 2, 4), (-1, 0, 1, 2, 3)):
         found = tried(downcast, layout(modes), 2)
         assert (found is not None) == one_mode_is_split(modes), modes
@@ -207,7 +207,7 @@ def words(modes: Modes, n: int) -> bool:
     return all(v == sum(c * u for c, u in zip(word, unit, strict=True)) for word, v in seen.items())
 
 
-def test_an_upcast_is_refused_only_where_there_is_none_or_a_stride_neither_divides_nor_is_divided() -> None:
+def test_an_upcast_is_rejected_only_where_there_is_none_or_a_stride_neither_divides_nor_is_divided() -> None:
     beyond = 0
     for modes in small(2, (1, 2, 3), range(-1, 5)):
         for n in (2, 3, 4):
@@ -218,7 +218,7 @@ def test_an_upcast_is_refused_only_where_there_is_none_or_a_stride_neither_divid
     assert beyond > 0  # 2:3 by 2, say: two values are a layout always, and its definition does not ask for them
 
 
-def test_a_left_inverse_is_refused_only_where_there_is_none_or_strides_do_not_divide_one_another() -> None:
+def test_a_left_inverse_is_rejected_only_where_there_is_none_or_strides_do_not_divide_one_another() -> None:
     beyond = []
     for modes in small(2, (1, 2, 3), range(-1, 7)):
         found, own = tried(left_inverse, layout(modes)), values(modes)
