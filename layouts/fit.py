@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The layout that has given values, determined by the values at powers of two.
+"""The layout that has given values, determined by the values at the units of its digits.
 
-A layout of powers of two moves each bit of its index by a fixed step, so its values at 1, 2, 4, ... determine it.
-`from_samples` does not check the other values; `fit` compares the whole table, without calling a layout.
+A layout with one mode for each prime factor of its size moves each digit by a fixed step, so its values at the units of
+the digits (1, 2, 4, ... where the size is a power of two) determine it. `from_samples` does not
+check the other values; `fit` compares the whole table, without calling a layout.
 """
 
 from __future__ import annotations
@@ -13,32 +14,39 @@ from functools import reduce
 import numpy as np
 import numpy.typing as npt
 
-from layouts.coalesce import coalesce
+from layouts.coalesce import from_modes, merge
 from layouts.int_tuple import leaves
 from layouts.layout import Layout, make_layout
 
 
 def from_samples(extent: int, value: Callable[[int], int]) -> Layout:
-    """The coalesced layout with one mode for each bit of the index, and with ``value`` at powers of two.
+    """The coalesced layout with one mode for each prime factor of the extent, and with ``value`` at their units.
 
-    With extent = 2^n * r, r odd: L(2^b) = value(2^b) for all b < n. If r > 1, the last mode has extent r and
-    L(2^n) = value(2^n). No other value is computed.
+    With extent = p_0 * p_1 * ..., ascending: L(p_0 * ... * p_{k-1}) = value(p_0 * ... * p_{k-1}). No other value is
+    computed. The units are 1, 2, 4, ... where the extent is a power of two.
 
     >>> print(from_samples(16, lambda i: i % 4 * 8 + i // 4))
     (4,4):(8,1)
     >>> print(from_samples(12, lambda i: 5 * i), from_samples(1, lambda i: 7))
     12:5 1:0
     """
-    bits = (extent & -extent).bit_length() - 1
-    odd = extent >> bits
-    shape = (2,) * bits + (odd,) * (odd > 1)
-    return coalesce(Layout(shape, tuple(value(1 << bit) for bit in range(len(shape))))) if shape else Layout(1, 0)
+    shape: list[int] = []
+    stride: list[int] = []
+    unit, prime = 1, 2
+    while unit < extent:
+        if extent // unit % prime:
+            prime += 1
+            continue
+        shape.append(prime)
+        stride.append(value(unit))
+        unit *= prime
+    return from_modes(*merge(tuple(shape), tuple(stride)))
 
 
 def fit(table: npt.ArrayLike) -> Layout | None:
     """The layout with L(i, j, ...) = table[i, j, ...] everywhere, one mode for each axis; None where there is none.
 
-    Each mode is that of `from_samples`. Where all extents are powers of two, None means that no layout fits.
+    Each mode is that of `from_samples`. Where each extent is a power of a prime, None means that no layout fits.
 
     >>> print(fit([[0, 8], [1, 9], [2, 10], [3, 11]]))
     (4,2):(1,8)

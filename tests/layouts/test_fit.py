@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layout read off at powers of two is the function that was sampled, wherever a layout is that function."""
+"""A layout read off at the units of its digits is the function that was sampled, wherever a layout is that."""
 
 import numpy as np
 from hypothesis import given
@@ -45,8 +45,8 @@ def test_none_means_that_no_layout_fits(extent, data):
     assert (fit(values) is not None) == fits
 
 
-@given(hyp.sampled_from([3, 5, 6, 12, 20, 24]), hyp.integers(-9, 9), hyp.integers(-9, 9))
-def test_an_odd_factor_is_the_last_mode(extent, first, last):
-    bits = (extent & -extent).bit_length() - 1
-    layout = Layout((1 << bits, extent >> bits), (first, last))
+@given(hyp.lists(hyp.tuples(hyp.sampled_from([2, 3, 5]), hyp.integers(-9, 9)), min_size=1, max_size=4))
+def test_other_factors_are_modes_in_ascending_order(modes):
+    shape, stride = zip(*sorted(modes, key=lambda mode: mode[0]), strict=True)
+    layout = Layout(shape, stride)
     assert fit(table(layout)) == coalesce(layout)
