@@ -15,13 +15,12 @@ import numpy as np
 
 import isa_tables
 from isa_tables.signature import find, mnemonics
-from layouts import Layout
+from layouts import fit, from_samples
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import NO_ORDER, SIDES, left_open, sides
 from verify.binding.atom import FRAGMENTS, issuers
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory, Registers, formulas
-from verify.evidence.isa import evaluate
 
 SOURCE = "the book"
 HELD = {"A": "mk", "B": "nk", "C": "mn", "E": "mk", "SFA": "mk", "SFB": "nk"}
@@ -87,7 +86,7 @@ def _mma(instruction: isa_tables.Instruction) -> Atom | Silent:
         name=signature.mnemonic,
         ptx=(signature.mnemonic,),
         shape=(extents["m"], extents["n"], extents["k"]),
-        thr=_numbering(thr),
+        thr=str(from_samples(len(thr), thr.__getitem__)),
         types={"C": types["D"], **types},
         operands=texts,
         source=SOURCE,
@@ -143,50 +142,14 @@ def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:
 
 
 def written(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int) -> str | None:
-    """The layout (thread, value) -> number(lanes[thread], value), read off at its digits; None where none says it.
+    """The layout (thread, value) -> number(lanes[thread], value), or None where none is found that says it.
 
     >>> written(lambda lane, value: 8 * lane + value, range(4), 6)
     '(4,6):(8,1)'
     """
-    first = int(number(lanes[0], 0))
-    thread = _merged((n, int(number(lanes[at], 0)) - first) for n, at in digits(len(lanes)))
-    value = _merged((n, int(number(lanes[0], at)) - first) for n, at in digits(values))
-    found = Layout((thread.shape, value.shape), (thread.stride, value.stride))
-    every, table = np.array(lanes)[:, None], np.arange(values)[None, :]
-    same = np.array_equal(evaluate(found), np.broadcast_to(number(every, table), (len(lanes), values)))
-    return str(found) if same and not first else None
-
-
-def _merged(flat: Iterable[tuple[int, int]]) -> Layout:
-    """The layout of these (extent, stride), one mode where the next goes on as the one before."""
-    found: list[tuple[int, int]] = []
-    for extent, stride in flat:
-        if found and stride == found[-1][0] * found[-1][1]:
-            found[-1] = found[-1][0] * extent, found[-1][1]
-        else:
-            found.append((extent, stride))
-    shape, stride_ = zip(*found or [(1, 0)], strict=True)
-    return Layout(shape, stride_) if len(found) > 1 else Layout(shape[0], stride_[0])
-
-
-def _numbering(lanes: Sequence[int]) -> str:
-    """The layout of the logical threads, which are these lanes."""
-    return str(_merged((n, lanes[at]) for n, at in digits(len(lanes))))
-
-
-def digits(count: int) -> list[tuple[int, int]]:
-    """The prime factors of a count in ascending order, each with the product of those before it.
-
-    >>> digits(12)
-    [(2, 1), (2, 2), (3, 4)]
-    """
-    found, prefix, prime = [], 1, 2
-    while prefix < count:
-        while count // prefix % prime:
-            prime += 1
-        found.append((prime, prefix))
-        prefix *= prime
-    return found
+    table = number(np.array(lanes)[:, None], np.arange(values)[None, :])
+    found = fit(np.broadcast_to(table, (len(lanes), values)))
+    return None if found is None else str(found)
 
 
 def _lanes(instruction: isa_tables.Instruction) -> list[int]:

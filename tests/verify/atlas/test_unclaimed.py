@@ -16,7 +16,7 @@ from layouts import Layout, size
 from layouts.atoms import Atom, CopyAtom, registry
 from verify.atlas import command
 from verify.atlas.rows import Atlas, Told, tabulate
-from verify.atlas.unclaimed import Silent, as_atom, digits, unclaimed, written
+from verify.atlas.unclaimed import Silent, as_atom, unclaimed, written
 from verify.atom.checker import Court
 from verify.binding.atom import look_up
 from verify.core.verdict import Witness
@@ -92,7 +92,6 @@ def test_accumulators_that_differ_are_no_atom() -> None:
 def test_what_is_no_layout_is_not_written_as_one() -> None:
     assert written(lambda lane, value: lane ^ value, range(4), 4) is None
     assert written(lambda lane, value: 1 + lane + 4 * value, range(4), 4) is None
-    assert digits(1) == [] and digits(24) == [(2, 1), (2, 2), (2, 4), (3, 8)]
 
 
 def test_a_wrong_book_is_contradicted_by_the_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
