@@ -1,10 +1,73 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The witness of silicon: probes that run an instruction and record what each lane held.
+"""What a GPU does with the elements of a matrix instruction's operands, observed by probes and recorded.
 
-`device_info()` says which GPU there is. `relation(signature)` records which elements of A, B and D meet and
-`move(signature)` where a matrix move takes each byte;
-`multiply(signature, maps)` multiplies random matrices through claimed maps; `recordings()` is what earlier
-runs saw. Where there is no answer the result is `Unavailable` with its reason, never a pass.
+Definition
+----------
+A *slot* is one value of one lane of an operand, numbered lane * values + value. A *probe* is a kernel that issues one
+instruction on registers filled so that its results show which slots belong together. It is made from the instruction's
+signature alone: mnemonic, registers, element types. No formula and no layout is known here, so that what is observed
+can contradict both.
+
+For D = A * B + C the probe takes every pair of a slot of A and a slot of B. Both hold one, all else holds zero. If the
+two elements have the same k, exactly one element of D becomes one; else none does. The table of all pairs,
+T[A slot][B slot] = D slot or NONE, is what was observed. Slots of A that reach the same D slots share a row, slots of B
+that are reached with the same A slots share a k, and so on: the *classes* of the slots are the rows, the columns and
+the k of the product, up to their names. From the classes alone the table is rebuilt, and must be the one observed.
+
+A worked example
+----------------
+What an H200 did with m16n8k16, in which a lane holds 8 values of A, 4 of B and 4 of D:
+
+>>> import gpu_checks
+>>> (seen,) = gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
+>>> seen.gpu, seen.sass, seen.pairs                       # 256 slots of A by 128 of B
+('NVIDIA H200', 'HMMA.16816.F32', 32768)
+
+Slot 0 of A is lane 0, value 0. With slot 0 of B it reaches slot 0 of D; with slot 16, which is lane 4, value 0, it
+reaches slot 1; with slot 1 it reaches nothing (65535), for they have different k:
+
+>>> from gpu_checks.inference.pair_relation import classes, rebuild
+>>> table = rebuild(seen.operands)
+>>> table[0, [0, 16, 1]].tolist()
+[0, 1, 65535]
+
+So B's slots 0 and 16 share a k and lie in different columns. All pairs together give the classes; these are the rows of
+lane 0's values of A, which the ISA calls 0, 0, 8, 8, 0, 0, 8, 8:
+
+>>> from isa_tables.signature import signature
+>>> found = classes(signature(seen.mnemonic), table)
+>>> found.operands["A"][0, :, 0].tolist(), found.exceptions
+([0, 0, 1, 1, 0, 0, 1, 1], ())
+
+What names the rows is memory. ldmatrix, stmatrix and wgmma move between registers and addresses; where their registers
+are those of the product, they give its classes numbers, the *anchors*:
+
+>>> [(anchor.name, anchor.labels[0, :, 0].tolist()) for anchor in seen.anchors if anchor.operand == "A"]
+[('ldmatrix', [0, 0, 8, 8, 0, 0, 8, 8]), ('wgmma', [0, 0, 8, 8, 0, 0, 8, 8])]
+
+Every recording has controls: random products through the classes must be right, with their names permuted too, and
+wrong when D's lanes are rotated by one. Where there is no answer, :class:`Unavailable` has the reason.
+
+The way of an answer
+--------------------
+`probe` or `relation`   ask                      `worker`      runs each job in a watched process of its own
+`record`                one instruction's probes `inference`   which questions to ask, and what the answers show
+`device`                the GPU, through CuPy    `kernels`     CUDA text from a signature and the `.cu` files there
+`recordings_io`         recordings as JSON Lines, read, written and checked
+
+Instructions with metadata or matrices in shared memory have too many pairs: there B's slots are numbered in digits, and
+D reads the numbers out (`kernels.digit_coded`). Copies are followed byte by byte (`inference.copies`). `banks` times
+accesses to shared memory, `tilings` multiplies matrices by kernels made from layouts, `laws` evaluates laws on grids.
+
+Main declarations
+-----------------
+`recordings(*paths)`          what GPUs showed: mnemonic -> :class:`Recording`, one of each GPU; `.moves` has the copies
+`relation(signature)`         probe a product on the GPU at hand; `move(signature)` probes a copy
+`multiply(signature, maps)`   how many elements of D are wrong when random products go through given maps
+`device_info()`               which GPU there is, and which compiler
+
+References: PTX ISA 9.7.14.5 (mma.sync, ldmatrix, stmatrix), 9.7.14.6 (mma.sp), 9.7.15 (wgmma), 9.7.16 (tcgen05);
+gpu_checks/recordings/README.md has what was found, and how to record a GPU.
 """
 
 from __future__ import annotations

@@ -46,13 +46,13 @@ class Law:
 class Campaign:
     """What a run found: `cases` is where the law applied, `failures` where it did not hold."""
 
-    law: str
-    bounds: Mapping[str, tuple[int, int]]
-    points: int
-    cases: int
-    failures: int
-    first: Mapping[str, int] | None
-    seconds: float
+    law: str  # its name in LAWS
+    bounds: Mapping[str, tuple[int, int]]  # variable -> the least and the greatest value that was tried
+    points: int  # of the grid
+    cases: int  # points where the law applied
+    failures: int  # of these, where it did not hold
+    first: Mapping[str, int] | None  # variable -> value at the first of them, in the order of the grid
+    seconds: float  # that the grid took
 
 
 def _composition(xp: Any, m: Any, n: Any, r: Any, k: Any) -> tuple[Any, Any]:

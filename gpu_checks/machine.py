@@ -29,9 +29,9 @@ class Coded:
     chosen + place.
     """
 
-    form: Form
-    a: Window | None  # the image of an operand in shared memory; None where it is in registers
-    b: Window | None
+    form: Form  # the way in which the instruction is written
+    a: Window | None  # the image of A in shared memory; None where it is in registers
+    b: Window | None  # that of B
     chosen: npt.NDArray[np.uint32]  # slots of A
     planes: Words  # [plane][lane][word]
     base: int  # of the digits that the planes after the first hold

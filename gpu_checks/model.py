@@ -76,11 +76,11 @@ class Controls:
 class Image:
     """A matrix in shared memory in one mode of its descriptor: which element each place of the image holds."""
 
-    operand: str
-    swizzle: str
-    major: str
-    lbo: int  # the descriptor's offsets, in bytes
-    sbo: int
+    operand: str  # A or B
+    swizzle: str  # none, 32B, 64B or 128B
+    major: str  # K or MN
+    lbo: int  # the descriptor's leading byte offset
+    sbo: int  # and its stride byte offset
     labels: Labels  # [0][element of the image in order of address] -> classes, as in `Recording.operands`
 
 
@@ -101,17 +101,17 @@ class Metadata:
 class Observed:
     """What belongs to every recording: the instruction, the GPU, the software and the day."""
 
-    mnemonic: str
-    exceptions: tuple[str, ...]
-    gpu: str
-    sm: str
-    driver: str
-    cuda: str
-    nvrtc: str
+    mnemonic: str  # as the tables spell it
+    exceptions: tuple[str, ...]  # what does not fit a matrix product, or a move; empty where all does
+    gpu: str  # its name, as the driver has it
+    sm: str  # the architecture compiled for: "sm_90a"
+    driver: str  # version, empty where it could not be read
+    cuda: str  # CUDA version of the driver
+    nvrtc: str  # version of the compiler
     sass: str  # matrix opcodes the instruction became; empty where no disassembler was found
     emulated: bool | None  # not one native opcode; None where the SASS was not seen
     kernel_hash: str  # SHA-256 of the CUDA text of the probe
-    date: str
+    date: str  # of the run, YYYY-MM-DD
     file: str = ""  # where it was read, empty for a live one
     line: int = 0  # of that file
     stale: bool = False  # by kernels of another text than today's, which whoever looks it up has found
@@ -127,15 +127,15 @@ class Recording(Observed):
     instruction are those under the first pattern of its metadata.
     """
 
-    operands: Mapping[str, Labels]  # A, B, D
+    operands: Mapping[str, Labels]  # of A, B and D
     passthrough: Labels  # [lane][value] of C -> the D slot it arrives in when A = B = 0; -1: none or several
-    anchors: tuple[Anchor, ...]
+    anchors: tuple[Anchor, ...]  # the numbers that memory gives to the classes
     controls: Controls | None  # None where the labels are too broken to multiply through
-    pairs: int
-    hash: str  # SHA-256 of the observed table; what is hashed says the probe (classes.digest, meetings.digest)
+    pairs: int  # of a slot of A and a slot of B, all of which were observed
+    hash: str  # SHA-256 of the observed table (pair_relation.digest or interactions.digest, by the probe)
     probe: str = "pairs"  # pairs or codes: how the table was observed
     images: tuple[Image, ...] = ()  # the other modes of matrices in shared memory
-    metadata: Metadata | None = None
+    metadata: Metadata | None = None  # of a sparse instruction
 
     @property
     def sound(self) -> bool:

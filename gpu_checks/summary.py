@@ -17,14 +17,14 @@ from isa_tables.signature import Signature
 class Finding:
     """One recording in a few words, and the lines that are kept of it if any are."""
 
-    mnemonic: str
-    sound: bool
-    emulated: bool | None
-    sass: str
+    mnemonic: str  # of the instruction
+    sound: bool  # whether it is a matrix product, or a move, without exception
+    emulated: bool | None  # not one native opcode; None where the SASS was not seen
+    sass: str  # matrix opcodes that it became
     pairs: int  # of one element of A and one of B; of a move none
     extent: str  # what was looked at, in words
-    objections: tuple[str, ...]
-    page: Page | None
+    objections: tuple[str, ...]  # why it is not sound
+    page: Page | None  # its lines; None where none are kept
 
 
 @dataclass(frozen=True, slots=True)

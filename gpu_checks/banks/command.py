@@ -42,12 +42,12 @@ _BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that non
 class Observation:
     """The cycles that a pattern took on one GPU."""
 
-    pattern: Pattern
+    pattern: Pattern  # the operation and its 32 addresses
     cycles: float  # per access of a warp, the least of several runs
     unit: float  # those of one wavefront, in the same run
     kernel_hash: str  # SHA-256 of the CUDA text
-    device: DeviceInfo
-    date: str
+    device: DeviceInfo  # the GPU and its software
+    date: str  # of the run
 
     @property
     def wavefronts(self) -> int:

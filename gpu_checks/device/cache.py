@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What was compiled and disassembled before, kept on disk: the compiler takes most of the time of a probe.
 
-An entry is named by the SHA-256 of all that it depends on, and begins with the SHA-256 of its content: a damaged one
-is as good as none. LANECHECK_CACHE names the folder (else lanecheck in XDG_CACHE_HOME or ~/.cache); empty, nothing
-is kept. A folder that cannot be written is no error.
+An entry is named by the SHA-256 of all that it depends on, so that a fault planted in a kernel's text is compiled. It
+begins with the SHA-256 of its content: a damaged one is as good as none. LANECHECK_CACHE names the folder (else
+lanecheck in XDG_CACHE_HOME or ~/.cache); empty, nothing is kept. A folder that cannot be written is no error.
 """
 
 from __future__ import annotations

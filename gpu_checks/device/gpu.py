@@ -39,10 +39,10 @@ def machine() -> Gpu | Unavailable:
 class _Kernels:
     """Where one instruction's kernels are: the loaded module, its place in it, and the module's disassembly."""
 
-    module: Loaded
-    index: int
+    module: Loaded  # several instructions' kernels in the GPU's memory
+    index: int  # of the instruction in it
     kind: str | None  # the probe it gets
-    listing: Listing
+    listing: Listing  # the module's disassembly
     family: int = 0  # that shares coded kernels, and the place in it
     member: int = 0
 
@@ -54,6 +54,7 @@ class Gpu:
     info: DeviceInfo
     _groups: list[Future[list[_Built]] | None] = field(default_factory=list)  # None once they are loaded
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
+    # By mnemonic, for one GPU in one process: its text follows from the shipped tables, which do not change meanwhile.
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 

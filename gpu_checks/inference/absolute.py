@@ -67,6 +67,7 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
     return None if notes else places.reshape(32, 4, 4, 2)
 
 
+# Kept by the whole signature, its operands compared too: one in which a fault is planted is looked up anew.
 @cache
 def kindred(signature: Signature) -> Signature | None:
     """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
@@ -77,6 +78,7 @@ def kindred(signature: Signature) -> Signature | None:
     return next(compress(_narrow(), alike), None)
 
 
+# Kept for good: the shipped tables do not change in a process. What was seen of these instructions is no part of it.
 @cache
 def _narrow() -> tuple[Signature, ...]:
     """The dense wgmma with N = 8."""

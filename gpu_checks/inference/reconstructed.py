@@ -28,7 +28,7 @@ def hash_of(recording: Recording) -> str:
 
 def lossy(found: Iterable[Recording]) -> Iterator[Recording]:
     """Those whose labels do not rebuild the table that was observed; labels that several share are rebuilt once."""
-    rebuilt: dict[tuple[str | bytes, ...], str] = {}
+    rebuilt: dict[tuple[str | bytes, ...], str] = {}  # by every label that is read: one that is wrong is rebuilt anew
     for recording in found:
         kept = recording.metadata.kept.values() if recording.metadata else ()
         tables = (labels.tobytes() for labels in (*recording.operands.values(), *kept))

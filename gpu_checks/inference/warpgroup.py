@@ -81,14 +81,14 @@ class _OfA:
     fields that were drawn. The plainest image has every pattern and such fields, another image the last pattern.
     """
 
-    form: Form
-    image: Window
+    form: Form  # the way in which the instruction is written
+    image: Window  # of A in shared memory
     again: bool  # with a further selector: the image itself is known
-    first: Meetings
-    rest: Sequence[Meetings]
+    first: Meetings  # under the first pattern
+    rest: Sequence[Meetings]  # under the others, then under the fields that were drawn
     patterns: slice  # those of `rest`
-    drawn: Labels | None
-    notes: tuple[str, ...]
+    drawn: Labels | None  # [configuration][lane][field] -> pattern
+    notes: tuple[str, ...]  # what did not fit
 
     def judge(self, relation: Relation) -> Seen:
         """The image by the labels of the relation."""

@@ -38,6 +38,7 @@ _SM = re.compile(r"sm_([1-9]\d{1,2})([af]?)")
 _SUFFIXES = {"": 0, "a": 90, "f": 100}  # the least number that has them
 
 
+# Kept by both names, which with the table above are all that it reads: a wrong name in a recording is seen each time.
 @cache
 def mismatch(gpu: str, sm: str) -> str:
     """Why a GPU of that name cannot have that architecture, or what is wrong with either; empty where nothing is.

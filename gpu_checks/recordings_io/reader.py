@@ -67,6 +67,7 @@ def recordings(*extra: Path | str) -> Recordings:
     return Recordings((*_shipped(SHIPPED), *map(_File, chain(*given.values()))))
 
 
+# Kept by the folder: who plants a recording names another file, or another folder.
 @cache
 def _shipped(place: Path) -> tuple[_File, ...]:
     """Our own files, which nobody writes: read once a process."""
@@ -127,8 +128,10 @@ class _File:
     """One file, its lines found by key, parsed and checked one at a time."""
 
     source: Path
+    # A table's id -> its labels. The id is a digest of the content, which `named` compares before they are kept.
     cache: dict[str, Labels] = field(default_factory=dict, repr=False)
 
+    # As the file was when it was opened; `recordings` opens any but the shipped ones anew.
     @cached_property
     def lines(self) -> list[str]:
         return text_of(self.source)

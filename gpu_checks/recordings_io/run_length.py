@@ -57,6 +57,7 @@ def entries(given: object, size: int) -> Entries:
     return np.broadcast_to(_small(found), size)
 
 
+# Kept by every number of the column: another column is written anew.
 @lru_cache(maxsize=4096)
 def _written(content: bytes) -> Written:
     """Most columns of wgmma are those of many instructions."""

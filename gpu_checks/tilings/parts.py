@@ -34,9 +34,9 @@ NOTHING = _CUDA["nothing"].substitute(widest=_WIDEST)
 class Fed:
     """An operand on its way: its name in the kernel, its product and side there, its strides in global memory."""
 
-    name: str
-    feed: Feed
-    product: Product
+    name: str  # in the kernel: A, B or V
+    feed: Feed  # how it comes to the threads
+    product: Product  # in which it is multiplied
     operand: str  # A or B
     strides: tuple[int, int]  # of (mn, k), in elements
     limits: tuple[int, int] | None = None  # the matrix's (mn, k) where its last tiles are not full

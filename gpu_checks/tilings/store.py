@@ -28,20 +28,17 @@ RECORDINGS = Path(__file__).parent.parent / "recordings" / "tilings"
 
 @dataclass(frozen=True, slots=True)
 class TilingRun:
-    """What one GPU computed with a tiling: elements of the result that differ from numpy's.
+    """What one GPU computed with a tiling, and with the same tiling made wrong, where some elements have to differ."""
 
-    `controls` has, for each operand, those of the same tiling with one wrong stride there, which must be some.
-    """
-
-    tiling: Tiling
-    seed: int
-    elements: int
-    mismatches: int
-    controls: dict[str, int]
+    tiling: Tiling  # what was run
+    seed: int  # of the random matrices
+    elements: int  # of the result
+    mismatches: int  # of these, those that differ from numpy's
+    controls: dict[str, int]  # operand -> elements that differ with one wrong stride in it
     kernel_hash: str  # SHA-256 of the CUDA text
     sass: str  # matrix opcodes of the kernel; empty where no disassembler was found
-    device: DeviceInfo
-    date: str
+    device: DeviceInfo  # the GPU and its software
+    date: str  # of the run
 
     @property
     def equal(self) -> bool:

@@ -30,11 +30,11 @@ class Product:
     B, m and n of C. Of an operand in shared memory the values are the elements of the instruction's tile.
     """
 
-    mnemonic: str
-    tile: tuple[int, int, int]
-    A: Strided
-    B: Strided
-    C: Strided
+    mnemonic: str  # the instruction; or fma.rn.TYPE, a scalar multiply-add
+    tile: tuple[int, int, int]  # M, N, K of the CTA
+    A: Strided  # (thread, (value, rests)) -> m + M*k
+    B: Strided  # the same -> n + N*k
+    C: Strided  # the same -> m + M*n
     A_space: str = "reg"  # of A, where the instruction lets one choose
 
     @property
@@ -110,14 +110,14 @@ class Tiling:
     `walked` tiles, one after the other. `short` is what the matrices lack along m, n and k to fill their tiles.
     """
 
-    name: str
-    threads: int
-    product: Product
-    A: Feed
-    B: Feed
-    tiles: tuple[int, int, int]
-    reuse: Reuse | None = None
-    walked: int = 1
+    name: str  # of the tiling, in its file
+    threads: int  # of a CTA
+    product: Product  # A * B over the CTA's tile
+    A: Feed  # how A comes to the threads
+    B: Feed  # and how B does
+    tiles: tuple[int, int, int]  # along m, n and k
+    reuse: Reuse | None = None  # the second product, if there is one
+    walked: int = 1  # tiles along the first product's n, one after the other
     short: tuple[int, int, int] | None = None
 
     @property
