@@ -36,7 +36,7 @@ lane 0's values of A, which the ISA calls 0, 0, 8, 8, 0, 0, 8, 8:
 
 >>> from isa_tables.signature import signature
 >>> found = classes(signature(seen.mnemonic), table)
->>> found.operands["A"][0, :, 0].tolist(), found.exceptions
+>>> found.operands["A"][0, :, 0].tolist(), found.notes
 ([0, 0, 1, 1, 0, 0, 1, 1], ())
 
 What names the rows is memory. ldmatrix, stmatrix and wgmma move between registers and addresses; where their registers

@@ -6,18 +6,18 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from gpu_checks.device.sass import is_emulated
 from gpu_checks.inference import sparse, warpgroup
-from gpu_checks.inference.absolute import Landmarks, anchors
+from gpu_checks.inference.absolute import Landmarks, Places, anchors, kindred, observe_move, observe_warpgroup
 from gpu_checks.inference.copies import observe
-from gpu_checks.inference.pair_relation import classes, digest
+from gpu_checks.inference.pair_relation import classes
 from gpu_checks.inference.product import deal, multiply, wrong
 from gpu_checks.inference.queries import follow
+from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.assembly import is_warpgroup
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.mma import spare
@@ -31,6 +31,28 @@ TRIALS = 8  # choices of addresses for a matrix move
 _ELEMENTS = 2**15  # of D in all trials together, about
 _DIGITS = 1024  # exact in every accumulator
 _AXES = {"A": (ROW, CONTRACTED, PRODUCT), "B": (CONTRACTED, COLUMN, PRODUCT), "D": (ROW, COLUMN, PRODUCT)}
+
+
+class Bench:
+    """The machine of one process, with what all its probes share."""
+
+    def __init__(self, machine: Machine) -> None:
+        self.machine = machine
+        # By mnemonic, for this machine alone: a machine in which a fault is planted has a bench of its own.
+        self._moves: Mapping[str, Places | None] | None = None
+        self._warpgroups: dict[str, Mapping[str, Labels]] = {}
+
+    def landmarks(self, signature: Signature) -> Landmarks:
+        """What anchors the instruction: the matrix moves and the wgmma of its k, each looked at once."""
+        if self._moves is None:
+            names: tuple[Literal["ldmatrix", "stmatrix"], ...] = ("ldmatrix", "stmatrix")
+            self._moves = {name: observe_move(self.machine, name) for name in names}
+        wide = kindred(signature)
+        if wide is None or not runs_on(wide, self.machine.info.sm):
+            return Landmarks(self._moves)
+        if wide.mnemonic not in self._warpgroups:
+            self._warpgroups[wide.mnemonic] = observe_warpgroup(self.machine, wide)
+        return Landmarks(self._moves, self._warpgroups[wide.mnemonic])
 
 
 def require(machine: Machine, signature: Signature) -> str:
@@ -51,44 +73,41 @@ def require(machine: Machine, signature: Signature) -> str:
     return kind
 
 
-def record(
-    machine: Machine, signature: Signature, seen: Callable[[Signature], Landmarks], trials: int, seed: int
-) -> Recording | Move:
-    """Probe one instruction; `seen` says what its anchors rest on. Raises Refused or DeviceFault as machines do."""
+def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Recording | Move:
+    """Probe one instruction. Raises Refused or DeviceFault as machines do."""
+    machine = bench.machine
     kind = require(machine, signature)
     if kind == "moves":
         places, notes = observe(machine, signature, TRIALS, seed)
         return Move(places=places, trials=TRIALS, exceptions=notes, **_facts(machine, signature))
-    passing = passthrough(machine, signature)
-    known = _relation(machine, signature, kind, seed)
-    notes, operands, metadata = known.pop("exceptions"), known["operands"], known.get("metadata")
-    passed = passing()
-    if "anchors" not in known:
-        known["anchors"], disagreements = anchors(signature, operands, seen(signature))
-        notes = (*notes, *disagreements)
+    arrived = passthrough(machine, signature)  # under way while the relation is observed
+    found = _relation(machine, signature, kind, seed)
+    passed, anchored, notes = arrived(), found.anchors, found.notes
+    if anchored is None:
+        anchored, disagreements = anchors(signature, found.operands, bench.landmarks(signature))
+        notes += disagreements
     return Recording(
-        **known,
+        operands=found.operands,
         passthrough=passed,
-        controls=controls(machine, signature, operands, passed, trials, seed, metadata),
-        exceptions=(*notes, *_passthrough_notes(passed)),
+        anchors=anchored,
+        controls=controls(machine, signature, found, passed, trials, seed),
+        pairs=found.pairs,
+        hash=found.hash,
         probe=kind,
+        images=found.images,
+        metadata=found.metadata,
+        exceptions=(*notes, *_passthrough_notes(passed)),
         **_facts(machine, signature),
     )
 
 
-def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> dict[str, Any]:
-    """What the probe of its kind saw: the fields of a recording that depend on it."""
+def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> Relation:
+    """What the probe of the kind showed."""
     if kind == "pairs":
-        table = machine.table(signature)
-        told = classes(signature, table)
-        fields = {"operands": told.operands, "pairs": table.size, "hash": digest(table)}
-        return fields | {"exceptions": told.exceptions}
-    wide = warpgroup.look(machine, signature, seed) if is_warpgroup(signature) else None
-    found = follow(machine, signature, sparse.look(signature, seed)) if wide is None else wide.relation
-    fields = {"operands": found.operands, "pairs": found.pairs, "hash": found.hash, "metadata": found.metadata}
-    if wide is None:
-        return fields | {"exceptions": found.notes}
-    return fields | {"images": wide.images, "anchors": wide.anchors, "exceptions": wide.notes}
+        return classes(signature, machine.table(signature))
+    if is_warpgroup(signature):
+        return warpgroup.look(machine, signature, seed)
+    return follow(machine, signature, sparse.look(signature, seed))
 
 
 def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
@@ -109,7 +128,7 @@ def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
 
 
 def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
-    """With A = B = 0: the D slot where each element of C arrives, -1 unless in exactly one. Begun, and to be called.
+    """With A = B = 0: the D slot where each element of C arrives, -1 unless in exactly one. Begun; called, it waits.
 
     The first run has ones in C; the others the digits of the slot's number, so that D names what it holds.
     """
@@ -119,18 +138,17 @@ def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
     planes = np.stack([np.ones_like(number), number % _DIGITS, number // _DIGITS]).reshape(3, lanes, c.values)
     words = {name: np.zeros((3, count, words_per_lane(part)), np.uint32) for name, (count, part) in seats.items()}
     issued = machine.begin(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
-    return lambda: _arrived(lanes, c.values, unpack(seats["D"][1], issued()).reshape(3, -1))
 
+    def arrived() -> Labels:
+        ones, low, high = unpack(seats["D"][1], issued()).reshape(3, -1)
+        source = low + _DIGITS * high
+        whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < lanes * c.values))
+        source = source[whole].astype(np.int64)
+        slots = np.full(lanes * c.values, -1, np.int64)
+        slots[source] = whole
+        return np.where(np.bincount(source, minlength=lanes * c.values) == 1, slots, -1).reshape(lanes, c.values)
 
-def _arrived(lanes: int, values: int, shown: npt.NDArray[np.float64]) -> Labels:
-    """[lane][value] of C -> the slot of D that shows it."""
-    ones, low, high = shown
-    source = low + _DIGITS * high
-    whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < lanes * values))
-    source = source[whole].astype(np.int64)
-    found = np.full(lanes * values, -1, np.int64)
-    found[source] = whole
-    return np.where(np.bincount(source, minlength=lanes * values) == 1, found, -1).reshape(lanes, values)
+    return arrived
 
 
 def _passthrough_notes(passed: Labels) -> list[str]:
@@ -155,18 +173,13 @@ def maps_of(operands: Mapping[str, Labels], passed: Labels, copied: str = "") ->
 
 
 def controls(
-    machine: Machine,
-    signature: Signature,
-    operands: Mapping[str, Labels],
-    passed: Labels,
-    trials: int,
-    seed: int,
-    metadata: Metadata | None = None,
+    machine: Machine, signature: Signature, found: Relation, passed: Labels, trials: int, seed: int
 ) -> Controls | None:
     """Multiply through the recovered labels: as they are, renamed consistently, and with D rotated."""
-    trials = min(trials, max(4, _ELEMENTS // passed.size))
-    maps = maps_of(operands, passed, spare(signature))
-    if maps is None or (metadata is not None and not _complete(metadata)):
+    trials, metadata = min(trials, max(4, _ELEMENTS // passed.size)), found.metadata
+    maps = maps_of(found.operands, passed, spare(signature))
+    rules = () if metadata is None else (*metadata.kept.values(), *metadata.rulers.values())
+    if maps is None or any((labels < 0).any() for labels in rules):
         return None
     turned = [({**maps, "A": np.roll(maps["A"], 1, axis=1)}, metadata)] if signature.lanes == 1 else []
     try:
@@ -179,10 +192,6 @@ def controls(
     if signature.lanes > 1:  # D of the same products, its labels handed to the next lane: nothing can satisfy them
         counts.append(wrong(seen[0], np.roll(lots[0].expected, 1, axis=1)))
     return Controls(trials, *counts)
-
-
-def _complete(metadata: Metadata) -> bool:
-    return not any((labels < 0).any() for part in (metadata.kept, metadata.rulers) for labels in part.values())
 
 
 def _renamed(

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from gpu_checks.model import Move, Recording
-from gpu_checks.record import record
+from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.writer import Page, page
-from gpu_checks.worker import Bench
 from isa_tables.signature import Signature
 
 
@@ -38,7 +37,7 @@ class Find:
 
     def on(self, bench: Bench) -> Finding:
         """The finding."""
-        found = record(bench.machine, self.signature, bench.landmarks, self.trials, self.seed)
+        found = record(bench, self.signature, self.trials, self.seed)
         pairs = found.pairs if isinstance(found, Recording) else 0
         return Finding(
             found.mnemonic,

@@ -17,43 +17,20 @@ import sys
 import tempfile
 import threading
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from types import TracebackType
-from typing import IO, Any, Literal, Protocol, Self
+from typing import IO, Any, Protocol, Self
 
-from gpu_checks.inference.absolute import Landmarks, Places, kindred, observe_move, observe_warpgroup
 from gpu_checks.inference.product import Maps, multiply_on
-from gpu_checks.machine import Machine
-from gpu_checks.model import DeviceFault, DeviceInfo, Labels, Move, Recording, Refused, Unavailable, WorkerError
-from gpu_checks.record import record, require
-from isa_tables.signature import Signature, runs_on
+from gpu_checks.model import DeviceFault, DeviceInfo, Move, Recording, Refused, Unavailable, WorkerError
+from gpu_checks.record import Bench, record, require
+from isa_tables.signature import Signature
 
 FACTORY = "gpu_checks.device.gpu:machine"
 _OPENING = threading.Lock()  # contexts that are opened at once hold each other up: none is there before the last
 _ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others work beside it
-
-
-class Bench:
-    """The machine of one process, with what all its probes share."""
-
-    def __init__(self, machine: Machine) -> None:
-        self.machine = machine
-        self._moves: Mapping[str, Places | None] | None = None
-        self._warpgroups: dict[str, Mapping[str, Labels]] = {}
-
-    def landmarks(self, signature: Signature) -> Landmarks:
-        """What anchors the instruction: the matrix moves and the wgmma of its k, each looked at once."""
-        if self._moves is None:
-            names: tuple[Literal["ldmatrix", "stmatrix"], ...] = ("ldmatrix", "stmatrix")
-            self._moves = {name: observe_move(self.machine, name) for name in names}
-        wide = kindred(signature)
-        if wide is None or not runs_on(wide, self.machine.info.sm):
-            return Landmarks(self._moves)
-        if wide.mnemonic not in self._warpgroups:
-            self._warpgroups[wide.mnemonic] = observe_warpgroup(self.machine, wide)
-        return Landmarks(self._moves, self._warpgroups[wide.mnemonic])
 
 
 class Job(Protocol):
@@ -79,7 +56,7 @@ class Relate:
 
     def on(self, bench: Bench) -> Recording | Move:
         """The recording."""
-        return record(bench.machine, self.signature, bench.landmarks, self.trials, self.seed)
+        return record(bench, self.signature, self.trials, self.seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,14 +238,8 @@ class _Child:
         self._process.wait()
         for stream in (self._process.stdin, self._process.stdout, self._complaints):
             if stream is not None:
-                _close(stream)
-
-
-def _close(stream: IO[bytes]) -> None:
-    try:
-        stream.close()
-    except OSError:  # unsent bytes for a process that is gone
-        pass
+                with suppress(OSError):  # unsent bytes for a process that is gone
+                    stream.close()
 
 
 def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:

@@ -88,7 +88,7 @@ def _narrow() -> tuple[Signature, ...]:
 def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
     """The labels that shared memory gives to A and D of a wgmma; empty where it gives none."""
     try:
-        return {anchor.operand: anchor.labels for anchor in warpgroup.look(machine, wide).anchors}
+        return {anchor.operand: anchor.labels for anchor in warpgroup.look(machine, wide).anchors or ()}
     except Refused:
         return {}
 

@@ -21,11 +21,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
+from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.mma import MANY, NONE, WRONG, spare
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Table
 from isa_tables.signature import Signature
@@ -33,16 +33,8 @@ from isa_tables.signature import Signature
 Slots = npt.NDArray[np.int64]
 
 
-@dataclass(frozen=True, slots=True)
-class Classes:
-    """Labels [lane][value][row, column, k, product] of A, B and D, and all that did not fit."""
-
-    operands: Mapping[str, Labels]
-    exceptions: tuple[str, ...]
-
-
-def classes(signature: Signature, table: Table) -> Classes:
-    """The classes of a table; whatever is no matrix product is told in `exceptions`, never raised."""
+def classes(signature: Signature, table: Table) -> Relation:
+    """The classes of a table; whatever is no matrix product is told in `notes`, never raised."""
     counts = {name: signature.lanes * signature.operands[name].values for name in "ABD"}
     a, b = np.nonzero(table < counts["D"])
     d = table[a, b].astype(np.int64)
@@ -67,7 +59,7 @@ def classes(signature: Signature, table: Table) -> Classes:
     odd, silent = _odd_pairs(signature, table, counts["D"]), _silent(signature, product)
     notes = [*odd, *lost, *silent, *_unread(signature, labels), *_extents(signature, labels), *torn]
     shaped = {name: flat.reshape(signature.lanes, -1, 4) for name, flat in labels.items()}
-    return Classes(shaped, _shorten(notes))
+    return Relation(shaped, table.size, digest(table), _shorten(notes))
 
 
 def rebuild(operands: Mapping[str, Labels]) -> Table:

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from gpu_checks.inference.interactions import Meetings, digest, label
 from gpu_checks.inference.queries import NOTHING, Look, Spelling, alongside, ask, spell
+from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.packing import Words
 from gpu_checks.kernels.smem_matrix import Window
@@ -34,22 +35,6 @@ FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
 RANDOM = 8  # configurations of random fields
 COLUMNS = 8  # of B that rulers are read against: all that mma.sp has
 _EVERY = 0x11111111  # one in every field
-
-
-@dataclass(frozen=True, slots=True)
-class Relation:
-    """What was seen of one instruction with A in registers."""
-
-    operands: Mapping[str, Labels]  # A (its k under the first pattern), B or its plainest image, D
-    metadata: Metadata | None
-    hash: str
-    pairs: int
-    notes: tuple[str, ...]
-
-    def ways(self) -> Labels:
-        """[pattern][A slot] -> k, the one row of a dense instruction if there are no patterns."""
-        kept = [self.operands["A"][..., CONTRACTED]] if self.metadata is None else list(self.metadata.kept.values())
-        return np.stack([k.reshape(-1) for k in kept])
 
 
 def patterns(signature: Signature) -> tuple[int, ...]:
@@ -105,10 +90,10 @@ def complete(start: Start, seed: int) -> Look[Relation]:
         notes += said
     return Relation(
         operands={name: labels[name].reshape(*size, 4) for name, size in _sizes(start.form).items()},
-        metadata=metadata,
-        hash=start.hash,
         pairs=len(labels["A"]) * len(labels["B"]),
+        hash=start.hash,
         notes=tuple(dict.fromkeys(notes)),
+        metadata=metadata,
     )
 
 

@@ -12,7 +12,7 @@ is that row i of a panel is m = i of A or n = i of B, and that k runs along a ro
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
@@ -21,7 +21,7 @@ import numpy as np
 from gpu_checks.inference import sparse
 from gpu_checks.inference.interactions import Few, Meetings, distinct, transfer
 from gpu_checks.inference.queries import Look, Spelling, alongside, ask, follow, spell
-from gpu_checks.inference.sparse import Relation
+from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
 from gpu_checks.machine import Machine
@@ -36,29 +36,21 @@ Seen: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a
 _ROW = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Warpgroup:
-    """What was seen of one wgmma instruction."""
-
-    relation: Relation  # of A from registers, B's plainest image, D
-    images: tuple[Image, ...]
-    anchors: tuple[Anchor, ...]
-    notes: tuple[str, ...]
-
-
-def look(machine: Machine, signature: Signature, seed: int = 0) -> Warpgroup:
+def look(machine: Machine, signature: Signature, seed: int = 0) -> Relation:
     """Probe every form and image of an instruction. Raises Refused or DeviceFault as the machine does."""
     return follow(machine, signature, _look(signature, seed))
 
 
-def _look(signature: Signature, seed: int) -> Look[Warpgroup]:
+def _look(signature: Signature, seed: int) -> Look[Relation]:
     start = yield from sparse.whole(signature)
     images = () if start.notes else _images(start, seed)
+    relation: Relation
     relation, *looked = yield from alongside([sparse.complete(start, seed), *images])
     seen = [] if relation.notes else [one.judge(relation) for one in looked]
     kept = tuple(image for image, _ in seen if image is not None)
     fixed, odd = absolute(signature, relation.operands, kept)
-    return Warpgroup(relation, kept, fixed, (*relation.notes, *(note for _, said in seen for note in said), *odd))
+    notes = (*relation.notes, *(note for _, said in seen for note in said), *odd)
+    return replace(relation, images=kept, anchors=fixed, notes=notes)
 
 
 def _images(start: sparse.Start, seed: int) -> Iterator[Look[_OfA] | Look[_OfB]]:

@@ -73,8 +73,8 @@ def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
     return f"kernel_hash is that of the kernels of {other}" if other else ""
 
 
-# Kept for good, so blind to kernels that change later: it only names another instruction. `is_stale` decides, and hashes
-# today's text each time.
+# Kept for good, so blind to kernels that change later: it only names another instruction. `is_stale` decides, and it
+# hashes today's text each time.
 @cache
 def _made_by() -> Mapping[str, str]:
     """Hash of kernels -> the instruction; asked for where a recording has not its own instruction's."""

@@ -18,10 +18,10 @@ from gpu_checks.device.cuda import Array, compile_cubin, device_info, load, open
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.packing import NUMBERS, POISON, Ints, encode
 from gpu_checks.model import DeviceInfo, Refused, Unavailable
+from gpu_checks.record import Bench
 from gpu_checks.tilings.kernel import NAME, kernel, operands
 from gpu_checks.tilings.store import TilingRun
 from gpu_checks.tilings.tiling import Tiling, mutants
-from gpu_checks.worker import Bench
 from isa_tables.signature import Signature, runs_on
 
 FACTORY = "gpu_checks.tilings.runner:stand"

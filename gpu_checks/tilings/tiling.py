@@ -118,7 +118,7 @@ class Tiling:
     tiles: tuple[int, int, int]  # along m, n and k
     reuse: Reuse | None = None  # the second product, if there is one
     walked: int = 1  # tiles along the first product's n, one after the other
-    short: tuple[int, int, int] | None = None
+    short: tuple[int, int, int] | None = None  # what the matrices lack along m, n and k; None where nothing
 
     @property
     def last(self) -> Product:

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from gpu_checks.machine import Hits
-from gpu_checks.record import record
+from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.validation import lost, misfit
-from gpu_checks.worker import Bench
 from isa_tables.signature import signature as look_up
 from tests.gpu_checks.kernels.test_digit_coded import SPARSE, THIN, WIDE, sparse_machine, wide_machine
 from tests.gpu_checks.simulated import Simulated, random_deal
@@ -35,7 +34,7 @@ def machine_of(name, kind):
 
 def recorded(name, kind):
     s, machine = machine_of(name, kind)
-    return record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    return record(Bench(machine), s, trials=4, seed=1)
 
 
 class OneBit(Simulated):
@@ -101,7 +100,7 @@ def spoiled(at, value):
 def test_one_pair_that_meets_elsewhere_or_not_at_all_is_told(name, value):
     s, machine = machine_of(name, Simulated)
     machine.spoil = spoiled(17, value)
-    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), s, trials=2, seed=0)
     assert found.exceptions and not found.sound
 
 
@@ -114,7 +113,7 @@ def test_one_pair_that_meets_and_should_not_is_told():
         return table
 
     machine.spoil = spoil
-    assert record(machine, s, Bench(machine).landmarks, trials=2, seed=0).exceptions
+    assert record(Bench(machine), s, trials=2, seed=0).exceptions
 
 
 class Changes(Simulated):
@@ -181,7 +180,7 @@ def test_what_an_honest_machine_shows_is_its_instructions(honest):
     """However it deals its elements out."""
     moves = Simulated({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
     for name in (*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"):
-        assert misfit(record(moves, look_up(name), Bench(moves).landmarks, 1, 0), look_up(name)) == ""
+        assert misfit(record(Bench(moves), look_up(name), 1, 0), look_up(name)) == ""
     for name, found in (*honest.items(), *((name, recorded(name, Simulated)) for name in (F64, F16, "dp4a.s32.s32"))):
         assert misfit(found, look_up(name)) == "" and lost(found) == ""
 
@@ -277,5 +276,5 @@ MOVES = ["ldmatrix.sync.aligned.m8n8.x2.shared.b16", "stmatrix.sync.aligned.m8n8
 @pytest.mark.parametrize("name", [*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"])
 def test_a_move_that_is_wrong_in_one_thing_is_told(name, kind):
     machine = kind({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
-    found = record(machine, look_up(name), Bench(machine).landmarks, trials=1, seed=0)
+    found = record(Bench(machine), look_up(name), trials=1, seed=0)
     assert found.exceptions and not found.sound

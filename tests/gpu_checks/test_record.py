@@ -12,8 +12,7 @@ import pytest
 from gpu_checks.inference.pair_relation import rebuild
 from gpu_checks.kernels.modules import module
 from gpu_checks.model import Refused
-from gpu_checks.record import maps_of, passthrough, record
-from gpu_checks.worker import Bench
+from gpu_checks.record import Bench, maps_of, passthrough, record
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal
 
@@ -40,7 +39,7 @@ def simulated(name, seed=0, kind=Simulated):
 @pytest.mark.parametrize("name", NAMES)
 def test_an_instruction_dealt_at_random_is_recorded_and_its_controls_hold(name):
     s, machine = simulated(name)
-    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    found = record(Bench(machine), s, trials=4, seed=1)
     assert found.sound and found.exceptions == ()
     assert found.controls is not None and found.controls.trials == 4
     assert (rebuild(found.operands) == machine.table(s)).all()
@@ -85,7 +84,7 @@ class Constant(Simulated):
 @pytest.mark.parametrize("kind", [Turned, Deaf, Constant])
 def test_products_that_contradict_the_relation_fail_the_controls(kind):
     s, machine = simulated("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64", kind=kind)
-    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=0)
+    found = record(Bench(machine), s, trials=4, seed=0)
     assert not found.sound
     if kind is Turned:  # a rotation of C and D alike is a relabelling of C: the products disagree all the same
         assert found.controls is not None and found.controls.product > 0
@@ -101,7 +100,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
         return table
 
     machine.spoil = spoil
-    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), s, trials=2, seed=0)
     assert "A lane 4 value 0 takes part in no product" in found.exceptions
     assert found.controls is None and not found.sound
 
@@ -109,7 +108,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
 def test_what_the_gpu_does_not_have_is_refused_before_anything_runs():
     s, machine = simulated("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
     with pytest.raises(Refused, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
-        record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
+        record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 
 
@@ -125,13 +124,13 @@ def test_an_instruction_of_another_kind_is_refused_before_anything_runs(change, 
     s, machine = simulated("dp4a.s32.s32")
     other = replace(s, **change(s))
     with pytest.raises(Refused, match=r"^there is no probe for dp4a yet \(.*") as refusal:
-        record(machine, other, Bench(machine).landmarks, trials=1, seed=0)
+        record(Bench(machine), other, trials=1, seed=0)
     assert told in str(refusal.value) and machine.runs == []
 
 
 def test_incomplete_labels_are_no_maps():
     s, machine = simulated("dp4a.s32.s32")
-    found = record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
+    found = record(Bench(machine), s, trials=1, seed=0)
     assert maps_of(found.operands, found.passthrough) is not None
     assert maps_of(found.operands, np.full((1, 1), -1)) is None
 
@@ -154,7 +153,7 @@ def dealt_in_copies(s, random):
 def test_copies_that_are_never_read_have_no_label_and_hold_anything():
     s = signature(COPIED)
     machine = Simulated({COPIED: dealt_in_copies(s, np.random.default_rng(3))})
-    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), s, trials=2, seed=0)
     assert found.sound and found.exceptions == ()
     for name in "AB":
         unread = machine.deals[COPIED][name][..., 2] < 0
@@ -169,5 +168,5 @@ def test_an_element_that_is_read_from_no_copy_is_told(name):
     lane, value = np.argwhere(deal[name][..., 2] == 0)[7]
     deal[name][lane, value, 2] = -1
     machine = Simulated({COPIED: deal})
-    found = record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), s, trials=2, seed=0)
     assert not found.sound and f"1 elements of {name} are read from no copy" in found.exceptions

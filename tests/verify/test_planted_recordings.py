@@ -15,9 +15,10 @@ import pytest
 import gpu_checks
 from gpu_checks import Recording, probe
 from gpu_checks.model import Labels
+from gpu_checks.record import Bench
 from gpu_checks.recordings_io import writer
 from gpu_checks.tilings import store as tilings
-from gpu_checks.worker import Bench, Job
+from gpu_checks.worker import Job
 from isa_tables.signature import signature
 from layouts.atoms import Atom, registry
 from tests.gpu_checks.kernels.test_digit_coded import sparse_machine

@@ -11,8 +11,7 @@ import pytest
 from gpu_checks.inference.absolute import SAME, Landmarks, anchoring, anchors, kindred, observe_warpgroup
 from gpu_checks.inference.pair_relation import classes
 from gpu_checks.inference.warpgroup import PREMISE
-from gpu_checks.record import record
-from gpu_checks.worker import Bench
+from gpu_checks.record import Bench, record
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.kernels.test_digit_coded import wide_machine
 from tests.gpu_checks.simulated import Simulated, random_deal, tile_deal
@@ -49,7 +48,7 @@ def test_shared_memory_labels_a_and_d_of_a_warpgroup(seen):
 
 def test_a_warp_wide_instruction_gets_the_labels_of_the_first_warp():
     machine = both()
-    found = record(machine, PLAIN, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.exceptions == () and found.sound
     assert [(a.name, a.operand) for a in found.anchors] == [
         *(("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")),
@@ -101,7 +100,7 @@ def swapped(labels):
 
 def test_a_warpgroup_that_numbers_rows_otherwise_than_ldmatrix_contradicts_it():
     machine = both(swapped)
-    found = record(machine, PLAIN, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.exceptions == (
         "ldmatrix on A and wgmma on A number m differently",
         "ldmatrix on A and wgmma on D number m differently",
@@ -126,7 +125,7 @@ def test_a_gpu_without_the_wgmma_leaves_its_kin_to_the_moves():
     machine = both()
     del machine.deals[NARROW.mnemonic]
     assert observe_warpgroup(machine, NARROW) == {}
-    found = record(machine, PLAIN, Bench(machine).landmarks, trials=2, seed=0)
+    found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.sound and {a.name for a in found.anchors} == {"ldmatrix", "stmatrix"}
 
 

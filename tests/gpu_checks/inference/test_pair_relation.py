@@ -46,7 +46,7 @@ def sets_of(table, d_slots):
 def test_the_classes_are_the_dealt_rows_columns_and_slices_up_to_their_names(name, seed):
     s, deal, table = dealt(name, seed)
     found = classes(s, table)
-    assert found.exceptions == ()
+    assert found.notes == ()
     for operand, axes in (("A", (0, 2)), ("B", (2, 1)), ("D", (0, 1))):
         labels = found.operands[operand].reshape(-1, 4)
         true = deal[operand].reshape(-1, 3)
@@ -94,14 +94,14 @@ def test_one_wrong_pair_is_never_overlooked(a, b, code):
     clean = digest(table)
     table[a, b] = code
     found = classes(s, table)
-    assert found.exceptions
+    assert found.notes
     assert digest(table) != clean
 
 
 def test_what_is_broken_is_told_with_its_place():
     s, _, table = dealt(SMALL.mnemonic, 4)
     table[5, 9], table[6, 9], table[7, 9] = MANY, WRONG, 500
-    notes = classes(s, table).exceptions
+    notes = classes(s, table).notes
     assert "1 pairs changed several D elements, the first A lane 5 value 0 with B lane 9 value 0" in notes
     wrong = "1 pairs changed a D element by something else than one product"
     assert f"{wrong}, the first A lane 6 value 0 with B lane 9 value 0" in notes
@@ -115,9 +115,9 @@ def test_elements_that_do_nothing_are_named():
     table[:, 30] = NONE
     table[table == silent] = NONE
     found = classes(s, table)
-    assert "A lane 3 value 0 takes part in no product" in found.exceptions
-    assert "B lane 30 value 0 takes part in no product" in found.exceptions
-    assert f"D lane {silent // 2} value {silent % 2} takes part in no product" in found.exceptions
+    assert "A lane 3 value 0 takes part in no product" in found.notes
+    assert "B lane 30 value 0 takes part in no product" in found.notes
+    assert f"D lane {silent // 2} value {silent % 2} takes part in no product" in found.notes
     assert found.operands["A"][3, 0].tolist() == [-1, -1, -1, -1]
 
 
@@ -125,7 +125,7 @@ def test_elements_that_do_nothing_are_named():
 def test_a_table_of_one_value_is_no_product_and_no_crash(fill):
     table = np.full((32, 32), fill, np.uint16)
     found = classes(SMALL, table)
-    assert found.exceptions and len(found.exceptions) <= 21
+    assert found.notes and len(found.notes) <= 21
     assert {name: labels.shape for name, labels in found.operands.items()} == {
         "A": (32, 1, 4),
         "B": (32, 1, 4),
@@ -137,7 +137,7 @@ def test_noise_is_no_product_and_no_crash():
     random = np.random.default_rng(6)
     for _ in range(20):
         table = random.choice(np.r_[np.arange(64), NONE], (32, 32)).astype(np.uint16)
-        assert classes(SMALL, table).exceptions
+        assert classes(SMALL, table).notes
 
 
 def test_two_products_where_one_is_declared_are_noticed():
@@ -145,7 +145,7 @@ def test_two_products_where_one_is_declared_are_noticed():
     _, _, table = dealt(four.mnemonic, 8)
     import dataclasses
 
-    assert "4 products, not 1" in classes(dataclasses.replace(four, products=1), table).exceptions
+    assert "4 products, not 1" in classes(dataclasses.replace(four, products=1), table).notes
 
 
 def test_a_row_split_in_two_is_noticed_by_the_extents():
@@ -154,4 +154,4 @@ def test_a_row_split_in_two_is_noticed_by_the_extents():
     import dataclasses
 
     small = dataclasses.replace(s, shape=(8, 8, 8))
-    assert classes(small, table).exceptions == ("product 0 has 16 row classes, not 8",)
+    assert classes(small, table).notes == ("product 0 has 16 row classes, not 8",)

@@ -11,10 +11,9 @@ import pytest
 from gpu_checks.inference import copies as inferred
 from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.copies import registers
-from gpu_checks.record import record
+from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
 from gpu_checks.recordings_io.writer import page, write
-from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.cases import each
 from tests.gpu_checks.simulated import INFO, Simulated
@@ -25,7 +24,7 @@ NAMES = [m for f in ALL for m in mnemonics(f"{f}.sync") if runs_on(signature(m),
 
 def made(name, kind=Simulated):
     machine = kind({}, moves=ALL)
-    return record(machine, signature(name), Bench(machine).landmarks, trials=1, seed=0)
+    return record(Bench(machine), signature(name), trials=1, seed=0)
 
 
 def expected(name, lane, byte):
@@ -120,7 +119,7 @@ def tensor_machine(kind=Tensor):
 def test_every_byte_of_a_move_to_tensor_memory_is_followed(name, room, monkeypatch):
     monkeypatch.setattr(tensor_memory, "room", lambda s: room)
     s, machine = signature(f"tcgen05.{name}"), tensor_machine()
-    found = record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
+    found = record(Bench(machine), s, trials=1, seed=0)
     assert found.sound
     lane, half = machine.deal(s)
     want = [np.repeat(lane, 2, axis=1), np.repeat(2 * half, 2, axis=1) + np.arange(2 * lane.shape[1]) % 2]
@@ -153,7 +152,7 @@ class Lossy(Tensor):
 )
 def test_a_move_to_tensor_memory_that_does_not_fit_is_told(kind, told):
     s, machine = signature("tcgen05.st.sync.aligned.16x128b.x1.b32"), tensor_machine(kind)
-    notes = record(machine, s, Bench(machine).landmarks, trials=1, seed=0).exceptions
+    notes = record(Bench(machine), s, trials=1, seed=0).exceptions
     assert any(told in note for note in notes)
 
 

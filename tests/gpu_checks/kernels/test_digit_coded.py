@@ -13,10 +13,9 @@ from gpu_checks.kernels.forms import forms
 from gpu_checks.kernels.packing import digits
 from gpu_checks.kernels.smem_matrix import MAJORS, window, windows
 from gpu_checks.model import COLUMN, CONTRACTED, ROW
-from gpu_checks.record import record
+from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
 from gpu_checks.recordings_io.writer import page, write
-from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.simulated import Simulated, random_deal
 
@@ -52,7 +51,7 @@ def random_rulers(s, deal, random):
 @pytest.mark.parametrize("name", SPARSE)
 def test_a_sparse_instruction_is_recorded_as_it_was_dealt(name):
     s, machine = sparse_machine(name)
-    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    found = record(Bench(machine), s, trials=4, seed=1)
     assert found.exceptions == () and found.sound
     assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
         f: labels.tolist() for f, labels in machine.rulers.items()
@@ -88,12 +87,12 @@ class Torn(Simulated):
 
 def test_metadata_of_another_lane_and_of_two_fields_is_told():
     s, machine = sparse_machine(SPARSE[0], Crossed)
-    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    found = record(Bench(machine), s, trials=4, seed=1)
     right, seen = machine.rulers[3], found.metadata.rulers[3]
     assert (seen[right[..., 0] == 6] != right[right[..., 0] == 6]).any()
     assert (seen[(right[..., 0] != 6)] == right[right[..., 0] != 6]).all()
     s, machine = sparse_machine(SPARSE[0], Torn)
-    assert not record(machine, s, Bench(machine).landmarks, trials=4, seed=1).sound
+    assert not record(Bench(machine), s, trials=4, seed=1).sound
 
 
 def wide_machine(name=WIDE, kind=Simulated):
@@ -121,7 +120,7 @@ def wide_machine(name=WIDE, kind=Simulated):
 @pytest.fixture(scope="module")
 def wide():
     s, machine = wide_machine()
-    return machine, record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    return machine, record(Bench(machine), s, trials=4, seed=1)
 
 
 def test_wgmma_is_recorded_with_absolute_labels(wide):
@@ -154,7 +153,7 @@ def _pairs(found, anchor):
 @pytest.fixture(scope="module")
 def thin():
     s, machine = wide_machine(THIN)
-    return machine, record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    return machine, record(Bench(machine), s, trials=4, seed=1)
 
 
 def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
@@ -212,7 +211,7 @@ class Beyond(Simulated):
 def test_columns_that_metadata_move_otherwise_are_told_by_the_products():
     """Rulers are read against eight columns: what the others do is for the controls to show."""
     s, machine = wide_machine(THIN, Beyond)
-    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    found = record(Bench(machine), s, trials=4, seed=1)
     assert found.exceptions == () and not found.sound
     assert found.controls.product > 0 and found.controls.relabelled > 0
 
@@ -229,7 +228,7 @@ class Climbing(Simulated):
 
 def test_an_element_that_changes_its_row_with_the_metadata_is_told():
     s, machine = sparse_machine(SPARSE[0], Climbing)
-    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert any("products change their row or column with the metadata" in note for note in notes)
 
 
@@ -244,7 +243,7 @@ class Otherwise(Simulated):
 
 def test_an_a_in_memory_that_other_metadata_rule_is_told():
     s, machine = wide_machine(THIN, Otherwise)
-    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert len(notes) == 2 and all("elements of A in memory are not ruled as those in registers" in x for x in notes)
 
 
@@ -261,7 +260,7 @@ class Stuck(Simulated):
 
 def test_an_image_of_a_that_metadata_do_not_move_is_told():
     s, machine = wide_machine(THIN, Stuck)
-    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert notes == ("A K-major 64B: 1 meetings do not fit",)
 
 
@@ -279,7 +278,7 @@ def test_a_coded_recording_is_read_back(wide, tmp_path):
         )
         assert (one.labels == other.labels).all()
     s, machine = sparse_machine(SPARSE[0])
-    made = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    made = record(Bench(machine), s, trials=4, seed=1)
     back = recordings(write(tmp_path, "mma.sp", map(page, [made])))[SPARSE[0]][-1]
     assert all((back.metadata.kept[p] == k).all() for p, k in made.metadata.kept.items())
     assert all((back.metadata.rulers[f] == r).all() for f, r in made.metadata.rulers.items())
@@ -306,10 +305,10 @@ class Twice(Simulated):
 
 def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_told():
     s, machine = wide_machine(kind=Misplaced)
-    found = record(machine, s, Bench(machine).landmarks, trials=4, seed=1)
+    found = record(Bench(machine), s, trials=4, seed=1)
     assert [note for note in found.exceptions] and all("B " in note and "64B" in note for note in found.exceptions)
     s, machine = wide_machine(kind=Twice)
-    notes = record(machine, s, Bench(machine).landmarks, trials=4, seed=1).exceptions
+    notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert "1 elements of D got something else than one product" in notes
 
 

@@ -13,9 +13,8 @@ from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.modules import has_kernels, module, probe_of
 from gpu_checks.kernels.tcgen05 import fits, names
 from gpu_checks.model import Refused
-from gpu_checks.record import record
+from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
-from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.cases import each
 from tests.gpu_checks.kernels.test_modules import NO_NVCC, known
@@ -114,7 +113,7 @@ def test_a_gpu_that_could_run_it_is_told_that_no_probe_reads_it(s):
     machine = Simulated({}, info=replace(INFO, sm=sm))
     why = re.escape(f"{s.family}: its kernels assemble, but there is no probe that reads them yet")
     with pytest.raises(Refused, match=f"^{why}$"):
-        record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
+        record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 
 
@@ -122,7 +121,7 @@ def test_a_gpu_that_could_run_it_is_told_that_no_probe_reads_it(s):
 def test_a_gpu_that_has_not_got_it_says_what_it_needs(s):
     machine = Simulated({})
     with pytest.raises(Refused, match=rf"^needs {' or '.join(s.targets)}; Simulated is sm_90a$"):
-        record(machine, s, Bench(machine).landmarks, trials=1, seed=0)
+        record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 
 

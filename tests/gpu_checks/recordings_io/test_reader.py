@@ -19,12 +19,11 @@ from gpu_checks.inference.reconstructed import lossy
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.modules import probe_of
 from gpu_checks.kernels.packing import held
-from gpu_checks.record import record
+from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io import reader
 from gpu_checks.recordings_io.lines import with_digest, without_digest
 from gpu_checks.recordings_io.reader import SHIPPED
 from gpu_checks.recordings_io.writer import page, write
-from gpu_checks.worker import Bench
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_deal, tile_deal
 
@@ -39,7 +38,7 @@ def made(name: str) -> Recording:
     s = signature(name)
     deal = random_deal(s, np.random.default_rng(2)) if s.products > 1 else tile_deal(s)
     machine = Simulated({name: deal})
-    return record(machine, s, Bench(machine).landmarks, trials=2, seed=0)
+    return record(Bench(machine), s, trials=2, seed=0)
 
 
 @pytest.fixture(scope="module")
