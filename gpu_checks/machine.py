@@ -22,8 +22,18 @@ Rows = npt.NDArray[np.uint32]
 
 
 @dataclass(frozen=True, slots=True)
-class Coded:
-    """What a coded probe runs: planes of B, and metadata or scale factors for every item.
+class Numbering:
+    """How B's elements are numbered: planes of ones, then of the digits of each element's number, the lowest first."""
+
+    planes: Words  # [plane][lane][word]
+    base: int  # of the digits
+    numbers: int  # that are there: 0 up to this
+    columns: int  # of B that are not zero: so many elements of D does an element of A reach
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """What a digit-coded probe runs: the planes of B, and metadata or scale factors for every item.
 
     The chosen elements of A in turn are one, under each of the fixed words in turn: item = configuration *
     chosen + place.
@@ -33,10 +43,8 @@ class Coded:
     a: Window | None  # the image of A in shared memory; None where it is in registers
     b: Window | None  # that of B
     chosen: npt.NDArray[np.uint32]  # slots of A
-    planes: Words  # [plane][lane][word]
-    base: int  # of the digits that the planes after the first hold
+    numbering: Numbering  # of B
     fixed: Words  # [configuration][lane][word]
-    limit: int  # how many elements of D may be reached
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +76,18 @@ class Machine(Protocol):
         """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
         ...
 
-    def hits(self, signature: Signature, several: Sequence[Coded]) -> list[Hits]:
+    def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
         """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
-        ...
-
-    def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
-        """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand.
-
-        A matrix in shared memory is one lane's words: its plainest image. `fixed` are metadata and the like.
-        """
         ...
 
     def begin(
         self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
     ) -> Callable[[], Words]:
-        """The same without waiting: what is returned waits."""
+        """Issue the instruction once per trial on words [trial][lane][word]; what is returned waits for D.
+
+        D is poisoned beforehand. A matrix in shared memory is one lane's words: its plainest image. `fixed` are
+        metadata and the like.
+        """
         ...
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import date
 from typing import Any, Literal
 
@@ -111,15 +111,10 @@ def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> R
 
 
 def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
-    info = machine.info
     sass = machine.sass(signature)
     return {
         "mnemonic": signature.mnemonic,
-        "gpu": info.gpu,
-        "sm": info.sm,
-        "driver": info.driver,
-        "cuda": info.cuda,
-        "nvrtc": info.nvrtc,
+        **asdict(machine.info),
         "sass": sass,
         "emulated": is_emulated(sass),
         "kernel_hash": kernel_hash(signature),

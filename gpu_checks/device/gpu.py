@@ -13,19 +13,18 @@ import numpy as np
 from gpu_checks.device.cuda import Array, Launched, Loaded, Room, compile_cubin, device_info, load, open_context
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.copies import threads
-from gpu_checks.kernels.digit_coded import families
+from gpu_checks.kernels.digit_coded import At, families
 from gpu_checks.kernels.forms import forms, plainest
 from gpu_checks.kernels.mma import WARPS
 from gpu_checks.kernels.modules import GROUP, module, probe_of
 from gpu_checks.kernels.packing import POISON, Words, words_per_lane
 from gpu_checks.kernels.smem_matrix import ALIGNMENT, Window
-from gpu_checks.machine import Coded, Hits, Rows
+from gpu_checks.machine import Hits, Query, Rows
 from gpu_checks.model import DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
 BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
 ROOM = 44 << 10  # words of shared memory that a block may ask for: Hopper has 57 << 10, and A may take a part
-_APART = ALIGNMENT // 4
 _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 
@@ -79,42 +78,50 @@ class Gpu:
         blank = np.full((a_slots, b_slots), _UNWRITTEN, np.uint16)
         return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
 
-    def hits(self, signature: Signature, several: Sequence[Coded]) -> list[Hits]:
+    def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
         """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
-        begun = [self._launch(signature, coded) for coded in several]
+        begun = [self._launch(signature, query) for query in queries]
         return [Hits(*one.results()) for one in reversed(begun)][::-1]  # all are done when the last is
 
-    def _launch(self, signature: Signature, coded: Coded) -> Launched:
-        """Launch a coded probe."""
-        found = self._find(signature)
-        name = f"coded_{found.family}_{forms(signature).index(coded.form)}"
-        lanes, items = signature.lanes, len(coded.fixed) * len(coded.chosen)
-        numbers = [len(coded.planes), items, len(coded.chosen), coded.limit, coded.base, *_images(coded.a, coded.b)]
-        d_words, b_words = lanes * words_per_lane(signature.operands["D"]), 0 if coded.b is None else coded.b.size // 4
-        stride = -(-b_words // _APART) * _APART
-        resident = len(coded.planes) if d_words + len(coded.planes) * stride <= ROOM else 1
-        numbers += [found.member, signature.operands["D"].values, d_words, stride, resident]
-        given: list[Array | Room] = [np.array(numbers, np.uint32), coded.chosen, coded.planes, coded.fixed]
-        each = (items, coded.limit)
+    def _launch(self, signature: Signature, query: Query) -> Launched:
+        """Launch a digit-coded probe."""
+        found, numbering = self._find(signature), query.numbering
+        planes, items = len(numbering.planes), len(query.fixed) * len(query.chosen)
+        d_words = signature.lanes * words_per_lane(signature.operands["D"])
+        stride = 0 if query.b is None else -(-query.b.size // ALIGNMENT) * ALIGNMENT // 4
+        resident = planes if d_words + planes * stride <= ROOM else 1
+        numbers = _numbers(
+            query.a,
+            query.b,
+            planes=planes,
+            items=items,
+            a_slots=len(query.chosen),
+            limit=numbering.columns,
+            base=numbering.base,
+            member=found.member,
+            d_values=signature.operands["D"].values,
+            b_at=d_words,
+            b_stride=stride,
+            resident=resident,
+        )
+        each = (items, numbering.columns)
         shown = (((items,), "u4"), (each, "u2"), (each, "i4"))  # as Hits
+        given: list[Array | Room] = [numbers, query.chosen, numbering.planes, query.fixed]
         arrays = [*given, *(Room(shape, np.dtype(kind)) for shape, kind in shown)]
+        name = f"coded_{found.family}_{forms(signature).index(query.form)}"
         shared = ALIGNMENT + 4 * (d_words + resident * stride)
-        return found.module.launch(name, (min(items, BLOCKS),), lanes, arrays, [4, 5, 6], shared)
-
-    def run(self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None) -> Words:
-        """Issue the instruction once per trial on words [trial][lane][word]; D is poisoned beforehand."""
-        return self.begin(signature, a, b, c, fixed)()
+        return found.module.launch(name, (min(items, BLOCKS),), signature.lanes, arrays, [4, 5, 6], shared)
 
     def begin(
         self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
     ) -> Callable[[], Words]:
-        """The same without waiting: what is returned waits."""
+        """Issue the instruction once per trial on words [trial][lane][word]; what is returned waits for D."""
         found = self._find(signature)
         blank = np.full((len(a), signature.lanes, words_per_lane(signature.operands["D"])), POISON, np.uint32)
         arrays = [a, b, c, blank]
         if found.kind == "codes":
-            numbers = [0] * 5 + _images(None, plainest(signature, "B")) + [0]
-            arrays = [np.array(numbers, np.uint32), a, b, c, blank if fixed is None else fixed, blank]
+            numbers = _numbers(None, plainest(signature, "B"))
+            arrays = [numbers, a, b, c, blank if fixed is None else fixed, blank]
         at = len(arrays) - 1
         begun = found.module.launch(f"run_{found.index}", (len(a),), signature.lanes, arrays, [at])
         return lambda: begun.results()[0]
@@ -178,8 +185,13 @@ def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
     return [part for one in group for part in _build([one], architecture)]
 
 
-def _images(a: Window | None, b: Window | None) -> list[int]:
-    """What a coded kernel needs to know of the images in shared memory: their words and descriptors."""
-    size = 0 if b is None else b.size // 4
-    descriptors = [0 if one is None else one.descriptor for one in (a, b)]
-    return [size] + [half for whole in descriptors for half in (whole & 0xFFFFFFFF, whole >> 32)]
+def _numbers(a: Window | None, b: Window | None, **known: int) -> Array:
+    """The first argument of a digit-coded kernel, whose places are `At`; zero where nothing is known."""
+    numbers = np.zeros(max(At) + 1, np.uint32)
+    for at, image in ((At.A_DESCRIPTOR, a), (At.B_DESCRIPTOR, b)):
+        if image is not None:
+            numbers[at : at + 2] = image.descriptor & 0xFFFFFFFF, image.descriptor >> 32
+    numbers[At.B_WORDS] = 0 if b is None else b.size // 4
+    for name, number in known.items():
+        numbers[At[name.upper()]] = number
+    return numbers

@@ -48,7 +48,7 @@ def multiply(machine: Machine, signature: Signature, several: Sequence[Dealt]) -
     words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
     result = unpack(
         held(plain_form(signature))["D"][1],
-        machine.run(signature, words["A"], words["B"], words["C"], words.get("fixed")),
+        machine.begin(signature, words["A"], words["B"], words["C"], words.get("fixed"))(),
     )
     return np.split(result, np.cumsum([len(one.expected) for one in several])[:-1])
 

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Coded probes: the planes of B for an image or for registers, what is asked of them, and several looks at once.
+"""Digit-coded probes: the planes of B for an image or for registers, queries, and several looks at once.
 
-A look is a coroutine: it yields questions, is sent their answers, and returns what it knows in the end.
+A look is a coroutine: it yields queries, is sent their answers, and returns what it knows in the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -18,7 +18,7 @@ import numpy.typing as npt
 from gpu_checks.inference.interactions import Meetings, collect
 from gpu_checks.kernels.forms import Form, slots
 from gpu_checks.kernels.packing import Words, digits, pack
-from gpu_checks.machine import Coded, Machine
+from gpu_checks.machine import Machine, Numbering, Query
 
 if TYPE_CHECKING:
     from gpu_checks.kernels.smem_matrix import Window
@@ -27,19 +27,9 @@ if TYPE_CHECKING:
 NOTHING = np.zeros((1, 1, 1), np.uint32)  # the fixed words of an instruction without metadata
 
 
-@dataclass(frozen=True, slots=True)
-class Spelling:
-    """How B's elements are numbered: the planes as words, and the base of their digits."""
-
-    planes: Words
-    base: int
-    numbers: int  # that are there: 0 up to this
-    columns: int  # of B that are not zero: so many elements of D does an element of A reach
-
-
-def spell(
+def numbering(
     form: Form, image: Window | None, named: npt.NDArray[np.int64] | None = None, columns: int | None = None
-) -> Spelling:
+) -> Numbering:
     """A plane of ones, then one for each digit of the slot's number, the lowest first.
 
     The number is the slot's own, or the one that it is `named`: zeros stand where that is below 0, which leaves so
@@ -57,35 +47,25 @@ def spell(
     if image is not None:
         fragment = replace(fragment, values=values, regs=image.size // 4, reg_type="b32")
     words = pack(fragment, planes.reshape(-1, lanes, values))
-    return Spelling(words, base, numbers, columns or form.signature.shape[1])
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """A coded probe, and what its numbers mean: each element of B is known by its number in the spelling."""
-
-    coded: Coded
-    chosen: npt.NDArray[np.int64]
-    numbers: int
+    return Numbering(words, base, numbers, columns or form.signature.shape[1])
 
 
 Answer: TypeAlias = "tuple[list[Meetings], tuple[str, ...]]"  # by each of the fixed words, and what did not fit
 T = TypeVar("T")
-Look: TypeAlias = Generator[list[Question], Any, T]  # asks, is sent the Answers, and in the end knows something
+Look: TypeAlias = Generator[list[Query], Any, T]  # asks, is sent the Answers, and in the end knows something
 
 
 def ask(
     form: Form,
     a: Window | None,
     b: Window | None,
-    spelling: Spelling,
+    numbered: Numbering,
     fixed: Words = NOTHING,
     only: npt.NDArray[np.int64] | None = None,
-) -> Question:
+) -> Query:
     """Ask what A's elements meet, or some of them, under each of the fixed words."""
     chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
-    coded = Coded(form, a, b, chosen.astype(np.uint32), spelling.planes, spelling.base, fixed, spelling.columns)
-    return Question(coded, chosen, spelling.numbers)
+    return Query(form, a, b, chosen.astype(np.uint32), numbered, fixed)
 
 
 def alongside(looks: Iterable[Look[T]]) -> Look[list[T]]:
@@ -99,14 +79,14 @@ def alongside(looks: Iterable[Look[T]]) -> Look[list[T]]:
                 asked[number] = every[number].send(given)
             except StopIteration as ended:
                 known[number] = ended.value
-        questions = [question for part in asked.values() for question in part]
-        found = iter((yield questions)) if questions else iter(())
+        queries = [query for part in asked.values() for query in part]
+        found = iter((yield queries)) if queries else iter(())
         answers = {number: list(islice(found, len(part))) for number, part in asked.items()}
     return [known[number] for number in range(len(every))]
 
 
 def follow(machine: Machine, signature: Signature, look: Look[T]) -> T:
-    """What a look comes to know. The questions of a turn are issued together: a GPU is slow to change processes."""
+    """What a look comes to know. The queries of a turn are issued together: a GPU is slow to change processes."""
     answers: list[Answer] | None = None
     while True:
         try:
@@ -114,5 +94,5 @@ def follow(machine: Machine, signature: Signature, look: Look[T]) -> T:
         except StopIteration as ended:
             known: T = ended.value
             return known
-        seen = machine.hits(signature, [one.coded for one in asked])
-        answers = [collect(hits, one.chosen, one.numbers) for one, hits in zip(asked, seen, strict=True)]
+        seen = zip(asked, machine.hits(signature, asked), strict=True)
+        answers = [collect(hits, one.chosen.astype(np.int64), one.numbering.numbers) for one, hits in seen]

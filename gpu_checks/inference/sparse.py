@@ -23,11 +23,12 @@ import numpy as np
 import numpy.typing as npt
 
 from gpu_checks.inference.interactions import Meetings, digest, label
-from gpu_checks.inference.queries import NOTHING, Look, Spelling, alongside, ask, spell
+from gpu_checks.inference.queries import NOTHING, Look, alongside, ask, numbering
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.packing import Words
 from gpu_checks.kernels.smem_matrix import Window
+from gpu_checks.machine import Numbering
 from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata
 from isa_tables.signature import Signature
 
@@ -73,7 +74,7 @@ class Start:
 def whole(signature: Signature) -> Look[Start]:
     """The relation in the first form."""
     form, image = forms(signature)[0], plainest(signature, "B")
-    ((tables, notes),) = yield [ask(form, None, image, spell(form, image), outer(uniform(signature)))]
+    ((tables, notes),) = yield [ask(form, None, image, numbering(form, image), outer(uniform(signature)))]
     found = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
     return Start(form, found.labels, found.kept, digest(tables), (*notes, *found.notes))
 
@@ -107,24 +108,24 @@ def _sizes(form: Form) -> dict[str, tuple[int, int]]:
 class _Part:
     """What patterns and rulers are read against: a few columns of B, each element known by its k, and all labels."""
 
-    spelling: Spelling
+    numbered: Numbering
     image: Window | None
     labels: Mapping[str, Labels]  # flat, of A, B and D
 
     def k(self, form: Form, fixed: Words) -> Look[tuple[Labels, tuple[str, ...]]]:
         """[configuration][A slot] -> k, and what did not fit."""
-        ((tables, said),) = yield [ask(form, None, self.image, self.spelling, fixed)]
+        ((tables, said),) = yield [ask(form, None, self.image, self.numbered, fixed)]
         row, row_of_d = (self.labels[name][:, ROW].copy() for name in "AD")
-        row_of_d[self.labels["D"][:, COLUMN] >= self.spelling.columns] = -2  # no row of A
+        row_of_d[self.labels["D"][:, COLUMN] >= self.numbered.columns] = -2  # no row of A
         wrong = sum(int(np.count_nonzero(row_of_d[one.d] != row[one.a, None])) for one in tables)
         odd = (f"{wrong} products change their row or column with the metadata",) if wrong else ()
         return np.stack([_k_of(one, len(row)) for one in tables]), (*said, *odd)
 
 
-def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Spelling:
+def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Numbering:
     """The first columns of B, whose elements are known by their k; b are their flat labels."""
     few = (b[:, COLUMN] >= 0) & (b[:, COLUMN] < columns)
-    return spell(form, image, np.where(few, b[:, CONTRACTED], -1), columns)
+    return numbering(form, image, np.where(few, b[:, CONTRACTED], -1), columns)
 
 
 def _metadata(

@@ -20,11 +20,11 @@ import numpy as np
 
 from gpu_checks.inference import sparse
 from gpu_checks.inference.interactions import Few, Meetings, distinct, transfer
-from gpu_checks.inference.queries import Look, Spelling, alongside, ask, follow, spell
+from gpu_checks.inference.queries import Look, alongside, ask, follow, numbering
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
-from gpu_checks.machine import Machine
+from gpu_checks.machine import Machine, Numbering
 from gpu_checks.model import COLUMN, CONTRACTED, ROW, Anchor, Image, Labels
 from isa_tables.signature import Signature
 
@@ -56,12 +56,12 @@ def _look(signature: Signature, seed: int) -> Look[Relation]:
 def _images(start: sparse.Start, seed: int) -> Iterator[Look[_OfA] | Look[_OfB]]:
     """Every image but the one of the relation; with a further selector, only the plainest of A."""
     first = start.form
-    spelling = sparse.by_k(first, plainest(first.signature, "B"), start.labels["B"], 1)
+    numbered = sparse.by_k(first, plainest(first.signature, "B"), start.labels["B"], 1)
     for form in forms(first.signature):
         again = form.signature.chosen.get("F") != first.signature.chosen.get("F")
         if form.signature.operands["A"].space == "smem":
             found = windows("A", form.signature.operands["A"], (form.majors[0],))
-            yield from (_image_of_a(form, one, spelling, seed, again) for one in (found[:1] if again else found))
+            yield from (_image_of_a(form, one, numbered, seed, again) for one in (found[:1] if again else found))
         elif not again:
             found = windows("B", form.signature.operands["B"], (form.majors[1],))
             yield from (_image_of_b(form, one, start) for one in found if one != plainest(form.signature, "B"))
@@ -98,16 +98,16 @@ class _OfA:
         return None if self.again else _image("A", image, labels), _of("A", image, notes)
 
 
-def _image_of_a(form: Form, image: Window, spelling: Spelling, seed: int, again: bool) -> Look[_OfA]:
+def _image_of_a(form: Form, image: Window, numbered: Numbering, seed: int, again: bool) -> Look[_OfA]:
     signature, plain, fixed = form.signature, plainest(form.signature, "B"), sparse.uniform(form.signature)
     plainly = (image.swizzle, *form.majors) == ("none", "K", "K")
     others = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
     drawn = sparse.draw(signature, seed) if plainly and signature.sparsity else None
-    (((first,), notes),) = yield [ask(form, image, plain, spelling, fixed[:1])]
+    (((first,), notes),) = yield [ask(form, image, plain, numbered, fixed[:1])]
     words = fixed[others] if drawn is None else np.concatenate([fixed[others], sparse.drawn_words(signature, drawn)])
     rest: Sequence[Meetings] = ()
     if len(words) and len(first.a):
-        ((rest, said),) = yield [ask(form, image, plain, spelling, words, only=first.a)]
+        ((rest, said),) = yield [ask(form, image, plain, numbered, words, only=first.a)]
         notes += said
     return _OfA(form, image, again, first, rest, others, drawn, notes)
 
@@ -135,7 +135,7 @@ class _OfB:
 
 def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Look[_OfB]:
     row, fixed = np.flatnonzero(start.labels["A"][:, ROW] == 0), sparse.outer(sparse.uniform(form.signature))
-    ((tables, notes),) = yield [ask(form, None, image, spell(form, image), fixed, only=row)]
+    ((tables, notes),) = yield [ask(form, None, image, numbering(form, image), fixed, only=row)]
     return _OfB(form, image, tables, notes)
 
 

@@ -174,7 +174,7 @@ class Simulated:
         d_labels = self.deals[signature.mnemonic]["D"].reshape(-1, 3).tolist()
         home = {tuple(label[:2]): d for d, label in enumerate(d_labels)}
         counts, reached, codes = [], [], []
-        weights = coded.base ** np.arange(len(values) - 1)
+        weights = coded.numbering.base ** np.arange(len(values) - 1)
         for fixed in coded.fixed:
             a = self.standing(coded.form.signature, fixed)
             if coded.a is not None:
@@ -182,7 +182,7 @@ class Simulated:
             for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
                 columns = np.flatnonzero(sums[0, k]) if k >= 0 else []
                 told = sorted((home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns)
-                told = (told + [(0, 0)] * coded.limit)[: coded.limit]
+                told = (told + [(0, 0)] * coded.numbering.columns)[: coded.numbering.columns]
                 counts.append(len(columns))
                 reached.append([d for d, _ in told])
                 codes.append([code for _, code in told])
@@ -193,7 +193,7 @@ class Simulated:
         fragment = held(signature)["B"][1]
         if coded.b is not None:
             fragment = replace(fragment, values=coded.b.size * 8 // fragment.bits, regs=coded.b.size // 4)
-        return elements(fragment, coded.planes).reshape(len(coded.planes), -1)
+        return elements(fragment, coded.numbering.planes).reshape(len(coded.numbering.planes), -1)
 
     def labels(self, signature, operand, image):
         """(row, col) of every slot of an operand; of an image, as this machine's memory has it."""
