@@ -29,3 +29,11 @@ def test_another_package_has_one_of_our_names_and_was_installed(
         (tmp_path / other).mkdir()
         assert f"another package `{other.partition('-')[0]}` ({other}) is installed" in fault()
         (tmp_path / other).rmdir()
+
+
+def test_the_copies_differ_in_the_names_of_their_package_alone() -> None:
+    """`proofs` and `gpu_checks` may not import each other."""
+    one, other = (Path(module.__file__).read_text() for module in (proofs.installation, gpu_checks.installation))
+    for mine, theirs in (("proofs.COMMAND", "gpu_checks.COMMAND"), ("`layouts`", "`isa_tables`")):
+        one = one.replace(mine, theirs)
+    assert one.replace('find_spec("layouts")', 'find_spec("isa_tables")') == other
