@@ -85,19 +85,20 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
     from layouts import LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
-    from verify.atom.checker import Court, well_formed
+    from verify.atom.checker import Court
+    from verify.atom.properties import IN_BOUNDS, OWNS, WELL_FORMED, parsed
     from verify.binding.atom import Part, Subject
-    from verify.core.verdict import Claim, Kind, Witness, join
+    from verify.core.verdict import Claim, Witness, join
     from verify.report import Case, Report
 
-    parsed, fault = None, ""
+    read, fault = None, ""
     try:
-        parsed = parse_layout(text)
+        read = parse_layout(text)
     except ProfileError as error:
         fault = str(error)
     except LayoutError as error:
         raise UsageError(_no_layout(text, str(error))) from error
-    layout = None if parsed is None else as_thread_value(parsed)
+    layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     part = Part("C", text, layout, fault, extent, ())
@@ -105,26 +106,26 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
     subject = Subject(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
     court = Court(frozenset({Witness.BOOK, Witness.PROOF}))
-    form = Claim(text, "", Kind.WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(form, well_formed(replace(part, layout=parsed)))]
-    for kind, claim in (
-        (Kind.IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
-        (Kind.OWNS, f"owns each element of {extent[0]}x{extent[1]} once"),
+    form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
+    verdicts = [join(form, parsed(court, subject, replace(part, layout=read)))]
+    for row, claim in (
+        (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
+        (OWNS, f"owns each element of {extent[0]}x{extent[1]} once"),
     ):
         if layout is not None:
-            said = Claim(text, "", kind, claim)
-            verdicts.append(join(said, court.operand(said, subject, part)))
+            verdicts.append(join(Claim(text, "", row, claim), court.evidence(row, subject, part)))
     return Report((Case(text, tuple(verdicts)),))
 
 
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
-    from verify.core.verdict import Claim, Kind, join
+    from verify.atom.properties import EQUALS
+    from verify.core.verdict import Claim, join
     from verify.evidence.isa import same_function
     from verify.report import Case, Report
 
     layouts = [as_thread_value(_parsed(each)) for each in (text, other)]
-    claim = Claim(text, "", Kind.EQUALS, f"is the same function as {other}")
+    claim = Claim(text, "", EQUALS, f"is the same function as {other}")
     return Report((Case(text, (join(claim, [same_function(*layouts)]),)),))
 
 

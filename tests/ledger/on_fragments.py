@@ -19,7 +19,8 @@ from layouts.atoms import Atom, registry
 from tests.ledger.expression import compute
 from tests.ledger.on_layouts import differ
 from verify.atom.checker import Court
-from verify.core.verdict import Kind, Status, Witness
+from verify.atom.properties import RELATION
+from verify.core.verdict import Status, Witness
 
 CELL = re.compile(r"T(\d+)V(\d+)")
 Locate = Callable[[int, int], tuple[int, int]]
@@ -265,7 +266,7 @@ def observed(name: str, operand: str, layout: str) -> str:
     found = registry()[name]
     assert isinstance(found, Atom)
     claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
-    relation = next(v for v in Court().judge(claimed) if v.claim.kind is Kind.RELATION)
+    relation = next(v for v in Court().judge(claimed) if v.claim.kind == RELATION)
     (heard,) = (e for e in relation.evidence if e.witness is Witness.SILICON)
     if heard.status is Status.AGREES:
         return ""

@@ -9,7 +9,8 @@ import pytest
 
 from layouts.atoms import load
 from verify.atom.checker import Court
-from verify.core.verdict import Kind, Status, Verdict, Witness
+from verify.atom.properties import EQUALS, OWNS, PRODUCT, RELATION, SIGNATURE, SIZE, WELL_FORMED
+from verify.core.verdict import Property, Status, Verdict, Witness
 from verify.report import Case, Report, as_text
 
 HERE = Path(__file__).parent
@@ -18,14 +19,14 @@ RIGHT = {atom.name: atom for atom in load(HERE / "right.toml")}
 
 # number -> (operand, claim, what the report must say)
 EXPECTED = {
-    "1": ("B", Kind.OWNS, ["T0 V4 and T1 V0 both own (n=0, k=4)", "smallest of 96", "k = 20..31, every n"]),
-    "2": ("A", Kind.OWNS, ["T0 V1 and T1 V0 both own (m=0, k=4)", "smallest of 3528 collisions"]),
-    "3": ("B", Kind.EQUALS, ["2044 of 2048 points disagree"]),
-    "4": ("A", Kind.WELL_FORMED, ["((16,8))"]),
-    "5": ("C", Kind.EQUALS, ["112 of 128 points disagree"]),
-    "7": ("A", Kind.SIZE, ["32 threads x 1 values, the ISA 32 x 4"]),
-    "24": ("A", Kind.EQUALS, ["disagree"]),
-    "26": ("", Kind.SIGNATURE, ["dp2a"]),
+    "1": ("B", OWNS, ["T0 V4 and T1 V0 both own (n=0, k=4)", "smallest of 96", "k = 20..31, every n"]),
+    "2": ("A", OWNS, ["T0 V1 and T1 V0 both own (m=0, k=4)", "smallest of 3528 collisions"]),
+    "3": ("B", EQUALS, ["2044 of 2048 points disagree"]),
+    "4": ("A", WELL_FORMED, ["((16,8))"]),
+    "5": ("C", EQUALS, ["112 of 128 points disagree"]),
+    "7": ("A", SIZE, ["32 threads x 1 values, the ISA 32 x 4"]),
+    "24": ("A", EQUALS, ["disagree"]),
+    "26": ("", SIGNATURE, ["dp2a"]),
 }
 
 
@@ -34,8 +35,8 @@ def court() -> Court:
     return Court()
 
 
-def verdict(verdicts: list[Verdict], part: str, kind: Kind) -> Verdict:
-    return next(v for v in verdicts if v.claim.part == part and v.claim.kind is kind)
+def verdict(verdicts: list[Verdict], part: str, kind: Property) -> Verdict:
+    return next(v for v in verdicts if v.claim.part == part and v.claim.kind == kind)
 
 
 def number(name: str) -> str:
@@ -72,7 +73,7 @@ def test_repaired_twin_stands(name: str, court: Court) -> None:
 
 
 def test_the_repair_of_1_is_the_one_stride(court: Court) -> None:
-    found = verdict(court.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", Kind.EQUALS)
+    found = verdict(court.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
     assert found.counterexample is not None
     assert found.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
 
@@ -88,15 +89,15 @@ def test_2_reaches_568_of_4096_elements() -> None:
 def test_a_bijection_can_be_wrong(name: str, court: Court) -> None:
     part = EXPECTED[number(name)][0]
     verdicts = court.judge(WRONG[name])
-    assert verdict(verdicts, part, Kind.OWNS).status is Status.PROVED
-    found = verdict(verdicts, part, Kind.EQUALS)
+    assert verdict(verdicts, part, OWNS).status is Status.PROVED
+    found = verdict(verdicts, part, EQUALS)
     assert heard(found) == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
 
 
 def test_24_passes_every_product_and_only_the_book_sees_it(court: Court) -> None:
     verdicts = court.judge(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
-    assert verdict(verdicts, "", Kind.PRODUCT).status is Status.AGREES
-    assert verdict(verdicts, "", Kind.RELATION).status is Status.AGREES
-    assert verdict(verdicts, "A", Kind.EQUALS).status is Status.REFUTED
-    assert verdict(verdicts, "C", Kind.EQUALS).status is Status.REFUTED
+    assert verdict(verdicts, "", PRODUCT).status is Status.AGREES
+    assert verdict(verdicts, "", RELATION).status is Status.AGREES
+    assert verdict(verdicts, "A", EQUALS).status is Status.REFUTED
+    assert verdict(verdicts, "C", EQUALS).status is Status.REFUTED
     assert not any(v.contradiction for v in verdicts)

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from gpu_checks import Controls, Recording
 from layouts import Layout
 from layouts.atoms import registry
+from verify.atom.properties import IN_BOUNDS, OWNS
 from verify.binding.atom import contracted, prepare
 from verify.core.digits import halves
-from verify.core.verdict import Kind, Status, Witness
+from verify.core.verdict import Status, Witness
 from verify.evidence import isa
 from verify.evidence.gpu import Agrees, Labels, judge, labels
-from verify.evidence.isa import CHECKS
 from verify.layout import judge as judge_layout
 
 Modes = list[tuple[int, int]]
@@ -42,7 +42,7 @@ def values(modes: Modes) -> list[int]:
 def test_book_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: tuple[int, int]) -> None:
     held = Counter(t + v for t in values(thread) for v in values(value))
     size = extent[0] * extent[1]
-    truth = {Kind.IN_BOUNDS: max(held) < size, Kind.OWNS: held == Counter(range(size))}
+    truth = {IN_BOUNDS: max(held) < size, OWNS: held == Counter(range(size))}
     report = judge_layout(text(thread, value), extent)
     for verdict in report.verdicts():
         if verdict.claim.kind in truth:
@@ -149,14 +149,14 @@ def test_every_point_of_every_replica_is_counted() -> None:
     """Four groups of eight threads do what one of them does: 8 threads x 8 values are compared four times."""
     subject = prepare(registry()["SM70_8x8x4_F32F16F16F32_NT"])
     (part,) = (part for part in subject.parts if part.name == "C")
-    assert CHECKS[Kind.EQUALS](subject, part) == ("exhaustive", 256, None)
+    assert isa.equals(subject, part) == ("exhaustive", 256, None)
 
 
 def test_evidence_says_how_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
     monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
     assert isa.product(subject).seconds == 2.5
-    assert isa.testify(Kind.OWNS, subject, subject.parts[0]).seconds == 1.5
+    assert isa.testify(isa.owns, subject, subject.parts[0]).seconds == 1.5
 
 
 @pytest.mark.parametrize("extent", [(8, 7), (7, 8)])
@@ -165,7 +165,7 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
     subject = prepare(ATOM)
     (part,) = (part for part in subject.parts if part.name == "C")
     layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
-    found = CHECKS[Kind.EQUALS](subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
+    found = isa.equals(subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
     assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
     assert found.damage == ("8 of 64 points disagree",)
 

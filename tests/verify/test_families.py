@@ -13,7 +13,8 @@ from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
 from proofs.layout.family import Size
 from verify.atom import command
 from verify.atom.checker import Court, prepared
-from verify.core.verdict import Kind, Status, Verdict, Witness
+from verify.atom.properties import EQUALS, OWNS
+from verify.core.verdict import Property, Status, Verdict, Witness
 from verify.evidence import isa, proof_family
 
 FOLDER = Path(layouts.atoms.__file__).parent
@@ -33,10 +34,10 @@ def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
     """(part, kind) of what is refuted; no two witnesses may disagree."""
     verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(atom)
     assert not any(verdict.contradiction for verdict in verdicts)
-    return {(v.claim.part, v.claim.kind.label) for v in verdicts if v.status is Status.REFUTED}
+    return {(v.claim.part, v.claim.kind.words) for v in verdicts if v.status is Status.REFUTED}
 
 
-def said(atom: AnyAtom, part: str, kind: Kind) -> Verdict:
+def said(atom: AnyAtom, part: str, kind: Property) -> Verdict:
     verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(atom)
     return next(v for v in verdicts if (v.claim.part, v.claim.kind) == (part, kind))
 
@@ -47,7 +48,7 @@ def test_members_of_families_stand(name: str) -> None:
 
 
 def test_the_accumulator_is_proved_for_every_n_and_says_where_its_formula_comes_from() -> None:
-    verdict = said(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", Kind.EQUALS)
+    verdict = said(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", EQUALS)
     assert "derived" in verdict.claim.text
     proof = next(e for e in verdict.evidence if e.witness is Witness.PROOF)
     assert (proof.status, proof.method) == (Status.PROVED, "linear integers, for every N > 0 divisible by 8")
@@ -55,8 +56,8 @@ def test_the_accumulator_is_proved_for_every_n_and_says_where_its_formula_comes_
 
 def test_matrices_in_memory_are_seen_by_every_thread() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
-    assert "128 times" in said(atom, "A", Kind.OWNS).claim.text
-    assert "128 times" in said(atom, "B", Kind.OWNS).claim.text
+    assert "128 times" in said(atom, "A", OWNS).claim.text
+    assert "128 times" in said(atom, "B", OWNS).claim.text
 
 
 CHANGES = [
@@ -165,11 +166,11 @@ def test_a_byte_permutation_is_part_of_the_claim(name: str) -> None:
 def test_addresses_are_held_as_often_as_the_book_says() -> None:
     atom = COPIES["SM75_U32x1_LDSM_N"]
     assert isinstance(atom, CopyAtom)
-    assert "4 times" in said(atom, "Src", Kind.OWNS).claim.text
+    assert "4 times" in said(atom, "Src", OWNS).claim.text
     assert ("", "signature") in refuted(replace(atom, copies={"Src": 2}))
     assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
 
 
 def test_tensor_memory_is_held_by_every_lane() -> None:
     atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
-    assert "32 times" in said(atom, "Src", Kind.OWNS).claim.text
+    assert "32 times" in said(atom, "Src", OWNS).claim.text

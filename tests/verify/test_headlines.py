@@ -26,7 +26,8 @@ from verify.atlas import command as atlas
 from verify.atlas.rows import tabulate
 from verify.atom import command as atom
 from verify.atom.checker import Court, prepared
-from verify.core.verdict import Claim, Evidence, Kind, Status, Verdict, Witness, join
+from verify.atom.properties import EQUALS, OWNS, PRODUCT, RELATION, SAME_BITS, SIGNATURE
+from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, Witness, join
 from verify.evidence.gpu import Missing
 from verify.evidence.gpu_live import Live
 from verify.laws import command as laws
@@ -104,7 +105,7 @@ def test_an_atom_that_issues_nothing_on_purpose_is_counted_and_no_failure(chosen
 
 def test_an_instruction_that_nobody_compared_leaves_the_atom_unchecked() -> None:
     right = case(MMA, set(Witness))
-    unknown = Claim(MMA, "", Kind.SIGNATURE, "fits hmma.magic")
+    unknown = Claim(MMA, "", SIGNATURE, "fits hmma.magic")
     silent = join(unknown, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="the book has no hmma")])
     found = replace(right, verdicts=(*right.verdicts, silent))
     assert (found.status, found.gap) == ("UNCHECKED", "the book has no hmma")
@@ -125,10 +126,10 @@ def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen
     assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not say how E is dealt out")
 
 
-def heard(kind: Kind, *said: tuple[Witness, Status]) -> Verdict:
+def heard(kind: Property, *said: tuple[Witness, Status]) -> Verdict:
     """The verdict on a claim of this kind by what each witness said."""
     evidence = [Evidence(witness, status, "tried", reason=f"{witness} knows why") for witness, status in said]
-    return join(Claim("atom", "A" if kind.per_operand else "", kind, "a claim"), evidence)
+    return join(Claim("atom", "A" if kind.scope is Scope.OPERAND else "", kind, "a claim"), evidence)
 
 
 BOOK, PROOF, SILICON = Witness
@@ -136,36 +137,36 @@ PROVED, AGREES, REFUTED, UNKNOWN, UNCHECKED, *_ = Status
 
 
 def test_each_witness_that_was_asked_has_to_speak_on_what_the_atom_says_and_one_on_all_else() -> None:
-    equal, met = heard(Kind.EQUALS, (BOOK, PROVED), (PROOF, PROVED)), heard(Kind.RELATION, (SILICON, AGREES))
+    equal, met = heard(EQUALS, (BOOK, PROVED), (PROOF, PROVED)), heard(RELATION, (SILICON, AGREES))
     assert Case("atom", (equal, met)).status == "STANDS"
-    half = heard(Kind.EQUALS, (BOOK, UNCHECKED), (PROOF, PROVED))
+    half = heard(EQUALS, (BOOK, UNCHECKED), (PROOF, PROVED))
     assert (Case("atom", (half, met)).status, Case("atom", (half, met)).gap) == ("UNCHECKED", "book knows why")
-    unsound = heard(Kind.RELATION, (SILICON, AGREES), (SILICON, UNCHECKED))
+    unsound = heard(RELATION, (SILICON, AGREES), (SILICON, UNCHECKED))
     assert Case("atom", (equal, unsound)).gap == "silicon knows why"
-    for kind in (Kind.PRODUCT, Kind.OWNS):
+    for kind in (PRODUCT, OWNS):
         assert Case("atom", (equal, met, heard(kind, (BOOK, AGREES), (SILICON, UNCHECKED)))).status == "STANDS"
         assert Case("atom", (equal, met, heard(kind, (BOOK, UNCHECKED)))).status == "UNCHECKED"
         assert Case("atom", (equal, met, heard(kind))).status == "STANDS"
-    assert Case("atom", (half, heard(Kind.OWNS, (PROOF, UNKNOWN)))).status == "UNKNOWN"
-    assert Case("atom", (half, heard(Kind.OWNS, (PROOF, REFUTED)))).status == "REFUTED"
+    assert Case("atom", (half, heard(OWNS, (PROOF, UNKNOWN)))).status == "UNKNOWN"
+    assert Case("atom", (half, heard(OWNS, (PROOF, REFUTED)))).status == "REFUTED"
 
 
 def test_a_gpu_contradicts_an_atom_only_where_all_else_confirms_it() -> None:
-    equal, wrong = heard(Kind.EQUALS, (BOOK, PROVED)), heard(Kind.RELATION, (SILICON, REFUTED))
+    equal, wrong = heard(EQUALS, (BOOK, PROVED)), heard(RELATION, (SILICON, REFUTED))
     found = Case("atom", (equal, wrong))
     assert found.status == "CONTRADICTION" and Report((found,)).exit() == 3 and len(found.contradictions) == 1
     assert found.contradicts(wrong) and not found.contradicts(equal)
     for other in (
-        heard(Kind.EQUALS, (BOOK, UNCHECKED)),
-        heard(Kind.EQUALS),
-        heard(Kind.EQUALS, (PROOF, UNKNOWN)),
-        heard(Kind.SIGNATURE, (BOOK, REFUTED)),
-        heard(Kind.SAME_BITS, (BOOK, REFUTED)),
+        heard(EQUALS, (BOOK, UNCHECKED)),
+        heard(EQUALS),
+        heard(EQUALS, (PROOF, UNKNOWN)),
+        heard(SIGNATURE, (BOOK, REFUTED)),
+        heard(SAME_BITS, (BOOK, REFUTED)),
     ):
         found = Case("atom", (equal, other, wrong))
         assert found.status == "REFUTED" and not found.contradictions and Report((found,)).exit() == 1
     assert Case("atom", (wrong,)).status == "REFUTED"
-    assert Case("atom", (equal, heard(Kind.SAME_BITS, (BOOK, REFUTED)))).status == "REFUTED"
+    assert Case("atom", (equal, heard(SAME_BITS, (BOOK, REFUTED)))).status == "REFUTED"
 
 
 def test_every_command_takes_the_option(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +179,7 @@ def test_every_command_takes_the_option(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
-    equal = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+    equal = Claim("atom", "A", EQUALS, "equals the ISA")
     for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Witness.BOOK, Status.UNCHECKED, "")]),)):
         assert Case("atom", verdicts).status == "UNCHECKED" and Report((Case("atom", verdicts),)).exit() == 4
     taken = Verdict(equal, Status.TAKEN, ())

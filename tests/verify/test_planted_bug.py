@@ -10,7 +10,8 @@ from layouts import Layout
 from layouts.atoms import registry
 from verify.atom import command as atom
 from verify.atom.checker import Court
-from verify.core.verdict import Kind, Status, Witness
+from verify.atom.properties import EQUALS, RELATION
+from verify.core.verdict import Status, Witness
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 TRUE_CALL = Layout.__call__
@@ -37,11 +38,11 @@ def test_a_bug_in_evaluation_contradicts_the_solver(
 def test_each_witness_says_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
     verdicts = Court().judge(registry()[NAME])
-    equals = next(v for v in verdicts if v.claim.kind is Kind.EQUALS and v.claim.part == "C")
+    equals = next(v for v in verdicts if v.claim.kind == EQUALS and v.claim.part == "C")
     said = {e.witness: e.status for e in equals.evidence}
     assert said == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.PROVED}
     assert equals.contradiction
-    relation = next(v for v in verdicts if v.claim.kind is Kind.RELATION)
+    relation = next(v for v in verdicts if v.claim.kind == RELATION)
     assert relation.status is Status.AGREES
 
 
@@ -57,7 +58,7 @@ def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.Mon
     fooled = type(wrong)(**{f: getattr(wrong, f) for f in wrong.__slots__} | {"operands": operands})
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
     verdicts = Court().judge(fooled)
-    equals = next(v for v in verdicts if v.claim.kind is Kind.EQUALS and v.claim.part == "C")
+    equals = next(v for v in verdicts if v.claim.kind == EQUALS and v.claim.part == "C")
     said = {e.witness: e.status for e in equals.evidence}
     assert said == {Witness.BOOK: Status.PROVED, Witness.PROOF: Status.REFUTED}
     assert equals.contradiction

@@ -26,7 +26,8 @@ from tests.gpu_checks.simulated import Simulated, tile_deal
 from tests.verify.evidence.test_gpu_shared_memory import MMA_SP
 from verify.atom import command as atom
 from verify.atom.checker import Court, prepared
-from verify.core.verdict import Evidence, Kind, Status, Witness
+from verify.atom.properties import EQUALS_ABSOLUTE, RELATION
+from verify.core.verdict import Evidence, Property, Status, Witness
 from verify.evidence import recorded
 from verify.evidence.gpu import Recorded
 from verify.evidence.gpu_live import Live
@@ -53,10 +54,10 @@ def recording(name: str) -> Recording:
     return found
 
 
-def heard(name: str, changed: Recording, kind: Kind = Kind.RELATION) -> Evidence:
+def heard(name: str, changed: Recording, kind: Property = RELATION) -> Evidence:
     """What silicon says of an atom where one recording is all there is."""
     lookup = Recorded({changed.mnemonic: (changed,)})  # type: ignore[arg-type]
-    verdicts = Court(frozenset({Witness.SILICON}), lookup=lookup).judge(mma(name), lambda claim: claim.kind is kind)
+    verdicts = Court(frozenset({Witness.SILICON}), lookup=lookup).judge(mma(name), lambda claim: claim.kind == kind)
     (evidence,) = verdicts[-1].evidence
     return evidence
 
@@ -167,7 +168,7 @@ def test_an_address_of_the_book_at_which_nothing_is_read_is_refuted(swizzle: str
 def test_anchors_that_say_nothing_bear_nothing_out() -> None:
     right = recording(TN)
     silent = tuple(replace(anchor, labels=np.full_like(anchor.labels, -1)) for anchor in right.anchors)
-    found = heard(TN, replace(right, anchors=silent), Kind.EQUALS_ABSOLUTE)
+    found = heard(TN, replace(right, anchors=silent), EQUALS_ABSOLUTE)
     assert found.status is Status.UNCHECKED and "say nothing of" in found.reason
 
 

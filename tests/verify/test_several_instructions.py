@@ -16,7 +16,8 @@ from verify.atlas import command as atlas
 from verify.atlas.unclaimed import Silent, as_atom
 from verify.atom import command
 from verify.atom.checker import Court
-from verify.core.verdict import Kind, Status, Verdict, Witness
+from verify.atom.properties import EQUALS, SIGNATURE
+from verify.core.verdict import Property, Status, Verdict, Witness
 from verify.gate import Checker
 from verify.report import Case, Report
 from verify.tiling import command as tiling
@@ -53,8 +54,8 @@ def case(atom: AnyAtom, court: Court) -> Case:
     return Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "", expect=atom.expect or "")
 
 
-def on(found: Case, kind: Kind, part: str = "") -> list[Verdict]:
-    return [v for v in found.verdicts if v.claim.kind is kind and v.claim.part == part]
+def on(found: Case, kind: Property, part: str = "") -> list[Verdict]:
+    return [v for v in found.verdicts if v.claim.kind == kind and v.claim.part == part]
 
 
 def refutations(found: Case) -> list[str]:
@@ -75,9 +76,9 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
 ) -> None:
     for order in ((K16, K8), (K8, K16)):
         found = case(stated(tmp_path, quoted(*order)), court)
-        signatures = {v.claim.text.split()[-1]: v.status for v in on(found, Kind.SIGNATURE)}
+        signatures = {v.claim.text.split()[-1]: v.status for v in on(found, SIGNATURE)}
         assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
-        (equals,) = on(found, Kind.EQUALS, "A")
+        (equals,) = on(found, EQUALS, "A")
         assert equals.status is Status.REFUTED and equals.counterexample is not None
         assert f"by {K8}: " in equals.counterexample.statement and not equals.counterexample.repair
         assert "9.7.14.5.7 " in equals.claim.text and "9.7.14.5.8 " in equals.claim.text
@@ -134,7 +135,7 @@ def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked
     assert isinstance(atom, CopyAtom)
     named = next(name for name in mnemonics("wmma*") if name.startswith(family))
     found = case(replace(atom, ptx=(named,)), court)
-    silent = [v for part in ("Src", "Dst") for v in on(found, Kind.EQUALS, part)]
+    silent = [v for part in ("Src", "Dst") for v in on(found, EQUALS, part)]
     assert len(silent) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in silent)
     assert found.status != "STANDS"
     both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), court)
@@ -147,7 +148,7 @@ def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_
     assert isinstance(atom, Atom)
     found = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), court)
     assert found.status == "REFUTED"
-    said = [v.counterexample.statement for v in on(found, Kind.SIGNATURE) if v.counterexample is not None]
+    said = [v.counterexample.statement for v in on(found, SIGNATURE) if v.counterexample is not None]
     assert len(said) == 1 and "nested list" in said[0]
 
 
@@ -161,7 +162,7 @@ def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecke
     for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
         found = case(stated(tmp_path, quoted(*order)), court)
         assert found.status == "UNCHECKED"
-        assert {v.status for v in on(found, Kind.SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
+        assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
         report = Report((found,), frozenset({Witness(require)}))
         assert report.exit() == 4 and "hmma.magic" in report.unmet()[0][1]
 
@@ -182,7 +183,7 @@ def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_an
     assert isinstance(right, Atom) and right.ptx and case(right, court).status == "STANDS"
     both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
     found = case(both, court)
-    assert {v.status for v in on(found, Kind.SIGNATURE)} == {Status.PROVED}
+    assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED}
     assert found.status == "UNCHECKED" and Report((found,), frozenset({Witness.BOOK})).unmet()
 
 
@@ -191,14 +192,14 @@ def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(co
     right = registry()[name]
     assert isinstance(right, Atom)
     found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), court)
-    (equals,) = on(found, Kind.EQUALS, "C")
+    (equals,) = on(found, EQUALS, "C")
     assert found.status == "REFUTED" and [e.witness for e in equals.evidence] == [Witness.BOOK, Witness.PROOF]
     assert equals.counterexample is not None and not equals.counterexample.statement.startswith("by ")
 
 
 def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, court: Court) -> None:
     found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), court)
-    told = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, Kind.SIGNATURE)}
+    told = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
     assert found.status == "REFUTED" and told == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
 
 
@@ -235,11 +236,11 @@ def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: Court) -> N
     right = registry()[name]
     assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
     found = case(right, court)
-    assert found.status == "STANDS" and len(on(found, Kind.SIGNATURE)) == 2
+    assert found.status == "STANDS" and len(on(found, SIGNATURE)) == 2
     wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
     told = case(wrong, court)
     assert told.status == "REFUTED"
-    assert [v.status for v in on(told, Kind.SIGNATURE)] == [Status.PROVED, Status.REFUTED]
+    assert [v.status for v in on(told, SIGNATURE)] == [Status.PROVED, Status.REFUTED]
     assert case(replace(right, ptx=(BLOCK32, SCALE_2X), spellings={}), court).status == "REFUTED"  # both are issued
 
 
@@ -301,9 +302,9 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
     found = case(bare, court)
     assert found.status == "UNCHECKED"
-    (silent,) = on(found, Kind.EQUALS, operand)
+    (silent,) = on(found, EQUALS, operand)
     assert silent.status is Status.UNCHECKED and f"does not say how {operand} is dealt out" in silent.reason
-    assert {v.status for part in "ABC" for v in on(found, Kind.EQUALS, part)} == {Status.PROVED}
+    assert {v.status for part in "ABC" for v in on(found, EQUALS, part)} == {Status.PROVED}
     assert Report((found,), frozenset({Witness.BOOK})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
     assert case(wrong, court).status == "REFUTED"

@@ -11,7 +11,8 @@ from layouts import Layout
 from layouts.atoms import Atom, load, registry
 from verify.atom import command
 from verify.atom.checker import Court
-from verify.core.verdict import Kind, Status, Witness
+from verify.atom.properties import EQUALS, PRODUCT, SIGNATURE, SIZE
+from verify.core.verdict import Status, Witness
 from verify.report import Case
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
@@ -118,7 +119,7 @@ def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[i
     """Its layouts stay inside the tile, which is longer along another axis; the instruction does not."""
     verdicts = Court().judge(atom(shape=shape))
     assert [v.claim.part for v in verdicts if v.status is Status.REFUTED] == ["shape"]
-    product = next(v for v in verdicts if v.claim.kind is Kind.PRODUCT)
+    product = next(v for v in verdicts if v.claim.kind == PRODUCT)
     assert product.status is Status.UNCHECKED and "shape" in product.reason
 
 
@@ -126,13 +127,13 @@ def test_threads_of_one_atom_work_for_one_product() -> None:
     """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
     spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
     verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(spread)
-    signature = next(v for v in verdicts if v.claim.kind is Kind.SIGNATURE)
+    signature = next(v for v in verdicts if v.claim.kind == SIGNATURE)
     said = {e.witness: e.status for e in signature.evidence}
     assert said == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
 
 
 def test_nothing_is_counted_against_an_instruction_that_is_not_there() -> None:
-    size = next(v for v in Court().judge(atom(ptx=None)) if v.claim.kind is Kind.SIZE)
+    size = next(v for v in Court().judge(atom(ptx=None)) if v.claim.kind == SIZE)
     assert "instruction" not in size.claim.text
     assert status(atom(ptx=None)) == "UNCHECKED"
 
@@ -187,7 +188,7 @@ def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> Non
     found = {one.name: court.judge(one) for one in ([bad, good] if bad_first else [good, bad])}
     assert Case(good.name, tuple(found[good.name])).status == "STANDS"
     refuted = {v.claim.kind for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
-    assert refuted == {Kind.SIZE, Kind.EQUALS}
+    assert refuted == {SIZE, EQUALS}
     assert Case("bad", tuple(found["bad"])).status == "REFUTED"  # what holds for every N is no answer of the solver's
 
 

@@ -24,7 +24,7 @@ from verify.cli.batch import attempt
 from verify.cli.ending import complain
 from verify.core.errors import Exit
 from verify.core.verdict import Origin, Status, Verdict, Witness, origin
-from verify.report import REQUIRED, Case, Failure, Report
+from verify.report import Case, Failure, Report
 
 COMPUTED = "no matrix instruction"
 UNNAMED = "no instruction stated"
@@ -122,7 +122,7 @@ class Row:
     def _hear(self, witness: Witness, case: Case, mnemonics: Sequence[str]) -> None:
         spoken, silent = Counter[Status](), dict[str, list[str]]()
         for verdict in case.verdicts:
-            about = verdict.claim.kind in REQUIRED[witness]
+            about = witness in verdict.claim.kind.required
             for evidence in verdict.evidence:
                 if evidence.witness is not witness:
                     continue
@@ -262,7 +262,7 @@ def tabulate(
             return
         (family, name), found = place(one), as_atom(one)
         if isinstance(found, Silent):
-            observed = isinstance(court.lookup(signature(one)), tuple)
+            observed = isinstance(court.recordings(signature(one)), tuple)
             bare.setdefault(name, Row(name, family)).leave_open(found, witnesses, observed)
         else:
             _count(found, (family, name), bare, court, exits, allow_unchecked=True)

@@ -141,7 +141,7 @@ def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
             claim = verdict.claim
             for evidence in verdict.evidence:
                 if evidence.artifact and not evidence.shared:
-                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.label.replace(' ', '_')}"
+                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.key}"
                     path = directory / f"{quote(stem, safe='')}.smt2"
                     path.write_text(evidence.artifact, encoding="utf-8")
     except OSError as error:

@@ -13,19 +13,17 @@ import isa_tables
 from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
-from verify.atom.properties import rests_on
 from verify.binding.atom import Named, Part, Subject, issuers, joined, known, look_up, thread_value, threads
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, Side, inverse
-from verify.core.verdict import Claim, Counterexample, Evidence, Kind, Status, Witness
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
 from verify.evidence.isa import Table, evaluate
 
 SIDES = ("Src", "Dst")
 LARGEST_SPAN = 1 << 26  # bits between the smallest and the largest that is named, of which a table is kept
 OWN_NAMES = "the names of its bits are the atom's own"
 NO_ORDER = "both sides are memory under one address, for which the ISA has no order of bits"
-KINDS = (Kind.WELL_FORMED, Kind.SIZE, Kind.IN_BOUNDS, Kind.OWNS, Kind.EQUALS)
 
 
 def prepare_copy(atom: CopyAtom) -> Subject:
@@ -162,47 +160,11 @@ def _unpacked(atom: CopyAtom, side: Side) -> str:
     return f"{held}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
 
 
-def copy_claims(subject: Subject) -> list[Claim[Kind]]:
-    """Every claim of a copy atom: of its threads, of each side, then of both."""
-    atom = subject.atom
-    number = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes once"
-    listed = [] if "thr" in atom.taken else [Claim(atom.name, "thr", Kind.WELL_FORMED, number)]
-    for part in subject.parts:
-        kinds = KINDS if part.name in SIDES else (Kind.WELL_FORMED,)
-        listed += [
-            Claim(atom.name, part.name, k, _wording(k, subject, part), rests_on(k, (part,)))
-            for k in kinds
-            if k is not Kind.EQUALS or not _names(subject, part)
-        ]
-    stated = ["threads", "widths"]["thr" in atom.taken :]
-    for mnemonic in [n.mnemonic for n in subject.named] or ["no instruction"]:
-        fits = f"{', '.join(stated)} and multiplicities fit {mnemonic}"
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, fits))
-    listed.append(Claim(atom.name, "bits", Kind.SAME_BITS, "Src and Dst name the same bits, and Ref is one of them"))
-    listed.append(Claim(atom.name, "bytes", Kind.RELATION, "every byte moves as recorded"))
-    return listed
-
-
-def _names(subject: Subject, part: Part) -> bool:
+def gives_names(subject: Subject, part: Part) -> bool:
     """Whether a side gives the bits the names that the other has to use: Src, where both are in registers."""
     in_registers = isinstance(subject.atom, CopyAtom) and all(subject.atom.space[name] == "reg" for name in SIDES)
     told = any(other.formulas for other in subject.parts if other.name == "Dst")
     return in_registers and part.name == "Src" and told
-
-
-def _wording(kind: Kind, subject: Subject, part: Part) -> str:
-    """What a claim about one side says."""
-    copies = subject.multiplicity(part)
-    bits = part.extent[0]
-    book = part.formulas[0].citation if part.formulas else "the PTX ISA"
-    often = {1: "once", 2: "twice"}.get(copies, f"{copies} times")
-    return {
-        Kind.WELL_FORMED: f"{part.text} is a (thread, bit) layout with congruent profiles",
-        Kind.SIZE: "has as many threads and bits as " + ("the instruction" if part.formulas else "its bits"),
-        Kind.IN_BOUNDS: f"names bits 0..{bits - 1}",
-        Kind.OWNS: f"names each of {bits} bits {often}",
-        Kind.EQUALS: f"equals {book}",
-    }[kind]
 
 
 def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:

@@ -1,104 +1,510 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims that an atom makes, in the order in which they are told."""
+"""The properties of an atom: one table, one row a property, in the order of a report.
+
+A row says where a property applies (MMA or copy atoms), what a claim of it states, which of the three checks are made
+and by what function, what it needs, and what its evidence depends on. Another property is another row, with functions
+of (run, atom, operand). The tables in docs/claims.md are made from this one.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Sequence
 
-from layouts.atoms import Atom, CopyAtom
-from verify.binding.atom import Part, Subject
-from verify.core.verdict import Claim, Kind, Status, Verdict
+from layouts.atoms import CopyAtom
+from verify.atom.copies import SIDES, fits_copy, gives_names, same_bits
+from verify.atom.copy_gpu import moved
+from verify.atom.mnemonic import fits
+from verify.binding.atom import Named, Part, Subject, spoken
+from verify.core.digits import read
+from verify.core.verdict import (
+    Check,
+    Counterexample,
+    Evidence,
+    Need,
+    Property,
+    Scope,
+    Stated,
+    Status,
+    Verdict,
+    Witness,
+)
+from verify.evidence import gpu, isa, proof, proof_family
+from verify.evidence.run import Run, first
 
+MMA, COPY = "mma", "copy"
 TIMES = {1: "once", 2: "twice"}
 COUNT = {3: "three", 4: "four", 5: "five", 6: "six"}
-OF_OPERANDS = tuple(kind for kind in Kind if kind.per_operand)
-WHOLE = (Kind.PRODUCT, Kind.TILING, Kind.RELATION, Kind.EQUALS_ABSOLUTE)
+EVERY_POINT = "every point"
 
 
-def claims(subject: Subject) -> list[Claim[Kind]]:
-    """Every claim of an MMA atom: of its threads, per operand, per instruction, then of the atom as a whole."""
-    atom = subject.mma
-    order = "in the order of its operands" if subject.permuted else "once"
-    threads = f"threads {atom.thr} with their replicas number the {subject.lanes} lanes {order}"
-    shape = "x".join(map(str, atom.shape))
-    listed = [] if "thr" in atom.taken else [Claim(atom.name, "thr", Kind.WELL_FORMED, threads)]
-    if subject.shape_fault:
-        listed.insert(0, Claim(atom.name, "shape", Kind.SIZE, f"{shape} is the shape of its instruction"))
-    for part in subject.parts:
-        seen = seen_alike(subject, part)
-        listed += [Claim(atom.name, part.name, k, wording(k, subject, part), rests_on(k, seen)) for k in OF_OPERANDS]
-    listed += [Claim(atom.name, name, Kind.EQUALS, "equals the PTX ISA") for name in subject.unsaid]
-    stated = compared({**atom.taken, "shape": ""} if subject.shape_fault else atom.taken, shape)
-    for mnemonic in [named.mnemonic for named in subject.named] or ["no instruction"]:
-        listed.append(Claim(atom.name, "", Kind.SIGNATURE, f"{stated} fit {mnemonic}"))
-    listed += [Claim(atom.name, "", k, whole(k, subject, shape), rests_on(k, subject.parts)) for k in WHOLE]
-    return listed
+# What a claim states
 
 
-def compared(taken: Mapping[str, str], shape: str) -> str:
-    """What of an atom is compared with its instruction: what was taken from it is not.
+def of_operand(words: Callable[[Subject, Part], str]) -> Callable[[Subject, Part], Stated]:
+    """A claim about an operand, which rests on no formula."""
+    return lambda atom, operand: Stated(operand.name, words(atom, operand))
 
-    >>> compared({}, "16x8x16"), compared({"shape": "16x8x16"}, "16x8x16")
-    ('extents 16x8x16, threads and types', 'threads and types')
-    >>> compared(dict.fromkeys(("shape", "thr", "types"), ""), "16x8x16")
-    'operands'
-    """
-    words = {"shape": f"extents {shape}", "thr": "threads", "types": "types"}
+
+def times(count: int) -> str:
+    """How often, in words."""
+    return TIMES.get(count, f"{count} times")
+
+
+def is_copy(atom: Subject) -> bool:
+    """Whether the atom is a copy, which names bits in place of elements."""
+    return isinstance(atom.atom, CopyAtom)
+
+
+def _numbers_lanes(atom: Subject, _: None) -> Stated:
+    order = "in the order of its operands" if atom.permuted else "once"
+    return Stated("thr", f"threads {atom.atom.thr} with their replicas number the {atom.lanes} lanes {order}")
+
+
+def _size(atom: Subject, operand: Part) -> str:
+    if is_copy(atom):
+        return "has as many threads and bits as " + ("the instruction" if operand.formulas else "its bits")
+    return "has as many threads and values as " + (
+        "the instruction's fragment" if operand.formulas else "its tile needs"
+    )
+
+
+def _in_bounds(atom: Subject, operand: Part) -> str:
+    return f"names bits 0..{operand.extent[0] - 1}" if is_copy(atom) else f"stays inside {operand.tile}"
+
+
+def _owns(atom: Subject, operand: Part) -> str:
+    often = times(atom.multiplicity(operand))
+    return (
+        f"names each of {operand.extent[0]} bits {often}"
+        if is_copy(atom)
+        else f"owns each element of {operand.tile} {often}"
+    )
+
+
+def _equals(atom: Subject, operand: Part) -> Stated:
+    """Of an MMA atom the formula of each instruction is cited, of a copy that of the first."""
+    seen = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
+    cited = dict.fromkeys(part.formulas[0].citation for part in seen if part.formulas)
+    return Stated(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(seen))
+
+
+def rests_on(operands: Iterable[Part]) -> str:
+    """Where the formulas of some operands come from."""
+    return " | ".join(dict.fromkeys(formula.provenance for part in operands for formula in part.formulas))
+
+
+def _fits(atom: Subject, named: Named | None) -> Stated:
+    mnemonic = "no instruction" if named is None else named.mnemonic
+    if is_copy(atom):
+        stated = ["threads", "widths"]["thr" in atom.atom.taken :]
+        return Stated("", f"{', '.join(stated)} and multiplicities fit {mnemonic}")
+    words = {"shape": f"extents {_shape(atom)}", "thr": "threads", "types": "types"}
+    taken = {**atom.atom.taken, "shape": ""} if atom.shape_fault else atom.atom.taken
     left = [word for key, word in words.items() if key not in taken] or ["operands"]
-    return " and ".join(filter(None, [", ".join(left[:-1]), left[-1]]))
+    return Stated("", f"{' and '.join(filter(None, [', '.join(left[:-1]), left[-1]]))} fit {mnemonic}")
 
 
-def taken(atom: Atom | CopyAtom) -> list[Verdict]:
-    """What an atom's entry leaves to its instruction, one verdict for each key: there is nothing to check."""
-    reason = "taken from the instruction: the entry leaves it out"
-    return [
-        Verdict(Claim(atom.name, key, Kind.TAKEN, words), Status.TAKEN, (), reason=reason)
-        for key, words in atom.taken.items()
-    ]
+def _shape(atom: Subject) -> str:
+    return "x".join(map(str, atom.mma.shape))
 
 
-def seen_alike(subject: Subject, part: Part) -> list[Part]:
-    """An operand as each of the atom's instructions sees it."""
-    return [other for view in subject.views for other in view.parts if other.name == part.name]
+def _multiplies(atom: Subject, _: None) -> Stated:
+    words = f"the {_shape(atom)} product through its {COUNT[len(atom.parts)]} maps alone equals numpy's"
+    return Stated("", words, rests_on(atom.parts))
 
 
-def rests_on(kind: Kind, parts: Iterable[Part]) -> str:
-    """Where the formulas come from that a claim about some operands rests on; empty where it rests on none.
-
-    A product rests on the formulas of all operands, equality on its own.
-    """
-    if kind not in (Kind.EQUALS, Kind.PRODUCT):
-        return ""
-    return " | ".join(dict.fromkeys(formula.provenance for part in parts for formula in part.formulas))
-
-
-def wording(kind: Kind, subject: Subject, part: Part) -> str:
-    """What a claim about one operand says."""
-    match kind:
-        case Kind.WELL_FORMED:
-            return f"{part.text} is a (thread, value) layout with congruent profiles"
-        case Kind.SIZE:
-            fragment = "the instruction's fragment" if part.formulas else "its tile needs"
-            return f"has as many threads and values as {fragment}"
-        case Kind.IN_BOUNDS:
-            return f"stays inside {part.tile}"
-        case Kind.OWNS:
-            copies = subject.multiplicity(part)
-            return f"owns each element of {part.tile} {TIMES.get(copies, f'{copies} times')}"
-        case Kind.EQUALS:
-            cited = dict.fromkeys(seen.formulas[0].citation for seen in seen_alike(subject, part) if seen.formulas)
-            return f"equals {' and '.join(cited) or 'the PTX ISA'}"
-        case _:
-            return f"its right inverse composed with it is the identity on {part.tile}"
-
-
-def whole(kind: Kind, subject: Subject, shape: str) -> str:
-    """What a claim about the whole atom says."""
-    once = all(subject.multiplicity(part) == 1 for part in subject.parts)
+def _tiles(atom: Subject, _: None) -> Stated:
+    once = all(atom.multiplicity(part) == 1 for part in atom.parts)
     often = "once" if once else "as often as one atom does"
-    return {
-        Kind.PRODUCT: f"the {shape} product through its {COUNT[len(subject.parts)]} maps alone equals numpy's",
-        Kind.TILING: f"tiles of {shape} atoms own every element {often}, for every count of atoms and tiles",
-        Kind.RELATION: "A, B and D meet as recorded",
-        Kind.EQUALS_ABSOLUTE: "its labels are those of the anchors that tie registers to memory",
-    }[kind]
+    return Stated("", f"tiles of {_shape(atom)} atoms own every element {often}, for every count of atoms and tiles")
+
+
+def _recorded(atom: Subject, _: None) -> Stated:
+    copied = Stated("bytes", "every byte moves as recorded")
+    return copied if is_copy(atom) else Stated("", "A, B and D meet as recorded")
+
+
+# What a property needs: why it cannot be checked, or nothing
+
+
+def given(atom: Subject, operand: Part) -> bool:
+    """Whether the atom gives an operand; one that it leaves out has but a name, and why nothing is known of it."""
+    return any(operand is part for part in atom.parts)
+
+
+def _laid_out(atom: Subject, operand: Part, _: Sequence[Verdict]) -> str:
+    if not given(atom, operand):
+        return operand.silence
+    return "" if operand.layout is not None else "the layout is not well formed"
+
+
+def _shape_fits(atom: Subject, *_: object) -> str:
+    return f"the shape is at fault: {atom.shape_fault}" if atom.shape_fault else ""
+
+
+def _lanes_numbered(atom: Subject, *_: object) -> str:
+    return f"the threads are at fault: {atom.thr_fault}" if atom.thr_fault else ""
+
+
+def _has_formula(atom: Subject, operand: Part, _: Sequence[Verdict]) -> str:
+    return "" if operand.formulas else atom.no_book or operand.silence
+
+
+def _have_formulas(atom: Subject, *_: object) -> str:
+    return next((part.silence for part in atom.parts if part.silence), "")
+
+
+def _instruction(atom: Subject, *_: object) -> str:
+    return atom.no_book
+
+
+def _not_refuted(other: Property) -> Need:
+    """That another property of the operand, from which this one follows, is not refuted."""
+
+    def need(_: Subject, operand: Part, before: Sequence[Verdict]) -> str:
+        found = next(v for v in before if v.claim.part == operand.name and v.claim.kind == other)
+        return f"it fails with {other.words!r}, from which it follows" if found.status is Status.REFUTED else ""
+
+    return need
+
+
+def verified(*others: Property) -> Need:
+    """That every claim of other properties is verified."""
+
+    def need(_: object, __: object, before: Sequence[Verdict]) -> str:
+        for other in others:
+            for verdict in before:
+                if verdict.claim.kind == other and not verdict.status.stands:
+                    return f"its premise does not stand: {verdict.claim.part} {other.words} is {verdict.status}"
+        return ""
+
+    return need
+
+
+# What could not be compared, besides what was
+
+
+def _uncompared(atom: Subject, operand: Part) -> Iterable[str]:
+    return atom.uncompared if atom.by is not None and given(atom, operand) else ()
+
+
+def _unobserved(atom: Subject, _: None) -> Iterable[str]:
+    if atom.by is None or atom.shape_fault:
+        return ()
+    return [*atom.uncompared, *(unsaid(atom, operand) for operand in atom.unsaid)]
+
+
+def unsaid(atom: Subject, operand: str) -> str:
+    """Why nothing can be said of an operand that the atom leaves out."""
+    return f"the atom does not say how {operand} is dealt out, which {atom.unsaid[operand]} takes from registers"
+
+
+# What the checks find
+
+
+def form(status: Status, method: str, fault: str) -> Evidence:
+    """Evidence on a subject's form, which is counted or read."""
+    wrong = Counterexample({}, fault) if status is Status.REFUTED else None
+    return Evidence(Witness.BOOK, status, method, 1, counterexample=wrong)
+
+
+def parsed(run: object, atom: object, operand: Part) -> list[Evidence]:
+    """That a layout parses and its profiles agree, and a second reading finds the same numbers."""
+    layout = operand.layout
+    if layout is None:
+        return [form(Status.REFUTED, "parsed", operand.fault)]
+    heard = [form(Status.PROVED, "parsed", "")]
+    if read(operand.text) != (layout.shape, layout.stride):
+        heard.append(form(Status.REFUTED, "read again", f"a second reading of {operand.text} differs from {layout}"))
+    return heard
+
+
+def _walked(run: Run, atom: Subject, _: None) -> list[Evidence]:
+    """That thr(t) + rep(q) is every lane once, walked in plain integers when the atom was prepared."""
+    return [form(Status.REFUTED if atom.thr is None else Status.PROVED, "walked", atom.thr_fault)]
+
+
+def at_points(find: Callable[[Subject, Part], isa.Finding]) -> Check:
+    """A comparison at every point of an operand's domain."""
+    return lambda run, atom, operand: [isa.testify(find, atom, operand)]
+
+
+def by_solver(prove: proof.Prove) -> Check:
+    """A proof about one operand."""
+    return lambda run, atom, operand: [prove(atom, operand, run.budget, run.solver)]
+
+
+def _for_family(prove: proof_family.Prove) -> Check:
+    """A proof about one operand of all members of a family at once; nothing where no argument covers them all."""
+
+    def check(run: Run, atom: Subject, operand: Part) -> list[Evidence]:
+        scope = proof_family.scope(atom, operand)
+        if scope is None:
+            return []
+        name = run.named(atom, operand, Scope.OPERAND)
+        key = (Witness.PROOF, prove, scope)
+        return run.cache.once(key, name, lambda: filter(None, [prove(atom, operand, run.budget, run.solver)]))
+
+    return check
+
+
+def _certified(run: Run, atom: Subject, operand: Part) -> list[Evidence]:
+    """Ownership by the solver, and by a certificate that needs none."""
+    proved = proof.owns(atom, operand, run.budget, run.solver)
+    return [proved, *proof.certificate(operand, atom.multiplicity(operand))]
+
+
+def _follows_from(other: Property) -> Check:
+    """That a property follows from another, once that is proved: a map that owns each element once leaves no tile."""
+
+    def check(run: Run, atom: Subject, operand: Part) -> list[Evidence]:
+        once = atom.multiplicity(operand) == 1
+        if once and run.check(Witness.PROOF, other, atom, operand)[0].status is Status.PROVED:
+            return [Evidence(Witness.PROOF, Status.PROVED, f"follows from {other.words!r}")]
+        return []
+
+    return check
+
+
+def _looked_up(run: Run, atom: Subject, named: Named | None) -> list[Evidence]:
+    if named is None:
+        return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=atom.no_book)]
+    return [fits_copy(atom, atom.atom, named) if isinstance(atom.atom, CopyAtom) else fits(atom, named)]
+
+
+def _one_product(run: Run, atom: Subject, named: Named | None) -> list[Evidence]:
+    """That all threads work for one product; of an atom that does not fit in another respect, a refutation alone."""
+    if named is None or named.instruction is None or is_copy(atom):
+        return []
+    found = proof.one_product(atom.seen_by(named.instruction), run.budget, run.solver)
+    refuted = bool(found) and fits(atom, named).status is Status.REFUTED
+    return [e for e in found if not refuted or e.status is Status.REFUTED]
+
+
+def _multiplied(run: Run, atom: Subject, _: None) -> list[Evidence]:
+    return [] if run.multiply is None else run.multiply(atom)
+
+
+def _related(run: Run, atom: Subject, _: None) -> list[Evidence]:
+    if isinstance(atom.atom, CopyAtom):
+        return moved(atom, atom.atom, run.recordings)
+    return gpu.relation(atom, run.recordings, run.cache)
+
+
+# What evidence depends on: its key in the cache. Layouts count by their text, and the values that `Layout.__call__`
+# gives are in no key: a bug planted in it is met again by every run, whose cache is its own.
+
+
+def _operand_key(check: Witness, atom: Subject, operand: Part) -> Hashable:
+    where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
+    return (operand.text, *where, operand.said)
+
+
+def _product_key(check: Witness, atom: Subject, _: None) -> Hashable:
+    """Products on this machine's GPU are made for each atom."""
+    maps = tuple((part.text, part.extent, part.said) for part in atom.parts)
+    return None if check is Witness.SILICON else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
+
+
+def _observed_key(check: Witness, atom: Subject, _: None) -> Hashable:
+    maps = tuple((part.text, part.extent) for part in atom.parts)
+    adapter = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else None
+    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, spoken(atom.instruction))
+
+
+def _texts(check: Witness, atom: Subject, _: None) -> Hashable:
+    return tuple(part.text for part in atom.parts)
+
+
+# The table
+
+
+def _whole_layout(atom: Subject, operand: Part) -> bool:
+    """Ref of a copy has to be a layout, and no more; so has an operand that is not given to be nothing."""
+    return given(atom, operand) and (not is_copy(atom) or operand.name in SIDES)
+
+
+SHAPE = Property(
+    "shape",
+    "size",
+    Scope.THREADS,
+    says={MMA: "extents M, N, K are the instruction's (claimed only where they are not)"},
+    states=lambda atom, _: Stated("shape", f"{_shape(atom)} is the shape of its instruction"),
+    applies=lambda atom, _: bool(atom.shape_fault),
+    isa=lambda run, atom, _: [form(Status.REFUTED, "compared", atom.shape_fault)],
+    how=("compared", "", ""),
+    form=True,
+)
+THREADS = Property(
+    "threads",
+    "well formed",
+    Scope.THREADS,
+    says=dict.fromkeys((MMA, COPY), "thr(t) + rep(q) is every lane once"),
+    states=_numbers_lanes,
+    applies=lambda atom, _: "thr" not in atom.atom.taken,
+    isa=_walked,
+    how=("walked", "", ""),
+    form=True,
+)
+WELL_FORMED = Property(
+    "well_formed",
+    "well formed",
+    Scope.OPERAND,
+    says=dict.fromkeys((MMA, COPY), "the layout parses, shape and stride have one profile, rank 2"),
+    states=of_operand(
+        lambda atom, operand: (
+            f"{operand.text} is a (thread, {'bit' if is_copy(atom) else 'value'}) layout with congruent profiles"
+        )
+    ),
+    applies=given,
+    isa=parsed,
+    how=("parsed", "", ""),
+    form=True,
+)
+SIZE = Property(
+    "size",
+    "size",
+    Scope.OPERAND,
+    says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
+    states=of_operand(_size),
+    applies=_whole_layout,
+    isa=at_points(isa.fragment_size),
+    how=("counted", "", ""),
+    needs=(_laid_out, _shape_fits, _lanes_numbered),
+    reads=_operand_key,
+    form=True,
+)
+OWNS = Property(
+    "owns",
+    "owns",
+    Scope.OPERAND,
+    says={
+        MMA: "each element held as often as the book states",
+        COPY: "each bit named once, or as often as several threads give its address",
+    },
+    states=of_operand(_owns),
+    applies=_whole_layout,
+    isa=at_points(isa.owns),
+    proof=first(_for_family(proof_family.owns), _certified),
+    how=(EVERY_POINT, "z3", ""),
+    needs=(_laid_out, _shape_fits, _lanes_numbered),
+    reads=_operand_key,
+)
+IN_BOUNDS = Property(
+    "in_bounds",
+    "in bounds",
+    Scope.OPERAND,
+    says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
+    states=of_operand(_in_bounds),
+    applies=_whole_layout,
+    isa=at_points(isa.in_bounds),
+    proof=first(_for_family(proof_family.owns), _follows_from(OWNS), by_solver(proof.in_bounds)),
+    how=(EVERY_POINT, "follows from *owns*, else z3", ""),
+    needs=(_laid_out, _shape_fits, _lanes_numbered),
+    reads=_operand_key,
+)
+EQUALS = Property(
+    "equals",
+    "equals",
+    Scope.OPERAND,
+    says={
+        MMA: "for every logical thread t, replica q, value v: ISA(thr(t) + rep(q), v) = L(t, v)",
+        COPY: "each bit of a side is called as where the instruction takes it from or puts it",
+    },
+    states=_equals,
+    applies=lambda atom, operand: not is_copy(atom) or (operand.name in SIDES and not gives_names(atom, operand)),
+    isa=at_points(isa.equals),
+    proof=first(_for_family(proof_family.equals), by_solver(proof.equals)),
+    how=(EVERY_POINT, "z3", ""),
+    needs=(_laid_out, _shape_fits, _lanes_numbered, _has_formula),
+    gaps=_uncompared,
+    reads=_operand_key,
+    required=frozenset({Witness.BOOK, Witness.PROOF}),
+)
+RIGHT_INVERSE = Property(
+    "right_inverse",
+    "right inverse",
+    Scope.OPERAND,
+    says={MMA: "L(R(k)) = k on the whole tile, R its right inverse"},
+    states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
+    applies=given,
+    isa=at_points(isa.inverse_holds),
+    proof=first(_for_family(proof_family.inverse), _follows_from(OWNS), by_solver(proof.inverse)),
+    how=(EVERY_POINT, "follows from *owns*, else z3", ""),
+    needs=(_laid_out, _shape_fits, _lanes_numbered, _not_refuted(OWNS)),
+    reads=_operand_key,
+)
+SIGNATURE = Property(
+    "signature",
+    "signature",
+    Scope.INSTRUCTION,
+    says={
+        MMA: "of each mnemonic in `ptx`: it exists; extents, lanes and types are the instruction's",
+        COPY: "a copy; threads, spaces, widths and multiplicities are the instruction's",
+    },
+    states=_fits,
+    isa=_looked_up,
+    proof=_one_product,
+    how=("looked up", "z3, where it makes several products", ""),
+    form=True,
+)
+PRODUCT = Property(
+    "product",
+    "product",
+    says={MMA: "a random exact product through the three maps alone equals numpy's"},
+    states=_multiplies,
+    isa=lambda run, atom, _: [isa.product(atom)],
+    gpu=_multiplied,
+    how=("sampled", "", "sampled, with `--live`"),
+    needs=(verified(SHAPE, SIZE, IN_BOUNDS), _instruction, _lanes_numbered, _have_formulas),
+    reads=_product_key,
+)
+TILING = Property(
+    "tiling",
+    "tiling",
+    says={MMA: "any count of atoms and tiles owns every element once (premise: *owns*)"},
+    states=_tiles,
+    proof=lambda run, *_: [proof.tiling(run.budget)],
+    how=("", "z3, uninterpreted atom", ""),
+    needs=(verified(OWNS),),
+    reads=lambda *_: "for every atom",
+)
+SAME_BITS = Property(
+    "same_bits",
+    "same bits",
+    says={COPY: "Src and Dst name the same bits, and Ref is one of the two"},
+    states=lambda *_: Stated("bits", "Src and Dst name the same bits, and Ref is one of them"),
+    isa=lambda run, atom, _: [same_bits(atom)],
+    how=(EVERY_POINT, "", ""),
+    reads=_texts,
+)
+RELATION = Property(
+    "relation",
+    "relation",
+    says={MMA: "A, B and D meet as recorded, up to one relabelling of each axis", COPY: "every byte moves as recorded"},
+    states=_recorded,
+    gpu=_related,
+    how=("", "", "observed"),
+    needs=(_shape_fits, _instruction),
+    gaps=_unobserved,
+    reads=_observed_key,
+    required=frozenset({Witness.SILICON}),
+)
+EQUALS_ABSOLUTE = Property(
+    "equals_absolute",
+    "equals absolute",
+    says={MMA: "the labels are those of the anchors that tie registers to memory"},
+    states=lambda *_: Stated("", "its labels are those of the anchors that tie registers to memory"),
+    gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),
+    how=("", "", "observed"),
+    needs=(_shape_fits, _instruction),
+    gaps=_unobserved,
+    reads=_observed_key,
+)
+TAKEN = Property("taken", "taken")  # what an entry leaves to its instruction: there is nothing to check
+PROPERTIES = (
+    SHAPE, THREADS,
+    WELL_FORMED, SIZE, IN_BOUNDS, OWNS, EQUALS, RIGHT_INVERSE,
+    SIGNATURE,
+    PRODUCT, TILING, SAME_BITS, RELATION, EQUALS_ABSOLUTE,
+)  # fmt: skip

@@ -103,6 +103,11 @@ class Subject:
     permuted: bool = False  # the threads number every lane once, in another order than the operands need
 
     @property
+    def name(self) -> str:
+        """The atom's name."""
+        return self.atom.name
+
+    @property
     def mma(self) -> Atom:
         """The atom, where it is no copy. Raises TypeError when it is one."""
         if not isinstance(self.atom, Atom):

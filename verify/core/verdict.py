@@ -7,10 +7,10 @@ A :class:`Claim` is one statement about one subject. Each witness turns it into 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum, StrEnum
-from typing import Any, Generic, Protocol, TypeVar
+from enum import StrEnum
+from typing import Any, NamedTuple, TypeAlias
 
 
 class Status(StrEnum):
@@ -38,26 +38,71 @@ class Witness(StrEnum):
     SILICON = "silicon"
 
 
-class Kind(Enum):
-    """The kinds of claim, in the order in which they are told. `per_operand` says what a claim is about."""
+class Scope(StrEnum):
+    """What one claim of a property is about."""
 
-    WELL_FORMED = ("well formed", True)
-    SIZE = ("size", True)
-    IN_BOUNDS = ("in bounds", True)
-    OWNS = ("owns", True)
-    EQUALS = ("equals", True)
-    RIGHT_INVERSE = ("right inverse", True)
-    SIGNATURE = ("signature", False)
-    PRODUCT = ("product", False)
-    TILING = ("tiling", False)
-    RELATION = ("relation", False)
-    EQUALS_ABSOLUTE = ("equals absolute", False)
-    SAME_BITS = ("same bits", False)
-    TAKEN = ("taken", False)
+    THREADS = "threads"
+    OPERAND = "operand"
+    INSTRUCTION = "instruction"
+    ATOM = "atom"
+    TILING = "tiling"
+    MEMORY = "shared memory"
 
-    def __init__(self, label: str, per_operand: bool) -> None:
-        self.label = label
-        self.per_operand = per_operand
+
+class Stated(NamedTuple):
+    """What a property states of one subject: `part` of it (an operand, or "" for the whole), in words.
+
+    `provenance` says where the formulas come from that the claim rests on; empty where it rests on none.
+    """
+
+    part: str
+    text: str
+    provenance: str = ""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Property:
+    """One property that a claim states: its names and, as a row of a table, how it is checked. Equal by its key.
+
+    Its functions take the subject (an atom, a tiling) and one of the units that its scope is about: an operand, a
+    named instruction, or None. A check takes the run first, and returns evidence:
+
+    >>> counted = Evidence(Witness.BOOK, Status.PROVED, "counted")
+    >>> size = Property("size", "size", isa=lambda run, atom, operand: [counted])
+    >>> size.by(Witness.BOOK)(None, None, None) == [counted], size.by(Witness.PROOF), size.gpu_alone
+    (True, None, False)
+    """
+
+    key: str  # its name in code, in snake case
+    words: str  # its name in reports
+    scope: Scope = Scope.ATOM
+    says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
+    states: Callable[[Any, Any], Stated] = lambda subject, operand: Stated("", "")  # the claim about one unit
+    applies: Callable[[Any, Any], bool] = lambda subject, operand: True
+    isa: Check | None = None  # what the ISA's formulas, or counting, find
+    proof: Check | None = None  # what the solver finds
+    gpu: Check | None = None  # what GPUs showed, recorded or live
+    how: tuple[str, str, str] = ("", "", "")  # the methods of the three checks, for the docs
+    needs: tuple[Need, ...] = ()  # why it cannot be checked at all: the first that is not empty
+    gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what could not be compared besides
+    reads: Callable[[Witness, Any, Any], Hashable] = lambda witness, subject, operand: None  # a check's cache key
+    form: bool = False  # of a subject's form: counted from the ISA tables whichever checks are asked for
+    required: frozenset[Witness] = frozenset()  # the checks that must be made of it before a subject is verified
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Property) and self.key == other.key
+
+    def __hash__(self) -> int:
+        return hash(self.key)
+
+    def by(self, witness: Witness) -> Check | None:
+        """The function that makes one of the three checks; None where there is none."""
+        return {Witness.BOOK: self.isa, Witness.PROOF: self.proof, Witness.SILICON: self.gpu}[witness]
+
+    @property
+    def gpu_alone(self) -> bool:
+        """Whether nothing but a GPU checks it."""
+        return self.gpu is not None and self.isa is None and self.proof is None
 
 
 class Origin(StrEnum):
@@ -81,28 +126,16 @@ def origin(provenance: str) -> tuple[Origin, ...]:
     return tuple(o for o in Origin if o in found)
 
 
-class Labelled(Protocol):
-    """A kind of claim: what reports need of it."""
-
-    @property
-    def label(self) -> str:
-        """The kind in words."""
-        ...
-
-
-K = TypeVar("K", bound=Labelled)
-
-
 @dataclass(frozen=True, slots=True)
-class Claim(Generic[K]):
-    """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its kind and its wording.
+class Claim:
+    """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its property and its wording.
 
     `provenance` says where the formulas come from that it rests on; empty where it rests on none.
     """
 
     subject: str
     part: str
-    kind: K
+    kind: Property
     text: str
     provenance: str = ""
 
@@ -152,7 +185,7 @@ class Evidence:
 class Verdict:
     """A claim with all that was heard on it."""
 
-    claim: Claim[Any]
+    claim: Claim
     status: Status
     evidence: tuple[Evidence, ...]
     counterexample: Counterexample | None = None
@@ -167,12 +200,16 @@ class Verdict:
         return any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
 
 
-def join(claim: Claim[Any], evidence: Iterable[Evidence]) -> Verdict:
+Check: TypeAlias = Callable[[Any, Any, Any], list[Evidence]]  # of (run, subject, operand)
+Need: TypeAlias = Callable[[Any, Any, Sequence[Verdict]], str]  # of (subject, operand, the verdicts before)
+
+
+def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
     """Join the witnesses' evidence: refuted by any, else vacuous, else unknown, else proved, else agrees.
 
     A claim that nobody could speak on is UNCHECKED with every reason given; it never counts as a yes.
 
-    >>> claim = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+    >>> claim = Claim("atom", "A", Property("equals", "equals"), "equals the ISA")
     >>> book = Evidence(Witness.BOOK, Status.PROVED, "exhaustive")
     >>> join(claim, [book, Evidence(Witness.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
     'UNKNOWN'

@@ -24,8 +24,9 @@ from layouts import Layout, size
 from verify.binding.atom import Part, Subject
 from verify.binding.coordinates import AXES, codomain
 from verify.core.digits import lane_of, walks
+from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Counterexample, Evidence, Status, Witness
-from verify.evidence.cache_key import Key, asked, seen
+from verify.evidence.cache_key import asked, seen
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Broken
 
@@ -231,7 +232,6 @@ class Recorded:
     """Recordings made earlier, ours and a user's."""
 
     recordings: gpu_checks.Recordings
-    answers: dict[Key, Answer] = field(default_factory=dict, compare=False)  # given before, to the same question
     stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
@@ -264,18 +264,17 @@ def _never(signature: Signature) -> Missing:
     return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
 
 
-def relation(subject: Subject, lookup: Lookup) -> list[Evidence]:
+def relation(subject: Subject, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
     """One piece of evidence for each GPU that recorded the atom's instruction."""
-    return _each(subject, lookup, _related)
+    return _each(subject, lookup, _related, known)
 
 
-def absolute(subject: Subject, lookup: Lookup) -> list[Evidence]:
+def absolute(subject: Subject, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
     """The atom's labels against those of the anchors, one piece of evidence for each recording."""
-    return _each(subject, lookup, _anchored)
+    return _each(subject, lookup, _anchored, known)
 
 
-def _each(subject: Subject, lookup: Lookup, testify: Testify) -> list[Evidence]:
-    known = lookup.answers if isinstance(lookup, Recorded) else {}
+def _each(subject: Subject, lookup: Lookup, testify: Testify, known: EvidenceCache) -> list[Evidence]:
     claims = cache(lambda: labels(subject))
     found = lookup(subject.instruction.signature)
     if isinstance(found, Missing):
@@ -288,19 +287,21 @@ def _asked(
     claims: Callable[[], Labels | str],
     recording: gpu_checks.Recording,
     testify: Testify,
-    known: dict[Key, Answer],
+    known: EvidenceCache,
 ) -> Evidence:
     started = time.perf_counter()
     if not recording.sound:
         why = "; ".join(recording.exceptions) or "its controls do not hold"
         return unchecked(f"the {source(recording)} is not sound: {why}")
-    question = (testify, asked(subject), seen(recording))
-    if question not in known:
+
+    def answer() -> Answer | str:
         claimed = claims()
-        if isinstance(claimed, str):
-            return unchecked(claimed)
-        known[question] = testify(subject, claimed, recording)
-    status, said, points, wrong = known[question]
+        return claimed if isinstance(claimed, str) else testify(subject, claimed, recording)
+
+    found = known.kept((Witness.SILICON, testify, asked(subject), seen(recording)), answer)
+    if isinstance(found, str):
+        return unchecked(found)
+    status, said, points, wrong = found
     if status is Status.UNCHECKED:
         return unchecked(said, applies=testify is _related)  # anchors may say nothing of an instruction
     seconds = time.perf_counter() - started

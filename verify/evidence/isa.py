@@ -16,7 +16,7 @@ from layouts import Layout, LayoutError, leaves, right_inverse, size
 from verify.binding.atom import Part, Subject
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import lane_of, spelled, walk, walks
-from verify.core.verdict import Counterexample, Evidence, Kind, Status, Witness
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
 from verify.core.wording import describe
 from verify.evidence import repair
 
@@ -34,11 +34,10 @@ RANGES = {
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
-def testify(kind: Kind, subject: Subject, part: Part) -> Evidence:
-    """What the book says of a claim about one operand."""
+def testify(find: Callable[[Subject, Part], Finding], subject: Subject, part: Part) -> Evidence:
+    """What is found at every point of one operand, as evidence."""
     started = time.perf_counter()
-    check = CHECKS[kind]
-    method, points, wrong = check(subject, part)
+    method, points, wrong = find(subject, part)
     status = Status.PROVED if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
     return Evidence(Witness.BOOK, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
@@ -57,7 +56,8 @@ def _rows(table: Table) -> tuple[Table, int]:
     return (table, 1) if table.strides[0] else (table[:1], len(table))
 
 
-def _size(subject: Subject, part: Part) -> Finding:
+def fragment_size(subject: Subject, part: Part) -> Finding:
+    """That a layout has as many threads and values as its fragment, or as its tile needs."""
     layout = _layout(part)
     threads, values = size(layout[0]), size(layout[1])
     wanted = subject.expected(part)
@@ -83,7 +83,8 @@ def _expects(part: Part) -> str:
     return "the ISA" if part.formulas else "its tile"
 
 
-def _in_bounds(subject: Subject, part: Part) -> Finding:
+def in_bounds(subject: Subject, part: Part) -> Finding:
+    """That no (thread, value) is an element outside the tile."""
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     table = evaluate(layout)
     rows, _ = _rows(table)
@@ -107,7 +108,8 @@ def _in_bounds(subject: Subject, part: Part) -> Finding:
     )
 
 
-def _owns(subject: Subject, part: Part) -> Finding:
+def owns(subject: Subject, part: Part) -> Finding:
+    """That each element of the tile is held as often as it has to be."""
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)
     rows, times = _rows(table)
@@ -121,7 +123,7 @@ def _owns(subject: Subject, part: Part) -> Finding:
     if len(crowded):
         return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
     if (counts == copies).all():
-        wrong = _in_bounds(subject, part)[2]
+        wrong = in_bounds(subject, part)[2]
         return "exhaustive", table.size, wrong
     first = int(np.argmax(counts < copies))
     held = sum(row.count(first) for row in walks(layout))
@@ -170,7 +172,8 @@ def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tu
     )
 
 
-def _equals(subject: Subject, part: Part) -> Finding:
+def equals(subject: Subject, part: Part) -> Finding:
+    """That L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula."""
     table = evaluate(_layout(part))
     wanted = subject.expected(part)
     if table.shape != wanted:
@@ -239,7 +242,8 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
 
 
-def _right_inverse(subject: Subject, part: Part) -> Finding:
+def inverse_holds(subject: Subject, part: Part) -> Finding:
+    """That L(R(k)) = k for every element k of the tile, with R the layout's right inverse."""
     layout, elements = _layout(part), part.extent[0] * part.extent[1]
     try:
         inverse = right_inverse(layout)
@@ -379,12 +383,3 @@ def _rep(subject: Subject) -> Layout:
     if subject.rep is None:
         raise TypeError(f"{subject.atom.thr} has no complement in {subject.lanes} lanes: {subject.thr_fault}")
     return subject.rep
-
-
-CHECKS: dict[Kind, Callable[[Subject, Part], Finding]] = {
-    Kind.SIZE: _size,
-    Kind.IN_BOUNDS: _in_bounds,
-    Kind.OWNS: _owns,
-    Kind.EQUALS: _equals,
-    Kind.RIGHT_INVERSE: _right_inverse,
-}

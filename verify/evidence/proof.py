@@ -6,37 +6,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache
+from typing import TypeAlias
 
 import proofs
 from layouts import Layout, LayoutError, right_inverse
 from verify.binding.atom import Part, Subject
 from verify.binding.coordinates import Memory
 from verify.core.digits import halves, modes, spelled, walk
-from verify.core.verdict import Counterexample, Evidence, Kind, Status, Witness
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
+Prove: TypeAlias = "Callable[[Subject, Part, int, proofs.Solver], Evidence]"
 
 
-def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
-    """What the solver says of a claim about one operand. In bounds and the inverse follow from ownership, if proved."""
-    if part.layout is None or subject.thr is None or subject.rep is None:
-        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason="not well formed")
-    if kind is Kind.EQUALS:
-        return _equals(subject, part, part.layout, budget, solver)
-    fragment = _fragment(subject, part, part.layout, 0)
-    if kind is Kind.IN_BOUNDS:
-        outcome = proofs.prove_in_bounds(fragment, budget, solver)
-    elif kind is Kind.OWNS:
-        outcome = proofs.prove_owns(fragment, budget, solver)
-    else:
-        try:
-            outcome = proofs.prove_right_inverse(fragment, right_inverse(part.layout), budget, solver)
-        except LayoutError as error:
-            return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
-    return _evidence(outcome, part, part.layout)
+def in_bounds(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+    """That no value of an operand lies outside its tile."""
+    return _evidence(proofs.prove_in_bounds(_fragment(subject, part), budget, solver), part)
+
+
+def owns(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+    """That each element of an operand's tile is held as often as it has to be."""
+    return _evidence(proofs.prove_owns(_fragment(subject, part), budget, solver), part)
+
+
+def inverse(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+    """That a layout after its right inverse is the identity on the tile."""
+    fragment = _fragment(subject, part)
+    try:
+        outcome = proofs.prove_right_inverse(fragment, right_inverse(fragment.layout), budget, solver)
+    except LayoutError as error:
+        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
+    return _evidence(outcome, part)
 
 
 def certificate(part: Part, copies: int) -> list[Evidence]:
@@ -61,22 +64,25 @@ def one_product(subject: Subject, budget: int, solver: proofs.Solver) -> list[Ev
     return [solved(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
 
 
-@cache
+@cache  # it speaks of no layout at hand, so that a bug planted in one changes nothing
 def tiling(budget: int) -> Evidence:
     """The tiling law: any count of atoms and tiles, any bijective atom of any extents; proved once a process."""
     return solved(proofs.prove_tiling(budget), None)
 
 
-def _fragment(subject: Subject, part: Part, layout: Layout, formula: int) -> proofs.Fragment:
+def _fragment(subject: Subject, part: Part, formula: int = 0) -> proofs.Fragment:
     if subject.thr is None or subject.rep is None:
         raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
+    if part.layout is None:
+        raise TypeError(f"{part.text} is not well formed: {part.fault}")
     locate = part.formulas[formula].locate if part.formulas else None
     copies = subject.multiplicity(part)
-    return proofs.Fragment(layout, part.extent, subject.thr, subject.rep, locate, copies)
+    return proofs.Fragment(part.layout, part.extent, subject.thr, subject.rep, locate, copies)
 
 
-def _equals(subject: Subject, part: Part, layout: Layout, budget: int, solver: proofs.Solver) -> Evidence:
+def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
     """Equality with every formula of the operand; a layout of another size is refuted by counting."""
+    layout = _fragment(subject, part).layout
     threads, values = proofs.domain(layout)
     wanted = subject.expected(part)
     if (threads, values) != wanted:
@@ -87,8 +93,8 @@ def _equals(subject: Subject, part: Part, layout: Layout, budget: int, solver: p
         return Evidence(Witness.PROOF, Status.PROVED, "strides in order")
     heard = []
     for position in range(len(part.formulas)):
-        outcome = proofs.prove_equals(_fragment(subject, part, layout, position), budget, solver)
-        heard.append(_evidence(outcome, part, layout))
+        outcome = proofs.prove_equals(_fragment(subject, part, position), budget, solver)
+        heard.append(_evidence(outcome, part))
         if heard[-1].status is not Status.PROVED:
             return heard[-1]
     return replace(heard[0], artifact="(reset)\n".join(evidence.artifact for evidence in heard))
@@ -109,14 +115,14 @@ def counts(layout: Layout) -> bool:
     return all(extent == 1 or stride == 0 for extent, stride in thread)
 
 
-def _evidence(outcome: proofs.Outcome, part: Part, layout: Layout) -> Evidence:
+def _evidence(outcome: proofs.Outcome, part: Part) -> Evidence:
     model = outcome.model
-    if outcome.status != "sat" or model is None:
+    if outcome.status != "sat" or model is None or part.layout is None:
         return solved(outcome, None)
     arithmetic = ""
     if "thread" in model and "value" in model:
         thread, value = model["thread"], model["value"]
-        arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
+        arithmetic = f"{spelled(part.layout, thread, value)} = {walk(part.layout, thread, value)}"
     damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
     wrong = Counterexample(dict(model), _told(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
     return solved(outcome, wrong)

@@ -7,9 +7,10 @@ instance as shared evidence. Where the argument does not apply, each instance is
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from math import gcd
+from typing import TypeAlias
 
 import proofs
 from layouts import LayoutError
@@ -21,14 +22,11 @@ from layouts.text import parse_shape_stride
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
 from verify.binding.atom import Part, Subject, prepare
 from verify.binding.coordinates import AXES, Formula, Memory, Registers
-from verify.core.verdict import Evidence, Kind, Status, Witness
+from verify.core.verdict import Evidence, Status, Witness
 
 STAND_IN = 10**12  # numbers from here on stand for placeholders while a text is read; no layout has so large ones
-BY_DIGITS = {
-    Kind.IN_BOUNDS: "mixed radix",
-    Kind.OWNS: "mixed radix",
-    Kind.RIGHT_INVERSE: "mixed radix, whose digits are the inverse",
-}
+
+Prove: TypeAlias = "Callable[[Subject, Part, int, proofs.Solver], Evidence | None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,23 +67,30 @@ def _is_member(atom: Atom, part: Part, family: Family) -> bool:
     return same_layout and shape == tuple(map(str, atom.shape)) and fill(str(table["thr"]), params) == atom.thr
 
 
-def testify(kind: Kind, subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
-    """The solver's evidence for all members of the subject's family; None where no argument covers them all."""
+def owns(subject: Subject, part: Part, *_: object) -> Evidence | None:
+    """That all members own each element as often as they have to, so that none leaves its tile."""
+    return _by_digits(subject, part, "mixed radix")
+
+
+def inverse(subject: Subject, part: Part, *_: object) -> Evidence | None:
+    """That all members have a right inverse: the digits that own each element once."""
+    return _by_digits(subject, part, "mixed radix, whose digits are the inverse")
+
+
+def _by_digits(subject: Subject, part: Part, method: str) -> Evidence | None:
+    """Ownership by mixed radix; None where the layout is no such number over the family's parameters."""
     whole = _whole(subject, part)
-    if whole is None:
+    found = None if whole is None else digits(whole.layout, total(whole.extent))
+    if whole is None or found is None or found.copies != subject.multiplicity(part):
         return None
-    if kind is Kind.EQUALS:
-        return _equals(whole, part, budget, solver)
-    found = digits(whole.layout, total(whole.extent))
-    if found is None or found.copies != subject.multiplicity(part):
-        return None
-    return Evidence(Witness.PROOF, Status.PROVED, f"{BY_DIGITS[kind]}, {whole.domain}")
+    return Evidence(Witness.PROOF, Status.PROVED, f"{method}, {whole.domain}")
 
 
-def _equals(whole: Whole, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
-    """Equality with the formula, which must be one for the whole family."""
-    formula, largest = part.formulas[0], next(iter(whole.part.formulas), None)
-    if largest is None or not _fits(whole, largest):
+def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
+    """Equality of all members with the formula, which must be one for the whole family; None where it is not."""
+    whole, formula = _whole(subject, part), part.formulas[0]
+    largest = None if whole is None else next(iter(whole.part.formulas), None)
+    if whole is None or largest is None or not _fits(whole, largest):
         return None
     if isinstance(formula, Memory) and isinstance(largest, Memory):
         method = f"strides in order, {whole.domain}"

@@ -25,7 +25,7 @@ from verify.core.errors import UsageError
 from verify.core.files import purpose
 from verify.core.names import select
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
-from verify.laws.report import LawKind
+from verify.laws import properties
 from verify.report import Case, Report
 
 BUDGET = 600
@@ -154,11 +154,11 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     subject = f"{target.name}: {refutation.name}"
     cases = refutations.searched(refutation)
     if refutation.name in conformance.DOCUMENTED and not isinstance(found, Stopped):
-        claim = Claim(subject, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
+        claim = Claim(subject, "", properties.REFUTED, f"false: {refutation.claim} ({refutation.source})")
         status = Status.PROVED if found else Status.UNKNOWN
         told = found.told if found else f"no counterexample among {cases} cases"
         return Case(subject, (join(claim, [Evidence(Witness.PROOF, status, f"counterexample: {told}", reason=told)]),))
-    claim = Claim(subject, "", LawKind.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
+    claim = Claim(subject, "", properties.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
     if isinstance(found, Stopped):
         evidence = Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)
     elif found is None:
@@ -184,14 +184,14 @@ def _target(module: str | None, path: str | None) -> Target:
 
 
 def _absent(target: Target, name: str, function: str) -> Case:
-    claim = Claim(f"{target.name}: {name}", "", LawKind.PATHS, "keeps its definition")
+    claim = Claim(f"{target.name}: {name}", "", properties.PATHS, "keeps its definition")
     reason = f"{target.name} has no function {function}"
     return Case(claim.subject, (join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason)]),))
 
 
 def _small(target: Target, name: str, found: Enumerated | Stopped) -> Verdict:
     """A function on small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
-    claim = Claim(f"{target.name}: {name}, small layouts", "", LawKind.SMALL, "keeps its definition on each of them")
+    claim = Claim(f"{target.name}: {name}, small layouts", "", properties.SMALL, "keeps its definition on each of them")
     if isinstance(found, Stopped):
         return join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)])
     told = f"{found.cases} layouts to rank 4, {found.refused} refused"
@@ -204,7 +204,7 @@ def _small(target: Target, name: str, found: Enumerated | Stopped) -> Verdict:
 
 
 def _verdict(target: Target, operation: Operation, found: Examined | Stopped, recorded: bool) -> Verdict:
-    claim = Claim(f"{target.name}: {operation.label}", "", LawKind.PATHS, "keeps its definition on every path")
+    claim = Claim(f"{target.name}: {operation.label}", "", properties.PATHS, "keeps its definition on every path")
     if isinstance(found, Stopped):
         return join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)])
     told = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
@@ -215,7 +215,7 @@ def _verdict(target: Target, operation: Operation, found: Examined | Stopped, re
 def _least(target: Target, operation: Operation) -> Iterator[Verdict]:
     """That a path says nothing about the least or largest result, where there is one."""
     if operation.name in LEAST:
-        claim = Claim(f"{target.name}: {operation.label}", "", LawKind.LEAST, LEAST[operation.name])
+        claim = Claim(f"{target.name}: {operation.label}", "", properties.LEAST, LEAST[operation.name])
         reason = f"that it {LEAST[operation.name]} is asked of small layouts alone"
         yield join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason, applies=False)])
 

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from enum import Enum
 
 from proofs.laws import refutations, solve
 from proofs.laws.decide import Judgement, judge_all, shipped
@@ -14,29 +13,11 @@ from proofs.laws.refutations import Refutation
 from proofs.laws.solve import Model
 from proofs.progress import each
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.laws import properties
 from verify.report import Case, Report
 
 ONE_SOLVER = "cvc5 is not installed: one solver (pip install 'lanecheck[recheck]')"
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN}
-
-
-class LawKind(Enum):
-    """The kinds of claim about a law of the algebra, or about code that is held to the laws."""
-
-    HOLDS = "holds"
-    MET = "not vacuous"
-    MUTANTS = "mutants broken"
-    REFUTED = "published claim refuted"
-    PATHS = "every path"
-    LEAST = "least result"
-    SMALL = "small layouts"
-    CLAIM = "published claim"
-    OPEN = "open"
-
-    @property
-    def label(self) -> str:
-        """The kind as reports write it."""
-        return self.value
 
 
 def names(with_open: bool) -> list[str]:
@@ -106,11 +87,11 @@ def judge(
 def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:
     law = judged.law
     if law.why_open:
-        claim = Claim(law.name, "", LawKind.OPEN, law.statement)
+        claim = Claim(law.name, "", properties.OPEN, law.statement)
         yield join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "open", reason=law.why_open)])
         return
     evidence = [_evidence(judged, engine, seeds) for engine in engines]
-    yield join(Claim(law.name, "", LawKind.HOLDS, law.statement), evidence)
+    yield join(Claim(law.name, "", properties.HOLDS, law.statement), evidence)
     yield _met(judged)
     yield _broken(judged)
 
@@ -134,7 +115,7 @@ def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
 
 def _met(judged: Judgement) -> Verdict:
     model = judged.example
-    claim = Claim(judged.law.name, "", LawKind.MET, "its hypotheses can be met")
+    claim = Claim(judged.law.name, "", properties.MET, "its hypotheses can be met")
     status = Status.UNKNOWN
     if model is not None:
         status = Status.PROVED if model.confirmed else Status.VACUOUS if model.status == "unsat" else Status.UNKNOWN
@@ -145,7 +126,7 @@ def _met(judged: Judgement) -> Verdict:
 
 def _broken(judged: Judgement) -> Verdict:
     total = len(judged.mutants)
-    claim = Claim(judged.law.name, "", LawKind.MUTANTS, f"each of its {total} mutants is false")
+    claim = Claim(judged.law.name, "", properties.MUTANTS, f"each of its {total} mutants is false")
     evidence = [_mutant(m) for m in judged.mutants if not m.confirmed]
     if not evidence:
         method = f"{total} counterexamples, each replayed in plain Python"
@@ -162,7 +143,7 @@ def _mutant(model: Model) -> Evidence:
 
 
 def _refuted(refutation: Refutation, proved: frozenset[str]) -> Verdict:
-    claim = Claim(refutation.name, "", LawKind.REFUTED, f"false: {refutation.claim} ({refutation.source})")
+    claim = Claim(refutation.name, "", properties.REFUTED, f"false: {refutation.claim} ({refutation.source})")
     found = refutations.search(refutation)
     status = Status.PROVED if found is not None else Status.UNKNOWN
     reason = found.told if found is not None else "no counterexample within the bounds of the search"

@@ -13,7 +13,7 @@ from layouts import Swizzle, size
 from layouts.banks import LANES, WORD, Access, Operation, Wavefronts, best_swizzle
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 from verify.evidence.recorded import observations
-from verify.movement.properties import MovementKind, compared, proved, unchecked
+from verify.movement.properties import CONFLICT_FREE, compared, proved, unchecked
 from verify.movement.smem_access import BYTE, MATRICES, PLAIN, SmemAccess
 
 
@@ -22,12 +22,12 @@ def verdict(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
     return join(claim(access), [enumerated(access), _proof(access, budget, solver), _measured(access)])
 
 
-def claim(access: SmemAccess) -> Claim[MovementKind]:
+def claim(access: SmemAccess) -> Claim:
     """That accesses are free of conflicts, in words."""
     through = f" through {access.swizzle} of elements" if access.swizzle.bits else ""
     text = f"no {access.how} of {access.width} bits meets another in a bank{through}"
     bases = f"for every base that is a multiple of {access.unit} bytes"
-    return Claim(access.name, "", MovementKind.CONFLICT_FREE, f"{text}, {bases}")
+    return Claim(access.name, "", CONFLICT_FREE, f"{text}, {bases}")
 
 
 def enumerated(access: SmemAccess) -> Evidence:

@@ -4,35 +4,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import Enum
 
 import numpy as np
 
 import proofs
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Counterexample, Evidence, Property, Status, Witness
 from verify.evidence.proof import solved
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-
-class MovementKind(Enum):
-    """The kinds of claim about data on the way."""
-
-    COUNT = "count"
-    HANDED = "handed over"
-    MAJOR = "major"
-    FITS = "room"
-    BASE = "base"
-    WHOLE = "whole accesses"
-    KEPT = "kept apart"
-    CONFLICT_FREE = "free of bank conflicts"
-    STEPS = "whole instructions"
-    DESCRIBED = "descriptor"
-
-    @property
-    def label(self) -> str:
-        """The kind as reports write it."""
-        return self.value
+COUNT = Property("count", "count")
+HANDED = Property("handed_over", "handed over")
+MAJOR = Property("major", "major")
+FITS = Property("room", "room")
+BASE = Property("base", "base")
+WHOLE = Property("whole_accesses", "whole accesses")
+KEPT = Property("kept_apart", "kept apart")
+CONFLICT_FREE = Property("free_of_bank_conflicts", "free of bank conflicts")
+STEPS = Property("whole_instructions", "whole instructions")
+DESCRIBED = Property("descriptor", "descriptor")
 
 
 def compared(

@@ -17,7 +17,7 @@ from layouts import Layout, size
 from verify.core.digits import image
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 from verify.evidence.recorded import runs
-from verify.movement.properties import MovementKind, compared, proved, unchecked
+from verify.movement.properties import COUNT, HANDED, MAJOR, compared, proved, unchecked
 from verify.movement.register_handover import HandOver
 
 
@@ -25,9 +25,9 @@ def verdicts(over: HandOver, budget: int, solver: proofs.Solver) -> list[Verdict
     """The verdicts on a hand-over: the counts first, without which nothing else is compared."""
     held, wanted = over.held, over.wanted
     counted = f"{held.mnemonic} has a value for each of {wanted.operand}'s, of one width"
-    found = [join(Claim(over.name, "", MovementKind.COUNT, counted), [_count(over)])]
+    found = [join(Claim(over.name, "", COUNT, counted), [_count(over)])]
     rests = " | ".join(dict.fromkeys((held.provenance, wanted.provenance)))
-    claim = Claim(over.name, wanted.operand, MovementKind.HANDED, _wording(over), rests)
+    claim = Claim(over.name, wanted.operand, HANDED, _wording(over), rests)
     if over.miscount:
         return [*found, join(claim, [unchecked(Witness.BOOK, "the counts differ")])]
     handed = join(claim, [_compared(over), _proof(over, budget, solver), _recorded(over)])
@@ -39,7 +39,7 @@ def verdicts(over: HandOver, budget: int, solver: proofs.Solver) -> list[Verdict
         if over.major
         else "an axis of the tile, whichever memory has as neighbours"
     )
-    claim = Claim(over.name, "", MovementKind.MAJOR, f"rows of memory run along {lies}", rests)
+    claim = Claim(over.name, "", MAJOR, f"rows of memory run along {lies}", rests)
     evidence = [_major(over)]
     if handed.status is Status.PROVED and not handed.contradiction:
         evidence.append(_proof_along(over, budget, solver))

@@ -16,7 +16,7 @@ import proofs
 from layouts import ComposedLayout, Swizzle, size
 from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 from verify.movement import bank_conflicts
-from verify.movement.properties import MovementKind, compared, exhaustive, proved, unchecked
+from verify.movement.properties import BASE, FITS, KEPT, WHOLE, compared, exhaustive, proved, unchecked
 from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, WRITES, SmemAccess
 
 
@@ -44,7 +44,7 @@ def placed(access: SmemAccess, unit: int, budget: int, solver: proofs.Solver) ->
 def _based(access: SmemAccess, base: int, unit: int) -> Verdict:
     """Whether the tile starts where it may."""
     why = "the swizzle's period" if access.swizzle.bits else "the width"
-    claim = Claim(access.name, "", MovementKind.BASE, f"base {base} is a multiple of {unit} bytes, {why}")
+    claim = Claim(access.name, "", BASE, f"base {base} is a multiple of {unit} bytes, {why}")
     wrong, below = None, base // unit * unit
     if base % unit:
         said, rest = f"base {base} is no multiple of {unit} bytes, {why}", f"{base} mod {unit} = {base % unit}"
@@ -57,9 +57,7 @@ def _fits(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
     """Whether a CTA can have as much shared memory as the tile spans, from its base on."""
     from proofs.layout.movement import prove_room
 
-    claim = Claim(
-        access.name, "", MovementKind.FITS, f"the tile lies in the shared memory that a CTA has on {access.arch}"
-    )
+    claim = Claim(access.name, "", FITS, f"the tile lies in the shared memory that a CTA has on {access.arch}")
     places = np.asarray(access.swizzle(np.asarray(access.plain(np.arange(size(access.plain))))))
     base, most = access.base or 0, access.capacity
     needed = base + (int(places.max()) + 1) * access.element // BYTE
@@ -90,7 +88,7 @@ def _whole(access: SmemAccess, memory: str, budget: int, solver: proofs.Solver) 
 
     posed = access.posed()
     solved = proved(prove_whole(posed, budget, solver), statement, f"{posed.bases} bases")
-    return join(Claim(access.name, "", MovementKind.WHOLE, f"{each}, {bases}"), [_enumerated(access), solved])
+    return join(Claim(access.name, "", WHOLE, f"{each}, {bases}"), [_enumerated(access), solved])
 
 
 def _enumerated(access: SmemAccess) -> Evidence:
@@ -123,7 +121,7 @@ def _kept(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
         who = f"T{at['lane']} V{at['value']} and T{at['lane2']} V{at['value2']}"
         return f"{who}, elements {at['index']} and {at['index2']} of the tile, are written to byte {at['byte']}"
 
-    claim = Claim(access.name, "", MovementKind.KEPT, "elements that are written have places of their own")
+    claim = Claim(access.name, "", KEPT, "elements that are written have places of their own")
     lost = _overwritten(access)
     wrong = Counterexample({}, lost, replay=access.replay) if lost else None
     solved = proved(prove_kept_apart(access.posed(), budget, solver), statement)

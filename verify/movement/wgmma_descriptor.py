@@ -25,7 +25,7 @@ from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
 from verify.core.digits import image
 from verify.core.verdict import Claim, Counterexample, Evidence, Verdict, join
-from verify.movement.properties import MovementKind, Table, compared, exhaustive, proved
+from verify.movement.properties import DESCRIBED, STEPS, Table, compared, exhaustive, proved
 from verify.movement.smem import placed
 from verify.movement.smem_access import BYTE, DescribedOperand, SmemAccess, scaled
 
@@ -87,9 +87,7 @@ def _steps(operand: DescribedOperand) -> Verdict:
     """Whether the tile is whole in what instructions take."""
     access, steps = operand.access, operand.steps
     step = " x ".join(map(str, steps))
-    claim = Claim(
-        access.name, "", MovementKind.STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements"
-    )
+    claim = Claim(access.name, "", STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
     wrong = None
     for axis, mode, least in zip(("mn", "k"), access.plain, steps, strict=True):
         whole = size(mode)
@@ -130,8 +128,8 @@ def _described(operand: DescribedOperand, budget: int, solver: proofs.Solver) ->
     return join(_claim(access, text, table), evidence)
 
 
-def _claim(access: SmemAccess, text: str, table: Layouts) -> Claim[MovementKind]:
-    return Claim(access.name, "", MovementKind.DESCRIBED, text, table.provenance)
+def _claim(access: SmemAccess, text: str, table: Layouts) -> Claim:
+    return Claim(access.name, "", DESCRIBED, text, table.provenance)
 
 
 def _grid(access: SmemAccess) -> tuple[Table, Table]:

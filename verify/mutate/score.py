@@ -16,14 +16,15 @@ from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
 from proofs.progress import each
 from verify.atom.checker import Court, prepared
-from verify.core.verdict import Evidence, Kind, Status, Verdict, Witness
+from verify.atom.properties import EQUALS, IN_BOUNDS, OWNS, RELATION
+from verify.core.verdict import Evidence, Property, Status, Verdict, Witness
 from verify.evidence.gpu_shared_memory import free, refutable
 from verify.mutate.mutants import Mutant, distinct, joint_mutants, mutants, same_function
 from verify.report import cut_short
 
-INTRINSIC = (Kind.IN_BOUNDS, Kind.OWNS)
+INTRINSIC = (IN_BOUNDS, OWNS)
 WHOLE = ("", "bytes")  # the parts of the claim on what was recorded
-COUNTED = (*INTRINSIC, Kind.EQUALS, Kind.RELATION)
+COUNTED = (*INTRINSIC, EQUALS, RELATION)
 SEED = 3  # of the sample that is mutated of each family
 LARGEST = 1 << 13  # points of a copy that the seed may choose: its mutants are walked in plain integers
 JUDGES = ("book", "z3", "recording", "intrinsic")
@@ -147,14 +148,14 @@ class Bench:
     """The courts that mutants come before. That a mutant falls matters to z3, not at how many points it does."""
 
     observers: Court = field(default_factory=lambda: Court(frozenset({Witness.BOOK, Witness.SILICON})))
-    prover: Court = field(default_factory=lambda: Court(frozenset({Witness.PROOF}), solver=proofs.Solver(counted=0)))
+    prover: Court = field(default_factory=lambda: Court(frozenset({Witness.PROOF}), loaded=proofs.Solver(counted=0)))
 
     def judge(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
         """What is counted of a mutant: claims on its changed operands and the relation, by z3 equality alone."""
         parts = (*mutant.parts, *WHOLE)
         heard = self.observers.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in parts)
         if proof:
-            heard += self.prover.judge(mutant.atom, lambda claim: claim.kind is Kind.EQUALS and claim.part in parts)
+            heard += self.prover.judge(mutant.atom, lambda claim: claim.kind == EQUALS and claim.part in parts)
         return heard
 
 
@@ -190,9 +191,9 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
     score.mutants += 1  # once it was judged: an interruption comes meanwhile
     mine = [v for v in verdicts if v.claim.part in mutant.parts]
     answers = {
-        "book": _said(mine, Kind.EQUALS, Witness.BOOK),
-        "z3": _said(mine, Kind.EQUALS, Witness.PROOF),
-        "recording": _said(verdicts, Kind.RELATION, Witness.SILICON) if refutable(origin, operand) else [],
+        "book": _said(mine, EQUALS, Witness.BOOK),
+        "z3": _said(mine, EQUALS, Witness.PROOF),
+        "recording": _said(verdicts, RELATION, Witness.SILICON) if refutable(origin, operand) else [],
         "intrinsic": [e for kind in INTRINSIC for e in _said(mine, kind, Witness.BOOK)],
     }
     for judge, said in answers.items():
@@ -209,11 +210,11 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
 def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
     verdicts = bench.judge(mutant)
     changed = [v for v in verdicts if v.claim.part in mutant.parts]
-    by_book = _said(changed, Kind.EQUALS, Witness.BOOK)
+    by_book = _said(changed, EQUALS, Witness.BOOK)
     if not by_book:
         return
     score.joint += 1
-    related = _said(verdicts, Kind.RELATION, Witness.SILICON)
+    related = _said(verdicts, RELATION, Witness.SILICON)
     if related and isinstance(mutant.atom, Atom) and free(mutant.atom, mutant.parts):
         score.joint_asked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
@@ -223,12 +224,12 @@ def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
         score.survivors.append(f"{mutant.origin}  SURVIVES book: {mutant.what}")
 
 
-def _said(verdicts: Sequence[Verdict], kind: Kind, witness: Witness) -> list[Evidence]:
+def _said(verdicts: Sequence[Verdict], kind: Property, witness: Witness) -> list[Evidence]:
     """What a witness said on a kind of claim, silence left out."""
     return [
         e
         for v in verdicts
-        if v.claim.kind is kind
+        if v.claim.kind == kind
         for e in v.evidence
         if e.witness is witness and e.status is not Status.UNCHECKED
     ]

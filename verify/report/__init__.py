@@ -10,16 +10,7 @@ from functools import cached_property
 from itertools import product
 
 from verify.core.errors import Exit
-from verify.core.verdict import Kind, Status, Verdict, Witness
-
-FORM = (Kind.WELL_FORMED, Kind.SIZE, Kind.SIGNATURE)  # checked whoever is heard
-SAYING = (Kind.EQUALS, Kind.RELATION)  # the claims of an atom that say what it is, besides its form
-OF_GPU = (Kind.RELATION, Kind.EQUALS_ABSOLUTE)  # the claims on which a GPU alone speaks
-REQUIRED = {  # the claims on which a required witness must speak
-    Witness.BOOK: (Kind.EQUALS,),
-    Witness.PROOF: (Kind.EQUALS,),
-    Witness.SILICON: (Kind.RELATION,),
-}
+from verify.core.verdict import Scope, Status, Verdict, Witness
 
 
 @dataclass(frozen=True)
@@ -41,27 +32,27 @@ class Case:
 
     def contradicts(self, verdict: Verdict) -> bool:
         """Whether witnesses disagree on a claim, or a GPU alone refutes it of an atom that is what the ISA says."""
-        of_gpu = verdict.claim.kind in OF_GPU and verdict.status is Status.REFUTED
+        of_gpu = verdict.claim.kind.gpu_alone and verdict.status is Status.REFUTED
         return verdict.contradiction or (of_gpu and self._as_the_isa_says)
 
     @cached_property
     def _as_the_isa_says(self) -> bool:
         """Whether every operand equals what the ISA says, and nothing is refuted but by a GPU."""
-        equals = [v for v in self.verdicts if v.claim.kind is Kind.EQUALS]
+        equals = [v for v in self.verdicts if Witness.BOOK in v.claim.kind.required]
         equal = [v.status.stands and all(e.status is not Status.UNCHECKED for e in v.evidence) for v in equals]
-        wrong = [v for v in self.verdicts if v.status is Status.REFUTED and v.claim.kind not in OF_GPU]
+        wrong = [v for v in self.verdicts if v.status is Status.REFUTED and not v.claim.kind.gpu_alone]
         return bool(equal) and all(equal) and not wrong
 
     @property
     def contradictions(self) -> list[str]:
         """The recordings, by file and line, that contradict an atom which is what the ISA says: they or the ISA err."""
         return [
-            f"{verdict.claim.kind.label}: every `equals` is confirmed and {evidence.recording or evidence.method} "
+            f"{verdict.claim.kind.words}: every `equals` is confirmed and {evidence.recording or evidence.method} "
             "refutes it: the recording or the book is wrong, not the atom"
             for verdict in self.verdicts
             if self.contradicts(verdict) and self._as_the_isa_says
             for evidence in verdict.evidence
-            if evidence.status is Status.REFUTED and verdict.claim.kind in OF_GPU
+            if evidence.status is Status.REFUTED and verdict.claim.kind.gpu_alone
         ]
 
     @property
@@ -84,7 +75,7 @@ class Case:
         """
         for verdict in self.verdicts:
             silent = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
-            if silent and (verdict.claim.kind in SAYING or verdict.status is Status.UNCHECKED):
+            if silent and (verdict.claim.kind.required or verdict.status is Status.UNCHECKED):
                 return silent[0].reason or f"{silent[0].witness} gave no reason"
         if any(verdict.status.stands for verdict in self._saying):
             return ""
@@ -93,8 +84,8 @@ class Case:
     @property
     def _saying(self) -> list[Verdict]:
         """The verdicts on what the subject says, besides its form."""
-        said = [v for v in self.verdicts if v.claim.kind in SAYING]
-        return said or [v for v in self.verdicts if v.claim.kind not in FORM] or list(self.verdicts)
+        said = [v for v in self.verdicts if v.claim.kind.required]
+        return said or [v for v in self.verdicts if not v.claim.kind.form] or list(self.verdicts)
 
     @property
     def observed(self) -> bool:
@@ -176,10 +167,12 @@ class Report:
         """
         missing = []
         for case, witness in product(self.cases, sorted(self.require)):
-            about = [v for v in case.verdicts if v.claim.kind in REQUIRED[witness]] or case.verdicts
+            about = [v for v in case.verdicts if witness in v.claim.kind.required] or case.verdicts
             mine = [e for v in about for e in v.evidence if e.witness is witness]
             unnamed = [
-                v.reason for v in case.verdicts if v.claim.kind is Kind.SIGNATURE and v.status is Status.UNCHECKED
+                v.reason
+                for v in case.verdicts
+                if v.claim.kind.scope is Scope.INSTRUCTION and v.status is Status.UNCHECKED
             ]
             silent = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
             if not mine or silent:

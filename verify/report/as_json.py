@@ -48,7 +48,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
 def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
     return {
         "part": verdict.claim.part,
-        "kind": verdict.claim.kind.label,
+        "kind": verdict.claim.kind.words,
         "claim": verdict.claim.text,
         "provenance": verdict.claim.provenance or None,
         "status": verdict.status.value,

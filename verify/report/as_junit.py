@@ -63,7 +63,7 @@ def _extra(suite: ElementTree.Element, subject: str, name: str, outcome: str, me
 
 def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_known: bool) -> None:
     claim = verdict.claim
-    name = f"{claim.part} {claim.kind.label}".strip()
+    name = f"{claim.part} {claim.kind.words}".strip()
     told = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
     properties = ElementTree.SubElement(told, "properties")
     if claim.provenance:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Any
 
 from verify.core.verdict import Claim, Evidence, Origin, Status, Verdict, Witness, origin
 from verify.report import Case, Report, cut_short, surprise, tally
@@ -111,7 +110,7 @@ def _headline(case: Case, room: int, alike: bool) -> str:
     return line
 
 
-def _rests(claim: Claim[Any]) -> str:
+def _rests(claim: Claim) -> str:
     """What a claim rests on, where its text does not say it."""
     return f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.core.verdict import Kind
 from verify.report import Case, Report
-from verify.tiling.bind import TilingKind
+from verify.tiling.properties import CALLS, PARTITION, PRODUCT, REGISTERS, THREADS
 
-SHOWN = (TilingKind.THREADS, TilingKind.PARTITION, TilingKind.REGISTERS, TilingKind.CALLS, Kind.PRODUCT)
+SHOWN = (THREADS, PARTITION, REGISTERS, CALLS, PRODUCT)
 FEW = 8
 
 

@@ -4,16 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, replace
+from functools import cached_property
 from math import prod
 
-from layouts import Layout, LayoutError
+from layouts import Layout, LayoutError, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.coords import Index
 from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import Part, Subject, thread_value
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.digits import modes
 from verify.core.names import nearest
@@ -29,23 +29,6 @@ from verify.tiling.validate import (
 
 LIKE = {"E": "A", "SFA": "A", "SFB": "B"}  # metadata and scale factors are dealt out as what they belong to
 ALONG = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}  # which of M, N, K an operand's axes are
-
-
-class TilingKind(Enum):
-    """The kinds of claim that a tiling makes beside those of its atom."""
-
-    THREADS = "threads"
-    PARTITION = "partition"
-    MULTIPLES = "multiples"
-    REGISTERS = "registers"
-    CALLS = "calls"
-    SMEM = "swizzle atom"
-    INSTRUCTION = "instruction"
-
-    @property
-    def label(self) -> str:
-        """The kind as reports write it."""
-        return self.value
 
 
 class IllFormed(Exception):
@@ -154,6 +137,46 @@ class Tiling:
         how = (atom.shape, atom.thr, str(stated.atoms_layout), str(stated.permutation), self.tile)
         parts = ((d.name, d.part.text, d.copies, stated.claimed.get(d.name, "")) for d in operands)
         return (*how, *parts)
+
+
+@dataclass(frozen=True)
+class Operand:
+    """One operand of a tiling, with the (thread, value) layout that is claimed of it, or else is the tiled MMA's."""
+
+    tiling: Tiling
+    dealt: Dealt
+
+    @property
+    def name(self) -> str:
+        """The operand's name."""
+        return self.dealt.name
+
+    @property
+    def claimed(self) -> str:
+        """The layout's text where one is claimed; empty where none is."""
+        return self.tiling.stated.claimed.get(self.name, "")
+
+    @cached_property
+    def read(self) -> tuple[Layout | None, str]:
+        """The layout, or why what is claimed is none."""
+        return thread_value(self.claimed) if self.claimed else (self.dealt.layout_tv(), "")
+
+    @property
+    def layout(self) -> Layout:
+        """The layout. Raises TypeError where it is not well formed."""
+        if self.read[0] is None:
+            raise TypeError(f"{self.claimed} is not well formed: {self.read[1]}")
+        return self.read[0]
+
+    @cached_property
+    def whole(self) -> tuple[Subject, Part]:
+        """The operand of one tiled MMA as that of an atom: the claims about its layout are those of an atom's."""
+        tiling, dealt, layout = self.tiling, self.dealt, self.layout
+        threads = size(dealt.layout_tv()[0])
+        atom = replace(tiling.subject.mma, copies={dealt.name: dealt.held * (threads // tiling.threads)})
+        part = Part(dealt.name, str(layout), layout, "", dealt.extent(tiling.covered), ())
+        held = size(layout[0])
+        return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
 
 
 def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:

@@ -168,7 +168,7 @@ def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
     from verify.tiling.proof import Prover
     from verify.tiling.properties import case
 
-    prover = Prover(inputs.budget(options), runs=runs())
+    prover = Prover(budget=inputs.budget(options), runs=runs())
     pool = _pool(options)
     return judged(
         stated, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet

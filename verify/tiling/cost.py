@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -11,9 +10,9 @@ from isa_tables.schema import WIDTH
 from layouts import Layout, size
 from layouts.tensor import Tensor
 from verify.binding.atom import FRAGMENTS
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Counterexample, Evidence, Stated, Status, Witness
 from verify.tiling import gemm
-from verify.tiling.bind import Dealt, Tiling, TilingKind
+from verify.tiling.bind import Dealt, Tiling
 
 REGISTERS = 255  # that a thread can have
 
@@ -29,12 +28,6 @@ class Held:
 
     def __str__(self) -> str:
         return f"{self.operand} {self.registers} ({self.values} x {self.bits} bits)"
-
-
-def judge(tiling: Tiling) -> Iterator[Verdict]:
-    """The verdicts on both counts."""
-    yield _registers(tiling)
-    yield _calls(tiling)
 
 
 def counted(tiling: Tiling, dealt: Dealt) -> Held | None:
@@ -60,34 +53,49 @@ def shared_out(tiling: Tiling, dealt: Dealt) -> Held:
     return Held(dealt.name, values, bits, registers)
 
 
-def _registers(tiling: Tiling) -> Verdict:
-    found = [(counted(tiling, dealt), shared_out(tiling, dealt)) for dealt in tiling.dealt]
-    held = [first for first, _ in found if first is not None]
+def _found(tiling: Tiling) -> list[tuple[Held, Held]]:
+    """Both counts of every operand in registers."""
+    both = [(counted(tiling, dealt), shared_out(tiling, dealt)) for dealt in tiling.dealt]
+    return [(first, second) for first, second in both if first is not None]
+
+
+def registers(tiling: Tiling, _: None) -> Stated:
+    """What a thread needs of registers."""
+    held = [first for first, _ in _found(tiling)]
     total = sum(one.registers for one in held)
     memory = [dealt.name for dealt in tiling.dealt if _space(tiling, dealt) != "reg"]
     words = f"registers of a thread: {', '.join([*map(str, held), f'{total} of {REGISTERS}'])}"
     words += ", they spill" if total > REGISTERS else ""
-    words += "".join(f"; {name} in {tiling.subject.mma.space[name]}" for name in memory)
-    claim = Claim(tiling.name, "", TilingKind.REGISTERS, words)
-    differ = [(first, second) for first, second in found if first is not None and first != second]
-    faults = [f"fragments: {first}; all elements over all threads: {second}" for first, second in differ]
-    return join(claim, [_agree(faults)])
+    return Stated("", words + "".join(f"; {name} in {tiling.subject.mma.space[name]}" for name in memory))
 
 
-def _calls(tiling: Tiling) -> Verdict:
-    """Instructions of one atom for one tile: its repeats along M, N, K; and the tile's volume over the atoms'."""
+def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+    """That both counts of registers agree."""
+    differ = [(first, second) for first, second in _found(tiling) if first != second]
+    return _agree([f"fragments: {first}; all elements over all threads: {second}" for first, second in differ])
+
+
+def _issued(tiling: Tiling) -> tuple[int, int, int]:
+    """The repeats of one atom along M, N, K."""
     by = {dealt.like: dealt.repeats(tiling.tile) for dealt in tiling.dealt}
     m, k = by["A"]
-    n = by["B"][0]
-    calls = m * n * k
-    volume = prod(tiling.tile) // (prod(tiling.subject.mma.shape) * prod(tiling.atoms))
+    return m, by["B"][0], k
+
+
+def calls(tiling: Tiling, _: None) -> Stated:
+    """How many instructions of one atom make one tile."""
     each = "each atom" if prod(tiling.atoms) > 1 else "the atom"
+    m, n, k = _issued(tiling)
     shape = "x".join(map(str, tiling.tile))
-    words = f"{calls} MMA of {each} for {shape}: {m} x {n} x {k} along M, N, K"
-    claim = Claim(tiling.name, "", TilingKind.CALLS, words)
+    return Stated("", f"{m * n * k} MMA of {each} for {shape}: {m} x {n} x {k} along M, N, K")
+
+
+def count_calls(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+    """Repeats along M, N, K against the tile's volume over the atoms', and the shapes of partitions."""
+    calls = prod(_issued(tiling))
+    volume = prod(tiling.tile) // (prod(tiling.subject.mma.shape) * prod(tiling.atoms))
     parts = [part for part in (_shape(tiling, dealt) for dealt in tiling.dealt) if part]
-    faults = [f"repeats: {calls}; volume: {volume}"] if calls != volume else []
-    return join(claim, [_agree(faults + parts)])
+    return _agree(([f"repeats: {calls}; volume: {volume}"] if calls != volume else []) + parts)
 
 
 def _shape(tiling: Tiling, dealt: Dealt) -> str:
@@ -98,10 +106,10 @@ def _shape(tiling: Tiling, dealt: Dealt) -> str:
     return "" if sizes == wanted else f"partition_{dealt.name} has modes of {sizes}, {wanted} wanted"
 
 
-def _agree(faults: list[str]) -> Evidence:
+def _agree(faults: list[str]) -> list[Evidence]:
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:])) if faults else None
     status = Status.REFUTED if faults else Status.PROVED
-    return Evidence(Witness.BOOK, status, "counted twice", 2, counterexample=wrong)
+    return [Evidence(Witness.BOOK, status, "counted twice", 2, counterexample=wrong)]
 
 
 def _first(tiling: Tiling) -> int:

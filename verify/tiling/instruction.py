@@ -5,30 +5,28 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from verify.atom.checker import unsaid
 from verify.atom.mnemonic import type_faults
+from verify.atom.properties import unsaid
 from verify.binding.atom import Part, Subject, spoken
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
-from verify.tiling.bind import Tiling, TilingKind
+from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.tiling.bind import Tiling
 
 
-def judge(tiling: Tiling) -> list[Verdict]:
-    """One claim, REFUTED where an instruction has other types than the atom; UNCHECKED with every reason why one may
-    multiply otherwise; none where none may.
+def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+    """REFUTED where an instruction has other types than the atom, else UNCHECKED with every reason why one may multiply
+    otherwise; none where none may.
 
     Whether the layouts are those of the instruction is for `verify.atom` to decide. A tiling of an atom that nobody
     compared, or that differs in size, is no more than a tiling of the layouts as they stand. An atom that issues no
     instruction multiplies so.
     """
     subject = tiling.subject
-    claim = Claim(tiling.name, "", TilingKind.INSTRUCTION, "every instruction of the atom multiplies so")
     wrong = list(dict.fromkeys(_other_types(subject)))
     if wrong:
         found = Counterexample({}, wrong[0], damage=tuple(wrong[1:]))
-        return [join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=found)])]
+        return [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=found)]
     reasons = list(dict.fromkeys(open_questions(subject))) if subject.mma.ptx != () else []
-    heard = [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason) for reason in reasons]
-    return [join(claim, heard)] if heard else []
+    return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason) for reason in reasons]
 
 
 def _other_types(subject: Subject) -> Iterator[str]:

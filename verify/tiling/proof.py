@@ -3,90 +3,93 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import proofs
 from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
 from verify.core.digits import spelled, walk
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
-from verify.evidence import proof
+from verify.core.verdict import Counterexample, Evidence, Scope, Status, Witness
 from verify.evidence.proof import solved
-from verify.tiling.bind import Dealt, Tiling
+from verify.evidence.run import Run
+from verify.tiling.bind import Dealt, Operand, Tiling
 
 ONE = Layout(1, 0)
 
 
-@dataclass(slots=True)
-class Prover:
-    """A solver with its budget, and the evidence already given: equal questions are answered once."""
+@dataclass
+class Prover(Run):
+    """One run over the properties of tilings: always with all three checks."""
 
-    budget: int = proofs.BUDGET
-    solver: proofs.Solver = field(default_factory=proofs.Solver)
     runs: tuple[TilingRun, ...] = ()  # of tilings on a GPU, as recorded
-    given: dict[Hashable, tuple[str, tuple[Evidence, ...]]] = field(default_factory=dict)
 
-    def once(self, question: Hashable, name: str, testify: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
-        """The evidence on a question; where it was heard before, with the name of the tiling it was given for."""
-        if question not in self.given:
-            self.given[question] = name, tuple(testify())
-        first, evidence = self.given[question]
-        return [replace(e, shared=first if first != name else "") for e in evidence]
+    def units(self, subject: Tiling, scope: Scope) -> Sequence[Operand | None]:
+        """The operands, those in shared memory, or the tiling alone."""
+        if scope not in (Scope.OPERAND, Scope.MEMORY):
+            return (None,)
+        stated = (d for d in subject.dealt if scope is Scope.OPERAND or d.name in subject.stated.smem)
+        return [Operand(subject, dealt) for dealt in stated]
 
-    def threads(self, tiling: Tiling) -> Evidence:
-        """Every (v, wM, wN, wK) is a thread of its own; idle lanes of a warp fill the holes that are left."""
-        vmnk = tiling.mma.thr_layout_vmnk
-        try:
-            idle = complement(vmnk, cosize(vmnk)) if cosize(vmnk) > size(vmnk) else ONE
-        except LayoutError as error:
-            return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"the idle lanes are no layout: {error}")
-        whole = make_layout(vmnk, idle)
-        outcome = proofs.prove_bijective(whole, (size(whole),), 1, self.budget, self.solver)
-        said = None if outcome.model is None else ", ".join(f"{name} = {n}" for name, n in outcome.model.items())
-        return solved(outcome, None if said is None else Counterexample(dict(outcome.model or {}), said))
+    def named(self, subject: Tiling, operand: Any, scope: Scope) -> str:
+        """The tiling's name, with the operand's."""
+        return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else subject.name
 
-    def equals(self, tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
-        """That a (thread, value) layout is the atom, tiled, at every thread and value."""
-        x, y = dealt.repeats(tiling.covered)
-        threads, values = proofs.domain(layout)
-        wanted = size(dealt.layout_tv()[0]), dealt.part.values * x * y
-        if (threads, values) != wanted:
-            statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
-            wrong = Counterexample({"threads": threads, "values": values}, statement)
-            return Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)
-        extent = dealt.extent(tiling.covered)
-        outcome = proofs.prove_tiled(partition(tiling, dealt), layout, self.budget, self.solver)
-        model = outcome.model
-        if model is None:
-            return solved(outcome, None)
-        thread, value = model["thread"], model["value"]
-        axes = dealt.part.axes
-        element = model["element"]
-        got = f"({axes[0]}={element % extent[0]}, {axes[1]}={element // extent[0]})"
-        statement = f"T{thread} V{value}: layout {got}, tiled atom ({axes[0]}={model['x']}, {axes[1]}={model['y']})"
-        arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
-        return solved(outcome, Counterexample(dict(model), statement, arithmetic))
 
-    def multiples(self, tiling: Tiling, dealt: Dealt) -> Evidence:
-        """That elements of tiles of every multiple of the tile are held as often as stated."""
-        outcome = proofs.prove_partition(partition(tiling, dealt), self.budget, self.solver)
-        model = outcome.model
-        if model is None:
-            return solved(outcome, None)
-        if "holders" in model:
-            said = "{holders} holders of {elements} elements, {repeats} each by stride 0".format(**model)
-            return solved(outcome, Counterexample(dict(model), said))
-        a, b = dealt.part.axes
-        statement = f"T{model['thread']} V{model['value']} of atom ({model['wx']},{model['wy']})"
-        where = f"({a}={model['x']}, {b}={model['y']})"
-        if "thread2" in model:
-            statement += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
-        return solved(outcome, Counterexample(dict(model), f"{statement} hold {where}"))
+def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
+    """Every (v, wM, wN, wK) is a thread of its own; idle lanes of a warp fill the holes that are left."""
+    vmnk = tiling.mma.thr_layout_vmnk
+    try:
+        idle = complement(vmnk, cosize(vmnk)) if cosize(vmnk) > size(vmnk) else ONE
+    except LayoutError as error:
+        return [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"the idle lanes are no layout: {error}")]
+    whole = make_layout(vmnk, idle)
+    outcome = proofs.prove_bijective(whole, (size(whole),), 1, run.budget, run.solver)
+    said = None if outcome.model is None else ", ".join(f"{name} = {n}" for name, n in outcome.model.items())
+    return [solved(outcome, None if said is None else Counterexample(dict(outcome.model or {}), said))]
 
-    def law(self) -> Evidence:
-        """The law of tilings, for every atom that is a bijection and every count."""
-        return proof.tiling(self.budget)
+
+def equals(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
+    """That a (thread, value) layout is the atom, tiled, at every thread and value."""
+    dealt, layout = operand.dealt, operand.layout
+    x, y = dealt.repeats(tiling.covered)
+    threads, values = proofs.domain(layout)
+    wanted = size(dealt.layout_tv()[0]), dealt.part.values * x * y
+    if (threads, values) != wanted:
+        statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
+        wrong = Counterexample({"threads": threads, "values": values}, statement)
+        return [Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)]
+    extent = dealt.extent(tiling.covered)
+    outcome = proofs.prove_tiled(partition(tiling, dealt), layout, run.budget, run.solver)
+    model = outcome.model
+    if model is None:
+        return [solved(outcome, None)]
+    thread, value = model["thread"], model["value"]
+    axes = dealt.part.axes
+    element = model["element"]
+    got = f"({axes[0]}={element % extent[0]}, {axes[1]}={element // extent[0]})"
+    statement = f"T{thread} V{value}: layout {got}, tiled atom ({axes[0]}={model['x']}, {axes[1]}={model['y']})"
+    arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
+    return [solved(outcome, Counterexample(dict(model), statement, arithmetic))]
+
+
+def multiples(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
+    """That elements of tiles of every multiple of the tile are held as often as stated."""
+    dealt = operand.dealt
+    outcome = proofs.prove_partition(partition(tiling, dealt), run.budget, run.solver)
+    model = outcome.model
+    if model is None:
+        return [solved(outcome, None)]
+    if "holders" in model:
+        said = "{holders} holders of {elements} elements, {repeats} each by stride 0".format(**model)
+        return [solved(outcome, Counterexample(dict(model), said))]
+    a, b = dealt.part.axes
+    statement = f"T{model['thread']} V{model['value']} of atom ({model['wx']},{model['wy']})"
+    where = f"({a}={model['x']}, {b}={model['y']})"
+    if "thread2" in model:
+        statement += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
+    return [solved(outcome, Counterexample(dict(model), f"{statement} hold {where}"))]
 
 
 def partition(tiling: Tiling, dealt: Dealt) -> proofs.Partition:

@@ -8,7 +8,7 @@ threads and coordinates of all atoms counted out in loops. The solver encodes wh
 from __future__ import annotations
 
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from math import prod
 
@@ -17,22 +17,37 @@ import numpy as np
 from layouts import Layout, LayoutError, cosize, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
-from verify.binding.atom import Part, Subject, thread_value
+from verify.atom import properties as atoms
+from verify.atom.properties import at_points, by_solver, form, times, verified
+from verify.binding.atom import Part, Subject
 from verify.core.digits import digits, spelled, walk
-from verify.core.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
+from verify.core.verdict import (
+    Check,
+    Claim,
+    Counterexample,
+    Evidence,
+    Property,
+    Scope,
+    Stated,
+    Status,
+    Verdict,
+    Witness,
+    join,
+)
 from verify.evidence import isa, proof
+from verify.evidence.run import first
 from verify.report import Case
 from verify.tiling import cost, gemm, instruction, reference, smem_atom
-from verify.tiling.bind import Dealt, IllFormed, OutOfTile, Tiling, TilingKind, find, prepare
+from verify.tiling.bind import Dealt, IllFormed, Operand, OutOfTile, Tiling, find, prepare
 from verify.tiling.gpu import recorded
-from verify.tiling.proof import Prover
-from verify.tiling.spec import Stated
+from verify.tiling.proof import Prover, equals, multiples, threads
+from verify.tiling.spec import Stated as TilingSpec
 from verify.tiling.spec import text as arguments
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
-def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
+def case(stated: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     """A tiling with its verdicts; raises SpecError where what is stated cannot be a tiling."""
     atom = find(stated, pool)
     try:
@@ -46,7 +61,7 @@ def case(stated: Stated, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     texts = {d.name: stated.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.dealt}
     texts |= {f"smem {operand}": str(layout) for operand, layout in stated.smem.items()}
     verdicts = tuple(judge(tiling, prover))
-    open_ = any(verdict.claim.kind is TilingKind.INSTRUCTION for verdict in verdicts)
+    open_ = any(verdict.claim.kind == INSTRUCTION for verdict in verdicts)
     return Case(stated.name, verdicts, _defect(atom), tuple(texts.items()), expect=_expected(atom) if open_ else "")
 
 
@@ -64,42 +79,30 @@ def _expected(atom: Atom) -> str:
 
 def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
     """The verdict on every claim of a tiling."""
-    verdicts = [_threads(tiling, prover)]
-    for dealt in tiling.dealt:
-        verdicts += _operand(tiling, dealt, prover)
-    verdicts += cost.judge(tiling)
-    verdicts += [_product(tiling, prover), _law(tiling, prover, verdicts)]
-    verdicts += smem_atom.judge(tiling, prover)
-    verdicts += instruction.judge(tiling)
-    return [_with_replay(verdict, tiling.stated) for verdict in verdicts]
+    return [_with_replay(verdict, tiling.stated) for verdict in prover.verdicts(PROPERTIES, tiling)]
 
 
 def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
     """The one claim of a tiling whose atom is none."""
-    claim = Claim(name, part, Kind.WELL_FORMED, f"{layout} is a layout with congruent profiles")
-    wrong = Counterexample({}, fault)
-    return join(claim, [Evidence(Witness.BOOK, Status.REFUTED, "parsed", 1, counterexample=wrong)])
+    claim = Claim(name, part, WELL_FORMED, f"{layout} is a layout with congruent profiles")
+    return join(claim, [form(Status.REFUTED, "parsed", fault)])
 
 
-def _outside(stated: Stated, subject: Subject, part: Part, prover: Prover) -> Verdict:
+def _outside(stated: TilingSpec, subject: Subject, part: Part, prover: Prover) -> Verdict:
     """The one claim about an operand of an atom that leaves its tile: it cannot be tiled."""
-    claim = Claim(stated.name, part.name, Kind.IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
-    counted = isa.testify(Kind.IN_BOUNDS, subject, part)
-    solved = proof.testify(Kind.IN_BOUNDS, subject, part, prover.budget, prover.solver)
+    claim = Claim(stated.name, part.name, IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
+    counted = isa.testify(isa.in_bounds, subject, part)
+    solved = proof.in_bounds(subject, part, prover.budget, prover.solver)
     return _with_replay(join(claim, [counted, solved]), stated)
 
 
-def times(count: int) -> str:
-    """How often, in words."""
-    return {1: "once", 2: "twice"}.get(count, f"{count} times")
-
-
-def _threads(tiling: Tiling, prover: Prover) -> Verdict:
+def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+    """That no two places of the atoms are one thread, and that the threads are those stated."""
     vmnk = tiling.mma.thr_layout_vmnk
     numbers = vmnk(np.arange(size(vmnk)))
     order = np.argsort(numbers, kind="stable")
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)
-    wrong, claim = None, Claim(tiling.name, "", TilingKind.THREADS, _numbering(tiling))
+    wrong = None
     if len(twice):
         first, second = (int(order[twice[0] + i]) for i in (0, 1))
         wrong = Counterexample(
@@ -109,9 +112,7 @@ def _threads(tiling: Tiling, prover: Prover) -> Verdict:
         )
     wrong = wrong or _misnumbered(tiling, numbers)
     status = Status.PROVED if wrong is None else Status.REFUTED
-    counted = Evidence(Witness.BOOK, status, "enumeration", len(numbers), "numpy", counterexample=wrong)
-    question = (TilingKind.THREADS, str(vmnk))
-    return join(claim, [counted, *prover.once(question, tiling.name, lambda: [prover.threads(tiling)])])
+    return [Evidence(Witness.BOOK, status, "enumeration", len(numbers), "numpy", counterexample=wrong)]
 
 
 def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
@@ -128,12 +129,12 @@ def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
     return Counterexample({"index": first}, said, damage=(f"{len(other)} of {len(stated)} threads are others",))
 
 
-def _numbering(tiling: Tiling) -> str:
+def _numbering(tiling: Tiling, _: None) -> Stated:
     atoms, each = prod(tiling.atoms), tiling.threads // prod(tiling.atoms)
     words = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
     words += f": {each} for each of {'x'.join(map(str, tiling.atoms))} atoms" if atoms > 1 else " for one atom"
     last = cosize(tiling.mma.thr_layout_vmnk)
-    return words if last == tiling.threads else f"{words}, numbered up to {last - 1}"
+    return Stated("", words if last == tiling.threads else f"{words}, numbered up to {last - 1}")
 
 
 def _whose(vmnk: Layout, index: int) -> str:
@@ -141,53 +142,28 @@ def _whose(vmnk: Layout, index: int) -> str:
     return f"T{thread} of atom ({','.join(map(str, atom))})"
 
 
-def _operand(tiling: Tiling, dealt: Dealt, prover: Prover) -> Iterator[Verdict]:
-    """The claims about one operand: its (thread, value) layout, its partitions, every multiple of the tile."""
-    name, part, question = tiling.name, dealt.part, tiling.question(dealt)
+def _of_layout(words: Callable[[Operand], str]) -> Callable[[Tiling, Operand], Stated]:
+    """A claim about the (thread, value) layout of one tiled MMA."""
 
-    def heard(kind: Kind | TilingKind, words: str, *witnesses: Callable[[], Evidence]) -> Verdict:
-        evidence = prover.once((kind, question), f"{name} {part.name}", lambda: [witness() for witness in witnesses])
-        return join(Claim(name, part.name, kind, words), evidence)
+    def stated(_: Tiling, operand: Operand) -> Stated:
+        called = "the layout" if operand.claimed else f"layout{operand.name}_TV"
+        return Stated(operand.name, f"{called} {words(operand)}")
 
-    text = tiling.stated.claimed.get(part.name, "")
-    layout, fault = thread_value(text) if text else (dealt.layout_tv(), "")
-    if layout is None:
-        yield ill_formed(name, part.name, text, fault)
-    else:
-        yield from _layout(tiling, dealt, layout, prover, heard)
+    return stated
+
+
+def _each_times(tiling: Tiling, operand: Operand) -> Stated:
+    dealt = operand.dealt
     x, y = dealt.extent(tiling.tile)
-    words = f"partition_{part.name} of {x}x{y} ({','.join(part.axes)}): each element {times(dealt.held)}"
-    yield heard(TilingKind.PARTITION, words, lambda: _partition(tiling, dealt))
+    words = f"partition_{dealt.name} of {x}x{y} ({','.join(dealt.part.axes)}): each element {times(dealt.held)}"
+    return Stated(operand.name, words)
+
+
+def _every_multiple(tiling: Tiling, operand: Operand) -> Stated:
+    dealt = operand.dealt
     x, y = dealt.extent(tiling.covered)
-    words = f"each element of every multiple of {x}x{y} ({','.join(part.axes)}) is held {times(dealt.held)}"
-    yield heard(TilingKind.MULTIPLES, words + _why(dealt), lambda: prover.multiples(tiling, dealt))
-
-
-def _layout(
-    tiling: Tiling, dealt: Dealt, layout: Layout, prover: Prover, heard: Callable[..., Verdict]
-) -> Iterator[Verdict]:
-    """The claims about a (thread, value) layout of one tiled MMA: those of an atom, and that it is the tiling's."""
-    subject, whole = _tile(tiling, dealt, layout)
-    called = "the layout" if dealt.name in tiling.stated.claimed else f"layout{dealt.name}_TV"
-    owns = heard(
-        Kind.OWNS,
-        f"{called} holds each element of {whole.tile} {times(subject.multiplicity(whole))}",
-        lambda: isa.testify(Kind.OWNS, subject, whole),
-        lambda: proof.testify(Kind.OWNS, subject, whole, prover.budget, prover.solver),
-    )
-    yield heard(
-        Kind.IN_BOUNDS,
-        f"{called} stays inside {whole.tile}",
-        lambda: isa.testify(Kind.IN_BOUNDS, subject, whole),
-        lambda: _within(owns.status is Status.PROVED, subject, whole, prover),
-    )
-    yield owns
-    yield heard(
-        Kind.EQUALS,
-        f"{called} is the atom's, tiled",
-        lambda: _equals(tiling, dealt, layout),
-        lambda: prover.equals(tiling, dealt, layout),
-    )
+    words = f"each element of every multiple of {x}x{y} ({','.join(dealt.part.axes)}) is held {times(dealt.held)}"
+    return Stated(operand.name, words + _why(dealt))
 
 
 def _why(dealt: Dealt) -> str:
@@ -198,32 +174,31 @@ def _why(dealt: Dealt) -> str:
     return f": {', '.join(reasons)}" if reasons else ""
 
 
-def _tile(tiling: Tiling, dealt: Dealt, layout: Layout) -> tuple[Subject, Part]:
-    """The operand of one tiled MMA as a subject of its own: the claims about its layout are those of an atom."""
-    threads = size(dealt.layout_tv()[0])
-    atom = replace(tiling.subject.mma, copies={dealt.name: dealt.held * (threads // tiling.threads)})
-    part = Part(dealt.name, str(layout), layout, "", dealt.extent(tiling.covered), ())
-    held = size(layout[0])
-    return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
+def _of_tile(check: Check) -> Check:
+    """A check of an atom's operand, made of the operand of one tiled MMA."""
+    return lambda run, tiling, operand: check(run, *operand.whole)
 
 
-def _within(owned: bool, subject: Subject, part: Part, prover: Prover) -> Evidence:
-    if owned:
-        return Evidence(Witness.PROOF, Status.PROVED, "follows from 'owns'")
-    return proof.testify(Kind.IN_BOUNDS, subject, part, prover.budget, prover.solver)
+def _follows_from_owns(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
+    """That a layout stays in its tile, since it is proved to own each element."""
+    owns = join(Claim(tiling.name, operand.name, OWNS, ""), run.evidence(OWNS, tiling, operand))
+    proved = Evidence(Witness.PROOF, Status.PROVED, f"follows from {OWNS.words!r}")
+    return [proved] if owns.status is Status.PROVED else []
 
 
-def _equals(tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
+def _equals(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
+    """That a layout is the atom's, tiled, at every thread and value."""
+    dealt, layout = operand.dealt, operand.layout
     wanted = reference.elements(tiling, dealt)
     table = isa.evaluate(layout)
     if table.shape != wanted.shape:
         threads, values = table.shape
         said = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         wrong = Counterexample({"threads": threads}, said, repair=_repair(dealt, 0, wanted.size))
-        return Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)
+        return [Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
     bad = np.argwhere((table != wanted) & (wanted >= 0))
     if not len(bad):
-        return Evidence(Witness.BOOK, Status.PROVED, "enumeration", table.size, "numpy")
+        return [Evidence(Witness.BOOK, Status.PROVED, "enumeration", table.size, "numpy")]
     thread, value = (int(c) for c in bad[0])
     got, right = int(table[thread, value]), int(wanted[thread, value])
     part = replace(dealt.part, extent=dealt.extent(tiling.covered))
@@ -237,15 +212,16 @@ def _equals(tiling: Tiling, dealt: Dealt, layout: Layout) -> Evidence:
         unique=len(bad) == 1,
         reproduced=walk(layout, thread, value) == got != right,
     )
-    return Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)
+    return [Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
 
 
 def _repair(dealt: Dealt, agree: int, points: int) -> str:
     return f"the tiled MMA's own: {dealt.layout_tv()}      {points} of {points} agree (now {agree})"
 
 
-def _partition(tiling: Tiling, dealt: Dealt) -> Evidence:
+def _partition(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
     """That the threads' partitions of the given tile hold each element as often as the atoms do."""
+    dealt = operand.dealt
     x, y = dealt.extent(tiling.tile)
     table = gemm.partitions(tiling, dealt, Tensor(None, Layout((x, y))))
     outside = np.argwhere((table < 0) | (table >= x * y))
@@ -270,7 +246,7 @@ def _partition(tiling: Tiling, dealt: Dealt) -> Evidence:
         )
     wrong = wrong or _elsewhere(tiling, dealt, table)
     status = Status.PROVED if wrong is None else Status.REFUTED
-    return Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)
+    return [Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)]
 
 
 def _elsewhere(tiling: Tiling, dealt: Dealt, table: Table) -> Counterexample | None:
@@ -291,27 +267,30 @@ def _elsewhere(tiling: Tiling, dealt: Dealt, table: Table) -> Counterexample | N
     return Counterexample(inputs, said, damage=(f"{len(bad)} of {table.size} points disagree",))
 
 
-def _product(tiling: Tiling, prover: Prover) -> Verdict:
+def _multiplies(tiling: Tiling, _: None) -> Stated:
     shape = "x".join(map(str, tiling.tile))
     sums = f", {tiling.atoms[2]} partial sums added" if tiling.atoms[2] > 1 else ""
-    words = f"the {shape} product through partitions and fragments alone equals numpy's{sums}"
+    return Stated("", f"the {shape} product through partitions and fragments alone equals numpy's{sums}")
+
+
+def _product_key(check: Witness, tiling: Tiling, _: None) -> Hashable:
+    """Recorded runs are looked up for each tiling."""
     maps = tuple(formula.key for dealt in tiling.dealt for formula in dealt.part.formulas)
-    question = (Kind.PRODUCT, tiling.question(*tiling.dealt), maps)
-    heard = prover.once(question, tiling.name, lambda: [_computed(tiling)])
-    return join(Claim(tiling.name, "", Kind.PRODUCT, words), [*heard, recorded(tiling, prover.runs)])
+    return (tiling.question(*tiling.dealt), maps) if check is Witness.BOOK else None
 
 
-def _computed(tiling: Tiling) -> Evidence:
+def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
+    """A product of random integers through the library's partitions, compared with numpy's."""
     other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
     if other:  # an instruction of other registers than the atom's fragments cannot be issued on them
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=other[0])
+        return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=other[0])]
     given = gemm.operands(tiling)
     right = gemm.expected(given)
     try:
         found = gemm.run(tiling, given)
     except LayoutError as error:
         left = Counterexample({}, f"a partition is not its operand's: {error}")
-        return Evidence(Witness.BOOK, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)
+        return [Evidence(Witness.BOOK, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)]
     bad = np.argwhere(found != right)
     wrong = None
     if len(bad):
@@ -323,23 +302,117 @@ def _computed(tiling: Tiling) -> Evidence:
             damage=(f"{len(bad)} of {right.size} elements are wrong",),
         )
     status = Status.AGREES if wrong is None else Status.REFUTED
-    return Evidence(Witness.BOOK, status, "random integers", right.size, "numpy", counterexample=wrong)
+    return [Evidence(Witness.BOOK, status, "random integers", right.size, "numpy", counterexample=wrong)]
 
 
-def _law(tiling: Tiling, prover: Prover, before: list[Verdict]) -> Verdict:
+def _law(tiling: Tiling, _: None) -> Stated:
     shape = "x".join(map(str, tiling.subject.mma.shape))
-    claim = Claim(tiling.name, "", Kind.TILING, f"tiles of {shape} atoms, for every count of atoms and repeats")
-    for verdict in before:
-        if verdict.claim.kind is TilingKind.MULTIPLES and not verdict.status.stands:
-            why = f"its premise does not stand: {verdict.claim.part} multiples is {verdict.status}"
-            return join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)])
-    return join(claim, prover.once(Kind.TILING, tiling.name, lambda: [prover.law()]))
+    return Stated("", f"tiles of {shape} atoms, for every count of atoms and repeats")
 
 
-def _with_replay(verdict: Verdict, stated: Stated) -> Verdict:
+def _with_replay(verdict: Verdict, stated: TilingSpec) -> Verdict:
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
         return verdict
     words = arguments(stated)
     line = f"python -m verify.tiling {shlex.join(words)}"
     return replace(verdict, counterexample=replace(wrong, replay=line))
+
+
+def _held(operand: Operand) -> str:
+    subject, whole = operand.whole
+    return times(subject.multiplicity(whole))
+
+
+def _question(check: Witness, tiling: Tiling, operand: Operand) -> Hashable:
+    return tiling.question(operand.dealt)
+
+
+def _well_formed(_: Tiling, operand: Operand) -> bool:
+    return operand.read[0] is not None
+
+
+THREADS = Property(
+    "thread_numbers",
+    "threads",
+    Scope.THREADS,
+    states=_numbering,
+    isa=_numbered,
+    proof=threads,
+    reads=lambda check, tiling, _: str(tiling.mma.thr_layout_vmnk) if check is Witness.PROOF else None,
+)
+WELL_FORMED = replace(
+    atoms.WELL_FORMED,
+    states=lambda _, operand: Stated(operand.name, f"{operand.claimed} is a layout with congruent profiles"),
+    applies=lambda tiling, operand: not _well_formed(tiling, operand),
+    isa=lambda run, tiling, operand: [form(Status.REFUTED, "parsed", operand.read[1])],
+)
+OWNS = Property(
+    "owns",
+    "owns",
+    Scope.OPERAND,
+    states=_of_layout(lambda operand: f"holds each element of {operand.whole[1].tile} {_held(operand)}"),
+    applies=_well_formed,
+    isa=_of_tile(at_points(isa.owns)),
+    proof=_of_tile(by_solver(proof.owns)),
+    reads=_question,
+)
+IN_BOUNDS = Property(
+    "in_bounds",
+    "in bounds",
+    Scope.OPERAND,
+    states=_of_layout(lambda operand: f"stays inside {operand.whole[1].tile}"),
+    applies=_well_formed,
+    isa=_of_tile(at_points(isa.in_bounds)),
+    proof=first(_follows_from_owns, _of_tile(by_solver(proof.in_bounds))),
+    reads=_question,
+)
+EQUALS = Property(
+    "equals",
+    "equals",
+    Scope.OPERAND,
+    states=_of_layout(lambda operand: "is the atom's, tiled"),
+    applies=_well_formed,
+    isa=_equals,
+    proof=equals,
+    reads=_question,
+    required=atoms.EQUALS.required,
+)
+PARTITION = Property("partition", "partition", Scope.OPERAND, states=_each_times, isa=_partition, reads=_question)
+MULTIPLES = Property("multiples", "multiples", Scope.OPERAND, states=_every_multiple, proof=multiples, reads=_question)
+REGISTERS = Property("registers", "registers", Scope.TILING, states=cost.registers, isa=cost.count_registers)
+CALLS = Property("calls", "calls", Scope.TILING, states=cost.calls, isa=cost.count_calls)
+PRODUCT = Property(
+    "product",
+    "product",
+    Scope.TILING,
+    states=_multiplies,
+    isa=_computed,
+    gpu=lambda run, tiling, _: [recorded(tiling, run.runs)],
+    reads=_product_key,
+)
+TILING = replace(atoms.TILING, scope=Scope.TILING, states=_law, needs=(verified(MULTIPLES),))
+SWIZZLE_ATOM = Property(
+    "swizzle_atom",
+    "swizzle atom",
+    Scope.MEMORY,
+    states=smem_atom.divides,
+    isa=smem_atom.enumerated,
+    proof=smem_atom.proved,
+    reads=smem_atom.copies_key,
+)
+INSTRUCTION = Property(
+    "instruction",
+    "instruction",
+    Scope.TILING,
+    states=lambda *_: Stated("", "every instruction of the atom multiplies so"),
+    applies=lambda tiling, _: bool(instruction.compared(None, tiling, None)),
+    isa=instruction.compared,
+)
+PROPERTIES = (
+    THREADS,
+    WELL_FORMED, IN_BOUNDS, OWNS, EQUALS, PARTITION, MULTIPLES,
+    REGISTERS, CALLS, PRODUCT, TILING,
+    SWIZZLE_ATOM,
+    INSTRUCTION,
+)  # fmt: skip

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Hashable
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -12,45 +12,68 @@ import numpy.typing as npt
 
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
 from verify.core.digits import image
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Counterexample, Evidence, Stated, Status, Witness
 from verify.evidence.proof import solved
-from verify.tiling.bind import Dealt, Tiling, TilingKind
-from verify.tiling.proof import Prover
+from verify.evidence.run import Run
+from verify.tiling.bind import Dealt, Operand, Tiling
 from verify.tiling.spec import Smem
 
 Offsets: TypeAlias = "npt.NDArray[np.int64]"
 
 
-def judge(tiling: Tiling, prover: Prover) -> Iterator[Verdict]:
-    """The verdict on each swizzle atom that was stated."""
-    for dealt in tiling.dealt:
-        if dealt.name in tiling.stated.smem:
-            yield _divides(tiling, dealt, tiling.stated.smem[dealt.name], prover)
+def divides(tiling: Tiling, operand: Operand) -> Stated:
+    """The claim about the swizzle atom that is stated of an operand."""
+    x, y = operand.dealt.extent(tiling.tile)
+    rows, columns = (size(mode) for mode in tiling.stated.smem[operand.name])
+    axes = ",".join(operand.dealt.part.axes)
+    return Stated(f"smem {operand.name}", f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({axes})")
 
 
-def _divides(tiling: Tiling, dealt: Dealt, atom: Smem, prover: Prover) -> Verdict:
-    x, y = dealt.extent(tiling.tile)
-    rows, columns = (size(mode) for mode in atom)
-    words = f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({','.join(dealt.part.axes)})"
-    claim = Claim(tiling.name, f"smem {dealt.name}", TilingKind.SMEM, words)
+def enumerated(run: Run, tiling: Tiling, operand: Operand) -> list[Evidence]:
+    """That copies of the atom fill the tile, each element at an offset of its own."""
+    x, y = operand.dealt.extent(tiling.tile)
     try:
-        fault = (
-            _undivided(dealt, (x, y), (rows, columns), "the tile")
-            or _straddling(tiling, dealt, (rows, columns))
-            or (_period(atom) if (x, y) != (rows, columns) else None)
-            or _misplaced(dealt, atom, (x, y))
-        )
+        fault = _fault(run, tiling, operand)
     except LayoutError as error:  # whether copies of interleaved modes stay apart was given up
-        return join(claim, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=str(error))])
+        return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=str(error))]
     status = Status.PROVED if fault is None else Status.REFUTED
-    evidence = [Evidence(Witness.BOOK, status, "enumeration", x * y, "numpy", counterexample=fault)]
-    if fault is None:
-        question = TilingKind.SMEM, str(atom), x, y
-        evidence += prover.once(question, tiling.name, lambda: [_copied(atom, (x, y), prover)])
-    return join(claim, evidence)
+    return [Evidence(Witness.BOOK, status, "enumeration", x * y, "numpy", counterexample=fault)]
 
 
-def _copied(atom: Smem, extent: tuple[int, int], prover: Prover) -> Evidence:
+def _fault(run: Run, tiling: Tiling, operand: Operand) -> Counterexample | None:
+    """The first fault, which both checks ask for; LayoutError where it cannot be told."""
+    dealt, atom = operand.dealt, tiling.stated.smem[operand.name]
+    extent = dealt.extent(tiling.tile)
+    rows, columns = (size(mode) for mode in atom)
+    where = tiling.subject.mma.space.get(operand.name)
+
+    def found() -> Counterexample | None:
+        return (
+            _undivided(dealt, extent, (rows, columns), "the tile")
+            or _straddling(tiling, dealt, (rows, columns))
+            or (_period(atom) if extent != (rows, columns) else None)
+            or _misplaced(dealt, atom, extent)
+        )
+
+    return run.cache.kept((Witness.BOOK, "swizzle_atom", str(atom), where, tiling.question(dealt)), found)
+
+
+def copies_key(check: Witness, tiling: Tiling, operand: Operand) -> Hashable:
+    """What the solver reads of a swizzle atom; what enumeration finds is told for each tiling."""
+    atom = str(tiling.stated.smem[operand.name])
+    return (atom, *operand.dealt.extent(tiling.tile)) if check is Witness.PROOF else None
+
+
+def proved(run: Run, tiling: Tiling, operand: Operand) -> list[Evidence]:
+    """The same by the solver, where enumeration found no fault."""
+    try:
+        whole = _fault(run, tiling, operand) is None
+    except LayoutError:
+        whole = False
+    return [_copied(tiling.stated.smem[operand.name], operand.dealt.extent(tiling.tile), run)] if whole else []
+
+
+def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
     """The tile as one copy of the atom after another, those along the first axis first, by the solver.
 
     whole(x, y) = atom(x mod R, y mod C) + size(atom) * (x div R + X div R * (y div C)), all before the swizzle, of

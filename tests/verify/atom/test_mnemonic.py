@@ -9,7 +9,8 @@ import pytest
 
 from layouts.atoms import Atom, registry
 from verify.atom.checker import Court
-from verify.core.verdict import Counterexample, Kind, Status, Verdict, Witness
+from verify.atom.properties import SIGNATURE
+from verify.core.verdict import Counterexample, Status, Verdict, Witness
 
 
 def atom(name: str, **changes: object) -> Atom:
@@ -19,7 +20,7 @@ def atom(name: str, **changes: object) -> Atom:
 
 
 def signatures(judged: Atom) -> list[Verdict]:
-    return [v for v in Court(frozenset({Witness.BOOK})).judge(judged) if v.claim.kind is Kind.SIGNATURE]
+    return [v for v in Court(frozenset({Witness.BOOK})).judge(judged) if v.claim.kind == SIGNATURE]
 
 
 def told(judged: Atom) -> list[str]:

@@ -7,10 +7,11 @@ from xml.etree import ElementTree
 
 import pytest
 
-from verify.core.verdict import Claim, Counterexample, Evidence, Kind, Status, Verdict, Witness, join
+from verify.atom.properties import EQUALS, RELATION, SIGNATURE
+from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
 from verify.report import Case, Report, as_html, as_json, as_junit, as_text
 
-CLAIM = Claim("atom", "A", Kind.EQUALS, "equals the ISA")
+CLAIM = Claim("atom", "A", EQUALS, "equals the ISA")
 
 
 def said(*statuses: Status) -> Verdict:
@@ -67,7 +68,7 @@ def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
 
 
 def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
-    related = Claim("atom", "", Kind.RELATION, "A, B and D meet as recorded")
+    related = Claim("atom", "", RELATION, "A, B and D meet as recorded")
     silent = join(related, [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason="no recording", applies=False)])
     case = Case("atom", (said(Status.PROVED), silent))
     assert Report((case,)).exit() == 0
@@ -89,7 +90,7 @@ def test_expect_known_wants_exactly_the_known_defects() -> None:
 
 def taken() -> Report:
     """One claim that is proved, and a field that was filled in from the instruction."""
-    field = Claim("atom", "types", Kind.SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
+    field = Claim("atom", "types", SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
     return Report((Case("atom", (said(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not stated"))),))
 
 

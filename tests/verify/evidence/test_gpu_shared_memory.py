@@ -14,7 +14,8 @@ from isa_tables.tables import Sparsity
 from layouts.atoms import Atom, registry
 from verify.atom.checker import Court
 from verify.atom.command import main
-from verify.core.verdict import Evidence, Kind, Status, Witness
+from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, RELATION
+from verify.core.verdict import Evidence, Property, Status, Witness
 from verify.evidence.gpu import Recorded
 from verify.evidence.gpu_sparse import Broken, Stored
 
@@ -30,8 +31,8 @@ def mma(name: str) -> Atom:
     return atom
 
 
-def heard(atom: Atom, kind: Kind = Kind.RELATION, court: Court | None = None) -> Evidence:
-    verdicts = (court or Court(SILICON)).judge(atom, lambda claim: claim.kind is kind)
+def heard(atom: Atom, kind: Property = RELATION, court: Court | None = None) -> Evidence:
+    verdicts = (court or Court(SILICON)).judge(atom, lambda claim: claim.kind == kind)
     (evidence,) = verdicts[-1].evidence
     return evidence
 
@@ -49,7 +50,7 @@ def test_atoms_agree_and_say_what_is_not_compared(name: str) -> None:
         assert f"{operand} by the book's addresses, not in the order of its values" in relation.reason
     compared = "k under 6 patterns of metadata, whose meaning is the book's; E by the fields that rule A's elements"
     assert (f"{compared} under 2 selectors" in relation.reason) == ("SPARSE" in name)
-    absolute = heard(mma(name), Kind.EQUALS_ABSOLUTE)
+    absolute = heard(mma(name), EQUALS_ABSOLUTE)
     assert absolute.status is Status.AGREES and "wgmma D" in absolute.reason
 
 
@@ -161,9 +162,7 @@ def test_the_order_of_values_in_memory_is_the_books_to_refute() -> None:
     """Silicon cannot see it, says so, and the book refutes it."""
     other = changed(RS, B="(128,(16,16)):(0,(16,1))")
     assert heard(other).status is Status.AGREES
-    (verdict,) = Court(frozenset({Witness.BOOK})).judge(
-        other, lambda claim: claim.kind is Kind.EQUALS and claim.part == "B"
-    )
+    (verdict,) = Court(frozenset({Witness.BOOK})).judge(other, lambda claim: claim.kind == EQUALS and claim.part == "B")
     assert verdict.status is Status.REFUTED
 
 
@@ -191,7 +190,7 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
 def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -> None:
     atom = mma(SPARSE + "RS")
     without = {name: text for name, text in atom.operands.items() if name != "E"}
-    (verdict,) = Court(SILICON).judge(replace(atom, operands=without), lambda claim: claim.kind is Kind.RELATION)
+    (verdict,) = Court(SILICON).judge(replace(atom, operands=without), lambda claim: claim.kind == RELATION)
     found, silent = verdict.evidence
     assert found.status is Status.AGREES and found.reason.endswith("whose meaning is the book's; E is not given")
     assert silent.status is Status.UNCHECKED and "does not say how E is dealt out" in silent.reason

@@ -16,16 +16,29 @@ from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
+from proofs import BUDGET
 from verify.binding.atom import Part
 from verify.core.errors import SpecError
-from verify.core.verdict import Kind, Status, Verdict, Witness
+from verify.core.verdict import Property, Status, Verdict, Witness
+from verify.evidence import proof
 from verify.evidence.isa import evaluate
 from verify.evidence.repair import with_strides
 from verify.report import Case
 from verify.tiling import bind, gemm, gpu, properties
-from verify.tiling.bind import Tiling, TilingKind
+from verify.tiling.bind import Tiling
 from verify.tiling.proof import Prover
-from verify.tiling.properties import case
+from verify.tiling.properties import (
+    CALLS,
+    EQUALS,
+    IN_BOUNDS,
+    OWNS,
+    PARTITION,
+    PRODUCT,
+    REGISTERS,
+    THREADS,
+    WELL_FORMED,
+    case,
+)
 from verify.tiling.spec import Stated, permutation
 
 F16 = "SM80_16x8x16_F32F16F16F32_TN"
@@ -43,8 +56,8 @@ def refuted(found: Case) -> set[tuple[str, Any]]:
     return {(v.claim.part, v.claim.kind) for v in found.verdicts if v.status is Status.REFUTED}
 
 
-def verdict(found: Case, kind: Kind | TilingKind, part: str = "") -> Verdict:
-    return next(v for v in found.verdicts if v.claim.kind is kind and v.claim.part == part)
+def verdict(found: Case, kind: Property, part: str = "") -> Verdict:
+    return next(v for v in found.verdicts if v.claim.kind == kind and v.claim.part == part)
 
 
 def one_of_each() -> dict[str, list[str]]:
@@ -106,14 +119,14 @@ def test_a_quadpair_alone_and_four_of_them() -> None:
     atom = "SM70_8x8x4_F32F16F16F32_NT"
     alone, four = judged(Stated("one", atom)), judged(Stated("four", atom, TWO_BY_TWO))
     assert (alone.status, four.status) == ("STANDS", "STANDS")
-    assert verdict(alone, TilingKind.THREADS).claim.text == "8 threads for one atom, numbered up to 19"
-    assert verdict(four, TilingKind.THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
+    assert verdict(alone, THREADS).claim.text == "8 threads for one atom, numbered up to 19"
+    assert verdict(four, THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
 
 
 def test_one_scalar_and_one_thread() -> None:
     """The smallest tiled MMA there is: one element, one thread, all strides 0."""
     found = judged(Stated("one", FMA), Prover(runs=recordings_of_tilings()))
-    assert found.status == "STANDS" and verdict(found, TilingKind.THREADS).claim.text == "1 thread for one atom"
+    assert found.status == "STANDS" and verdict(found, THREADS).claim.text == "1 thread for one atom"
 
 
 # What a thread holds, worked out by hand: 128*128 accumulators over 128 threads are 128 each; A has 128*32 elements,
@@ -144,8 +157,8 @@ def test_registers_and_instructions_are_counted(case_: tuple[str, tuple[int, ...
     atom, atoms, tile = case_
     found = judged(Stated("counts", atom, Layout(atoms), tile=tile))
     registers, calls = COUNTED[case_]
-    assert verdict(found, TilingKind.REGISTERS).claim.text == f"registers of a thread: {registers}"
-    assert verdict(found, TilingKind.CALLS).claim.text == calls
+    assert verdict(found, REGISTERS).claim.text == f"registers of a thread: {registers}"
+    assert verdict(found, CALLS).claim.text == calls
 
 
 def unmasked(mma: TiledMMA) -> Layout:
@@ -160,8 +173,8 @@ def unmasked(mma: TiledMMA) -> Layout:
 def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TiledMMA, "layoutC_TV", property(unmasked))
     found = judged(Stated("museum 25", F16_K8, Layout((2, 2, 2))))
-    assert refuted(found) == {("C", Kind.IN_BOUNDS), ("C", Kind.OWNS), ("C", Kind.EQUALS)}
-    wrong = verdict(found, Kind.IN_BOUNDS, "C").counterexample
+    assert refuted(found) == {("C", IN_BOUNDS), ("C", OWNS), ("C", EQUALS)}
+    wrong = verdict(found, IN_BOUNDS, "C").counterexample
     assert wrong is not None and wrong.reproduced
     assert wrong.statement == "T128 V0 holds element 512 = (m=0, n=16), the tile has 0..511"
 
@@ -184,8 +197,8 @@ def test_two_strides_swapped_in_b(monkeypatch: pytest.MonkeyPatch) -> None:
     """Still each element once, but not where the accumulators want it: the product and the definition see it."""
     monkeypatch.setattr(TiledMMA, "thrfrg", swapped)
     found = judged(Stated("swapped", F16, TWO_BY_TWO, (None, 32, None)))
-    assert refuted(found) == {("B", Kind.EQUALS), ("B", TilingKind.PARTITION), ("", Kind.PRODUCT)}
-    heard = verdict(found, Kind.EQUALS, "B").evidence
+    assert refuted(found) == {("B", EQUALS), ("B", PARTITION), ("", PRODUCT)}
+    heard = verdict(found, EQUALS, "B").evidence
     assert [e.status for e in heard] == [Status.REFUTED, Status.REFUTED]
 
 
@@ -195,8 +208,8 @@ def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(TiledMMA, "get_slice", wrong)
     found = judged(Stated("neighbour", F16, TWO_BY_TWO))
-    assert {("A", TilingKind.PARTITION), ("B", TilingKind.PARTITION), ("C", TilingKind.PARTITION)} <= refuted(found)
-    assert ("", Kind.PRODUCT) in refuted(found)
+    assert {("A", PARTITION), ("B", PARTITION), ("C", PARTITION)} <= refuted(found)
+    assert ("", PRODUCT) in refuted(found)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
@@ -210,7 +223,7 @@ def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: i
 
     monkeypatch.setattr(tiled_mma, "_fragment", wrong)
     found = judged(Stated("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
-    assert refuted(found) == {(part, TilingKind.PARTITION) for part, axes in along.items() if axis in axes}
+    assert refuted(found) == {(part, PARTITION) for part, axes in along.items() if axis in axes}
 
 
 SLICE = TiledMMA.get_slice
@@ -226,8 +239,8 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
     found = judged(Stated("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
-    assert refuted(found) == {(part, kind) for part in "BC" for kind in (Kind.EQUALS, TilingKind.PARTITION)}
-    assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, Kind.EQUALS, part).evidence)
+    assert refuted(found) == {(part, kind) for part in "BC" for kind in (EQUALS, PARTITION)}
+    assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, EQUALS, part).evidence)
 
 
 def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -> None:
@@ -342,7 +355,7 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
             Layout((2, 1, 1)),
             claimed={"C": "((4,8,4,2),(2,2,2)):((256,1,16,-64),(128,8,1024))"},
         ),
-        {("C", Kind.IN_BOUNDS), ("C", Kind.OWNS), ("C", Kind.EQUALS)},
+        {("C", IN_BOUNDS), ("C", OWNS), ("C", EQUALS)},
     ),
     "museum 12: two warpgroups interleaved": (
         lambda: Stated(
@@ -351,15 +364,15 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
             Layout((2, 1, 1)),
             claimed={"C": "((4,8,4,2),(2,2,2)):((256,1,32,16),(128,8,1024))"},
         ),
-        {("C", Kind.EQUALS)},
+        {("C", EQUALS)},
     ),
     "the ISA's own C of one atom, forgotten to tile": (
         lambda: Stated("one", F16, TWO_BY_TWO, claimed={"C": "((4,8),(2,2)):((32,1),(16,8))"}),
-        {("C", Kind.OWNS), ("C", Kind.EQUALS)},
+        {("C", OWNS), ("C", EQUALS)},
     ),
     "no layout at all": (
         lambda: Stated("profiles", F16, claimed={"A": "((4,8),4):((32,1),(16,8))"}),
-        {("A", Kind.WELL_FORMED)},
+        {("A", WELL_FORMED)},
     ),
 }
 
@@ -367,7 +380,7 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
 def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     """One atom's C has 32 threads; of four atoms' 128 threads each holds 4 of 512 accumulators."""
     stated, _ = WRONG_TILINGS["the ISA's own C of one atom, forgotten to tile"]
-    wrong = verdict(judged(stated()), Kind.EQUALS, "C").counterexample
+    wrong = verdict(judged(stated()), EQUALS, "C").counterexample
     assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
 
@@ -407,17 +420,18 @@ def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
         "another type": (Stated("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
     }
     for name, (stated, status) in asked.items():
-        heard = verdict(judged(stated, prover), Kind.PRODUCT).evidence
+        heard = verdict(judged(stated, prover), PRODUCT).evidence
         assert [e.status for e in heard if e.witness is Witness.SILICON] == [status], name
 
 
 def test_a_recorded_run_that_failed_refutes() -> None:
     runs = tuple(replace(run, mismatches=7) for run in recordings_of_tilings())
     found = judged(Stated("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
-    assert ("", Kind.PRODUCT) in refuted(found)
+    assert ("", PRODUCT) in refuted(found)
     assert found.contradiction  # numpy through the same partitions is right, so one of the two lies
 
 
 def test_the_law_of_tilings_is_proved_once_for_each_budget() -> None:
-    assert Prover().law() is Prover().law()
-    assert (Prover().law().status, Prover(budget=200).law().status) == (Status.PROVED, Status.UNKNOWN)
+    found = [proof.tiling(budget) for budget in (BUDGET, BUDGET, 200)]
+    assert found[0] is found[1]
+    assert (found[0].status, found[2].status) == (Status.PROVED, Status.UNKNOWN)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of an atom's properties: the docs are made from it, and a row is all that another property takes."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from layouts.atoms import registry
+from verify.atom.checker import Court
+from verify.atom.properties import COPY, EQUALS, MMA, PROPERTIES, of_operand
+from verify.core.evidence_cache import EvidenceCache
+from verify.core.verdict import Counterexample, Evidence, Property, Scope, Status, Witness
+from verify.report import Report, as_html, as_json, as_junit, as_text
+from verify.tiling.properties import PROPERTIES as OF_TILINGS
+
+DOCS = Path(__file__).parents[3] / "docs" / "claims.md"
+HEAD = "| claim | of | what it says | book | proof | silicon |\n|---|---|---|---|---|---|\n"
+TABLE = re.compile(r"\| claim \| (?:of|what it says) .*?\n(?=\n)", re.DOTALL)
+NAME = "SM80_16x8x16_F32F16F16F32_TN"
+
+
+def table(sort: str) -> str:
+    """The properties of a sort of atoms as a table of the docs."""
+    rows = [(row.words, row.scope, row.says[sort], *row.how) for row in PROPERTIES if sort in row.says]
+    return HEAD + "".join(f"| {' | '.join(cells)} |\n".replace("|  |", "| |").replace("|  |", "| |") for cells in rows)
+
+
+def test_the_docs_have_the_table() -> None:
+    """`LANECHECK_SNAPSHOTS=update pytest …` writes the tables anew."""
+    made = iter([table(MMA), table(COPY)])
+    text = DOCS.read_text(encoding="utf-8")
+    renewed, found = TABLE.subn(lambda _: next(made), text, count=2)
+    if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
+        DOCS.write_text(renewed, encoding="utf-8")
+    assert found == 2
+    assert renewed == DOCS.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("rows", [PROPERTIES, OF_TILINGS], ids=["atoms", "tilings"])
+def test_a_key_names_one_property(rows: tuple[Property, ...]) -> None:
+    assert len({row.key for row in rows}) == len(rows)
+    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", row.key) for row in rows)
+
+
+@pytest.mark.parametrize("row", PROPERTIES, ids=lambda row: row.key)
+def test_each_check_that_is_made_is_told_in_the_docs(row: Property) -> None:
+    assert row.says.keys() <= {MMA, COPY} and row.says
+    assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Witness]
+
+
+def count(run: object, atom: object, operand: object) -> list[Evidence]:
+    """Whether an operand has an even number of values."""
+    values = operand.values  # type: ignore[attr-defined]
+    wrong = Counterexample({"values": values}, f"{values} values") if values % 2 else None
+    return [Evidence(Witness.BOOK, Status.REFUTED if wrong else Status.PROVED, "counted", counterexample=wrong)]
+
+
+EVEN = Property(
+    "even",
+    "even",
+    Scope.OPERAND,
+    says={MMA: "an even number of values"},
+    states=of_operand(lambda atom, operand: "has an even number of values"),
+    isa=count,
+    how=("counted", "", ""),
+    reads=lambda check, atom, operand: operand.text,
+)
+
+
+def test_another_property_is_one_row_and_its_function() -> None:
+    court = Court(frozenset({Witness.BOOK}), table=(*PROPERTIES, EVEN))
+    right, wrong = court.case(registry()[NAME]), court.case(registry()["SM80_8x8x4_F64F64F64F64_TN"])
+    found = {
+        case.name: [(v.claim.part, v.status) for v in case.verdicts if v.claim.kind == EVEN] for case in (right, wrong)
+    }
+    assert found[right.name] == [(part, Status.PROVED) for part in "ABC"]
+    assert found[wrong.name] == [("A", Status.REFUTED), ("B", Status.REFUTED), ("C", Status.PROVED)]
+    report = Report((right, wrong))
+    assert wrong.status == "REFUTED"
+    for text in (as_text.render(report, verbose=True), as_html.render(report), as_junit.render(report)):
+        assert "has an even number of values" in text
+    assert '"kind": "even"' in as_json.render(report)
+    copies = court.case(registry()["SM75_U32x1_LDSM_N"])
+    assert not [v for v in copies.verdicts if v.claim.kind == EVEN]
+
+
+def test_what_two_atoms_share_is_found_once_by_a_property_whose_key_says_so() -> None:
+    court = Court(frozenset({Witness.BOOK}), table=(EVEN,))
+    first, second = (court.judge(registry()[name]) for name in (NAME, "SM80_16x8x16_F32BF16BF16F32_TN"))
+    assert [v.evidence[0].shared for v in first] == ["", "", ""]
+    assert [v.evidence[0].shared for v in second] == [f"{NAME} {part}" for part in "ABC"]
+
+
+def test_properties_do_not_share_what_was_found() -> None:
+    """Two properties whose functions read the same have evidence of their own."""
+    cache = EvidenceCache()
+    proved, refuted = (Evidence(Witness.BOOK, status, "counted") for status in (Status.PROVED, Status.REFUTED))
+    assert cache.once((Witness.BOOK, EVEN, "4:1"), "one", lambda: [proved])[0].status is Status.PROVED
+    assert cache.once((Witness.BOOK, EQUALS, "4:1"), "one", lambda: [refuted])[0].status is Status.REFUTED

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run over a table of properties: every claim, the evidence that is asked for on it, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import groupby
+from typing import Any
+
+import gpu_checks
+import proofs
+from verify.core.evidence_cache import EvidenceCache
+from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, Witness, join
+from verify.evidence.gpu import Lookup, Recorded
+
+Wanted = Callable[[Claim], bool]
+
+
+def first(*checks: Check) -> Check:
+    """The evidence of the first of some checks that finds any."""
+
+    def check(run: Run, subject: Any, operand: Any) -> list[Evidence]:
+        return next(filter(None, (one(run, subject, operand) for one in checks)), [])
+
+    return check
+
+
+@dataclass
+class Run:
+    """The checks that are asked for, the solver with its budget, where recordings are, and the evidence found so far.
+
+    A subclass says what the units of each scope are.
+    """
+
+    witnesses: frozenset[Witness] = frozenset(Witness)
+    budget: int = proofs.BUDGET
+    lookup: Lookup | None = None  # recordings of instructions, or a GPU; what is shipped where None
+    multiply: Callable[[Any], list[Evidence]] | None = None  # products on this machine's GPU
+    loaded: proofs.Solver | None = None  # else made with the first proof
+    cache: EvidenceCache = field(default_factory=EvidenceCache, init=False)
+
+    @cached_property
+    def solver(self) -> proofs.Solver:
+        """The solver, for one problem after the other."""
+        return self.loaded or proofs.Solver()
+
+    @cached_property
+    def recordings(self) -> Lookup:
+        """Where recordings of instructions come from."""
+        return self.lookup or Recorded(gpu_checks.recordings())
+
+    def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
+        """What the claims of a scope are about, one after the other."""
+        raise NotImplementedError
+
+    def named(self, subject: Any, operand: Any, scope: Scope) -> str:
+        """What evidence is said to be shared with."""
+        raise NotImplementedError
+
+    def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = lambda _: True) -> list[Verdict]:
+        """The verdict on every wanted claim, in the table's order: properties of one scope go from unit to unit."""
+        verdicts: list[Verdict] = []
+        for row, operand in self._rows(table, subject):
+            part, text, provenance = row.states(subject, operand)
+            claim = Claim(subject.name, part, row, text, provenance)
+            if wanted(claim):
+                verdicts.append(join(claim, self.evidence(row, subject, operand, verdicts)))
+        return verdicts
+
+    def _rows(self, table: Sequence[Property], subject: Any) -> Iterator[tuple[Property, Any]]:
+        for scope, group in groupby(table, key=lambda row: row.scope):
+            rows = tuple(group)
+            for operand in self.units(subject, scope):
+                yield from ((row, operand) for row in rows if row.applies(subject, operand))
+
+    def evidence(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
+        """What every check that is asked for finds, or why a property cannot be checked."""
+        for need in row.needs:
+            if why := need(subject, operand, before):
+                return self.silent(row, why)
+        return [e for check in self.asked(row) for e in self.check(check, row, subject, operand)]
+
+    def check(self, check: Witness, row: Property, subject: Any, operand: Any) -> list[Evidence]:
+        """What one check finds; computed once for all subjects of which it reads the same."""
+        function, key = row.by(check), row.reads(check, subject, operand)
+        if function is None:
+            return []
+        if key is None:
+            return function(self, subject, operand)
+        name = self.named(subject, operand, row.scope)
+        return self.cache.once((check, row, key), name, lambda: function(self, subject, operand))
+
+    def asked(self, row: Property) -> list[Witness]:
+        """The checks of a property that this run makes."""
+        formal = frozenset({Witness.BOOK}) if row.form else frozenset[Witness]()
+        return [check for check in Witness if row.by(check) is not None and check in self.witnesses | formal]
+
+    def silent(self, row: Property, why: str) -> list[Evidence]:
+        """That a property could not be checked: by a GPU only where nothing else checks it."""
+        silent = [check for check in self.asked(row) if check is not Witness.SILICON or row.gpu_alone]
+        return [Evidence(check, Status.UNCHECKED, "", reason=why) for check in silent]
