@@ -318,7 +318,7 @@ PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
     "threads of a smaller atom": ("_threads", crowded),
     "a thread's place in other digits": ("flat_coord", exchanged),
     "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
-    "atoms dealt out by the other axis": ("_dealt", lambda right, layout, x, y: right(layout, y, x)),
+    "atoms dealt out by the other axis": ("_distributed", lambda right, layout, x, y: right(layout, y, x)),
     "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
 }
 
