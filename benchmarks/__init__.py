@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Figures, each as a ratio to a named baseline measured in the same run, interleaved, as medians."""
+"""Benchmarks: each figure is the ratio of two medians, of a measurement and of a named baseline, run in turns."""

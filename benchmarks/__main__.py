@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks [command|atlas|algebra|silicon|laws|tiling …]`: measure, and say which aims were reached."""
+"""`python -m benchmarks [command|atlas|algebra|gpu|laws|tiling …]`: measure, and report which targets are reached."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from gpu_checks import command
 from gpu_checks.command import guarded
 
-SUITES = ("command", "atlas", "algebra", "silicon", "laws", "tiling")
+SUITES = ("command", "atlas", "algebra", "gpu", "laws", "tiling")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print every figure of some suites, or of all; 0 all reached, 1 one missed, 2 no such suite, 130 interrupted."""
+    """Print figures of some or all suites; 0 all targets reached, 1 one missed, 2 no such suite, 130 interrupted."""
     parser = command.parser("benchmarks", "Measure what has to be fast.", "command")
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     return guarded("benchmarks", lambda: _run(parser, argv))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The layout algebra against CUTLASS's pycute on the same inputs.
 
-pycute is found where it is importable: `PYTHONPATH=cutlass/python python -m benchmarks algebra`.
+pycute must be importable: `PYTHONPATH=cutlass/python python -m benchmarks algebra`.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REPEATS = 5
 
 
 def inputs() -> dict[str, list[tuple[Any, ...]]]:
-    """Shapes and strides that kernels use, as (shape, stride) pairs; each is right for both libraries."""
+    """Shapes and strides that kernels use, as (shape, stride) pairs that both libraries accept."""
     compact = [((4, 8), (2, 2, 2)), ((8, 8), (16, 4)), (64, 64), ((4, 8, 3), 5), (128, (8, 8), 2)]
     tilers = [(4, 1), (8, 2), (4, 4), (2, 8), ((2, 4), (1, 4)), ((4, 2), (2, 8))]
     atoms = [
@@ -55,12 +55,12 @@ def figures() -> list[Figure]:
 
 
 def made(layout: Any, argument: Any) -> Any:
-    """A (shape, stride) pair as a layout; a size as it is."""
+    """A (shape, stride) pair as a layout; a size unchanged."""
     return layout(*argument) if isinstance(argument, tuple) else argument
 
 
 def agree(ours: Callable[..., Any], mine: Any, theirs: Callable[..., Any], other: Any) -> bool:
-    """Whether both libraries accept an input; what one refuses is no race."""
+    """Whether both libraries accept an input; others are not compared."""
     try:
         ours(*mine)
         theirs(*other)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The command line, cold: one process each, recorded silicon."""
+"""The command line: a fresh process for each command, with recorded GPUs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ WARP_ATOMS = (
 
 
 def process(*words: str) -> Callable[[], object]:
-    """A fresh interpreter that runs some words; a failure is no measurement."""
+    """A function that runs a fresh interpreter with these arguments, and raises where that fails."""
 
     def run() -> object:
         return subprocess.run([sys.executable, *words], check=True, capture_output=True)
@@ -40,5 +40,5 @@ def figures() -> Iterator[Figure]:
     warps = process("-m", "verify.atom", *WARP_ATOMS, "--expect-known", "-q", "--witness", "book,proof")
     five, ten = (process("-c", f"import time; time.sleep({seconds})") for seconds in (5, 10))
     yield paired("verify.atom SM80_16x8x16, cold", one, f"python -c '{BASELINE}'", imports, 3.0)
-    yield paired("97 atoms up to SM90's mma.sync, book and proof", warps, "five seconds", five, 1.0, rounds=3)
-    yield paired("verify.atom --all, book and proof, cold", every, "ten seconds", ten, 1.0, rounds=3)
+    yield paired("97 atoms up to SM90's mma.sync, isa and proof", warps, "five seconds", five, 1.0, rounds=3)
+    yield paired("verify.atom --all, isa and proof, cold", every, "ten seconds", ten, 1.0, rounds=3)

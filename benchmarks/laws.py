@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How long the laws take on two cores: z3 once, both solvers over five seeds, the slowest obligation."""
+"""Time of the laws on two cores: z3 once, both solvers over five seeds, and the slowest obligation."""
 
 from __future__ import annotations
 

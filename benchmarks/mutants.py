@@ -3,8 +3,11 @@
 
 A mutant is one token of the product code exchanged for another: an operator, a number, a truth value. Each is written
 into a copy of the tracked files and run against the tests that execute its line, the cheapest first, until one fails.
-Which tests those are is measured once, with coverage. A mutant that no test fails on survives: it is killed by a new
-test, or listed in `equivalent.toml` with the reason: it computes the same, or a slow test notices it.
+Coverage, measured once, gives these tests. A mutant on which no test fails survives: a new test must kill it, or
+`equivalent.toml` lists it with the reason: it computes the same, or a slow test kills it.
+
+Main declarations: `Mutant` and `mutants`, the mutants of a file; `executed`, the tests that execute each line;
+`decide`, the `Fate` of one mutant; `campaign`, the fates of many; `main`, the command.
 """
 
 from __future__ import annotations
@@ -49,18 +52,18 @@ Position = tuple[int, int]  # line from 1, column from 0
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """One token exchanged: where it is, what it was and what it becomes; `code` is its line without the indent."""
+    """One token exchanged for another."""
 
-    file: str
-    line: int
-    column: int
-    old: str
-    new: str
-    code: str
+    file: str  # its path from the root of the repository
+    line: int  # from 1
+    column: int  # from 0
+    old: str  # the token
+    new: str  # what replaces it
+    code: str  # its line without the indent
 
     @property
     def key(self) -> tuple[str, str, str, str]:
-        """What identifies it in `equivalent.toml`, where line numbers would go stale."""
+        """Its identity in `equivalent.toml`, where line numbers would become outdated."""
         return self.file, self.code, self.old, self.new
 
     def applied(self, text: str) -> str:
@@ -81,7 +84,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Fate:
-    """What became of a mutant: killed, timed out, survived, or unexecuted by any test; with the tests that ran."""
+    """The outcome of a mutant: killed, timed out, survived, or unexecuted; with the number of tests that ran."""
 
     mutant: Mutant
     outcome: str
@@ -92,8 +95,8 @@ class Fate:
 def mutants(file: str, text: str) -> Iterator[Mutant]:
     """Every exchange of a token of a file, in order; a few do not compile.
 
-    Left out is what changes no result: annotations, which are never evaluated, imports for type checkers alone, the
-    size of a cache, whether a dataclass is frozen.
+    Tokens that change no result are left out: annotations, imports for type checkers alone, the size of a cache, and
+    whether a dataclass is frozen.
 
     >>> [m.new for m in mutants("f.py", "def f(a: int | None) -> int:\\n    return a + 1\\n")]
     ['-', '2']
@@ -128,7 +131,7 @@ def _unevaluated(tree: ast.Module) -> list[tuple[Position, Position]]:
 
 
 def sample(count: int, seed: int, only: str) -> list[Mutant]:
-    """So many mutants of the packages that compile, drawn with a seed; `only` keeps files whose path begins with it."""
+    """`count` mutants that compile, drawn with a seed, from the files whose path begins with `only`."""
     paths = [path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py"))]
     texts = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in paths}
     every = [one for file, text in texts.items() if file.startswith(only) for one in mutants(file, text)]
@@ -137,10 +140,10 @@ def sample(count: int, seed: int, only: str) -> list[Mutant]:
 
 
 def unnoticed(log: Path) -> tuple[list[Mutant], int]:
-    """The mutants that no test noticed in an earlier campaign, where today's code has them, and how many are gone.
+    """The unnoticed mutants of an earlier campaign that the present code still has, and the number of the others.
 
-    Each is found by its column and the text of its line, on the nearest line of that text: one on a line that is
-    gone, reads differently or is indented differently is gone.
+    A mutant is found by its column and the text of its line, on the nearest line of that text; one whose line has
+    changed, or its indentation, is gone.
     """
     entries = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
     before = [Mutant(**entry["mutant"]) for entry in entries if entry["outcome"] in UNNOTICED]
@@ -170,19 +173,19 @@ def copy(name: str) -> Path:
 
 
 def digest() -> str:
-    """A digest of all Python and data that tests read, by which a measured coverage is known to be current."""
+    """A digest of all files that tests read, which shows whether a measured coverage is current."""
     tree = subprocess.run(["git", "stash", "create"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     asked = ["git", "rev-parse", f"{tree.strip() or 'HEAD'}^{{tree}}"]
     return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _named(*parts: str) -> str:
-    """A short name for what was made from some texts."""
+    """A short name of a result that depends on some texts."""
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:12]
 
 
 def pytest(where: Path, *arguments: str, limit: float | None = None) -> subprocess.CompletedProcess[str]:
-    """One run of pytest in a copy, without what would slow it down or leave traces."""
+    """One run of pytest in a copy, without its cache and without bytecode."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "CI": "1"}
     return subprocess.run(
@@ -192,7 +195,7 @@ def pytest(where: Path, *arguments: str, limit: float | None = None) -> subproce
 
 @dataclass(frozen=True, slots=True)
 class Executed:
-    """Which tests execute which line of which file, and how long each test takes."""
+    """The tests that execute each line of each file, and the seconds of each test."""
 
     lines: dict[str, dict[int, list[str]]]
     seconds: dict[str, float]
@@ -207,11 +210,11 @@ class Executed:
 
 
 def executed(jobs: int, tests: Sequence[str] = ()) -> Executed:
-    """Measure which of some tests, or of the gate, execute which lines; what was measured of a tree is read again."""
+    """The lines that each of some tests, or of the gate, executes: measured, or read from an earlier measurement."""
     kept = WORK / f"executed-{_named(digest(), *tests)}.json"
     if not kept.is_file():
-        told = " ".join(tests) or "the whole gate"
-        print(f"measuring which tests execute which lines: {told}, once", file=sys.stderr, flush=True)
+        which = " ".join(tests) or "the whole gate"
+        print(f"measuring which tests execute which lines: {which}, once", file=sys.stderr, flush=True)
         _measure(copy("measured"), jobs, kept, tests)
     found = json.loads(kept.read_text(encoding="utf-8"))
     names = found["tests"]
@@ -232,7 +235,7 @@ def _measure(where: Path, jobs: int, kept: Path, tests: Sequence[str]) -> None:
 
 
 def _keep(where: Path, kept: Path) -> None:
-    """Keep what coverage and the report of a run in a copy say."""
+    """Write the coverage and the durations of a run in a copy to a file."""
     import coverage
 
     data = coverage.CoverageData(str(where / ".coverage"))
@@ -250,12 +253,12 @@ def _keep(where: Path, kept: Path) -> None:
 
 
 def _node(context: str) -> str:
-    """The test of a context of coverage's, by its node id without its group; empty for what runs at import."""
+    """The node id, without its group, of the test of a coverage context; empty for a line run at import."""
     return re.sub(r"@\w+$", "", context.rpartition("|")[0])
 
 
 def _seconds(report: Path) -> tuple[dict[str, float], set[str]]:
-    """How long each test took, by its node id, and which failed, as JUnit's report of pytest has it."""
+    """The seconds of each test by its node id, and the tests that failed, from pytest's JUnit report."""
     from xml.etree import ElementTree
 
     found, failed = {}, set()
@@ -270,7 +273,7 @@ def _seconds(report: Path) -> tuple[dict[str, float], set[str]]:
 
 
 def decide(mutant: Mutant, where: Path, run: Executed, most: float) -> Fate:
-    """Run the tests of a mutant in a copy, cheapest first, and put the file back as it was."""
+    """Run the tests of a mutant in a copy, cheapest first, and restore the file."""
     tests = run.tests(mutant)
     if not tests:
         return Fate(mutant, "unexecuted", 0)
@@ -285,26 +288,26 @@ def decide(mutant: Mutant, where: Path, run: Executed, most: float) -> Fate:
     listed.write_text("\n".join(chosen), encoding="utf-8")
     try:
         path.write_text(mutant.applied(text), encoding="utf-8")
-        told = pytest(where, "-x", "--no-header", "--tb=no", f"@{listed}", limit=10 * spent + GRACE)
+        ran = pytest(where, "-x", "--no-header", "--tb=no", f"@{listed}", limit=10 * spent + GRACE)
     except subprocess.TimeoutExpired:
         return Fate(mutant, "timed out", len(chosen))
     finally:
         path.write_text(text, encoding="utf-8")
-    if told.returncode == 0:
+    if ran.returncode == 0:
         return Fate(mutant, "survived", len(chosen), f"{len(tests) - len(chosen)} tests too slow to run")
-    failed = next((line for line in told.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "collection")
+    failed = next((line for line in ran.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))), "collection")
     return Fate(mutant, "killed", len(chosen), failed.partition(" - ")[0].partition(" ")[2])
 
 
 def listed() -> dict[tuple[str, str, str, str], str]:
-    """The mutants that no test of the gate has to notice, each with the reason."""
+    """The mutants that no test of the gate has to kill, each with the reason."""
     text = (Path(__file__).parent / "equivalent.toml").read_text(encoding="utf-8")
     entries = tomllib.loads(text).get("mutant", [])
     return {(one["file"], one["code"], one["old"], one["new"]): one["reason"] for one in entries}
 
 
 def campaign(chosen: Sequence[Mutant], run: Executed, jobs: int, most: float, log: Path) -> Iterator[Fate]:
-    """The fate of each mutant; those that the log already has are not run again, and each new one is appended."""
+    """The fate of each mutant: from the log if it is there, else run and appended."""
     known = {}
     if log.is_file():
         for line in log.read_text(encoding="utf-8").splitlines():

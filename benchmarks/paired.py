@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Paired, interleaved timing: a and b take turns, so that a slow spell of the machine falls on both."""
+"""Paired timing: measurement and baseline take turns, so that a slow phase of the machine affects both."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """Seconds of the thing measured and of its baseline (medians), and the ratio that is aimed at; or MiB of both."""
+    """The medians of a measurement and of its baseline, in seconds or MiB, and the largest ratio allowed."""
 
-    name: str
-    baseline: str
-    seconds: float
-    against: float
-    target: float
-    unit: Literal["ms", "MiB"] = "ms"
+    name: str  # of what is measured
+    baseline: str  # the name of the baseline
+    seconds: float  # of the measurement; MiB where that is the unit
+    against: float  # of the baseline
+    target: float  # the largest ratio that reaches the target
+    unit: Literal["ms", "MiB"] = "ms"  # as printed
 
     @property
     def ratio(self) -> float:
@@ -40,7 +40,7 @@ class Figure:
 def paired(
     name: str, run: Callable[[], object], baseline: str, base: Callable[[], object], target: float, rounds: int = 9
 ) -> Figure:
-    """Run both in turns and compare their medians; one round of each is thrown away first."""
+    """Run both in turns and compare their medians; the first round of each is discarded."""
     times: tuple[list[float], list[float]] = ([], [])
     for turn in range(rounds + 1):
         for side, body in enumerate((run, base)):

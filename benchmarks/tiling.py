@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One tiled MMA of 2x2 warps: its proof for all multiples, all claims of a 128x128x32 tile, and the GEMM in numpy."""
+"""One tiled MMA of 2x2 warps: its proof for all multiples, all properties of a 128x128x32 tile, its GEMM in numpy."""
 
 from __future__ import annotations
 
@@ -34,7 +34,9 @@ def figures() -> Iterator[Figure]:
     given = gemm.operands(tiling)
     a, b = given["A"].astype(np.int64), given["B"].astype(np.int64)
     yield paired("one TiledMMA, all multiples, proved", lambda: proved(tiling), "half a second", half, 1.0)
-    yield paired("all claims of a 128x128x32 tile", lambda: judge(tiling, Prover()), "one second", one, 1.0, rounds=5)
+    yield paired(
+        "all properties of a 128x128x32 tile", lambda: judge(tiling, Prover()), "one second", one, 1.0, rounds=5
+    )
     yield paired("the same, with its movement chain", lambda: chained(tiling), "one second", one, 1.0, rounds=5)
     yield paired("the 128x128x32 GEMM through fragments", lambda: run(tiling), "two seconds", two, 1.0, rounds=3)
     yield paired("the same GEMM", lambda: run(tiling), "numpy's product of the same integers", lambda: a @ b.T, 2000.0)
@@ -54,20 +56,20 @@ def prepared() -> Tiling:
 
 
 def proved(tiling: Tiling) -> None:
-    """A, B and C, in a solver of their own; what is not proved is no measurement."""
+    """Prove the partitions of A, B and C in a new solver; raises RuntimeError where one is not proved."""
     solver = proofs.Solver()
-    for dealt in tiling.dealt:
-        if proofs.prove_partition(partition(tiling, dealt), solver=solver).status != "unsat":
-            raise RuntimeError(f"{dealt.name} is not proved")
+    for operand in tiling.dealt:
+        if proofs.prove_partition(partition(tiling, operand), solver=solver).status != "unsat":
+            raise RuntimeError(f"{operand.name} is not proved")
 
 
 def chained(tiling: Tiling) -> None:
-    """All claims of the tile, and of its way through shared memory and registers."""
+    """Verify all properties of the tile, and of its movement through shared memory and registers."""
     judge(tiling, Prover())
     solver = proofs.Solver()
     for one in load(CHAIN):
         if any(not verdict.status.stands for verdict in verdicts(one, proofs.BUDGET, solver)):
-            raise RuntimeError(f"{one.name} does not stand")
+            raise RuntimeError(f"{one.name} is not verified")
 
 
 def run(tiling: Tiling) -> None:
@@ -77,7 +79,7 @@ def run(tiling: Tiling) -> None:
 
 
 def partitioned() -> None:
-    """Where every value of every thread lies in the three matrices."""
+    """Compute the place of every value of every thread in the three matrices."""
     mma = TiledMMA(registry()[ATOM], (2, 4, 1), (32, "(4,8,2):(1,8,4)", 16))
     for operand, shape in (("A", (128, 32)), ("B", (128, 32)), ("C", (128, 128))):
         tv = mma.layout_TV(operand, Layout(shape))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Formulas of the ledger as text: integer arithmetic, comparisons and `a if c else b`.
 
-It is written here, not borrowed: the book's formulas have a reader of their own, and a claim is heard against them.
+This evaluator is deliberately not that of the ISA tables, since claims are compared with these tables.
 """
 
 from __future__ import annotations

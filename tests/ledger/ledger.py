@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ledger of teaching documents: each statement that can be checked, with its inputs and its verdict, as data.
 
-One TOML file per document. An entry says where the statement stands, what it says, which check evaluates it and with
-what. HOLDS: the check finds nothing. REFUTED: it finds just this witness, and with `correct` in place of the inputs of
-the same names it finds nothing; `right` says in words what the inputs alone do not.
+One TOML file per document. An entry has the place of the statement (`at`), its text (`says`), the check that evaluates
+it (`kind`) and the inputs (`given`). HOLDS: the check finds no counterexample. REFUTED: it finds exactly this one, and
+with the inputs in `correct` it finds none; `right` is the correction in words, where the inputs alone do not show it.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from tests.ledger import on_fragments, on_laws, on_layouts, on_programs, on_tili
 
 HERE = Path(__file__).parent
 KINDS = {**on_layouts.KINDS, **on_fragments.KINDS, **on_tilings.KINDS, **on_programs.KINDS, **on_laws.KINDS}
-KEYS = {"at", "says", "kind", "given", "verdict", "witness", "correct", "right"}
+KEYS = {"at", "says", "kind", "given", "verdict", "counterexample", "correct", "right"}
 SHOWN = 4
 RESERVED = {"is": "is_", "with": "with_", "property": "property_"}
 
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement of a document, its verdict, and for a refuted one the witness and what is right."""
+    """One statement of a document, its verdict, and for a refuted one the counterexample and the correction."""
 
-    document: str
-    title: str
-    name: str
-    at: str
-    says: str
-    kind: str
-    given: Mapping[str, Any]
-    verdict: str
-    witness: str
-    correct: Mapping[str, Any]
-    in_words: str
+    document: str  # the name of its file
+    title: str  # of the document
+    name: str  # of the entry
+    at: str  # its place in the document
+    says: str  # the statement
+    kind: str  # the check that evaluates it: a key of KINDS
+    given: Mapping[str, Any]  # the inputs of the check
+    verdict: str  # HOLDS or REFUTED
+    counterexample: str  # the first that the check finds; empty where it holds
+    correct: Mapping[str, Any]  # the inputs with which it holds, where they differ
+    in_words: str  # the correction in words
 
     @property
     def id(self) -> str:
@@ -46,12 +46,12 @@ class Claim:
 
     @property
     def right(self) -> Mapping[str, Any]:
-        """The inputs with what is correct in place: those of a statement that holds."""
+        """The inputs with the corrections: those of a statement that holds."""
         return {**self.given, **self.correct}
 
 
 def check(kind: str, given: Mapping[str, Any]) -> str:
-    """Evaluate a statement: "" when it holds, else the first witness against it."""
+    """Evaluate a statement: "" when it holds, else the first counterexample."""
     return KINDS[kind](**{RESERVED.get(key, key): value for key, value in given.items()})
 
 
@@ -75,7 +75,7 @@ def _read(path: Path) -> Iterator[Claim]:
             kind=entry["kind"],
             given=_long(entry.get("given", {}), short),
             verdict=entry["verdict"],
-            witness=entry.get("witness", ""),
+            counterexample=entry.get("counterexample", ""),
             correct=_long(entry.get("correct", {}), short),
             in_words=entry.get("right", ""),
         )
@@ -94,8 +94,8 @@ def page(claims: list[Claim]) -> str:
         "",
         f"Statements of five teaching documents, each evaluated by the tools: {len(claims)} in all, "
         f"{len(claims) - refuted} hold, {refuted} are refuted.",
-        "The tutorial in these pages uses what is right. An entry's inputs stand in `tests/ledger/`, where a test",
-        "evaluates it, demands the witness shown here, and shows that the correct value holds.",
+        "The tutorial in these pages uses the correct values. `tests/ledger/` has the inputs of each entry; a test",
+        "evaluates it, requires the counterexample shown here, and shows that the correct value holds.",
     ]
     for title in dict.fromkeys(claim.title for claim in claims):
         lines += ["", f"## {title}", "", "| where | statement | check | verdict |", "|---|---|---|---|"]
@@ -106,16 +106,16 @@ def page(claims: list[Claim]) -> str:
 def _row(claim: Claim) -> str:
     verdict = claim.verdict
     if verdict == "REFUTED":
-        inputs = "; ".join(f"{key} {_spelt(value, claim.given[key])}" for key, value in claim.correct.items())
-        verdict = f"**REFUTED**: {claim.witness}. Correct: {claim.in_words or inputs}"
+        inputs = "; ".join(f"{key} {_written(value, claim.given[key])}" for key, value in claim.correct.items())
+        verdict = f"**REFUTED**: {claim.counterexample}. Correct: {claim.in_words or inputs}"
     cells = (claim.at, claim.says, claim.kind.replace("_", " "), verdict)
     return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
 
 
-def _spelt(value: Any, instead_of: Any) -> str:
-    """A corrected input; of a long list, its first lines that are new."""
+def _written(value: Any, instead_of: Any) -> str:
+    """A corrected input as text; of a long list, the first lines that changed."""
     if isinstance(value, list) and isinstance(instead_of, list) and value and isinstance(value[0], list | str):
         new = [(i, x) for i, x in enumerate(value) if i >= len(instead_of) or x != instead_of[i]]
-        lines = [f"{i}: {_spelt(x, None)}" for i, x in new[:SHOWN]]
+        lines = [f"{i}: {_written(x, None)}" for i, x in new[:SHOWN]]
         return ", ".join(lines) + (", …" if len(new) > SHOWN else "")
     return f"`{value}`" if isinstance(value, str) else str(value).lower() if isinstance(value, bool) else str(value)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about an instruction's fragments, held against the ISA tables. A check returns "" or its first witness."""
+"""Statements about an instruction's fragments, against the ISA tables. A check returns "" or a counterexample."""
 
 from __future__ import annotations
 
@@ -27,31 +27,31 @@ Locate = Callable[[int, int], tuple[int, int]]
 
 
 @lru_cache
-def book(mnemonic: str) -> Instruction:
-    """The instruction that a mnemonic says."""
+def in_isa(mnemonic: str) -> Instruction:
+    """The instruction of a mnemonic in the ISA tables, cached."""
     return isa_tables.instruction(mnemonic)
 
 
 def compared(operand: Operand, claimed: Locate) -> str:
-    """A claimed map of (lane, value) to (row, col) against the ISA's, at every point."""
+    """The first difference of a claimed map (lane, value) -> (row, col) from the ISA's, and how many there are."""
     points = [(lane, i) for lane in range(operand.lanes) for i in range(operand.values)]
     wrong = [at for at in points if claimed(*at) != operand.locate(*at)]
     if not wrong:
         return ""
     lane, i = wrong[0]
-    told = f"T{lane} V{i} holds {operand.locate(lane, i)}, not {claimed(lane, i)}"
-    return f"{told}; {len(wrong)} of {len(points)} differ"
+    difference = f"T{lane} V{i} holds {operand.locate(lane, i)}, not {claimed(lane, i)}"
+    return f"{difference}; {len(wrong)} of {len(points)} differ"
 
 
 def formula(instruction: str, operand: str, row: str, col: str) -> str:
     """Formulas of `lane` and `i` for the row and column of an operand, at every lane and value, and onto the tile."""
-    found = book(instruction).operands[operand]
+    found = in_isa(instruction).operands[operand]
     return compared(found, lambda lane, i: (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i)))
 
 
 def proved(instruction: str, operand: str, row: str, col: str, layout: str, thr: str = "32:1") -> str:
     """z3 proves the formulas of `lane` and `i` equal to a CuTe layout (A m + M*k, B n + N*k, C m + M*n)."""
-    found = book(instruction).operands[operand]
+    found = in_isa(instruction).operands[operand]
     extent = found.extent[::-1] if operand == "B" else found.extent
 
     def locate(lane: Any, i: Any) -> tuple[Any, Any]:
@@ -70,7 +70,7 @@ def proved(instruction: str, operand: str, row: str, col: str, layout: str, thr:
 
 
 def _term(text: str, lane: Any, i: Any) -> Any:
-    """The formula on symbolic terms: the only conditional of the ledger asks for the lane's half."""
+    """The formula on symbolic terms: the only conditional of the ledger is on the half of the lanes."""
     body, _, rest = text.partition(" if ")
     if not rest:
         return compute(text, lane=lane, i=i)
@@ -89,20 +89,20 @@ def element(operand: Operand, name: str, x: int, order: str) -> tuple[int, int]:
 
 def fragment(instruction: str, operand: str, layout: str, order: str = "cute", thr: str = "") -> str:
     """A (thread, value) layout of element numbers is the ISA's map."""
-    found, claimed = book(instruction).operands[operand], Layout.parse(layout)
-    held = size(claimed[1])
+    found, claimed = in_isa(instruction).operands[operand], Layout.parse(layout)
+    values = size(claimed[1])
     lanes = Layout.parse(thr) if thr else Layout(found.lanes)
-    if (size(claimed[0]), held) != (size(lanes), found.values):
-        return f"{size(claimed[0])} threads x {held} values, the ISA {size(lanes)} x {found.values}"
+    if (size(claimed[0]), values) != (size(lanes), found.values):
+        return f"{size(claimed[0])} threads x {values} values, the ISA {size(lanes)} x {found.values}"
     thread = {lanes(t): t for t in range(size(lanes))}
-    points = [(lane, i) for lane in thread for i in range(held)]
+    points = [(lane, i) for lane in thread for i in range(values)]
     at = {p: element(found, operand, claimed(thread[p[0]], p[1]), order) for p in points}
     wrong = [p for p in points if at[p] != found.locate(*p)]
     if not wrong:
         return ""
     lane, i = wrong[0]
-    told = f"T{lane} V{i} holds {found.locate(lane, i)}, not {at[lane, i]}"
-    return f"{told}; {len(wrong)} of {len(points)} differ"
+    difference = f"T{lane} V{i} holds {found.locate(lane, i)}, not {at[lane, i]}"
+    return f"{difference}; {len(wrong)} of {len(points)} differ"
 
 
 def cells(rows: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
@@ -116,7 +116,7 @@ def cells(rows: list[str]) -> dict[tuple[int, int], tuple[int, int]]:
 
 def drawing(instruction: str, operand: str, rows: list[str], top: int = 0, left: int = 0) -> str:
     """A drawing of the operand's matrix: cell (row, col) names a lane and value that hold this element."""
-    found = book(instruction).operands[operand]
+    found = in_isa(instruction).operands[operand]
     drawn = cells(rows)
     wrong = [
         (at, cell)
@@ -127,20 +127,20 @@ def drawing(instruction: str, operand: str, rows: list[str], top: int = 0, left:
         return "" if len(set(drawn.values())) == len(drawn) else "a lane and value are drawn twice"
     (i, j), (lane, value) = wrong[0]
     true = found.locate(lane, value) if lane < found.lanes and value < found.values else "nothing"
-    told = f"T{lane}V{value} holds {true}, not {(i + top, j + left)}"
-    return f"{told}; {len(wrong)} of {len(drawn)} differ"
+    difference = f"T{lane}V{value} holds {true}, not {(i + top, j + left)}"
+    return f"{difference}; {len(wrong)} of {len(drawn)} differ"
 
 
 def drawn_by(rows: list[str], row: str = "", col: str = "", layout: str = "") -> str:
-    """A drawing is what formulas of `lane` and `i`, or a layout of row-major element numbers, say."""
+    """A drawing agrees with formulas of `lane` and `i`, or with a layout of row-major element numbers."""
     drawn = cells(rows)
     columns = max(j for _, j in drawn) + 1
     wrong = []
     for at, (lane, i) in drawn.items():
         x = Layout.parse(layout)(lane, i) if layout else 0
-        says = divmod(x, columns) if layout else (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i))
-        if says != at:
-            wrong.append(f"T{lane}V{i} is drawn at {at}, not {says}")
+        claimed = divmod(x, columns) if layout else (compute(row, lane=lane, i=i), compute(col, lane=lane, i=i))
+        if claimed != at:
+            wrong.append(f"T{lane}V{i} is drawn at {at}, not {claimed}")
     return f"{wrong[0]}; {len(wrong)} of {len(drawn)} differ" if wrong else ""
 
 
@@ -153,8 +153,8 @@ def once(rows: list[str], threads: int, values: int) -> str:
 
 
 def holds(instruction: str, operand: str, lane: int, elements: list[list[int]], values: list[int] | None = None) -> str:
-    """What a lane holds, value by value: [row, col] each."""
-    found = book(instruction).operands[operand]
+    """The elements of a lane, value by value: [row, col] each."""
+    found = in_isa(instruction).operands[operand]
     which = list(range(found.values)) if values is None else values
     true = [found.locate(lane, i) for i in which]
     claimed = [tuple(pair) for pair in elements]
@@ -164,20 +164,20 @@ def holds(instruction: str, operand: str, lane: int, elements: list[list[int]], 
 
 def along(instruction: str, operand: str, axis: str, formula: str) -> str:
     """A formula of `lane` and `i` for the row alone, or the column alone."""
-    found = book(instruction).operands[operand]
+    found = in_isa(instruction).operands[operand]
     at = ("row", "col").index(axis)
     points = [(lane, i) for lane in range(found.lanes) for i in range(found.values)]
     wrong = [p for p in points if found.locate(*p)[at] != compute(formula, lane=p[0], i=p[1])]
     if not wrong:
         return ""
     lane, i = wrong[0]
-    told = f"T{lane} V{i} is in {axis} {found.locate(lane, i)[at]}, not {compute(formula, lane=lane, i=i)}"
-    return f"{told}; {len(wrong)} of {len(points)} differ"
+    difference = f"T{lane} V{i} is in {axis} {found.locate(lane, i)[at]}, not {compute(formula, lane=lane, i=i)}"
+    return f"{difference}; {len(wrong)} of {len(points)} differ"
 
 
 def apart(instruction: str, operand: str, first: int, second: int, by: list[int]) -> str:
-    """In every lane, value `second` lies this far below and right of value `first`."""
-    found = book(instruction).operands[operand]
+    """In every lane, value `second` is this far below and right of value `first`."""
+    found = in_isa(instruction).operands[operand]
     for lane in range(found.lanes):
         a, b = found.locate(lane, first), found.locate(lane, second)
         if (b[0] - a[0], b[1] - a[1]) != tuple(by):
@@ -187,7 +187,7 @@ def apart(instruction: str, operand: str, first: int, second: int, by: list[int]
 
 def store(instruction: str, registers: list[list[str]]) -> str:
     """Register d_i of the accumulators is stored at [row, col], formulas of `lane`."""
-    found = book(instruction).operands["D"]
+    found = in_isa(instruction).operands["D"]
     if len(registers) != found.values:
         return f"{len(registers)} registers stored, the ISA has {found.values}"
     return compared(found, lambda lane, i: tuple(compute(x, lane=lane) for x in registers[i]))  # type: ignore[arg-type, return-value]
@@ -195,7 +195,7 @@ def store(instruction: str, registers: list[list[str]]) -> str:
 
 def fact(instruction: str, quantity: str, is_: Any) -> str:
     """A number or word of an instruction: lanes, shape, or of an operand its values, regs, bits, type, extent."""
-    found = book(instruction)
+    found = in_isa(instruction)
     name, _, operand = quantity.partition(" ")
     if name in ("lanes", "shape", "products"):
         true = getattr(found.signature, name)
@@ -206,9 +206,9 @@ def fact(instruction: str, quantity: str, is_: Any) -> str:
 
 
 def known(instruction: str) -> str:
-    """The ISA has an instruction of this name; one of a kind that the tables lack is an error, not a refutation."""
+    """The ISA has an instruction of this name; for a family that the tables lack it is an error, not a refutation."""
     try:
-        book(instruction)
+        in_isa(instruction)
     except isa_tables.NotInIsa:
         return "the ISA has no such instruction"
     return ""
@@ -216,7 +216,7 @@ def known(instruction: str) -> str:
 
 def in_row(instruction: str, operand: str, number: int, cells: str) -> str:
     """A row of the operand's matrix: the lane of each column in turn, "T0 T1 ..", or the value, "V0 V1 .."."""
-    found = book(instruction).operands[operand]
+    found = in_isa(instruction).operands[operand]
     at = {found.locate(t, v): (f"T{t}", f"V{v}") for t in range(found.lanes) for v in range(found.values)}
     which = "TV".index(cells[0])
     true = [at[number, column][which] for column in range(found.extent[1])]
@@ -229,14 +229,14 @@ def in_row(instruction: str, operand: str, number: int, cells: str) -> str:
 
 def participants(instruction: str, computation: int, lanes: list[int]) -> str:
     """The lanes of one of an instruction's independent products, counted from 1."""
-    found = book(instruction)
+    found = in_isa(instruction)
     true = [lane for lane in range(found.signature.lanes) if found.product(lane) == computation - 1]
     return "" if true == lanes else f"lanes {true}"
 
 
 def same_map(one: str, other: str, operand: str, differs: bool) -> str:
-    """Whether two instructions deal an operand out differently."""
-    a, b = book(one).operands[operand], book(other).operands[operand]
+    """Whether two instructions distribute an operand differently."""
+    a, b = in_isa(one).operands[operand], in_isa(other).operands[operand]
     if (a.lanes, a.values) != (b.lanes, b.values):
         return "" if differs else f"{a.lanes} lanes x {a.values} values, {b.lanes} x {b.values}"
     return "" if (compared(a, b.locate) != "") == differs else "they are one map" if differs else compared(a, b.locate)
@@ -244,7 +244,7 @@ def same_map(one: str, other: str, operand: str, differs: bool) -> str:
 
 def even_steps(instruction: str, operand: str, mode: str, even: bool, step: int = 0) -> str:
     """Whether, in row-major element numbers, threads (or values) follow one another at one distance, and at which."""
-    found = book(instruction).operands[operand]
+    found = in_isa(instruction).operands[operand]
     count = found.lanes if mode == "thread" else found.values
     at = [found.locate(*((n, 0) if mode == "thread" else (0, n))) for n in range(count)]
     offsets = [row * found.extent[1] + col for row, col in at]
@@ -262,40 +262,42 @@ def atom(name: str, part: str, is_: str) -> str:
 
 
 def observed(name: str, operand: str, layout: str) -> str:
-    """With this layout of an operand the registered atom agrees with what a GPU was recorded to do."""
+    """With this layout of an operand the registered atom agrees with the recording of a GPU."""
     found = registry()[name]
     assert isinstance(found, Atom)
     claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
     relation = next(v for v in Court().judge(claimed) if v.claim.kind == RELATION)
-    (heard,) = (e for e in relation.evidence if e.witness is Witness.SILICON)
-    if heard.status is Status.AGREES:
+    (recorded,) = (e for e in relation.evidence if e.witness is Witness.SILICON)
+    if recorded.status is Status.AGREES:
         return ""
-    at = heard.counterexample.inputs if heard.counterexample else {}
+    at = recorded.counterexample.inputs if recorded.counterexample else {}
     where = " ".join(f"{key} {value}" for key, value in at.items() if key in ("lane", "value"))
-    return f"{heard.status.name}: {operand} {where} meets other elements".replace("  ", " ")
+    return f"{recorded.status.name}: {operand} {where} interacts with other elements".replace("  ", " ")
 
 
 def warps(family: str) -> str:
-    """Every instruction of a family in the book is one warp's."""
+    """Every instruction of a family in the ISA tables is for one warp."""
     names = isa_tables.mnemonics(family)
     wrong = [name for name in names if signature(name).lanes != 32]
     if not names:
-        raise ValueError(f"the book holds no {family}")
+        raise ValueError(f"the ISA tables have no {family}")
     return f"{wrong[0]} has {signature(wrong[0]).lanes} lanes" if wrong else ""
 
 
 def bijective(instruction: str, operand: str, row: str, col: str, product: bool = False) -> str:
-    """The formulas own each element of the tile once, over the lanes of each product where there are several."""
-    found, whole = book(instruction).operands[operand], book(instruction)
+    """By the formulas each element has one owner, over the lanes of each product where there are several."""
+    found, whole = in_isa(instruction).operands[operand], in_isa(instruction)
     wanted = sorted((r, c) for r in range(found.extent[0]) for c in range(found.extent[1]))
     for computation in range(whole.signature.products if product else 1):
         lanes = [t for t in range(found.lanes) if not product or whole.product(t) == computation]
-        held = sorted(
+        places = sorted(
             (compute(row, lane=t, i=i), compute(col, lane=t, i=i)) for t in lanes for i in range(found.values)
         )
-        if held != wanted:
-            missing = sorted(set(wanted) - set(held))
-            return f"computation {computation + 1}: nobody holds {missing[0]}" if missing else "held twice"
+        if places != wanted:
+            missing = sorted(set(wanted) - set(places))
+            return (
+                f"computation {computation + 1}: {missing[0]} has no owner" if missing else "an element has two owners"
+            )
     return ""
 
 

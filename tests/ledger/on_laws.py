@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about all layouts or shapes: proved where there is a proof, else searched for a counterexample."""
+"""Statements about all layouts or shapes: a proof where there is one, else a search for a counterexample."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ from tests.ledger.on_layouts import differ
 
 def law(name: str) -> str:
     """A law of the catalogue: z3 proves it, its hypotheses can be met, and every mutant of it fails."""
-    (judged,) = judge_all([name], ["z3"], 1, 1)
-    if judged.example is None:
+    (decided,) = judge_all([name], ["z3"], 1, 1)
+    if decided.example is None:
         return "its hypotheses cannot be met"
-    return "" if judged.status("z3") == "unsat" and judged.mutants else judged.status("z3")
+    return "" if decided.status("z3") == "unsat" and decided.mutants else decided.status("z3")
 
 
 def distributes(condition: str) -> str:
@@ -81,8 +81,8 @@ def associative(inside: bool) -> str:
             left, right = composition(composition(a, b), c), composition(a, composition(b, c))
         except LayoutError:
             continue
-        if told := differ(right, left):
-            return f"A = {a}, B = {b}, C = {c}: {told}"
+        if difference := differ(right, left):
+            return f"A = {a}, B = {b}, C = {c}: {difference}"
     return ""
 
 
@@ -92,18 +92,18 @@ def _triples() -> Iterator[tuple[Layout, Layout, Layout]]:
 
 
 def identity(side: str, stride: int = 1) -> str:
-    """The identity layout, n:1, composed at this side changes no layout."""
+    """The identity layout, n:1, composed on this side, changes no layout."""
     for a, b in _pairs():
         whole = a if side == "right" else b
         unit = Layout(size(a) if side == "right" else cosize(b), stride)
         result = composition(a, unit) if side == "right" else composition(unit, b)
-        if told := differ(whole, result):
-            return told
+        if difference := differ(whole, result):
+            return difference
     return ""
 
 
 def refines(order: str) -> str:
-    """What composition returns has every coordinate of B, and R(c) is A(B(c)), or B(A(c)), at each."""
+    """The composition R has every coordinate c of B, and R(c) is A(B(c)), or B(A(c))."""
     for a, b in _pairs():
         try:
             r = composition(a, b)
@@ -122,8 +122,8 @@ def product_is(order: str) -> str:
     for a, b in _small():
         beside = composition(complement(a, size(a) * cosize(b)), b)
         claimed = make_layout(a, beside) if order == "block first" else make_layout(beside, a)
-        if told := differ(logical_product(a, b), claimed):
-            return f"A = {a}, B = {b}: {told}"
+        if difference := differ(logical_product(a, b), claimed):
+            return f"A = {a}, B = {b}: {difference}"
     return ""
 
 
@@ -134,8 +134,8 @@ def divide_is(order: str) -> str:
             continue
         rest = complement(b, size(a))
         claimed = composition(a, make_layout(b, rest) if order == "tile first" else make_layout(rest, b))
-        if told := differ(logical_divide(a, b), claimed):
-            return f"A = {a}, B = {b}: {told}"
+        if difference := differ(logical_divide(a, b), claimed):
+            return f"A = {a}, B = {b}: {difference}"
     return ""
 
 
@@ -150,8 +150,8 @@ def scaled_strides(rest: str) -> str:
         for permutation in (Layout((f, r), (r, 1)), Layout((f, r), (1, f))):
             extent = 2 * f * r
             claimed = Layout((f, r, 2), tuple(d * base for d in (*permutation.stride, f * r if rest == "whole" else r)))
-            if told := differ(logical_divide(Layout(extent, base), permutation), claimed):
-                return f"{extent}:{base} by {permutation}: {told}"
+            if difference := differ(logical_divide(Layout(extent, base), permutation), claimed):
+                return f"{extent}:{base} by {permutation}: {difference}"
     return ""
 
 
@@ -161,8 +161,8 @@ def covers(permutation: str, step: str) -> str:
 
     for f, r, reps in points(range(1, 6), repeat=3):
         tiler = Layout((f, r), (compute(permutation, F=f, R=r), compute(step, F=f, R=r)))
-        held = sorted(logical_divide(Layout(f * r * reps), tiler)(i) for i in range(f * r * reps))
-        if held != list(range(f * r * reps)):
+        reached = sorted(logical_divide(Layout(f * r * reps), tiler)(i) for i in range(f * r * reps))
+        if reached != list(range(f * r * reps)):
             return f"F = {f}, R = {r}: {tiler}"
     return ""
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about layouts and the operations of their algebra, evaluated. A check returns "" or its first witness."""
+"""Statements about layouts and the operations of their algebra, evaluated. A check returns "" or a counterexample."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def coordinate(given: Any) -> Any:
 
 
 def shown(coord: Any) -> str:
-    """A coordinate as CuTe spells it, without the brackets of a single index."""
+    """A coordinate as CuTe writes it, without the brackets of a single index."""
     return "_" if coord is None else str(coord) if not isinstance(coord, tuple) else f"({','.join(map(shown, coord))})"
 
 
@@ -64,7 +64,7 @@ def table(layout: str, rows: list[list[int]], swizzle: list[int] | None = None) 
 
 
 def stored(layout: str, elements: str, memory: str) -> str:
-    """The letters, in the order of the index, lie in memory as drawn; "." is a place that holds none."""
+    """The letters, in the order of the index, are in memory as drawn; "." is a place without one."""
     found = read(layout)
     place = {found(i): letter for i, letter in enumerate(elements)}
     true = "".join(place.get(i, ".") for i in range(layouts.cosize(found)))
@@ -77,7 +77,7 @@ def equal(a: str, b: str) -> str:
 
 
 def differ(true: Any, claimed: Any) -> str:
-    """Where two functions of the index differ, the true one named first."""
+    """The first difference of two functions of the index, the true value first, and how many there are."""
     if size(true) != size(claimed):
         return f"{true} has {size(true)} coordinates, {claimed} has {size(claimed)}"
     wrong = [i for i in range(size(true)) if true(i) != claimed(i)]
@@ -182,19 +182,19 @@ def no_stride(view: list[list[str]], memory: str, shape: str, known: str) -> str
 def rearranged(data: list[str], layout: str, rows: list[str]) -> str:
     """Letters of a tensor, columns first, seen through a (thread, value) layout: one row per thread."""
     letters = "".join(line[i] for i in range(len(data[0])) for line in data) + "." * 64
-    threads, held = (size(mode) for mode in Layout.parse(layout))
-    true = ["".join(letters[Layout.parse(layout)(t, v)] for v in range(held)) for t in range(threads)]
+    threads, count = (size(mode) for mode in Layout.parse(layout))
+    true = ["".join(letters[Layout.parse(layout)(t, v)] for v in range(count)) for t in range(threads)]
     wrong = [t for t, (x, y) in enumerate(zip(true, rows, strict=True)) if x != y]
     return f"thread {wrong[0]} holds {true[wrong[0]]}, not {rows[wrong[0]]}" if wrong else ""
 
 
 def tiles(tiler: list[str], shape: list[int], rows: list[int], columns: list[int]) -> str:
-    """By-mode tiling of a column-major tensor: the first tile's rows and columns; all tiles own each element once."""
+    """By-mode tiling of a column-major tensor: the first tile's rows and columns; each element is in one tile."""
     tensor = Layout(tuple(shape))
     divided = layouts.zipped_divide(tensor, tuple(map(Layout.parse, tiler)))
-    owned = sorted(divided(i) for i in range(size(divided)))
-    if owned != list(range(size(tensor))):
-        return f"{divided} does not own each of {size(tensor)} elements once"
+    reached = sorted(divided(i) for i in range(size(divided)))
+    if reached != list(range(size(tensor))):
+        return f"{divided} does not have each of {size(tensor)} elements once"
     first = [divided(i, 0) for i in range(size(divided[0]))]
     for rest in range(size(divided[1])):
         tile = [divided(i, rest) for i in range(len(first))]
@@ -215,7 +215,7 @@ def inverse(layout: str, of: str) -> str:
 
 
 def product_of(parts: list[str], whole: str) -> str:
-    """Layouts side by side are the modes of this layout."""
+    """The layouts are the modes of this layout."""
     return differ(make_layout(*map(Layout.parse, parts)), Layout.parse(whole))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about loops, copies, products and memory accesses, run as they are written."""
+"""Statements about loops, copies, products and memory accesses, executed as they are written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Array = Any
 
 
 def arithmetic(formula: str, is_: int) -> str:
-    """What numbers make."""
+    """The value of a formula of numbers."""
     true = compute(formula)
     return "" if true == is_ else f"{formula} = {true}, not {is_}"
 
@@ -86,7 +86,7 @@ def multiply(a: str, b: str, c: str, case: str, sizes: list[int]) -> str:
 
 
 def _contracted(case: str, data: list[Array], wanted: Array, sizes: list[int]) -> None:
-    """An einsum over packed tensors. The case spells A, B and C by their axes, the fastest in memory first."""
+    """An einsum over packed tensors. The case names A, B and C by their axes, the fastest in memory first."""
     parts = [axes[::-1] for axes in case.split()]  # numpy's first axis is the slowest
     extents = dict(zip(sorted(set("".join(parts))), sizes, strict=True))
     shapes = [[extents[axis] for axis in axes] for axes in parts]
@@ -95,7 +95,7 @@ def _contracted(case: str, data: list[Array], wanted: Array, sizes: list[int]) -
 
 
 def _multiplied(case: str, data: list[Array], wanted: Array, sizes: list[int]) -> None:
-    """BLAS's product: letters say how A (M x K) and B (K x N) stand in memory, N columns first, T rows first."""
+    """BLAS's product: letters give the order of A (M x K) and B (K x N) in memory, N column-major, T row-major."""
     letters, _, output = case.partition(" ")
     m, n, k, lda, ldb, ldc = sizes
     left = _matrix(data[0], m, k, lda, letters[0])
@@ -130,24 +130,25 @@ def lines(layout: str, threads: int, value: int, bytes_each: int, line: int, tou
 
 
 def span(layout: str, threads: int, bytes_each: int, is_: int) -> str:
-    """The bytes between the first and the last that the threads hold, all of which some thread holds."""
+    """The bytes from the first to the last of the threads, each of which some thread has."""
     found = Layout.parse(layout)
-    held = sorted(found(t, v) for t in range(threads) for v in range(size(found[1])))
-    if held != list(range(held[0], held[0] + len(held))):
+    places = sorted(found(t, v) for t in range(threads) for v in range(size(found[1])))
+    if places != list(range(places[0], places[0] + len(places))):
         return "the threads leave gaps"
-    return "" if len(held) * bytes_each == is_ else f"{len(held) * bytes_each} bytes, not {is_}"
+    return "" if len(places) * bytes_each == is_ else f"{len(places) * bytes_each} bytes, not {is_}"
 
 
 def bank_conflicts(
     layout: str, threads: int, ways: int, bytes_each: int = 4, bits: int = 32, swizzle: list[int] | None = None
 ) -> str:
-    """The most wavefronts of a phase of shared memory when each thread asks for so many bits from its first value."""
+    """The most wavefronts of a phase of shared memory when each thread accesses so many bits from its first value."""
     found = read(layout, swizzle)
-    asked = wavefronts([bytes_each * found(t, 0) for t in range(threads)], bits)
-    if asked.degree == ways:
+    taken = wavefronts([bytes_each * found(t, 0) for t in range(threads)], bits)
+    if taken.degree == ways:
         return ""
-    met = asked.conflict
-    return f"{asked.degree} ways" + (f": threads {met.lanes[0]} and {met.lanes[1]} in bank {met.bank}" if met else "")
+    pair = taken.conflict
+    where = f": threads {pair.lanes[0]} and {pair.lanes[1]} in bank {pair.bank}" if pair else ""
+    return f"{taken.degree} ways{where}"
 
 
 def vector(layout: str, bits_each: int, bits: int) -> str:
@@ -158,13 +159,13 @@ def vector(layout: str, bits_each: int, bits: int) -> str:
 
 
 def runs(layout: str, count: int, length: int) -> str:
-    """What a layout holds lies in memory as so many separate runs of this length."""
-    held = sorted({Layout.parse(layout)(i) for i in range(size(Layout.parse(layout)))})
-    starts = [x for x in held if x - 1 not in held]
-    if len(starts) == count and len(held) == count * length:
+    """The values of a layout are so many separate runs of this length in memory."""
+    places = sorted({Layout.parse(layout)(i) for i in range(size(Layout.parse(layout)))})
+    starts = [x for x in places if x - 1 not in places]
+    if len(starts) == count and len(places) == count * length:
         return ""
     gap = f", the second {starts[1] - starts[0]} after the first" if len(starts) > 1 else ""
-    return f"{len(starts)} runs of {len(held) // len(starts)} elements{gap}"
+    return f"{len(starts)} runs of {len(places) // len(starts)} elements{gap}"
 
 
 def permutation(of: int, formula: str) -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Statements about a tiled MMA, counted on what its threads' partitions hold. A check returns "" or its witness."""
+"""Statements about a tiled MMA, counted on its threads' partitions. A check returns "" or a counterexample."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from layouts.atoms import Atom, registry
 from layouts.tensor import Tensor
 from layouts.tiled import TiledMMA, derive
 from tests.ledger.expression import compute
-from tests.ledger.on_fragments import book, cells
+from tests.ledger.on_fragments import cells, in_isa
 from tests.ledger.on_layouts import coordinate, differ, shown
 
 AXES = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
@@ -39,8 +39,8 @@ def partition(mma: TiledMMA, operand: str, thread: int, tile: list[int], layout:
     return part
 
 
-def held(mma: TiledMMA, operand: str, thread: int, tile: list[int]) -> list[tuple[int, int]]:
-    """The elements (x, y) of an operand's tile that a thread holds, value by value."""
+def fragment(mma: TiledMMA, operand: str, thread: int, tile: list[int]) -> list[tuple[int, int]]:
+    """The elements (x, y) of an operand's tile in a thread, value by value."""
     extent = tile[AXES[operand][0]]
     return [(int(n) % extent, int(n) // extent) for n in partition(mma, operand, thread, tile).values()]
 
@@ -54,16 +54,16 @@ def count(atom: str, atoms: str, quantity: str, is_: Any, tile: list[int] | None
 
 
 def _holdings(mma: TiledMMA, operand: str, tile: list[int]) -> int:
-    """How many elements a thread holds, the same for all threads, which together hold the whole tile."""
-    counts = {len(set(held(mma, operand, t, tile))) for t in range(mma.size)}
+    """The number of elements of a thread, the same for all threads, which together have the whole tile."""
+    counts = {len(set(fragment(mma, operand, t, tile))) for t in range(mma.size)}
     if len(counts) != 1 or not _complete(mma, operand, tile):
-        raise ValueError("the threads hold different numbers")
+        raise ValueError("the threads have different numbers of elements")
     return counts.pop()
 
 
 def _complete(mma: TiledMMA, operand: str, tile: list[int]) -> bool:
     x, y = AXES[operand]
-    return len({e for t in range(mma.size) for e in held(mma, operand, t, tile)}) == tile[x] * tile[y]
+    return len({e for t in range(mma.size) for e in fragment(mma, operand, t, tile)}) == tile[x] * tile[y]
 
 
 def _modes(mma: TiledMMA, operand: str, tile: list[int]) -> list[int]:
@@ -77,8 +77,8 @@ def _calls(mma: TiledMMA, operand: str, tile: list[int]) -> int:
 
 
 def _lines(mma: TiledMMA, operand: str, axis: int, tile: list[int]) -> int:
-    """The different rows (axis 0) or columns (1) of an operand that thread 0 holds something of."""
-    return len({element[axis] for element in held(mma, operand, 0, tile)})
+    """The number of rows (axis 0) or columns (1) of an operand in which thread 0 has elements."""
+    return len({element[axis] for element in fragment(mma, operand, 0, tile)})
 
 
 QUANTITIES = {
@@ -109,11 +109,11 @@ def positions(
     permutation: Any = (),
     warp: bool = False,
 ) -> str:
-    """The rows (or columns) of C that a thread, or its whole warp, holds."""
+    """The rows (or columns) of C in a thread, or in its whole warp."""
     mma = tiled(atom, atoms, tuple(permutation))
     at = ("rows", "columns").index(axis)
     whose = range(thread // 32 * 32, thread // 32 * 32 + 32) if warp else [thread]
-    true = sorted({e[at] for t in whose for e in held(mma, "C", t, tile)})
+    true = sorted({e[at] for t in whose for e in fragment(mma, "C", t, tile)})
     return "" if true == are else f"{axis} {_ranges(true)}"
 
 
@@ -125,18 +125,18 @@ def _ranges(numbers: list[int]) -> str:
 
 
 def accepted(atom: str, atoms: str, permutation: list[Any], tile: list[int], yes: bool) -> str:
-    """Whether the tiling can be made and its threads own each element of C's tile once."""
+    """Whether the tiling exists and gives each element of C's tile one owner."""
     try:
         mma = tiled(atom, atoms, tuple(permutation))
-        owned = sorted(e for t in range(mma.size) for e in held(mma, "C", t, tile))
+        elements = sorted(e for t in range(mma.size) for e in fragment(mma, "C", t, tile))
     except LayoutError:
-        return "refused" if yes else ""
-    once = owned == [(m, n) for m in range(tile[0]) for n in range(tile[1])]
-    return "" if once == yes else "owned once" if once else "not owned once"
+        return "rejected" if yes else ""
+    once = elements == [(m, n) for m in range(tile[0]) for n in range(tile[1])]
+    return "" if once == yes else "each element has one owner" if once else "an element has no owner or several"
 
 
 def owners(atom: str, atoms: str, operand: str, rows: list[str], permutation: Any = (), top: int = 0) -> str:
-    """A drawing of a tile, B as k x n: a cell names the first thread that holds this element, and its value."""
+    """A drawing of a tile, B as k x n: a cell names the first owner of this element, and its value."""
     mma = tiled(atom, atoms, tuple(permutation))
     layout = getattr(mma, f"layout{operand}_TV")
     extent = mma.shape_mnk[AXES[operand][0]]
@@ -166,7 +166,7 @@ def part(
 
 
 def derivation(*, atom: str, atoms: str, tensor: str, step: int, gives: str, permutation: Any = ()) -> str:
-    """A step from C's tensor to thread 0's part: 1 permuted, 2 cut into atoms, 3 read as (thread, value), 4 dealt."""
+    """A step from C's tensor to thread 0's part: 1 permuted, 2 cut into atoms, 3 as (thread, value), 4 distributed."""
     steps = derive(tiled(atom, atoms, tuple(permutation)), "C", Layout.parse(tensor))
     true, claimed = steps[step].layout, Layout.parse(gives)
     sizes = [[size(mode) for mode in x] for x in (true, claimed)]
@@ -174,7 +174,7 @@ def derivation(*, atom: str, atoms: str, tensor: str, step: int, gives: str, per
 
 
 def coordinates(atom: str, atoms: str, formulas: list[str]) -> str:
-    """A thread t stands at (m, n) in the grid of atoms, by formulas of t."""
+    """A thread t is at (m, n) in the grid of atoms, by formulas of t."""
     layout = tiled(atom, atoms).thr_layout_vmnk
     at = {layout(0, m, n, 0): (m, n) for m in range(size(layout[1])) for n in range(size(layout[2]))}
     for t, true in sorted(at.items()):
@@ -192,7 +192,7 @@ def index_arrays(
     for t in range(mma.size):
         m, n = ([compute(formula, t=t) for formula in formulas] for formulas in (rows, columns))
         claimed = [(x, y) for y in n for x in m]
-        true = held(mma, "C", t, tile)
+        true = fragment(mma, "C", t, tile)
         if true != claimed:
             i = next(i for i, (x, y) in enumerate(zip(true, claimed, strict=True)) if x != y)
             return f"thread {t}, element {i}: {true[i]}, not {claimed[i]}"
@@ -200,14 +200,14 @@ def index_arrays(
 
 
 def reaches(threads: int, rows: list[str], columns: list[str], shape: list[int]) -> str:
-    """Threads that own these rows and columns, formulas of t, own each element of a matrix once."""
-    owned: list[tuple[int, int]] = []
+    """Threads with these rows and columns, formulas of t, give each element of a matrix one owner."""
+    elements: list[tuple[int, int]] = []
     for t in range(threads):
-        owned += points([compute(m, t=t) for m in rows], [compute(n, t=t) for n in columns])
-    missing = sorted({(m, n) for m in range(shape[0]) for n in range(shape[1])} - set(owned))
+        elements += points([compute(m, t=t) for m in rows], [compute(n, t=t) for n in columns])
+    missing = sorted({(m, n) for m in range(shape[0]) for n in range(shape[1])} - set(elements))
     if missing:
-        return f"nobody owns {missing[0]}; {len(missing)} of {shape[0] * shape[1]} are left"
-    return "" if len(owned) == shape[0] * shape[1] else f"{len(owned)} owners"
+        return f"{missing[0]} has no owner; {len(missing)} of {shape[0] * shape[1]} have none"
+    return "" if len(elements) == shape[0] * shape[1] else f"{len(elements)} owners"
 
 
 def reads(threads: int, rows: list[str], columns: list[str], are: list[int]) -> str:
@@ -230,20 +230,20 @@ def element(
 
 
 def choices(atom: str, atoms: str, threads: int, extent: int, are: list[int]) -> str:
-    """The R for which the permutation (threads,R):(R,1) of M makes a tiling of this extent that owns each row once."""
+    """The R for which the permutation (threads,R):(R,1) of M makes a tiling of this extent: each row has one owner."""
     true = []
     for r in range(1, extent + 1):
         try:
             mma = tiled(atom, atoms, (f"({threads},{r}):({r},1)",))
-            dealt = mma.thrfrg_C(Layout((extent, mma.shape_mnk[1])))
+            divided = mma.thrfrg_C(Layout((extent, mma.shape_mnk[1])))
         except LayoutError:
             continue
-        true += [r] if len({dealt(i) for i in range(size(dealt))}) == size(dealt) else []
+        true += [r] if len({divided(i) for i in range(size(divided))}) == size(divided) else []
     return "" if true == are else f"R is one of {true}"
 
 
 def every_multiple(atom: str, atoms: str, permutation: list[str]) -> str:
-    """z3 proves that C's elements are owned once, for tiles of every multiple of the permutations' extents."""
+    """z3 proves that C's elements have one owner each, for tiles of every multiple of the permutations' extents."""
     mma = tiled(atom, atoms)
     axes = [
         proofs.Axis(mma.atom.shape[axis], mma.atoms[axis], Layout.parse(tiler))
@@ -256,7 +256,7 @@ def every_multiple(atom: str, atoms: str, permutation: list[str]) -> str:
 
 def three_loops(*, atom: str, atoms: str, tile: list[int], loops: list[int], permutation: Any = ()) -> str:
     """Fragments copied in, an instruction per (m, n, k) of these loops, fragments copied out: that is A * B^T."""
-    mma, instruction = tiled(atom, atoms, tuple(permutation)), book(registry()[atom].ptx[0])
+    mma, instruction = tiled(atom, atoms, tuple(permutation)), in_isa(registry()[atom].ptx[0])
     m, n, k = tile
     data = {"A": np.arange(m * k) * 5 % 7, "B": np.arange(n * k) * 3 % 5, "C": np.zeros(m * n, dtype=np.int64)}
     shapes = {"A": (m, k), "B": (n, k), "C": (m, n)}
@@ -272,7 +272,7 @@ def three_loops(*, atom: str, atoms: str, tile: list[int], loops: list[int], per
 
 
 def _issue(instruction: Instruction, lanes: list[dict[str, Tensor]], at: tuple[int, int, int]) -> None:
-    """One instruction of a warp on registers: which element of its small matrices a register is, the book says."""
+    """One instruction of a warp on registers: the ISA tables give the element of each register."""
     i, j, step = at
     small = {}
     for name, where in (("A", (i, step)), ("B", (j, step)), ("C", (i, j))):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every statement of the ledger is evaluated; `LANECHECK_SNAPSHOTS=update pytest …` writes the page anew."""
+"""Every statement of the ledger is evaluated; `LANECHECK_SNAPSHOTS=update pytest …` rewrites the page."""
 
 import os
 from collections import Counter
@@ -15,22 +15,22 @@ PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "ledger.md"
 
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
-def test_the_verdict_is_what_the_tools_say(claim: Claim) -> None:
-    """A statement that holds has no witness against it; a refuted one has just this, and its correction has none."""
+def test_the_verdict_is_that_of_the_check(claim: Claim) -> None:
+    """A statement that holds has no counterexample; a refuted one has exactly this, and its correction has none."""
     found = check(claim.kind, claim.given)
     assert claim.verdict in ("HOLDS", "REFUTED")
     assert bool(found) == (claim.verdict == "REFUTED"), found or "nothing refutes it"
-    assert found == claim.witness
+    assert found == claim.counterexample
     if claim.verdict == "REFUTED":
         assert claim.correct and claim.correct.keys() <= claim.given.keys()
         assert check(claim.kind, claim.right) == ""
 
 
 def test_only_a_refuted_statement_is_corrected() -> None:
-    assert not [claim.id for claim in CLAIMS if claim.verdict == "HOLDS" and (claim.correct or claim.witness)]
+    assert not [claim.id for claim in CLAIMS if claim.verdict == "HOLDS" and (claim.correct or claim.counterexample)]
 
 
-def test_every_kind_of_check_is_used_and_no_statement_stands_twice() -> None:
+def test_every_kind_of_check_is_used_and_no_statement_is_repeated() -> None:
     assert {claim.kind for claim in CLAIMS} == set(KINDS)
     twice = Counter((claim.title, claim.at, claim.says) for claim in CLAIMS)
     assert [key for key, n in twice.items() if n > 1] == []

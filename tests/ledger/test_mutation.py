@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""No check is empty: change one number of a statement that holds, and it is refuted.
+"""No check is vacuous: a statement that holds is refuted once one of its numbers is changed.
 
-The number is drawn with a fixed seed from what the statement says; where the change makes no difference (`i % 2` or
-`i % 3` for i < 2) others are drawn. Statements without numbers have a twin that must be refuted.
+The number is drawn with a fixed seed from the statement; where the change makes no difference (`i % 2` or `i % 3` for
+i < 2) others are drawn. Statements without numbers have a twin that must be refuted.
 """
 
 import re
@@ -17,8 +17,8 @@ from tests.ledger.ledger import KINDS, Claim, check, load
 
 pytestmark = pytest.mark.slow
 
-# Where a kind's statement stands among its inputs; the others are what it is about.
-STATED = {
+# The inputs of each kind that are the statement; the others are its subject.
+STATEMENT = {
     "values": ["are"], "table": ["rows"], "stored": ["layout"], "equal": ["b"], "operation": ["result"],
     "number": ["is"], "prints": ["layout"], "digits": ["modes"], "linear": ["formula"], "of_index": ["formula"],
     "compatible": ["shape"], "rearranged": ["layout"], "tiles": ["rows", "columns"], "inverse": ["layout"],
@@ -56,7 +56,7 @@ CLAIMS = load()
 
 
 def changed(value: Any) -> Iterator[Any]:
-    """The value with one of its numbers one larger or smaller, or a truth turned round."""
+    """The value with one of its numbers one larger or smaller, or a truth value negated."""
     match value:
         case bool():
             yield not value
@@ -75,20 +75,20 @@ def changed(value: Any) -> Iterator[Any]:
 def mutants(claim: Claim) -> list[dict[str, Any]]:
     """The inputs of a statement that holds, each with one number changed, in a seeded order."""
     right = claim.right
-    found = [{**right, key: other} for key in STATED[claim.kind] if key in right for other in changed(right[key])]
+    found = [{**right, key: other} for key in STATEMENT[claim.kind] if key in right for other in changed(right[key])]
     Random(claim.id).shuffle(found)
     return found
 
 
 def refuted(kind: str, given: Mapping[str, Any]) -> bool:
-    """Whether the check finds a witness; a statement that has become meaningless counts as neither."""
+    """Whether the check finds a counterexample; a statement that has become meaningless does not count."""
     try:
         return check(kind, given) != ""
     except (LayoutError, ValueError, IndexError, KeyError):
         return False
 
 
-@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.kind in STATED], ids=lambda claim: claim.id)
+@pytest.mark.parametrize("claim", [c for c in CLAIMS if c.kind in STATEMENT], ids=lambda claim: claim.id)
 def test_a_changed_number_is_refuted(claim: Claim) -> None:
     drawn = mutants(claim)[:DRAWS]
     assert drawn, "no number to change"
@@ -96,8 +96,8 @@ def test_a_changed_number_is_refuted(claim: Claim) -> None:
 
 
 def test_every_kind_has_its_mutants() -> None:
-    assert STATED.keys() | TWINS.keys() | OWN_MUTANTS == KINDS.keys()
-    assert not STATED.keys() & TWINS.keys()
+    assert STATEMENT.keys() | TWINS.keys() | OWN_MUTANTS == KINDS.keys()
+    assert not STATEMENT.keys() & TWINS.keys()
 
 
 @pytest.mark.parametrize("kind", sorted(TWINS))

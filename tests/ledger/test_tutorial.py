@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorial's examples are run, and its pages are where the documentation looks for them."""
+"""The tutorial's examples are run, and its pages are in the documentation's table of contents."""
 
 import doctest
 import re
@@ -12,7 +12,7 @@ PAGES = sorted((DOCS / "tutorial").glob("*.md"))
 
 
 class Fenced(doctest.DocTestParser):
-    """Examples in fences: the closing line is no part of what is printed."""
+    """Examples in fences: the closing line is not part of the output."""
 
     def parse(self, string: str, name: str = "<string>") -> list[str | doctest.Example]:
         return super().parse(re.sub(r"^```.*$", "", string, flags=re.MULTILINE), name)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layout operations whose published implementations break their own definition; ours refuse or satisfy it."""
+"""Layout operations whose published implementations break their own definition; ours reject or satisfy it."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from layouts import Layout, LayoutError, Swizzle, complement, composition
 
 
 def at(layout: Layout, index: int) -> int:
-    """The layout's value, walked here."""
+    """The layout's value, computed here digit by digit."""
     total, flat = 0, []
 
     def leaves(shape: object, stride: object) -> None:
@@ -25,40 +25,40 @@ def at(layout: Layout, index: int) -> int:
     return total
 
 
-def test_28_composition_that_carries_is_refused() -> None:
+def test_28_composition_that_carries_is_rejected() -> None:
     """(6,4):(1,100) o 4:4: CuTe gives (2,2):(4,100), but A(B(2)) = A(8) = 102 and not 100."""
     a, b = Layout((6, 4), (1, 100)), Layout(4, 4)
     published = Layout((2, 2), (4, 100))
     assert [at(published, c) for c in range(4)] != [at(a, at(b, c)) for c in range(4)]
-    with pytest.raises(LayoutError, match="6") as refusal:
+    with pytest.raises(LayoutError, match="6") as rejection:
         composition(a, b)
-    assert "4" in str(refusal.value)
+    assert "4" in str(rejection.value)
 
 
 def test_29_a_layout_after_a_swizzle_keeps_its_definition() -> None:
-    """(2,2,4):(2,1,4) after Swizzle<2,0,2> is wrong at 8 of 16 points in CuTe; ours is right or refused."""
+    """(2,2,4):(2,1,4) after Swizzle<2,0,2> is wrong at 8 of 16 points in CuTe; ours is right or rejected."""
     outer, inner = Layout((2, 2, 4), (2, 1, 4)), Swizzle(2, 0, 2)
     wanted = [at(outer, x ^ (x >> 2 & 3)) for x in range(16)]
     try:
         result = composition(outer, inner)
-    except LayoutError as refusal:
-        assert "Swizzle" in str(refusal)
+    except LayoutError as rejection:
+        assert "Swizzle" in str(rejection)
     else:
         assert [result(x) for x in range(16)] == wanted
 
 
-def test_30_complement_that_leaves_holes_is_refused() -> None:
+def test_30_complement_that_leaves_holes_is_rejected() -> None:
     """complement((2,2):(1,5), 20): the gap 5 is no multiple of 2, so no layout fills it."""
-    with pytest.raises(LayoutError) as refusal:
+    with pytest.raises(LayoutError) as rejection:
         complement(Layout((2, 2), (1, 5)), 20)
-    assert "5" in str(refusal.value) and "2" in str(refusal.value)
+    assert "5" in str(rejection.value) and "2" in str(rejection.value)
 
 
 def test_8_the_printed_formula_of_m16n8k256_is_no_bijection() -> None:
-    """PTX ISA 9.7.14.5.13 prints A's column without `& 0x1F`; the corrected formula owns every element once."""
+    """PTX ISA 9.7.14.5.13 prints A's column without `& 0x1F`; by the corrected formula every element has one owner."""
     table = isa_tables.instruction("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc").operands["A"]
-    held = {table.locate(lane, i) for lane in range(32) for i in range(128)}
-    assert held == {(m, k) for m in range(16) for k in range(256)}
+    elements = {table.locate(lane, i) for lane in range(32) for i in range(128)}
+    assert elements == {(m, k) for m in range(16) for k in range(256)}
     as_printed = table.as_printed()
     printed = [as_printed.locate(lane, i) for lane in range(32) for i in range(128)]
     assert len(set(printed)) < len(printed)

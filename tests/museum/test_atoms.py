@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Real atoms that were wrong: each must be refuted with its witness named, each repaired twin must stand."""
+"""Real atoms that were wrong: each must be refuted with a counterexample, each repaired twin must be verified."""
 
 from collections.abc import Mapping
 from itertools import product
@@ -17,7 +17,7 @@ HERE = Path(__file__).parent
 WRONG = {atom.name: atom for atom in load(HERE / "wrong.toml")}
 RIGHT = {atom.name: atom for atom in load(HERE / "right.toml")}
 
-# number -> (operand, claim, what the report must say)
+# number -> (operand, property, words of the report)
 EXPECTED = {
     "1": ("B", OWNS, ["T0 V4 and T1 V0 both own (n=0, k=4)", "smallest of 96", "k = 20..31, every n"]),
     "2": ("A", OWNS, ["T0 V1 and T1 V0 both own (m=0, k=4)", "smallest of 3528 collisions"]),
@@ -31,7 +31,7 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def court() -> Court:
+def checker() -> Court:
     return Court()
 
 
@@ -43,7 +43,7 @@ def number(name: str) -> str:
     return name.split(":", maxsplit=1)[0]
 
 
-def heard(found: Verdict) -> Mapping[Witness, Status]:
+def statuses(found: Verdict) -> Mapping[Witness, Status]:
     return {e.witness: e.status for e in found.evidence}
 
 
@@ -53,27 +53,27 @@ def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
 
 
 @pytest.mark.parametrize("name", list(WRONG))
-def test_wrong_is_refuted_with_its_witness(name: str, court: Court) -> None:
+def test_wrong_is_refuted_with_its_counterexample(name: str, checker: Court) -> None:
     part, kind, words = EXPECTED[number(name)]
-    verdicts = court.judge(WRONG[name])
+    verdicts = checker.judge(WRONG[name])
     found = verdict(verdicts, part, kind)
     assert found.status is Status.REFUTED and not found.contradiction
     assert found.counterexample is not None and found.counterexample.reproduced
-    told = as_text.render(Report((Case(name, tuple(verdicts)),)))
-    assert [word for word in words if word not in told] == []
+    printed = as_text.render(Report((Case(name, tuple(verdicts)),)))
+    assert [word for word in words if word not in printed] == []
 
 
 @pytest.mark.parametrize("name", list(RIGHT))
-def test_repaired_twin_stands(name: str, court: Court) -> None:
-    verdicts = court.judge(RIGHT[name])
+def test_repaired_twin_is_verified(name: str, checker: Court) -> None:
+    verdicts = checker.judge(RIGHT[name])
     assert [v for v in verdicts if v.status not in (Status.PROVED, Status.AGREES, Status.UNCHECKED)] == []
     claims = {(v.claim.part, v.claim.kind) for v in verdicts if v.status.stands}
     part, kind, _ = EXPECTED[number(name)]
     assert (part, kind) in claims
 
 
-def test_the_repair_of_1_is_the_one_stride(court: Court) -> None:
-    found = verdict(court.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
+def test_the_repair_of_1_is_the_one_stride(checker: Court) -> None:
+    found = verdict(checker.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
     assert found.counterexample is not None
     assert found.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
 
@@ -86,16 +86,16 @@ def test_2_reaches_568_of_4096_elements() -> None:
 
 
 @pytest.mark.parametrize("name", ["3: SM80_16x8x256_S32U1U1S32_TN_XORPOPC", "5: m16n8k16 of a tutorial"])
-def test_a_bijection_can_be_wrong(name: str, court: Court) -> None:
+def test_a_bijection_can_be_wrong(name: str, checker: Court) -> None:
     part = EXPECTED[number(name)][0]
-    verdicts = court.judge(WRONG[name])
+    verdicts = checker.judge(WRONG[name])
     assert verdict(verdicts, part, OWNS).status is Status.PROVED
     found = verdict(verdicts, part, EQUALS)
-    assert heard(found) == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
+    assert statuses(found) == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
 
 
-def test_24_passes_every_product_and_only_the_book_sees_it(court: Court) -> None:
-    verdicts = court.judge(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
+def test_24_passes_every_product_and_only_the_isa_tables_refute_it(checker: Court) -> None:
+    verdicts = checker.judge(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
     assert verdict(verdicts, "", PRODUCT).status is Status.AGREES
     assert verdict(verdicts, "", RELATION).status is Status.AGREES
     assert verdict(verdicts, "A", EQUALS).status is Status.REFUTED

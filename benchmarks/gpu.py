@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Probing all that this machine's GPU runs: with nothing compiled before, and with the kernels kept."""
+"""Time of probing everything that this machine's GPU runs: with nothing compiled before, and with cached kernels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ ROUNDS = 3
 def figures() -> list[Figure]:
     found = gpu_checks.device_info()
     if isinstance(found, gpu_checks.Unavailable):
-        print(f"silicon: {found.reason}", file=sys.stderr)
+        print(f"gpu: {found.reason}", file=sys.stderr)
         return []
     with tempfile.TemporaryDirectory() as folder:
         seconds = [(_seconds(f"{folder}/{turn}"), _seconds(f"{folder}/{turn}")) for turn in range(ROUNDS)]
@@ -31,7 +31,7 @@ def figures() -> list[Figure]:
 
 
 def _seconds(kept: str) -> float:
-    """How long the command takes from its start to its end, with what it compiled kept in a folder."""
+    """The seconds of the whole command, its compiled kernels kept in a folder."""
     os.environ |= {"LANECHECK_CACHE": kept, "CUPY_CACHE_DIR": kept}
     started = time.perf_counter()
     process("-m", "gpu_checks.probe", "--all", "-q", "-o", f"{kept}/recordings")()
