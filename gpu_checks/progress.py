@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of a long run on stderr: how much is done, how fast, how long the rest will take.
+"""The progress of a long run, shown on stderr: how much is done, how fast, how much time is left.
 
 `proofs` and `gpu_checks` share no code, so each has a copy of this file; a test keeps the copies equal.
 """
@@ -26,7 +26,7 @@ INTERRUPTED = 130  # the exit code of an interrupted command, as shells have it 
 
 
 class Progress:
-    """Shows how far a run over `total` items is, from the `with` on; SIGTERM interrupts such a run as Ctrl-C does."""
+    """A context manager that shows the progress of a run over `total` items; SIGTERM interrupts the run like Ctrl-C."""
 
     def __init__(self, total: int, what: str, quiet: bool = False) -> None:
         """`what` names the items, in the plural; `quiet` shows nothing."""
@@ -53,7 +53,7 @@ class Progress:
             signal.signal(signal.SIGTERM, self._handler)
 
     def begin(self, name: str) -> None:
-        """Name the item that is worked on."""
+        """Set the name of the item that is worked on."""
         self.name = name
 
     def step(self, name: str = "") -> None:
@@ -64,7 +64,7 @@ class Progress:
 
     @contextmanager
     def aside(self) -> Iterator[None]:
-        """A block that prints something: the line is taken away for so long."""
+        """A block that prints something; the progress line is cleared meanwhile."""
         with self._lock:
             if self._display is not None:
                 self._display.clear()
@@ -75,12 +75,12 @@ class Progress:
         with self._lock:
             done, name = self.done, self.name
         seconds = time.monotonic() - self._started
-        told = f"{done} of {self.total} {self.what}, "
+        state = f"{done} of {self.total} {self.what}, "
         if 0 < done < self.total:
-            told += f"{_rate(done / seconds)}, {_duration(seconds / done * (self.total - done))} left"
+            state += f"{_rate(done / seconds)}, {_duration(seconds / done * (self.total - done))} left"
         else:
-            told += _duration(seconds)
-        return f"{told}: {name}" if name else told
+            state += _duration(seconds)
+        return f"{state}: {name}" if name else state
 
     def _show(self, display: _Display) -> None:
         wait = display.first
@@ -105,7 +105,7 @@ class _Display(Protocol):
 
 
 class _Log:
-    """Where nothing can be overwritten: a line now and then."""
+    """A pipe or a file, where nothing can be overwritten: one line every IN_A_LOG seconds."""
 
     first = every = IN_A_LOG
 
@@ -116,11 +116,11 @@ class _Log:
         print(line, file=self._stream, flush=True)
 
     def clear(self) -> None:
-        """What a log holds stays."""
+        """Nothing: a log keeps its lines."""
 
 
 class _Line(_Log):
-    """A terminal, on which one line is written over again."""
+    """A terminal without rich: one line that is overwritten."""
 
     first, every = SHOWN_AFTER, REDRAWN
     _shown = False
@@ -136,7 +136,7 @@ class _Line(_Log):
 
 
 class _Bar(_Log):
-    """A terminal, by rich: a bar before the line."""
+    """A terminal with rich: a bar before the line."""
 
     first, every = SHOWN_AFTER, REDRAWN
     WIDTH = 20
@@ -173,7 +173,7 @@ def _display() -> _Display:
 
 
 def _cut(line: str, taken: int) -> str:
-    """The line as far as the terminal has room beside what is taken; an ellipsis shows that it was cut."""
+    """The line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
     room = shutil.get_terminal_size().columns - taken
     return line if len(line) <= room else line[: max(room - 1, 0)] + "…"
 
@@ -183,7 +183,7 @@ def _rate(a_second: float) -> str:
 
 
 def _duration(seconds: float) -> str:
-    """A time in the two units that matter.
+    """A time in its two largest units.
 
     >>> [_duration(seconds) for seconds in (9.6, 75, 7265)]
     ['10 s', '1 min 15 s', '2 h 1 min']
@@ -195,7 +195,7 @@ def _duration(seconds: float) -> str:
 
 
 def _interrupting() -> Any:
-    """Let SIGTERM raise KeyboardInterrupt; returns the handler that was there, None where it stays as it is."""
+    """Let SIGTERM raise KeyboardInterrupt. Returns the previous handler, None when it was left as it is."""
     if threading.current_thread() is not threading.main_thread() or signal.getsignal(signal.SIGTERM) != signal.SIG_DFL:
         return None
 
@@ -208,7 +208,7 @@ def _interrupting() -> Any:
 def each(
     items: Sequence[S], work: Callable[[S, Progress], T], what: str, name: Callable[[S], str], quiet: bool = False
 ) -> tuple[list[T], int]:
-    """What the work makes of each item, and how many items an interruption left without a result."""
+    """The result of `work` for each item, and how many items an interruption left without a result."""
     found: list[T] = []
     try:
         with Progress(len(items), what, quiet) as shown:

@@ -1,19 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Properties of layouts as problems for an SMT solver, each with a counterexample that is confirmed.
+"""Properties of layouts, proved or refuted by an SMT solver; every counterexample is confirmed in plain Python.
 
 Definition
 ----------
-To prove that every element of a tile has one owner, say, its *denial* is written down: two different places (lane,
-value) with the same element. The solver z3 looks for numbers that satisfy it. `unsat`: there are none, and the property
-is proved for all lanes and values at once. `sat`: the numbers are a counterexample, which is computed again in plain
-Python before anybody sees it. `unknown`: the budget ran out, which is never a pass.
+A property is proved by writing down its *negation*. For "every element of a tile has one owner" the negation is: two
+different (lane, value) have the same element. The solver z3 searches numbers that satisfy the negation. `unsat`: there
+are none, so the property is proved for all lanes and values. `sat`: the numbers are a counterexample; it is computed
+again in plain Python before it is reported. `unknown`: the budget ran out, which is never a pass.
 
-A layout is read from its shape and stride alone: value at x = sum over the modes of ((x // before) % s) * d. The code
-that evaluates layouts elsewhere (`Layout.__call__`) is never used, so that a bug there cannot hide itself.
+A layout is read from its shape and stride alone: its value at x is the sum of ((x // before) % s) * d over its modes
+s:d, where `before` is the product of the extents to the left. `Layout.__call__`, which evaluates layouts elsewhere, is
+never used: a bug in it cannot hide from the proofs.
 
 A worked example
 ----------------
-The accumulator of m16n8k16, and the ISA's formula for it as a Python function of symbolic lane and value:
+The accumulator of m16n8k16, with the formula of the PTX ISA as a Python function of a symbolic lane and value:
 
 >>> from layouts import Layout
 >>> import proofs
@@ -23,7 +24,7 @@ The accumulator of m16n8k16, and the ISA's formula for it as a Python function o
 >>> proofs.prove_owns(f).status, proofs.prove_equals(f).status
 ('unsat', 'unsat')
 
-With two strides exchanged it is still a bijection, and no longer equal:
+With two strides exchanged, each element still has one owner, but the layout no longer equals the formula:
 
 >>> from dataclasses import replace
 >>> wrong = replace(f, layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
@@ -35,20 +36,20 @@ With two strides exchanged it is still a bijection, and no longer equal:
 
 Encodings
 ---------
-Layouts whose extents are powers of two are posed over bit-vectors, of the least width in which nothing can overflow: a
-digit is then a field of bits. Others are posed over integers. `proofs.smt.term` keeps the interval of every term, so
-that no proof rests on a sum that wrapped around. :class:`Outcome` names the encoding, the budget spent, and has the
-SMT-LIB text, which any solver can be given; `recheck` gives it to cvc5.
+Layouts whose extents are powers of two become problems over bit-vectors of the least width in which nothing overflows:
+a digit is then a field of bits. All others become problems over integers. `proofs.smt.term` keeps the interval of every
+term, so no proof rests on a sum that wrapped around. An :class:`Outcome` names the encoding and the budget spent, and
+contains the SMT-LIB text that was solved; `recheck` runs that text in a second solver, cvc5.
 
 Main declarations
 -----------------
-`prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`   one operand's points: `layout.points`
-`prove_owns`, `prove_onto`, `prove_bijective`     who owns an element, and how often: `layout.ownership`
+`prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`   one operand, point by point: `layout.points`
+`prove_owns`, `prove_onto`, `prove_bijective`     how many owners an element has: `layout.ownership`
 `prove_partition`, `prove_tiled`, `prove_tiling`  tiles of every size: `layout.partition`, `layout.tiling`
 `prove_same_function`    two layouts as functions: `layout.equality`
-`certificate`            a bijection shown without a solver, by mixed radix or a rank over two elements
+`certificate`            a bijection proved without a solver, by mixed radix or by a rank over the field of two elements
 `proofs.laws`            the laws of the layout algebra for all extents, strides and ranks (docs/laws.md)
-`proofs.symbolic`        our own code of the algebra, executed on symbolic integers, path by path (docs/laws.md)
+`proofs.symbolic`        the code of `layouts`, executed on symbolic integers, path by path (docs/laws.md)
 
 References: Barrett, Fontaine, Tinelli, "The SMT-LIB Standard" 2.6; de Moura, Bjorner, "Z3", TACAS 2008.
 """
@@ -59,10 +60,10 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of a command
+if sys.argv[:1] == ["-m"]:  # the value while Python imports the package of a command
     from proofs.installation import insist
 
-    insist()  # before the imports below, which fail where a file of the user's hides ours
+    insist()  # before the imports below, which fail where a file of the user hides one of these packages
 
 from proofs.errors import EngineError, ProblemError, ProofError, TermError, TermOverflow
 from proofs.layout.certificate import Certificate, certificate, f2_rank, mixed_radix
@@ -127,7 +128,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    """Load what solves when it is asked for: whoever poses problems or reads certificates needs no solver."""
+    """Import the functions that need z3 when they are first used: certificates are read without it."""
     if name in _HOME:
         return getattr(import_module(_HOME[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of this package share: the version, an example, a quiet end where the reader has gone.
+"""What the commands of this package share: a parser with --version and an example, and a clean end on a closed pipe.
 
-`gpu_checks` has the same by code of its own: the checks share none.
+`gpu_checks` has a copy of its own: the three checks share no code.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from proofs import installation
 
 
 class Help(argparse.HelpFormatter):
-    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
+    """A help formatter that keeps paragraphs separate and leaves one with indented lines, an example, unchanged."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         parts = text.split("\n\n")
@@ -27,7 +27,7 @@ class Help(argparse.HelpFormatter):
 
 
 def parser(name: str, description: str | None, example: str) -> argparse.ArgumentParser:
-    """A parser with the option that every command has; `example` is the arguments of one call."""
+    """A parser with the option --version; `example` is the arguments of one call, shown at the end of the help."""
     made = argparse.ArgumentParser(
         prog=f"python -m {name}",
         description=description,
@@ -40,7 +40,7 @@ def parser(name: str, description: str | None, example: str) -> argparse.Argumen
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """End with code 2 where stdout takes no more: without a word where its reader has gone."""
+    """A block that ends with exit code 2 when stdout cannot be written; without a message on a closed pipe."""
     try:
         try:
             yield

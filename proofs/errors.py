@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What can go wrong with a proof besides its answer."""
+"""The errors that a proof raises; a refuted or undecided claim is not an error."""
 
 
 class ProofError(Exception):
-    """Base of the errors raised here."""
+    """Base class of the errors of this package."""
 
 
 class ProblemError(ProofError, ValueError):
-    """The claim is not well posed: its parts do not fit together, so there is nothing to prove."""
+    """The claim is malformed: its parts do not fit together, so there is nothing to prove."""
 
 
 class TermError(ProofError, TypeError):
@@ -15,12 +15,12 @@ class TermError(ProofError, TypeError):
 
 
 class UnsupportedTerm(TermError):
-    """The operation exists in another encoding: bit-vectors instead of integers."""
+    """The operation exists only in the other encoding, bit-vectors."""
 
 
 class TermOverflow(ProofError, OverflowError):
-    """A result could leave the bit-vector's range: the problem has to be posed wider."""
+    """A result could leave the range of the bit-vector: the problem needs a larger width."""
 
 
 class EngineError(ProofError, RuntimeError):
-    """The solver refused the problem, or gave a model that plain Python does not confirm: our bug or its bug."""
+    """The solver rejected the problem, or its model is not confirmed: a bug of this package or of the solver."""

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m proofs.laws.certificates [--check]`: what was proved, kept so that anybody can prove it again.
+"""`python -m proofs.laws.certificates [--check]`: the proofs of the laws as files that any SMT solver can check.
 
-For each law one SMT-LIB file, solver-neutral, with every obligation between ``(push)`` and ``(pop)``: a solver that is
-given it prints ``unsat`` once for each. `index.json` holds the file's sha256 and, for each obligation, what z3 and
-cvc5 said under which seeds, what they spent, and which assumptions cvc5 did not need. Nothing depends on the machine.
+For each law there is one SMT-LIB file, with every obligation between ``(push)`` and ``(pop)``: a solver prints
+``unsat`` once for each. `index.json` has the sha256 of the file and, for each obligation, the answers of z3 and cvc5
+under several seeds, the resources they spent, and the assumptions that cvc5 did not need. None of it depends on
+the machine.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from proofs.command import until_closed
 from proofs.laws import solve
 from proofs.laws.decide import shipped
 from proofs.laws.law import Law
-from proofs.laws.problem import Obligation, mutants, obligations, witness
+from proofs.laws.problem import Obligation, mutants, nonvacuity, obligations
 from proofs.progress import INTERRUPTED, Progress, each
 
 FOLDER = Path(__file__).with_name("certificates")
@@ -29,7 +30,7 @@ SCHEMA = 1
 
 
 def problem(law: Law) -> str:
-    """The law's obligations as one SMT-LIB script.
+    """All obligations of a law as one SMT-LIB script.
 
     >>> problem(shipped()["MONO"]).count("(check-sat)")
     1
@@ -47,8 +48,8 @@ def digest(text: str) -> str:
 
 
 def certificate(law: Law) -> dict[str, Any]:
-    """Everything about one law that `index.json` keeps."""
-    model = solve.example(witness(law))
+    """The entry of one law in `index.json`."""
+    model = solve.example(nonvacuity(law))
     broken = [(query.why, solve.counterexample(query)) for query in mutants(law)]
     return {
         "sha256": digest(problem(law)),
@@ -60,17 +61,17 @@ def certificate(law: Law) -> dict[str, Any]:
 
 def _obligation(obligation: Obligation) -> dict[str, Any]:
     text = obligation.smt()
-    told: dict[str, Any] = {}
-    for name, ask in (("z3", solve.z3), ("cvc5", solve.cvc5)):
-        answers = [ask(text, seed) for seed in range(SEEDS)]
-        told[name] = {"status": sorted({a.status for a in answers}), "spent": answers[0].spent}
+    found: dict[str, Any] = {}
+    for name, run in (("z3", solve.z3), ("cvc5", solve.cvc5)):
+        answers = [run(text, seed) for seed in range(SEEDS)]
+        found[name] = {"status": sorted({a.status for a in answers}), "spent": answers[0].spent}
     core = solve.cvc5(text, core=True).core
     unused = [label for label, _, _ in obligation.assumptions if label not in core]
-    return told | ({"unused": unused} if unused else {})
+    return found | ({"unused": unused} if unused else {})
 
 
 def generate(folder: Path = FOLDER) -> None:
-    """Write every certificate anew."""
+    """Prove every law again and write its certificate."""
     folder.mkdir(exist_ok=True)
     laws = {name: law for name, law in shipped().items() if not law.why_open}
     for stale in {path.stem for path in folder.glob("*.smt2")} - set(laws):
@@ -87,14 +88,14 @@ def generate(folder: Path = FOLDER) -> None:
 
 
 def _compact(index: Mapping[str, Any]) -> str:
-    """JSON with one line for each law: small, and a change of one law is a change of one line."""
+    """The index as JSON with one line for each law, so that a change of one law changes one line."""
     laws = ",\n".join(f"{json.dumps(n)}: {json.dumps(law, ensure_ascii=False)}" for n, law in index["laws"].items())
     head = {key: value for key, value in index.items() if key != "laws"}
     return json.dumps(head, ensure_ascii=False)[:-1] + ', "laws": {\n' + laws + "\n}}\n"
 
 
 def faults(folder: Path = FOLDER) -> Iterable[str]:
-    """Why the certificates in a folder are not current: one line for each fault, none when they are."""
+    """The reasons why the certificates in a folder are not current, one line each; none when they are."""
     try:
         index = json.loads((folder / "index.json").read_text(encoding="utf-8"))
         kept = dict(index["laws"])
@@ -124,19 +125,23 @@ def _stale(name: str, law: Law, kept: Mapping[str, Any], folder: Path) -> Iterab
     steps = {o.name: {label for label, _, _ in o.assumptions} for o in obligations(law)}
     wrong = {query.why for query in mutants(law)}
     yield from (f"{step}: no certificate" for step in sorted(steps.keys() ^ kept["obligations"].keys()))
-    yield from (f"{name}: no certificate that a mutant breaks: {why}" for why in sorted(wrong - kept["mutants"].keys()))
+    yield from (f"{name}: no certificate for the mutant: {why}" for why in sorted(wrong - kept["mutants"].keys()))
     yield from (f"{name}: no such mutant: {why}" for why in sorted(kept["mutants"].keys() - wrong))
-    for step, told in kept["obligations"].items():
+    for step, found in kept["obligations"].items():
         for engine in ("z3", "cvc5"):
-            if told[engine]["status"] != ["unsat"]:
-                yield f"{step}: {engine} said {', '.join(told[engine]['status'])}"
-        if not set(told.get("unused", ())) <= steps.get(step, set()):
-            yield f"{step}: assumptions are told as unused that it has not: {', '.join(told['unused'])}"
-    yield from (f"{name}: mutant not broken: {why}" for why, how in kept["mutants"].items() if how != "sat, replayed")
+            if found[engine]["status"] != ["unsat"]:
+                yield f"{step}: the answer of {engine} is {', '.join(found[engine]['status'])}, not unsat"
+        if not set(found.get("unused", ())) <= steps.get(step, set()):
+            yield f"{step}: lists unused assumptions that it does not have: {', '.join(found['unused'])}"
+    yield from (
+        f"{name}: no counterexample to the mutant: {why}"
+        for why, how in kept["mutants"].items()
+        if how != "sat, replayed"
+    )
 
 
 def unproved(folder: Path = FOLDER) -> Iterable[str]:
-    """What differs when every law is proved anew by both solvers, word for word: one line for each law."""
+    """The laws whose entry differs when they are proved again by both solvers, one line each."""
     kept = json.loads((folder / "index.json").read_text(encoding="utf-8"))
     engines = [solve.version("z3"), solve.version("cvc5")]
     if kept["engines"] != engines:
@@ -151,7 +156,10 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Generate, or with --check compare; 1 when one is not current, 2 without the second solver, 130 interrupted."""
+    """Write the certificates, or compare them with --check.
+
+    Returns 0; 1 when one is not current, 2 when cvc5 is needed and missing, 130 when interrupted.
+    """
     with until_closed():
         return _main(argv)
 
@@ -159,7 +167,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _main(argv: Sequence[str] | None) -> int:
     parser = command.parser("proofs.laws.certificates", __doc__, "--check --prove")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
-    parser.add_argument("--prove", action="store_true", help="with --check: prove all anew, and compare that too")
+    parser.add_argument("--prove", action="store_true", help="with --check: prove all laws again and compare")
     options = parser.parse_args(argv)
     if options.prove and not options.check:
         parser.error("--prove goes with --check")

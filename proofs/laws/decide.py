@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Judge laws: every obligation by every solver and seed, the hypotheses met, every mutant broken.
+"""Proofs of laws: every obligation by every solver and seed, a model of the hypotheses, a model of each mutant.
 
-`judge` works on one law; `judge_all` spreads many over processes. Nothing here decides what counts as a pass: the
-answers are returned as they came.
+`decide_law` decides one law, `judge_all` many of them in several processes. The answers of the solvers are returned
+unchanged: what counts as proved is decided by the caller.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from functools import lru_cache, partial
 
 from proofs.laws import solve
 from proofs.laws.law import Law, ancestors, catalogue
-from proofs.laws.problem import mutants, obligations, witness
+from proofs.laws.problem import mutants, nonvacuity, obligations
 from proofs.laws.solve import Answer, Model
 from proofs.smt.engine import Solver
 
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """One obligation with every answer that was given on it."""
+    """One obligation, and the answers of all solvers under all seeds."""
 
     name: str
     answers: tuple[Answer, ...]
@@ -34,7 +34,11 @@ class Tried:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """All that was found out about one law. ``example`` is None for an open law: nothing was tried."""
+    """The results for one law.
+
+    ``tried`` are its obligations, ``example`` is a model of its hypotheses (None for an open law, which is not tried),
+    ``mutants`` have their counterexamples, and ``rests_on`` are the laws that its proof uses, directly or not.
+    """
 
     law: Law
     tried: tuple[Tried, ...]
@@ -43,51 +47,51 @@ class Judgement:
     rests_on: tuple[str, ...]
 
     def status(self, engine: str) -> str:
-        """Unsat: it closed every obligation under every seed; sat: one has a model; "": it was not asked."""
-        said = {a.status for t in self.tried for a in t.answers if a.engine == engine}
-        return next((s for s in ("sat", "unknown", "unsat") if s in said), "")
+        """unsat: it proved all obligations under all seeds; sat: one has a model; "": the engine was not run."""
+        found = {a.status for t in self.tried for a in t.answers if a.engine == engine}
+        return next((s for s in ("sat", "unknown", "unsat") if s in found), "")
 
     def seconds(self, engine: str) -> float:
-        """The engine's time over all obligations and seeds."""
+        """The time of the engine over all obligations and seeds."""
         return sum(a.seconds for t in self.tried for a in t.answers if a.engine == engine)
 
 
-def judge(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), seeds: int = 1) -> Judgement:
-    """Prove a law, show a model of its hypotheses, and break each of its mutants."""
+def decide_law(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), seeds: int = 1) -> Judgement:
+    """Prove a law, and find a model of its hypotheses and a counterexample to each of its mutants."""
     if law.why_open:
         return Judgement(law, (), None, (), tuple(rests_on))
     tried = []
     for obligation in obligations(law):
         problem = obligation.smt()
-        ask = {"z3": solve.z3, "cvc5": solve.cvc5}
-        tried.append(Tried(obligation.name, tuple(ask[e](problem, seed) for e in engines for seed in range(seeds))))
+        run = {"z3": solve.z3, "cvc5": solve.cvc5}
+        tried.append(Tried(obligation.name, tuple(run[e](problem, seed) for e in engines for seed in range(seeds))))
     solver = Solver()
     broken = tuple(solve.counterexample(query, solver) for query in mutants(law))
-    return Judgement(law, tuple(tried), solve.example(witness(law), solver), broken, tuple(rests_on))
+    return Judgement(law, tuple(tried), solve.example(nonvacuity(law), solver), broken, tuple(rests_on))
 
 
 def judge_all(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[Judgement]:
-    """Judge laws by name, in order; ``jobs`` processes, as many as there are cores when 0, none when 1."""
-    one = partial(_judge_named, engines=tuple(engines), seeds=seeds)
+    """The results for laws by name, in order; by ``jobs`` processes, one for each core when 0, this process when 1."""
+    one = partial(_decide_named, engines=tuple(engines), seeds=seeds)
     jobs = min(jobs or os.cpu_count() or 1, len(names) or 1)
     if jobs == 1:
         yield from map(one, names)
         return
     with processes(jobs) as pool:
-        with _deaf_to_interruption():
+        with _interruption_ignored():
             waiting = [pool.submit(one, name) for name in names]
-        for future in waiting:  # not by `map`, which cancels what waits: a pool that ends then fails on that
+        for future in waiting:  # not by `map`: it cancels the waiting futures, and a pool that is closed then fails
             yield future.result()
 
 
 @contextmanager
 def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """A pool of fresh processes; when the block is left by an exception or an interruption they end at once."""
+    """A pool of new processes, which are ended at once when an exception or an interruption leaves the block."""
     with ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),  # Ctrl-C reaches them too, and only this process is to answer
+        initargs=(signal.SIGINT, signal.SIG_IGN),  # Ctrl-C reaches the children too, and only this process handles it
         max_tasks_per_child=max_tasks_per_child,
     ) as pool:
         try:
@@ -99,10 +103,10 @@ def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[Pro
 
 
 @contextmanager
-def _deaf_to_interruption() -> Iterator[None]:
-    """A block in which Ctrl-C is passed over, by the processes that it starts even before their first line is run."""
+def _interruption_ignored() -> Iterator[None]:
+    """A block in which Ctrl-C is ignored, also by the processes that it starts, from their first line on."""
     if threading.current_thread() is not threading.main_thread():
-        yield  # Ctrl-C is the main thread's affair, and no other may say how it is met
+        yield  # only the main thread may set a signal handler
         return
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     try:
@@ -111,12 +115,12 @@ def _deaf_to_interruption() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _judge_named(name: str, engines: tuple[str, ...], seeds: int) -> Judgement:
+def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> Judgement:
     laws = shipped()
-    return judge(laws[name], [n for n in laws if n in ancestors(laws[name], laws)], engines, seeds)
+    return decide_law(laws[name], [n for n in laws if n in ancestors(laws[name], laws)], engines, seeds)
 
 
 @lru_cache(maxsize=1)
 def shipped() -> Mapping[str, Law]:
-    """The shipped catalogue, read once a process."""
+    """The shipped laws by name, read once per process."""
     return catalogue()

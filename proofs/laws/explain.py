@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A law told to a reader: what it says and assumes, numbers that meet it, each step of its proof, what breaks it."""
+"""A law explained as text: its statement, an example, each step of its proof, a counterexample to each mutant."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from proofs.laws import solve
 from proofs.laws.law import Law, ancestors
-from proofs.laws.problem import mutants, witness
+from proofs.laws.problem import mutants, nonvacuity
 
 
 def explained(law: Law, laws: Mapping[str, Law]) -> str:
@@ -39,7 +39,7 @@ def _lines(law: Law, laws: Mapping[str, Law]) -> Iterator[str]:
         yield f"  any rank     {law.induction}"
     below = [name for name in laws if name in ancestors(law, laws)]
     yield f"  rests on     {', '.join(below) or 'nothing'}"
-    yield f"  met by       {solve.example(witness(law)).shown()}"
+    yield f"  met by       {solve.example(nonvacuity(law)).shown()}"
     found = (solve.counterexample(query) for query in mutants(law))
     yield from _block("false when", [f"{model.query.why}: {model.shown()}" for model in found])
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Formulas of the laws: one text, read as SMT-LIB for the solvers and as Python integers for the replay.
+"""The formulas of the laws: one text, translated to SMT-LIB for the solvers and evaluated on Python integers.
 
-The language is Python's expression syntax over integers: names, numerals, ``+ - * // %``, comparisons (also chained),
-``and or not``, ``a if c else b``, ``implies(p, q)`` and applications ``f(x)``. Over bit-vectors it has
-``& | ^ ~ << >>`` too, everything unsigned and modulo 2**width.
+The language is Python's expression syntax over integers: names, integer literals, ``+ - * // %``, comparisons (also
+chained), ``and or not``, ``a if c else b``, ``implies(p, q)`` and applications ``f(x)``. Over bit-vectors it also has
+``& | ^ ~ << >>``, all unsigned and modulo 2**width.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Table: TypeAlias = "Callable[..., int]"
 
 
 class FormulaError(ProblemError):
-    """A text that is no formula, or a formula that has no meaning; the text is restated."""
+    """A text that is not a formula, or a formula without a meaning. The message quotes the text."""
 
 
 _BINARY: dict[type[ast.AST], str] = {
@@ -47,7 +47,7 @@ def parse(text: str) -> Node:
     >>> parse("x % (a*b) < a*b")
     ('<', ('%', 'x', ('*', 'a', 'b')), ('*', 'a', 'b'))
 
-    Raises FormulaError with the text and the column.
+    Raises FormulaError, with the text and the column, when the text is not in the language.
     """
     try:
         return _node(ast.parse(text.strip(), mode="eval").body, text)
@@ -62,7 +62,9 @@ def _node(tree: ast.expr, text: str) -> Node:
         return tree.value
     compound = _compound(tree, lambda part: _node(part, text))
     if compound is None:
-        raise FormulaError(f"{text!r}: {ast.unparse(tree)!r} at column {tree.col_offset + 1} is not of the language")
+        raise FormulaError(
+            f"{text!r}: {ast.unparse(tree)!r} at column {tree.col_offset + 1} is not in the language of formulas"
+        )
     return compound
 
 
@@ -87,7 +89,7 @@ def _compound(tree: ast.expr, down: Callable[[ast.expr], Node]) -> Node | None:
 
 
 def substitute(node: Node, by: Mapping[str, Node]) -> Node:
-    """The tree with variables replaced by trees; names of applied functions stay.
+    """The tree with variables replaced by trees; the names of applied functions are kept.
 
     >>> substitute(parse("f(x) + y"), {"x": 3, "f": "g"})
     ('+', ('call', 'f', 3), 'y')
@@ -101,7 +103,13 @@ def substitute(node: Node, by: Mapping[str, Node]) -> Node:
 
 
 def expand(node: Node, macros: Mapping[str, tuple[tuple[str, ...], Node]]) -> Node:
-    """The tree with the applications of macros replaced by their bodies."""
+    """The tree with each application of a macro replaced by the body of the macro.
+
+    >>> expand(parse("f(3) + y"), {"f": (("x",), parse("x * x"))})
+    ('+', ('*', 3, 3), 'y')
+
+    Raises FormulaError when a macro is applied to a wrong number of arguments.
+    """
     if not isinstance(node, tuple):
         return node
     keep = 2 if node[0] == "call" else 1
@@ -123,7 +131,7 @@ def walk(node: Node) -> Iterator[Node]:
 
 
 def conjunction(nodes: tuple[Node, ...]) -> Node:
-    """All of them; true for none."""
+    """The conjunction of some formulas; true for none."""
     return nodes[0] if len(nodes) == 1 else ("and", *nodes)
 
 
@@ -149,7 +157,7 @@ def smt(node: Node, bits: int | None = None) -> str:
 
 
 def evaluate(node: Node, at: Mapping[str, int], functions: Mapping[str, Table], bits: int | None = None) -> Value:
-    """The value in plain Python integers.
+    """The value of the formula in Python integers; with ``bits`` modulo 2**bits.
 
     >>> evaluate(parse("f(x) % 4 == 3"), {"x": 5}, {"f": lambda x: x + 2})
     True
@@ -197,7 +205,7 @@ _TIGHT = {"|": 6, "^": 7, "&": 8, "<<": 9, ">>": 9, "+": 10, "-": 10, "*": 11, "
 
 
 def text(node: Node, outer: int = -1) -> str:
-    """The formula as it is written, with the parentheses that it needs.
+    """The text of the formula, with no more parentheses than it needs.
 
     >>> text(parse("(x//a) % b == (x % (a*b)) // a"))
     'x // a % b == x % (a * b) // a'

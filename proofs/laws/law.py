@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A law as data: what it says, what it assumes, which earlier laws its proof uses, and what must break it.
+"""Laws as data, read from TOML: hypotheses, goal, the earlier laws that the proof uses, and mutants that must be false.
 
-A law's proof may use nothing but its own hypotheses, instances of laws that stand before it, and cuts, each of which
-is an obligation of its own. So the graph of the laws has no cycle, and no unproved fact enters it.
+The proof of a law may use only its own hypotheses, instances of earlier laws, and cuts, each of which is an obligation
+of its own. So the graph of the laws has no cycle, and no proof uses an unproved fact.
+
+`Law`        one law, with its `Hint` and `Mutant` values
+`catalogue`  all laws of a folder of TOML files, with every mistake reported as a LawError
+`ancestors`  the laws that a proof uses, directly or through other laws
 """
 
 from __future__ import annotations
@@ -38,12 +42,12 @@ KEYS = {
 
 
 class LawError(ProblemError):
-    """A law is malformed: its file, its name and what is wrong."""
+    """A malformed law. The message has its file, its name and what is wrong."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """A law made false on purpose: other hypotheses or another goal."""
+    """A law made false on purpose, by other hypotheses or another goal; ``why`` says how."""
 
     why: str
     hyps: tuple[Node, ...]
@@ -52,7 +56,7 @@ class Mutant:
 
 @dataclass(frozen=True, slots=True)
 class Hint:
-    """An instance of an earlier law."""
+    """An instance of an earlier law: its name, the text of the instance and its formula."""
 
     law: str
     instance: str
@@ -61,7 +65,29 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One law; every formula is expanded, so macros do not occur in it."""
+    """One law. Every formula is expanded: no macro occurs in it.
+
+    name       its key in the catalogue
+    group      the file of the catalogue that defines it
+    statement  the law in words
+    formula    the law in mathematical notation; may be empty
+    source     where it is published
+    positive   variables that are extents: integers >= 1
+    natural    variables >= 0
+    integer    variables that are any integer
+    bits       the width, when the variables are bit-vectors; None for integers
+    functions  uninterpreted functions and their numbers of arguments
+    hyps       hypotheses
+    goal       what follows, in parts
+    hints      instances of earlier laws that the proof uses
+    cuts       intermediate steps of the proof, in order
+    mutants    declared mutants: each must have a counterexample
+    induction  how the law extends to every rank, in words; may be empty
+    why_open   why the law is not proved; empty when it is
+    let        definitions of macros, as written
+    arguments  the order of the variables in an instance, when it is not positive, natural, integer
+    written    the texts of hyps, goal and cuts, before expansion
+    """
 
     name: str
     group: str
@@ -86,41 +112,41 @@ class Law:
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The law's variables in the order in which an instance gives them: extents first, unless it says otherwise."""
+        """The variables in the order of the arguments of an instance: ``arguments``, or else extents first."""
         return self.arguments or self.positive + self.natural + self.integer
 
     @property
     def domain(self) -> tuple[tuple[str, Node], ...]:
-        """What the kinds of the variables say: extents are at least 1, naturals at least 0."""
+        """The ranges of the variables as formulas: extents are >= 1, naturals >= 0."""
         positive = tuple((x, (">=", x, 1)) for x in self.positive)
         return positive + tuple((x, (">=", x, 0)) for x in self.natural)
 
     @property
     def divisors(self) -> frozenset[str]:
-        """The variables that the law divides by: without them being positive it has no meaning."""
+        """The variables that the law divides by; it has a meaning only when these are positive."""
         nodes = (n for f in (*self.hyps, *self.goal) for n in walk(f))
         return frozenset(
             v for n in nodes if isinstance(n, tuple) and n[0] in ("//", "%") for v in walk(n[2]) if isinstance(v, str)
         )
 
     def implication(self) -> Node:
-        """The law as one formula, free in its variables."""
+        """The law as one formula, hypotheses implying the goal, with its variables free."""
         assumed = (*(f for _, f in self.domain), *self.hyps)
         goal = conjunction(self.goal)
         return ("implies", conjunction(assumed), goal) if assumed else goal
 
 
 def catalogue(folder: Path = FOLDER) -> Mapping[str, Law]:
-    """Every law, each after the laws that its proof uses.
+    """All laws by name, each after the laws that its proof uses.
 
-    Raises LawError for a key that is unknown or missing, a formula that does not parse or names what is not
-    declared, a divisor that is not a product of extents, and a hint that is no instance of an earlier law.
+    Raises LawError for an unknown or missing key, a formula that does not parse or uses an undeclared name, a divisor
+    that is not a product of extents, and a hint that is not an instance of an earlier law.
     """
     laws: dict[str, Law] = {}
     for file in _files(folder):
         for name, entry in tomllib.loads(file.read_text(encoding="utf-8")).items():
             if name in laws:
-                raise LawError(f"{file.name}: {name} stands twice")
+                raise LawError(f"{file.name}: {name} is defined twice")
             try:
                 laws[name] = _law(name, file.stem, entry, laws)
             except (ProblemError, TypeError, ValueError) as error:
@@ -194,12 +220,12 @@ def _hint(line: str, macros: Macros, earlier: Mapping[str, Law], functions: Mapp
         raise LawError(f"the hint {line!r} is not an instance of a law")
     lemma = earlier.get(str(node[1]))
     if lemma is None or lemma.why_open:
-        raise LawError(f"the hint {line!r} names no earlier law: hints are instances of earlier, proved laws only")
+        raise LawError(f"the hint {line!r} names no earlier law: a hint must be an instance of an earlier, proved law")
     arguments = [expand(x, macros) for x in node[2:]]
     if len(arguments) != len(lemma.variables):
-        raise LawError(f"the hint {line!r}: {lemma.name} has the variables {', '.join(lemma.variables)}")
+        raise LawError(f"the hint {line!r}: {lemma.name} takes the arguments {', '.join(lemma.variables)}")
     if not set(lemma.functions) <= set(functions):
-        raise LawError(f"the hint {line!r}: {lemma.name} speaks of a function that is not declared here")
+        raise LawError(f"the hint {line!r}: {lemma.name} has a function that this law does not declare")
     return Hint(lemma.name, line, substitute(lemma.implication(), dict(zip(lemma.variables, arguments, strict=True))))
 
 
@@ -221,7 +247,7 @@ def _check(law: Law) -> None:
 
 
 def _check_divisors(formula: Node, law: Law) -> None:
-    """SMT-LIB and Python divide alike only by what is positive."""
+    """Raise LawError for a divisor that may be <= 0: by these, division in SMT-LIB and in Python differ."""
     for node in walk(formula):
         if isinstance(node, tuple) and node[0] in ("//", "%") and law.bits is None:
             factors = [n for n in walk(node[2]) if not isinstance(n, tuple)]
@@ -232,6 +258,6 @@ def _check_divisors(formula: Node, law: Law) -> None:
 
 
 def ancestors(law: Law, laws: Mapping[str, Law]) -> frozenset[str]:
-    """The names of every law that the proof of ``law`` rests on."""
+    """The names of all laws that the proof of ``law`` uses, directly or through other laws."""
     direct = frozenset(h.law for h in law.hints)
     return reduce(frozenset.union, (ancestors(laws[name], laws) for name in direct), direct)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The SMT-LIB problems that a law stands for: its obligations, its non-vacuity, and its mutants.
+"""The SMT-LIB problems of a law: its obligations, its non-vacuity, and its mutants.
 
-A problem is satisfiable just when what it was made from is false (or, for non-vacuity, when it can be met at all). The
-text is the same for every solver.
+The problem of an obligation or a mutant is satisfiable exactly when that is false; the problem of non-vacuity, exactly
+when the hypotheses are satisfiable. The text is the same for every solver.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from proofs.laws.formula import Node, conjunction, evaluate, smt, text, walk
 from proofs.laws.law import Law
 
 NEAR = (3, 6, 12, 40)
-"""Models of mutants are looked for with every variable within these distances of 0 first: small ones read well."""
+"""Counterexamples to mutants are searched with all variables within these distances of 0 first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Obligation:
-    """Assumptions, each with the name it goes by in an unsat core, and a goal."""
+    """Assumptions as (name in an unsat core, comment, formula), and the goal that they must imply."""
 
     law: Law
     name: str
@@ -27,7 +27,7 @@ class Obligation:
     goal: Node
 
     def smt(self) -> str:
-        """The problem whose unsatisfiability proves the obligation, without the command to solve it."""
+        """The text, without (check-sat), of the problem that is unsatisfiable exactly when the obligation holds."""
         lines = [f"; {self.name}", *_head(self.law)]
         for label, comment, node in self.assumptions:
             lines += [f"; {comment}", f"(assert (! {smt(node, self.law.bits)} :named {label}))"]
@@ -35,7 +35,7 @@ class Obligation:
 
 
 def obligations(law: Law) -> tuple[Obligation, ...]:
-    """The cuts, each resting on the ones before it, and then the law itself."""
+    """The cuts, each of which may use the cuts before it, and then the law itself."""
     known = [(f"kind.{x}", text(node), node) for x, node in law.domain]
     known += [(f"hyp.{i}", text(node), node) for i, node in enumerate(law.hyps)]
     known += [(f"hint.{i}", hint.instance, hint.formula) for i, hint in enumerate(law.hints)]
@@ -48,14 +48,14 @@ def obligations(law: Law) -> tuple[Obligation, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Formulas to satisfy: a mutant's counterexample, or a model of a law's hypotheses."""
+    """Formulas to be satisfied: a counterexample to a mutant, or a model of the hypotheses of a law."""
 
     law: Law
     why: str
     formulas: tuple[Node, ...]
 
     def smt(self, extra: Sequence[Node] = ()) -> str:
-        """The problem, with every application of a function named, so that a model can be read back."""
+        """The text, without (check-sat); every application of a function has a name, so a model has its value."""
         bits = self.law.bits
         lines = list(_head(self.law))
         lines += [f"(assert {smt(node, bits)})" for node in (*self.formulas, *extra)]
@@ -65,17 +65,17 @@ class Query:
         return "\n".join([*lines, ""])
 
     def applications(self) -> list[tuple[str | Node, ...]]:
-        """The applications of uninterpreted functions, each once."""
+        """The different applications of uninterpreted functions."""
         found = (n for f in self.formulas for n in walk(f))
         return list(dict.fromkeys(n for n in found if isinstance(n, tuple) and n[0] == "call"))
 
     def names(self) -> tuple[str, ...]:
-        """What to ask a model for."""
+        """The names whose values make up a model: variables, applications and their arguments."""
         named = [f"app.{i}{j}" for i, a in enumerate(self.applications()) for j in ("", *_places(len(a) - 2))]
         return (*self.law.variables, *named)
 
     def holds(self, model: Mapping[str, int]) -> bool:
-        """Whether plain Python finds every formula true in the model, functions read as tables."""
+        """Whether every formula is true in the model, in plain Python, with functions as tables."""
         tables: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in self.law.functions}
         for i, application in enumerate(self.applications()):
             arguments = tuple(model[f"app.{i}{j}"] for j in _places(len(application) - 2))
@@ -84,7 +84,7 @@ class Query:
         return all(bool(evaluate(node, model, functions, self.law.bits)) for node in self.formulas)
 
     def shown(self, model: Mapping[str, int]) -> str:
-        """The model in one line: the variables, then the functions' values."""
+        """The model in one line: the values of the variables, then of the functions."""
         parts = [f"{x}={model[x]}" for x in self.law.variables]
         for i, application in enumerate(self.applications()):
             arguments = ",".join(str(model[f"app.{i}{j}"]) for j in _places(len(application) - 2))
@@ -96,18 +96,18 @@ def _places(count: int) -> tuple[str, ...]:
     return tuple(f".{j}" for j in range(count))
 
 
-def witness(law: Law) -> Query:
-    """The law's hypotheses alone: they must be satisfiable, or the law says nothing."""
+def nonvacuity(law: Law) -> Query:
+    """The query for the hypotheses and the goal: without a model the law is vacuous."""
     return Query(law, "hypotheses", (*(node for _, node in law.domain), *law.hyps, conjunction(law.goal)))
 
 
 def denial(law: Law) -> Query:
-    """The law's hypotheses without its goal: satisfiable just when the law is false."""
+    """The query for the hypotheses and the negated goal: satisfiable exactly when the law is false."""
     return Query(law, "the law itself", (*(node for _, node in law.domain), *law.hyps, ("not", conjunction(law.goal))))
 
 
 def interesting(law: Law, level: int) -> list[Node]:
-    """What a model should have beyond the hypotheses, the more the lower the level: no extents of 1, nothing 0 or 1."""
+    """Conditions that make a model readable, more at a lower level: small numbers, extents over 1, nothing 0 or 1."""
     if law.bits is not None:
         return [("<=", x, 1 << 16 if x in law.integer[:1] else 8) for x in law.integer] if level < 3 else []
     wishes: list[Node] = [("<=", x, 64) for x in law.positive]
@@ -122,10 +122,10 @@ def interesting(law: Law, level: int) -> list[Node]:
 
 
 def mutants(law: Law) -> Iterator[Query]:
-    """What must be satisfiable: the law without each of its hypotheses, its declared mutants, and its goal one off.
+    """The queries that must be satisfiable: without a hypothesis, declared mutants, with a part of the goal changed.
 
-    Kinds of variables are dropped too, but for those it divides by: dividing by 0 has no meaning. A part of the goal
-    that a declared mutant changes is left to that.
+    The range of a variable is dropped too, except for divisors: division by 0 has no meaning. A part of the goal that a
+    declared mutant changes is not changed again.
     """
     inside, goal = tuple(node for _, node in law.domain), conjunction(law.goal)
     for x, _ in law.domain:
@@ -147,7 +147,7 @@ _TIGHTER = {"<": "-", "<=": "-", ">": "+", ">=": "+"}
 
 
 def off_by_one(part: Node) -> Node:
-    """A part of a goal made wrong: an equation or a bound by one, anything else its opposite.
+    """A part of a goal made wrong: an equation or a bound by one, any other formula by its negation.
 
     >>> text(off_by_one(("==", "x", "y"))), text(off_by_one(("<", "x", 3)))
     ('x == y + 1', 'x < 3 - 1')
@@ -160,7 +160,7 @@ def off_by_one(part: Node) -> Node:
 
 
 def near(law: Law, distance: int) -> list[Node]:
-    """Every variable within a distance of 0."""
+    """The conditions that every variable lies within a distance of 0."""
     if law.bits is not None:
         return [("<=", x, distance) for x in law.variables]
     return [node for x in law.variables for node in ((">=", x, -distance), ("<=", x, distance))]

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations as they are published, errors included: what the refuted claims are about. And an interface to them.
+"""The operations of the layout algebra as published, with their errors: the subject of the refuted claims.
 
-Layouts are pairs of flat tuples. Written from the descriptions in CUTLASS's documentation, never used for results.
+A layout is a pair of flat tuples (shape, stride). The functions follow the descriptions in the documentation of CUTLASS
+and are used for refutations only. `Operations` is the interface; `Published` implements it by these functions.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ Flat = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def value(a: Flat, x: int) -> int:
-    """The layout at an index, the last mode unbounded.
+    """The value of the layout at an index, the last mode unbounded.
 
     >>> value(((6, 2), (1, 7)), 7)
     8
@@ -25,18 +26,22 @@ def value(a: Flat, x: int) -> int:
 
 
 def cosize(a: Flat) -> int:
-    """One more than the largest value."""
+    """The largest value plus 1: 1 + the sum of (s - 1) * d."""
     return 1 + sum((s - 1) * d for s, d in zip(*a, strict=True))
 
 
-def spell(a: Flat) -> str:
-    """The layout in CuTe's notation."""
+def notation(a: Flat) -> str:
+    """The layout in CuTe's notation.
+
+    >>> notation(((6, 2), (1, 7)))
+    '(6,2):(1,7)'
+    """
     parts = [str(side[0]) if len(side) == 1 else f"({','.join(map(str, side))})" for side in a]
     return ":".join(parts)
 
 
 def composed(a: Flat, n: int, r: int) -> Flat | None:
-    """A o (n:r) for an admissible mode (Shah 2024, 2.12: r and each extent it meets divide one another), else None."""
+    """A o (n:r) when the mode is admissible (Shah 2024, 2.12: r divides or is divided by each extent), else None."""
     shapes: list[int] = []
     strides: list[int] = []
     for s, d in zip(a[0][:-1], a[1][:-1], strict=True):
@@ -58,17 +63,17 @@ def composed(a: Flat, n: int, r: int) -> Flat | None:
 
 
 def composed_by_mode(a: Flat, b: Flat) -> list[Flat] | None:
-    """(A o B_0, A o B_1, ...), or None when some mode alone is not admissible."""
+    """(A o B_0, A o B_1, ...); None when one of the modes is not admissible."""
     results = [composed(a, n, r) for n, r in zip(*b, strict=True)]
     whole = [result for result in results if result is not None]
     return whole if len(whole) == len(results) else None
 
 
 def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
-    """A o (n:r) as CuTe computes it; None where its assertion refuses.
+    """A o (n:r) as CuTe computes it; None when CuTe's assertion rejects it.
 
-    ``guard``: "divides" asks that the stride and each extent divide one another; "weak" lets a smaller stride pass too,
-    and asks that what is split off divides what is left.
+    ``guard`` is the assertion. "divides": the stride divides each extent or is divided by it. "weak": a stride smaller
+    than the extent passes too, and the part that is split off must divide what is left.
     """
     shapes: list[int] = []
     strides: list[int] = []
@@ -87,7 +92,7 @@ def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
 
 
 def complement(a: Flat, target: int) -> Flat:
-    """The complement with gaps rounded down, as all implementations of CuTe have it."""
+    """The complement with gaps d // reach rounded down, as in all implementations of CuTe."""
     shapes: list[int] = []
     strides: list[int] = []
     reach = 1
@@ -98,7 +103,7 @@ def complement(a: Flat, target: int) -> Flat:
 
 
 def right_inverse(a: Flat) -> Flat:
-    """The chain of modes 1, s_0, s_0 s_1, ... in order of stride."""
+    """The right inverse by the chain of modes with strides 1, s_0, s_0 s_1, ..., up to the first gap."""
     before = [prod(a[0][:i]) for i in range(len(a[0]))]
     shapes: list[int] = []
     strides: list[int] = []
@@ -112,13 +117,13 @@ def right_inverse(a: Flat) -> Flat:
 
 
 class Operations(Protocol):
-    """What the refuted claims speak of; None where an implementation refuses."""
+    """The operations that the refuted claims are about; each returns None when an implementation rejects the input."""
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
         """(A o B_0, A o B_1, ...)."""
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
-        """A o (n:r), where the published guard lets it pass."""
+        """A o (n:r), when the published guard accepts it."""
 
     def complement(self, a: Flat, target: int) -> Flat | None:
         """The complement of A in [0, target)."""
@@ -131,18 +136,18 @@ class Operations(Protocol):
 
 
 class Published:
-    """The published operations."""
+    """The operations as published."""
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
-        """Each mode by Shah's fold."""
+        """Each mode by the fold of Shah 2024."""
         return composed_by_mode(a, b)
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
-        """CuTe's fold."""
+        """A o (n:r) by CuTe's fold."""
         return cute_fold(a, n, r, guard)
 
     def complement(self, a: Flat, target: int) -> Flat:
-        """With gaps rounded down."""
+        """The complement with gaps rounded down."""
         return complement(a, target)
 
     def left_inverse(self, a: Flat) -> Flat:
@@ -151,7 +156,7 @@ class Published:
         return right_inverse((a[0] + rest[0], a[1] + rest[1]))
 
     def compatible(self, a: object, b: object) -> bool:
-        """Equal sizes mode by mode at the top."""
+        """Whether the sizes are equal, mode by mode at the top level."""
         if isinstance(a, tuple) and isinstance(b, tuple):
             return len(a) == len(b) and all(shape_size(x) == shape_size(y) for x, y in zip(a, b, strict=True))
         return shape_size(a) == shape_size(b)

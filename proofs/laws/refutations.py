@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Published claims that are false, each with its smallest counterexample, found here by exhaustive search.
+"""Published claims that are false, each with its smallest counterexample, found by exhaustive search.
 
-Everything is computed from the definitions in plain Python: a layout is a pair of flat tuples. The operations are the
-published ones, or those of an implementation, which is then held to the claims.
+Everything is computed from the definitions in plain Python, where a layout is a pair of flat tuples. The operations are
+the published ones, or those of an implementation that is checked for the same errors.
 """
 
 from __future__ import annotations
@@ -17,14 +17,24 @@ from itertools import product as grid
 from math import prod
 from pathlib import Path
 
-from proofs.laws.published import Flat, Operations, Published, cosize, spell, value
+from proofs.laws.published import Flat, Operations, Published, cosize, notation, value
 
 Case = tuple[object, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """A false claim, where it is published, and what holds instead."""
+    """A false claim.
+
+    name         its key, R1 to R9
+    claim        the claim in words
+    source       where it is published
+    confirmed    the implementations and documents that have the error
+    search       the name of the search that finds the smallest counterexample
+    published    a counterexample from the literature or an issue tracker
+    repair       the condition under which the claim holds
+    repaired_by  the laws that prove the repair
+    """
 
     name: str
     claim: str
@@ -38,7 +48,7 @@ class Refutation:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A counterexample: what it is made of, and how it reads with its numbers."""
+    """A counterexample: its layouts and numbers, and what is wrong with them in words."""
 
     case: Case
     told: str
@@ -55,7 +65,7 @@ def catalogue() -> Mapping[str, Refutation]:
 
 
 def explained(refutation: Refutation) -> str:
-    """A refuted claim as a page of text."""
+    """A refuted claim explained as text."""
     found = search(refutation)
     lines = [
         f"{refutation.name}: {refutation.claim}", f"  claimed by   {refutation.source}", "  status       false",
@@ -67,9 +77,12 @@ def explained(refutation: Refutation) -> str:
 
 
 def search(refutation: Refutation, operations: Operations | None = None) -> Found | None:
-    """The first counterexample in order of size, or None within the bounds of the search.
+    """The smallest counterexample, or None when the search finds none.
 
-    ``operations`` are those of an implementation; the published ones by default.
+    ``operations`` are those of an implementation; by default the published ones.
+
+    >>> print(search(catalogue()["R9"]).told)
+    ((1,),) and (1,) are compatible with one another and differ
     """
     cases, test = SEARCHES[refutation.search]
     tried = operations or Published()
@@ -77,18 +90,18 @@ def search(refutation: Refutation, operations: Operations | None = None) -> Foun
 
 
 def searched(refutation: Refutation) -> int:
-    """How many cases the search has."""
+    """The number of cases of the search."""
     return sum(1 for _ in SEARCHES[refutation.search][0]())
 
 
 def breaks(refutation: Refutation) -> str:
-    """How the published counterexample breaks the claim; empty when it does not."""
+    """What is wrong with the published counterexample, in words; empty when nothing is."""
     _, test = SEARCHES[refutation.search]
     return test(Published(), *_case(refutation.published))
 
 
 def _case(text: str) -> Case:
-    """The parts of a published counterexample: layouts, numbers, shapes."""
+    """The layouts, numbers and shapes of a published counterexample."""
     parts: list[object] = []
     for part in re.split(r" o | and |, T = ", text):
         if ":" in part:
@@ -100,7 +113,7 @@ def _case(text: str) -> Case:
 
 
 def _nested(text: str) -> object:
-    """A nested tuple of integers, read without evaluating anything."""
+    """A nested tuple of integers from its text, which is not evaluated."""
     stack: list[list[object]] = [[]]
     for token in re.findall(r"\d+|[()]", text):
         if token == "(":
@@ -114,7 +127,7 @@ def _nested(text: str) -> object:
 
 
 def _distributive(on: Operations, a: Flat, b: Flat) -> str:
-    """Where by-mode composition is wrong; empty when it is right everywhere."""
+    """A coordinate at which by-mode composition is wrong, in words; empty when there is none."""
     result = on.by_mode(a, b)
     if result is None:
         return ""
@@ -122,7 +135,9 @@ def _distributive(on: Operations, a: Flat, b: Flat) -> str:
         x = sum(i * d for i, d in zip(c, b[1], strict=True))
         got = sum(value(mode, i) for mode, i in zip(result, c, strict=True))
         if got != value(a, x):
-            return f"A = {spell(a)}, B = {spell(b)}: at {c} the result gives {got}, A(B(c)) = A({x}) = {value(a, x)}"
+            return (
+                f"A = {notation(a)}, B = {notation(b)}: at {c} the result gives {got}, A(B(c)) = A({x}) = {value(a, x)}"
+            )
     return ""
 
 
@@ -145,7 +160,7 @@ def _images_case(on: Operations, a: Flat, b: Flat) -> str:
 
 
 def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
-    """A = (s,2):(1,s+1) and B of a rank with small modes, in order of the sum of all numbers that vary."""
+    """A = (s,2):(1,s+1) and B with ``rank`` small modes, by the sum of all numbers that vary."""
     top = 7 if rank == 2 else 6
     candidates = [
         (s, modes)
@@ -159,16 +174,16 @@ def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
 
 def _single(on: Operations, a: Flat, b: Flat, guard: str) -> str:
     result = on.fold(a, b[0][0], b[1][0], guard)
-    given = f"A = {spell(a)}, B = {spell(b)}"
+    given = f"A = {notation(a)}, B = {notation(b)}"
     if result is None:
         return ""
     if prod(result[0]) != b[0][0]:
-        return f"{given}: the result {spell(result)} has {prod(result[0])} coordinates, B {b[0][0]}"
+        return f"{given}: the result {notation(result)} has {prod(result[0])} coordinates, B {b[0][0]}"
     for k in range(b[0][0]):
         x = k * b[1][0]
         got, wanted = value(result, k), value(a, x)
         if got != wanted:
-            return f"{given}: R = {spell(result)}, R({k}) = {got}, A(B({k})) = A({x}) = {wanted}"
+            return f"{given}: R = {notation(result)}, R({k}) = {got}, A(B({k})) = A({x}) = {wanted}"
     return ""
 
 
@@ -190,7 +205,7 @@ def _covers(on: Operations, a: Flat, t: int) -> str:
     if rest is None:
         return ""
     whole = cosize((a[0] + rest[0], a[1] + rest[1]))
-    return f"A = {spell(a)}, T = {t}: complement {spell(rest)}, cosize {whole} < {t}" if whole < t else ""
+    return f"A = {notation(a)}, T = {t}: complement {notation(rest)}, cosize {whole} < {t}" if whole < t else ""
 
 
 def _round_up(on: Operations, a: Flat, t: int) -> str:
@@ -198,8 +213,9 @@ def _round_up(on: Operations, a: Flat, t: int) -> str:
     if rest is None:
         return ""
     bound = -(-t // cosize(a)) * cosize(a)
-    told = f"A = {spell(a)}, T = {t}: complement {spell(rest)}, cosize {cosize(rest)} < {bound}"
-    return told if cosize(rest) < bound else ""
+    if cosize(rest) >= bound:
+        return ""
+    return f"A = {notation(a)}, T = {t}: complement {notation(rest)}, cosize {cosize(rest)} < {bound}"
 
 
 def _left_inverse(on: Operations, a: Flat) -> str:
@@ -208,7 +224,7 @@ def _left_inverse(on: Operations, a: Flat) -> str:
         return ""
     for k in range(prod(a[0])):
         if (back := value(inverse, value(a, k))) != k:
-            return f"L = {spell(a)}: {spell(inverse)} sends L({k}) = {value(a, k)} to {back}"
+            return f"L = {notation(a)}: {notation(inverse)} sends L({k}) = {value(a, k)} to {back}"
     return ""
 
 

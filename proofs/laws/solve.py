@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two solvers on the same text: z3 through its SMT-LIB reader, cvc5 through its own. Budgets are deterministic."""
+"""The problems of laws solved by z3 and by cvc5, from the same SMT-LIB text, with deterministic budgets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,15 @@ WISH_BUDGET = 600_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a solver said of a problem; ``spent`` counts its own resource units, ``core`` names assumptions it used."""
+    """The answer of a solver to a problem.
+
+    engine   z3 or cvc5
+    status   sat, unsat or unknown
+    spent    the resource units of that solver
+    seconds  the time it took
+    reason   why the status is unknown
+    core     the names of the assumptions that the solver used, when they were asked for
+    """
 
     engine: str
     status: Status
@@ -31,7 +39,7 @@ class Answer:
 
 
 def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
-    """z3's answer."""
+    """The answer of z3 to a problem, under a seed and within a budget."""
     started = time.perf_counter()
     session = Session(_seeded(problem, seed), budget)
     answer = session.check()
@@ -39,7 +47,7 @@ def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:
 
 
 def has_cvc5() -> bool:
-    """Whether the second solver is installed, and can be imported."""
+    """Whether cvc5 is installed and can be imported."""
     try:
         return installed() and bool(name())
     except ImportError:
@@ -47,7 +55,7 @@ def has_cvc5() -> bool:
 
 
 def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = False) -> Answer:
-    """cvc5's answer; with ``core`` the assumptions that it needed. Raises ImportError where cvc5 is missing."""
+    """The answer of cvc5; with ``core``, also the assumptions that it used. Raises ImportError when it is missing."""
     started = time.perf_counter()
     found = read(f"{problem}(check-sat)", budget, seed, core)
     status = found.answers[-1]
@@ -56,7 +64,7 @@ def cvc5(problem: str, seed: int = 0, budget: int = CVC5_BUDGET, core: bool = Fa
 
 
 def version(engine: str) -> str:
-    """An engine's name and version."""
+    """The name and version of an engine, "z3" or "cvc5"."""
     if engine == "z3":
         from proofs.smt.engine import engine as described
 
@@ -66,7 +74,7 @@ def version(engine: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """A satisfying assignment, confirmed in plain Python, and how it reads; or why there is none."""
+    """The values that satisfy a query, or the reason why there are none."""
 
     status: Status
     query: Query
@@ -75,18 +83,18 @@ class Model:
 
     @property
     def confirmed(self) -> bool:
-        """Whether plain Python finds the query true in the model."""
+        """Whether the query is true for the values, in plain Python."""
         return self.status == "sat" and self.query.holds(self.values)
 
     def shown(self) -> str:
-        """The model in one line."""
+        """The values, or the reason, in one line."""
         return self.query.shown(self.values) if self.values else self.reason
 
 
 def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), solver: Solver | None = None) -> Model:
-    """A model of a query: with the first wishes that can be met, or none of them; several seeds before giving up.
+    """A model of a query that satisfies the first possible of ``wishes``, or none of them; several seeds are tried.
 
-    ``solver`` is used again under the first seed; a seed stays with the solver that it was given to.
+    ``solver`` is used under the first seed only: a solver keeps the seed that it was given.
     """
     solver = solver or Solver()
     tries = [(wish, seed, WISH_BUDGET) for seed in range(4) for wish in (*wishes, ())]
@@ -103,20 +111,20 @@ def satisfy(query: Query, wishes: Sequence[Sequence[Node]] = (), solver: Solver 
 
 
 def refute(law: Law) -> Model:
-    """A counterexample to a law itself, which a proved law does not have."""
+    """A counterexample to a law; a proved law has none."""
     return counterexample(denial(law))
 
 
 def counterexample(query: Query, solver: Solver | None = None) -> Model:
-    """A model of a mutant, with small numbers if there is one."""
+    """A counterexample to a mutant, in small numbers when there is one."""
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
 
 
 def example(query: Query, solver: Solver | None = None) -> Model:
-    """A model of a law's hypotheses, as far from trivial as there is one."""
+    """A model of the hypotheses of a law, as readable as possible (see `interesting`)."""
     return satisfy(query, [interesting(query.law, level) for level in range(4)], solver)
 
 
 def _seeded(problem: str, seed: int) -> str:
-    """The problem with its seed, 0 too: z3 keeps the last one for all later problems of the process."""
+    """The problem with its seed, also when it is 0: z3 keeps the last seed for all later problems of the process."""
     return f"(set-option :smt.random_seed {seed})\n(set-option :sat.random_seed {seed})\n{problem}"

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims about layouts and operands: ownership, partitions, tilings, families, movements."""
+"""Claims about layouts and operands: their points, ownership, partitions, tilings, families, movements."""

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instant certificates that a layout's values are exactly 0 .. size-1, each taken equally often. No solver.
+"""Certificates, found without a solver, that a layout takes exactly the values 0 .. size-1, each equally often.
 
-Two independent arguments: mixed radix, complete for every layout, and rank over the field of two elements, for
-layouts that are linear there.
+There are two independent arguments: mixed radix, which is complete for every layout, and the rank over the field of two
+elements, for layouts that are linear over it.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from proofs.smt.script import Modes
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """Why every element of 0 .. size-1 is held exactly ``copies`` times.
+    """The reason why every element of 0 .. size-1 has exactly ``copies`` owners.
 
-    steps, for "mixed radix": the modes (extent, stride) by increasing stride, each stride being the product of the
-    extents before it; for "F2 rank": the images of the index bits as (2, image), bit-disjoint, spanning all bits.
+    ``steps`` are, for "mixed radix", the modes (extent, stride) by increasing stride, each stride being the product of
+    the extents before it; for "F2 rank", the images of the index bits as (2, image), bit-disjoint, spanning all bits.
     """
 
     method: Literal["mixed radix", "F2 rank"]
@@ -31,7 +31,7 @@ class Certificate:
 
 
 def certificate(layout: Layout, size: int) -> Certificate | None:
-    """A certificate for ``layout`` onto 0 .. size-1, by mixed radix or else by F2 rank; None: there is none.
+    """A certificate that ``layout`` is onto 0 .. size-1, by mixed radix or else by F2 rank; None when there is none.
 
     >>> certificate(Layout.parse("((4,8),(2,2)):((32,1),(16,8))"), 128).steps
     ((8, 1), (2, 8), (2, 16), (4, 32))
@@ -42,11 +42,14 @@ def certificate(layout: Layout, size: int) -> Certificate | None:
 
 
 def mixed_radix(layout: Layout, size: int) -> Certificate | None:
-    """The certificate by mixed radix; None just when the layout does not hold 0 .. size-1 equally often.
+    """The certificate by mixed radix; None exactly when the layout does not take each of 0 .. size-1 equally often.
 
-    The modes of stride 0 repeat everything; the others, by increasing stride, must be the digits of a mixed-radix
-    numeral: d_0 = 1, d_(i+1) = s_i * d_i, and their extents multiply to ``size``. It is necessary too: the smallest
-    element not yet reached, s_i * d_i, can only be reached by a stride equal to it.
+    The modes of stride 0 repeat everything. The others, by increasing stride, must be the places of a mixed-radix
+    number: d_0 = 1, d_(i+1) = s_i * d_i, and their extents multiply to ``size``. The condition is necessary too: the
+    smallest element not yet reached, s_i * d_i, can only be reached by a stride equal to it.
+
+    >>> mixed_radix(Layout.parse("(4,2):(1,0)"), 4).copies
+    2
     """
     flat = modes(layout)
     digits = sorted((mode for mode in flat if mode[1] != 0), key=lambda mode: mode[1])
@@ -61,10 +64,13 @@ def mixed_radix(layout: Layout, size: int) -> Certificate | None:
 
 
 def f2_rank(layout: Layout, size: int) -> Certificate | None:
-    """The certificate by rank over F2; None where extents or ``size`` are not powers of two, or the map not linear.
+    """The certificate by rank over F2; None when extents or ``size`` are no powers of two or the map is not linear.
 
-    Index bit j of a mode goes to stride * 2^j. Where the images of different bits have no bit in common, sums are
-    exclusive ors: the map is linear, and holds every number below 2^n equally often when its rank is n.
+    Bit j of the index of a mode is mapped to stride * 2^j. When the images of different bits have no bit in common,
+    sums are exclusive ors: the map is linear, and takes every number below 2^n equally often when its rank is n.
+
+    >>> f2_rank(Layout.parse("(4,2):(2,1)"), 8).steps
+    ((2, 2), (2, 4), (2, 1))
     """
     flat = modes(layout)
     if any(s & (s - 1) or d < 0 for s, d in flat) or size & (size - 1):
@@ -82,10 +88,10 @@ def f2_rank(layout: Layout, size: int) -> Certificate | None:
 
 
 def smallest_gap(flat: Modes) -> int:
-    """The smallest integer >= 0 that is no value of modes with strides >= 0.
+    """The smallest integer >= 0 that is no value of the modes, whose strides are >= 0.
 
-    By increasing stride: while each stride is at most one beyond what the modes before it reach, the values are an
-    unbroken run; the first stride past that leaves the number it jumps over without a preimage.
+    By increasing stride: while each stride is at most one more than the largest value of the modes before it, the
+    values are 0, 1, 2, ... without a gap. The first larger stride leaves a gap right after that largest value.
 
     >>> smallest_gap(((4, 2), (2, 1))), smallest_gap(((4, 2), (2, 3)))
     (8, 1)
@@ -99,7 +105,7 @@ def smallest_gap(flat: Modes) -> int:
 
 
 def _rank(rows: list[int]) -> int:
-    """The rank of bit rows over F2, by elimination on the leading bit."""
+    """The rank over F2 of rows given as the bits of integers, by elimination on the leading bit."""
     basis: dict[int, int] = {}
     for row in rows:
         rest = row

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equality of two layouts as functions."""
+"""The claim that two layouts are the same function."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofs.smt.term import Condition, Term
 
 
 def prove_same_function(a: Layout, b: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """For every index of either domain: it is in both, and A(index) = B(index). A point is an index.
+    """Prove that A and B have equally many indices and A(index) = B(index) at each. A point is an index.
 
     >>> prove_same_function(Layout.parse("(2,2,1):(1,2,9)"), Layout.parse("4:1")).status
     'unsat'

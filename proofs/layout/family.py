@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Claims about a family of layouts at once: extents and strides are products of numbers and parameters n >= 1.
+"""Claims about all layouts of a family: their extents and strides are products of a number and parameters n >= 1.
 
-Two arguments. Mixed radix, as in `certificate`, reads the same when the radices are products of parameters: a numeral
-with digits below s_0, s_1, ... is unique whatever the s_i are. Equality with a formula is left to the solver, over
-unbounded integers, where the problem stays linear; where it does not, the answer is unknown.
+There are two arguments. Mixed radix, as in `certificate`, works with products of parameters as radices: digits below
+s_0, s_1, ... are unique whatever the s_i are. Equality with a formula is decided by the solver, over unbounded
+integers, when the problem is linear in the parameters; otherwise the answer is unknown.
+
+`Size`, `FamilyLayout`           an extent or stride with parameters, and a (thread, value) layout of them
+`digits`                         the certificate that every element has equally many owners
+`in_order`                       whether L(thread, value) = value
+`Equality`, `prove_family_equals`  the claim that a family equals a formula, and its proof
+`Parametric`                     a script whose variables have parameters as bounds
 
 >>> n = Size(1, ("n",))
 >>> C = FamilyLayout(((Size(4), Size(128)), (Size(8), Size(1)), (Size(4), Size(16))),
@@ -31,16 +37,20 @@ from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
 
 UNBOUNDED = 1 << 1024
-"""Upper end of the interval of a term that has none: over the integers, intervals only tell what is negative."""
+"""The upper end of an interval without one; over the integers, intervals only decide what may be negative."""
 SEARCHED = 64
-"""Counterexamples are sought with parameters up to this number before any other."""
-TOLD = frozenset({"thread", "value", "replica", "lane", "element", "x", "y"})
-"""What a counterexample tells besides its parameters, by name."""
+"""Counterexamples are searched with parameters up to this number first."""
+REPORTED = frozenset({"thread", "value", "replica", "lane", "element", "x", "y"})
+"""The names in a counterexample besides those of its parameters."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """A product of a number and parameters: 8*n is Size(8, ("n",))."""
+    """A product of a number and parameters.
+
+    >>> str(Size(8, ("n",)) * Size(2)), Size(8, ("n",)).at({"n": 3})
+    ('16*n', 24)
+    """
 
     factor: int
     names: tuple[str, ...] = ()  # sorted, with repetition
@@ -49,7 +59,7 @@ class Size:
         return Size(self.factor * other.factor, tuple(sorted(self.names + other.names)))
 
     def at(self, params: Mapping[str, int]) -> int:
-        """The number that it is for these parameters."""
+        """The number for these values of the parameters."""
         return self.factor * prod(params[name] for name in self.names)
 
     def __str__(self) -> str:
@@ -71,21 +81,21 @@ class FamilyLayout:
         return sorted({name for mode in (*self.thread, *self.value) for part in mode for name in part.names})
 
     def at(self, params: Mapping[str, int]) -> tuple[Modes, Modes]:
-        """The modes of one member."""
+        """The modes of the two halves for these values of the parameters."""
         thread, values = ([(s.at(params), d.at(params)) for s, d in half] for half in (self.thread, self.value))
         return tuple(thread), tuple(values)
 
 
 @dataclass(frozen=True, slots=True)
 class Digits:
-    """Why every element of 0 .. size-1 is held exactly `copies` times, for all parameters."""
+    """The reason why every element of 0 .. size-1 has exactly `copies` owners, for all parameters."""
 
     copies: int
     steps: tuple[SizeMode, ...]  # by increasing stride, each stride the product of the extents before it
 
 
 def total(sizes: Iterable[Size]) -> Size:
-    """The product of sizes."""
+    """The product of some sizes."""
     result = Size(1)
     for one in sizes:
         result = result * one
@@ -95,7 +105,8 @@ def total(sizes: Iterable[Size]) -> Size:
 def digits(layout: FamilyLayout, elements: Size) -> Digits | None:
     """The certificate by mixed radix for all parameters; None when there is none of this form.
 
-    The modes of stride 0 repeat everything, a fixed number of times; the others must be the digits of a numeral.
+    The modes of stride 0 repeat everything, a fixed number of times; the others must be the places of a mixed-radix
+    number, so that each stride is the product of the extents before it.
     """
     flat = [mode for mode in (*layout.thread, *layout.value) if mode[0] != Size(1)]
     repeated = total(s for s, d in flat if d.factor == 0)
@@ -125,10 +136,18 @@ def in_order(layout: FamilyLayout) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Equality:
-    """The claim that a family of layouts equals a formula: at every thread t, replica q, value v and parameter.
+    """The claim that a family of layouts L equals a formula.
 
-    locate(thr(t) + rep(q), v) = (x, y), with x and y in the extents and x + extent[0] * y = L(t, v).
-    It is posed when the layout has the threads of `thr`, as many in every member, and no mode is empty.
+    For every thread t, replica q, value v and all parameters:
+
+        locate(thr(t) + rep(q), v) = (x, y), with x and y within the extents and x + extent[0] * y = L(t, v)
+
+    title   what is claimed, in words
+    layout  the family L
+    extent  the extents of the tile
+    thr     logical thread -> lane, in every layout of the family as many threads as L has
+    rep     replica -> lane offset
+    locate  the formula, (lane, value) -> (x, y)
     """
 
     title: str
@@ -139,7 +158,7 @@ class Equality:
     locate: Locate
 
     def facts(self, point: Mapping[str, int]) -> dict[str, int] | None:
-        """What disagrees at a point, in plain Python; None where nothing does."""
+        """The point with the values that disagree there, in plain Python; None when they agree."""
         thread, values = self.layout.at(point)
         rows, columns = (extent.at(point) for extent in self.extent)
         element = value(thread, point["thread"]) + value(values, point["value"])
@@ -151,9 +170,10 @@ class Equality:
 
 
 def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Prove or refute an equality for all parameters at once; unknown where it is not posed, or not linear.
+    """Prove or refute an equality for all parameters; unknown when it is malformed or not linear in the parameters.
 
-    Raises EngineError when the solver's counterexample is none in plain Python.
+    It is malformed when an extent is 0, when `thr` has another number of threads than the layout, and when a parameter
+    has a name of REPORTED. Raises EngineError when plain Python finds nothing wrong at the solver's counterexample.
     """
     start = perf_counter()
     try:
@@ -178,22 +198,22 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
 
 
 def symbol(name: str) -> str:
-    """A parameter's name in a script, where `and`, `true` or `lane` mean something else."""
+    """The name of a parameter in a script, where `and`, `true` or `lane` have another meaning."""
     return f"param.{name}"
 
 
 class Parametric(Script):
-    """A script over unbounded integers, with variables below a product of parameters."""
+    """A script over unbounded integers, whose variables may have a product of parameters as bound."""
 
     def __init__(self) -> None:
         super().__init__(None)
 
     def parameter(self, name: str) -> None:
-        """A symbolic integer from 1."""
+        """Declare a parameter: a symbolic integer >= 1."""
         self._lines += [f"(declare-const {symbol(name)} Int)", f"(assert (<= 1 {symbol(name)}))"]
 
     def product(self, one: Size) -> Term:
-        """A size as a term; raises ProblemError when two parameters are multiplied."""
+        """A size as a term. Raises ProblemError when it is a product of two parameters, which is not linear."""
         if len(one.names) > 1:
             raise ProblemError(f"{one} is not linear")
         if not one.names:
@@ -208,11 +228,11 @@ class Parametric(Script):
         return term
 
     def require(self, condition: Condition) -> None:
-        """An assumption."""
+        """Assert a condition."""
         self._lines.append(f"(assert {render(condition.expr)})")
 
     def split(self, index: Term, flat: tuple[SizeMode, ...], stem: str) -> Term:
-        """The image of an index under some modes, by digits of its own that are tied to it."""
+        """The value of some modes at an index, by new variables for its digits and one equation between them."""
         radix, number, image = Size(1), self.term(0), self.term(0)
         for position, (extent, stride) in enumerate(flat):
             digit = self.below(f"{stem}.{position}", self.product(extent))
@@ -230,8 +250,8 @@ def _posed(claim: Equality) -> tuple[str, tuple[str, ...]]:
     for name in params:
         problem.parameter(name)
     _require_points(claim)
-    if TOLD & {*params}:
-        raise ProblemError("a parameter has the name of what a counterexample tells")
+    if taken := sorted(REPORTED & {*params}):
+        raise ProblemError(f"the parameter {taken[0]} has the name of a value in a counterexample: rename it")
     thread = problem.variable("thread", size(modes(claim.thr)))
     replica = problem.variable("replica", size(modes(claim.rep)))
     values = problem.below("value", problem.product(total(s for s, _ in claim.layout.value)))
@@ -253,7 +273,7 @@ def _parameters(claim: Equality) -> list[str]:
 
 
 def _require_points(claim: Equality) -> None:
-    """Raise ProblemError where digits would leave out points of the claim, so that nothing of them were proved."""
+    """Raise ProblemError when the digits would miss points of the claim: these would then not be proved."""
     modes_of = (*claim.layout.thread, *claim.layout.value)
     empty = next((str(extent) for extent in (*(s for s, _ in modes_of), *claim.extent) if extent.factor < 1), None)
     if empty is not None:

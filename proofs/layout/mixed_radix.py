@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers by their digits, over unbounded integers: cut finer where a radix asks for it, and why they are unique.
+"""Mixed-radix numbers over unbounded integers: their digits, split further where needed, and why digits are unique.
 
-A sum of digit times weight determines its digits where each weight divides the next one and no digit reaches the ratio
-of the two: a numeral
+A sum of digit * weight determines its digits when each weight divides the next one and each digit is below the ratio of
+the two. It is then a mixed-radix number:
 
     n = d_0 + r_0 * (d_1 + r_1 * (d_2 + ...))        0 <= d_i < r_i
 
-A solver that is left alone with two such sums searches the digits. One lemma for each ratio, proved by itself, and its
-instances along the two numerals spare it that: every step is then a consequence of the one before.
+A solver that has to compare two such sums would search over all digits. Instead, one lemma for each ratio r is proved
+by itself, "d + r * q determines d and q when 0 <= d < r", and its instances compare the two numbers digit by digit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from proofs.layout.family import UNBOUNDED, Parametric
-from proofs.layout.tiling import Part
+from proofs.layout.tiling import Obligations
 from proofs.smt.script import Modes
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term
@@ -25,19 +25,19 @@ HEAD = "(set-logic QF_LIA)\n" + "".join(f"(declare-const {name} Int)\n" for name
 
 
 @dataclass(frozen=True, slots=True)
-class Numeral:
-    """A number by its digits: each a variable with its weight."""
+class MixedRadix:
+    """A number as digits, each a term with its weight: n = sum of digit * weight."""
 
     digits: tuple[tuple[Term, int], ...] = ()
 
-    def plus(self, *others: tuple[Numeral, int]) -> Numeral:
-        """The sum with others, each times a factor."""
+    def plus(self, *others: tuple[MixedRadix, int]) -> MixedRadix:
+        """The sum of this number and of others, each times a factor."""
         more = ((digit, weight * factor) for other, factor in others for digit, weight in other.digits)
-        return Numeral((*self.digits, *more))
+        return MixedRadix((*self.digits, *more))
 
 
-class Numerals(Parametric):
-    """A problem about numbers given by digits."""
+class MixedRadixScript(Parametric):
+    """An SMT-LIB script about mixed-radix numbers; it remembers which digits were split."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -45,24 +45,24 @@ class Numerals(Parametric):
         self._parts: dict[str, tuple[Term, Term, int]] = {}
 
     def assumed(self) -> str:
-        """The text up to here."""
+        """The text of all declarations and assertions so far."""
         return "\n".join(["(set-logic QF_LIA)", *self._lines, ""])
 
-    def lemmas(self) -> Part:
-        """That d + r * q determines d and q where 0 <= d < r, for every ratio r that was used."""
-        return Part(HEAD, {f"digits below {r} are unique": _lemma(r) for r in sorted(self.ratios)}, "true")
+    def lemmas(self) -> Obligations:
+        """The lemma, for every ratio r that was used: d + r * q determines d and q when 0 <= d < r."""
+        return Obligations(HEAD, {f"digits below {r} are unique": _lemma(r) for r in sorted(self.ratios)}, "true")
 
     def integer(self, name: str) -> Term:
         """A symbolic integer without bounds."""
         self._lines.append(f"(declare-const {name} Int)")
         return Term(name, -UNBOUNDED, UNBOUNDED, None)
 
-    def sum(self, number: Numeral) -> Term:
-        """The sum of digit times weight, in the digits that the number has by now."""
+    def sum(self, number: MixedRadix) -> Term:
+        """The number as a term: the sum of digit * weight, in the digits after all splits so far."""
         return self.total(digit * weight for digit, weight in self.cut(number).digits)
 
-    def cut(self, number: Numeral) -> Numeral:
-        """The number with its digits replaced by those that they were cut into."""
+    def cut(self, number: MixedRadix) -> MixedRadix:
+        """The number with each digit replaced by the digits that it was split into."""
         found: list[tuple[Term, int]] = []
         for digit, weight in number.digits:
             parts = self._parts.get(str(digit.expr))
@@ -70,39 +70,43 @@ class Numerals(Parametric):
                 found.append((digit, weight))
             else:
                 low, high, radix = parts
-                found += self.cut(Numeral(((low, weight), (high, weight * radix)))).digits
-        return Numeral(tuple(found))
+                found += self.cut(MixedRadix(((low, weight), (high, weight * radix)))).digits
+        return MixedRadix(tuple(found))
 
-    def parted(self, number: Numeral, radix: int, stem: str) -> tuple[Numeral, Numeral]:
+    def parted(self, number: MixedRadix, radix: int, stem: str) -> tuple[MixedRadix, MixedRadix]:
         """(number mod radix, number div radix).
 
-        Digits that stand across the radix are cut in two there. Where the lower ones then stay below it, these are
-        digits already; else two variables tied to the number, the second of them without bounds.
+        A digit that extends across the radix is split in two there. If the sum of the digits below the radix is then
+        less than it, the digits are distributed to the two results; else the results are two new variables with
+        number = first + second * radix, the second one unbounded.
         """
         for digit, weight in self.cut(number).digits:
             self._cut_at(digit, weight, radix)
         digits = self.cut(number).digits
-        low = Numeral(tuple((digit, weight) for digit, weight in digits if weight % radix))
-        high = Numeral(tuple((digit, weight // radix) for digit, weight in digits if weight % radix == 0))
+        low = MixedRadix(tuple((digit, weight) for digit, weight in digits if weight % radix))
+        high = MixedRadix(tuple((digit, weight // radix) for digit, weight in digits if weight % radix == 0))
         within = self.sum(low)
         if within.lo >= 0 and within.hi < radix:
             return low, high
         first, second = self.variable(f"{stem}m", radix), self.integer(f"{stem}d")
         self.require(self.sum(number) == first + second * radix)
-        return Numeral(((first, 1),)), Numeral(((second, 1),))
+        return MixedRadix(((first, 1),)), MixedRadix(((second, 1),))
 
-    def image_of(self, flat: Modes, number: Numeral, stem: str) -> Numeral:
-        """The layout's value at a number, its last digit unbounded."""
+    def image_of(self, flat: Modes, number: MixedRadix, stem: str) -> MixedRadix:
+        """The value of the layout at a number, its last digit unbounded."""
         values: list[tuple[Term, int]] = []
         for j, (extent, stride) in enumerate(flat):
             digit = number
             if j < len(flat) - 1:
                 digit, number = self.parted(number, extent, f"{stem}_{j}")
             values += [(part, weight * stride) for part, weight in digit.digits]
-        return Numeral(tuple(values))
+        return MixedRadix(tuple(values))
 
-    def alike(self, first: Numeral, second: Numeral) -> bool:
-        """Assert the lemma's instances along two numerals of one form; False, and nothing, where they are none."""
+    def alike(self, first: MixedRadix, second: MixedRadix) -> bool:
+        """Assert the instances of the lemma for two numbers of the same weights.
+
+        Returns False, and asserts nothing, when these are not the weights of a mixed-radix number.
+        """
         pairs = zip(self.cut(first).digits, self.cut(second).digits, strict=True)
         digits = sorted(((w, a, b) for (a, w), (b, _) in pairs if w), key=lambda digit: digit[0])
         ratios = []
@@ -118,8 +122,8 @@ class Numerals(Parametric):
             q, q2 = a + q * ratio, b + q2 * ratio
         return True
 
-    def differ(self, first: Numeral, second: Numeral) -> Condition | bool:
-        """That two numbers of one form differ in a digit."""
+    def differ(self, first: MixedRadix, second: MixedRadix) -> Condition | bool:
+        """The condition that two numbers with the same weights differ in a digit."""
         found: Condition | bool = False
         for (a, _), (b, _) in zip(self.cut(first).digits, self.cut(second).digits, strict=True):
             found = (a != b) | found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A layout as flat (size, stride) modes, read from its shape and stride alone, and its values in plain Python.
+"""A layout as flat modes (extent, stride), read from its shape and stride alone, and its values in plain Python.
 
-``Layout.__call__`` is never used: a proof that evaluated the layout through the code under test would share its bugs.
-The walk here serves re-evaluation only; the solver's encoding (script.py) is written apart from it.
+``Layout.__call__`` is never used: a proof that evaluated the layout by the code under test would share its bugs. The
+values here confirm counterexamples only; the encoding for the solver (script.py) is written independently of them.
 """
 
 from __future__ import annotations
@@ -35,26 +35,26 @@ def top_modes(layout: Layout) -> tuple[Modes, ...]:
 
 
 def domain(layout: Layout) -> tuple[int, int]:
-    """How many threads and values a layout of (thread, value) has, counted on its shape.
+    """The number of threads and the number of values of a (thread, value) layout, from its shape.
 
-    Raises ProblemError when it does not have two modes.
+    Raises ProblemError when the layout does not have two modes.
 
     >>> domain(Layout.parse("((4,8),(2,2)):((32,1),(16,8))"))
     (32, 4)
     """
     parts = top_modes(layout)
     if len(parts) != 2:
-        raise ProblemError(f"a layout of (thread, value) has two modes, {layout} has not")
+        raise ProblemError(f"a (thread, value) layout has two modes, {layout} does not")
     return size(parts[0]), size(parts[1])
 
 
 def size(flat: Modes) -> int:
-    """How many points the domain has."""
+    """The number of points of the domain: the product of the extents."""
     return prod(s for s, _ in flat)
 
 
 def values(flat: Modes) -> list[int]:
-    """The values at 0, 1, 2, ...: the leftmost mode counts fastest.
+    """The values at 0, 1, 2, ...; the leftmost mode varies fastest.
 
     >>> values(((2, 10), (3, 1)))
     [0, 10, 1, 11, 2, 12]
@@ -66,7 +66,11 @@ def values(flat: Modes) -> list[int]:
 
 
 def value(flat: Modes, index: int) -> int:
-    """The value at one index of the domain, digit by digit."""
+    """The value at one index of the domain: the sum of digit * stride.
+
+    >>> value(((2, 10), (3, 1)), 3)
+    11
+    """
     total = 0
     for s, d in flat:
         index, digit = divmod(index, s)

@@ -1,5 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Registers handed from one instruction to the next, and words asked of shared memory, for every lane and base."""
+"""Claims about moving data: registers that two instructions share, and accesses of shared memory.
+
+`HandOver`, `prove_handed`   the destination operand of one instruction is the source operand of the next
+`Access`                     accesses of shared memory by all lanes, for which four claims are proved:
+`prove_whole`                the values of one access are contiguous and aligned
+`prove_room`                 the tile lies within the memory
+`prove_kept_apart`           different elements lie at different bytes
+`prove_conflict_free`        no bank conflicts
+"""
 
 from __future__ import annotations
 
@@ -22,12 +30,17 @@ BANKS, WORD = 32, 4
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """Two instructions that share registers: what a lane wants as value v is what it holds as value source(v).
+    """A hand-over of registers between two instructions: value v of the second is value source(v) of the first.
 
-    ``held`` gives the (row, column) of a held value, which is element rows(row) + columns(column) of the tile.
+    locate   (lane, value) -> (row, column), the element in a register after the first instruction
+    rows     row -> its share of the number of the element
+    columns  column -> its share: the element has the number rows(row) + columns(column)
+    wanted   (lane, value) -> the number of the element that the second instruction reads
+    source   value of the second instruction -> value of the first, the same register
+    lanes    how many lanes there are
     """
 
-    held: Locate
+    locate: Locate
     rows: Layout
     columns: Layout
     wanted: Number
@@ -39,9 +52,17 @@ class HandOver:
 class Access:
     """Accesses of shared memory: value v of lane l is at byte swizzle(unit * base + element * tile(threads(l, v))).
 
-    ``threads`` is (lane, value) -> index in the tile, ``tile`` index -> element of ``element`` bytes; they are taken
-    one after the other, never composed. A lane asks for ``bits`` at once; ``phase`` neighbouring lanes are served
-    together. Bases are 0 .. ``bases`` - 1. ``shared`` says that one word serves several lanes.
+    The layouts ``threads`` and ``tile`` are evaluated one after the other, never composed.
+
+    threads  (lane, value) -> index in the tile
+    tile     index -> number of the element
+    element  the size of an element in bytes
+    bits     how many bits a lane accesses at once
+    phase    how many neighbouring lanes are served together
+    swizzle  the permutation of byte addresses
+    bases    how many base addresses there are: base = 0 .. bases - 1
+    unit     the distance of two base addresses in bytes
+    shared   whether one word can serve several lanes
     """
 
     threads: Layout
@@ -56,31 +77,31 @@ class Access:
 
     @property
     def vector(self) -> int:
-        """Values that a lane asks for at once."""
+        """The number of values that a lane accesses at once."""
         return self.bits // (8 * self.element)
 
     @property
     def path(self) -> _Path:
-        """The same as the modes of lanes, of values and of the tile."""
+        """The address of a value, from the modes of the lanes, of the values and of the tile."""
         lanes, values = top_modes(self.threads)
         return _Path((lanes, values, modes(self.tile)), self.element, self.swizzle, self.unit)
 
 
 def prove_handed(over: HandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """For every lane and value v: rows(r) + columns(c) = wanted(lane, v), where (r, c) = held(lane, source(v)).
+    """Prove rows(r) + columns(c) = wanted(lane, v) with (r, c) = locate(lane, source(v)), for every lane and value v.
 
     A point is a (lane, value).
     """
     flat = modes(over.source), modes(over.rows), modes(over.columns)
-    title = f"handed over: values {over.source}, rows {over.rows}, columns {over.columns}"
-    claim = _Handed(title, {"lane": over.lanes, "value": size(flat[0])}, flat, over.held, over.wanted)
+    title = f"hand-over: values {over.source}, rows {over.rows}, columns {over.columns}"
+    claim = _SameElement(title, {"lane": over.lanes, "value": size(flat[0])}, flat, over.locate, over.wanted)
     return decide(claim, budget, solver)
 
 
 def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """The values of one access lie side by side at a multiple of its width, for every lane, value and base address.
+    """Prove that the values of each access are contiguous and start at a multiple of its width.
 
-    A point is a base, lane and value.
+    The claim is about every base address, lane and value. A point is a (base, lane, value).
     """
     path = access.path
     variables = {"base": access.bases, "lane": size(path.layouts[0]), "value": size(path.layouts[1])}
@@ -89,9 +110,9 @@ def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = No
 
 
 def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Every element of the tile, laid out from a base on, ends at most ``room`` bytes from byte 0.
+    """Prove that every element of the tile, stored from byte ``base`` on, ends within the first ``room`` bytes.
 
-    A point is an index in the tile, whether or not a lane asks for it.
+    A point is an index in the tile, whether or not a lane accesses it.
     """
     tile = access.path.layouts[2]
     title = f"{access.tile}, {access.swizzle} of bytes, from byte {base} on, in {room} bytes"
@@ -100,9 +121,9 @@ def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solve
 
 
 def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Two values that lie at one byte are one element of the tile: nothing is written over by something else.
+    """Prove that two values at the same byte are the same element of the tile: no element overwrites another one.
 
-    A point is two lanes and a value of each; a base moves both alike, and a swizzle lets no two addresses meet.
+    A point is two lanes and a value of each. Base 0 is enough: a base moves both alike, and a swizzle is injective.
     """
     path = access.path
     lanes, values = (size(path.layouts[i]) for i in (0, 1))
@@ -112,10 +133,10 @@ def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None
 
 
 def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Two lanes of a phase that meet in a bank ask for the same word, in every step and for every base address.
+    """Prove that two lanes of a phase that access the same bank access the same word, in every step, for every base.
 
-    Where words are not shared no two lanes may meet at all. A point is a base, step, two lanes and the word of each
-    that meets.
+    When words are not shared, two lanes may not access the same bank at all. A point is a base, a step, two lanes, and
+    one of the words that each lane accesses.
     """
     path = access.path
     words, lanes = max(1, access.bits // (8 * WORD)), size(path.layouts[0])
@@ -128,7 +149,7 @@ def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | N
 
 @dataclass(frozen=True, slots=True)
 class _Path:
-    """From a lane and a value to a byte: the modes of lanes, of values and of the tile, one after the other."""
+    """The map from a base, a lane and a value to an element and its byte: the fields of an Access, with modes."""
 
     layouts: tuple[Modes, Modes, Modes]
     element: int
@@ -136,34 +157,34 @@ class _Path:
     unit: int
 
     def posed(self, script: Script, name: str, base: Term, lane: Term, position: Term) -> tuple[Term, Term]:
-        """The element of the tile and its byte, as terms."""
+        """The index in the tile and the byte address, as terms."""
         lanes, values, tile = self.layouts
         index = script.define(f"index{name}", script.image(lanes, lane) + script.image(values, position))
         place = base * self.unit + script.image(tile, index) * self.element
         return index, script.define(f"byte{name}", _through(self.swizzle, place))
 
     def at(self, base: int, lane: int, position: int) -> tuple[int, int]:
-        """The same in plain integers."""
+        """The index in the tile and the byte address, in plain integers."""
         lanes, values, tile = self.layouts
         index = value(lanes, lane) + value(values, position)
         return index, int(_through(self.swizzle, base * self.unit + value(tile, index) * self.element))
 
 
 @dataclass(frozen=True, slots=True)
-class _Handed(Claim):
-    held: Locate
+class _SameElement(Claim):
+    locate: Locate
     wanted: Number
 
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
         source, rows, columns = self.layouts
-        row, column = self.held(at["lane"], script.define("source", script.image(source, at["value"])))
+        row, column = self.locate(at["lane"], script.define("source", script.image(source, at["value"])))
         row, column = script.define("row", row), script.define("column", column)
         place = script.define("place", script.image(rows, row) + script.image(columns, column))
         return place == script.term(self.wanted(at["lane"], at["value"]))
 
     def facts(self, point: Point) -> Point | None:
         source, rows, columns = self.layouts
-        row, column = self.held(point["lane"], value(source, point["value"]))
+        row, column = self.locate(point["lane"], value(source, point["value"]))
         place, wanted = value(rows, int(row)) + value(columns, int(column)), int(self.wanted(*point.values()))
         return None if place == wanted else {**point, "place": place, "wanted": wanted}
 
@@ -234,15 +255,16 @@ class _Whole(Claim):
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
         place, width = at["value"] % self.vector, self.vector * self.path.element
         first, here = (
-            self.path.posed(script, name, at["base"], at["lane"], held)[1]
-            for name, held in (("", at["value"] // self.vector * self.vector), ("2", at["value"]))
+            self.path.posed(script, name, at["base"], at["lane"], position)[1]
+            for name, position in (("", at["value"] // self.vector * self.vector), ("2", at["value"]))
         )
         return (here == first + place * self.path.element) & (first % width == 0)
 
     def facts(self, point: Point) -> Point | None:
         place, width = point["value"] % self.vector, self.vector * self.path.element
         first, here = (
-            self.path.at(point["base"], point["lane"], held)[1] for held in (point["value"] - place, point["value"])
+            self.path.at(point["base"], point["lane"], position)[1]
+            for position in (point["value"] - place, point["value"])
         )
         if here == first + place * self.path.element and first % width == 0:
             return None
@@ -250,6 +272,6 @@ class _Whole(Claim):
 
 
 def _through(swizzle: Swizzle, address: Any) -> Any:
-    """The address with the field that the swizzle changes xored with the field that it reads."""
+    """The swizzled address: the bits that the swizzle reads are xored into the bits that it changes."""
     read, shift = address & swizzle.yyy_mask, swizzle.shift
     return address ^ (read >> shift if shift >= 0 else read << -shift)

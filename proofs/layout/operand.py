@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One operand of one atom, as a problem."""
+"""One operand of an atom: its layout, and the formula of the ISA that the layout has to equal."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from proofs.layout.modes import domain, modes, size, top_modes
 from proofs.smt.script import Modes
 
 Locate: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
-"""(lane, value) -> (x, y) on ints and on terms alike; ``Any`` because operators, not a type, are the contract."""
+"""(lane, value) -> (x, y), for ints and for Terms; ``Any``, because the function needs operators, not a type."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """The layout of an operand beside the formula it has to equal.
+    """The layout of an operand and what it has to satisfy.
 
     layout  (logical thread, value) -> x + extent[0] * y
     extent  (M, K) for A, (N, K) for B, (M, N) for C and D
     thr     logical thread -> lane
     rep     replica -> lane offset; 1:0 when ``thr`` covers the lanes
-    locate  the book's formula in the codomain's order, (lane, value) -> (x, y); None where there is no formula
-    copies  how often each element is held over all (logical thread, value)
+    locate  the formula of the ISA tables, (lane, value) -> (x, y); None when there is none
+    copies  how many owners (logical thread, value) each element has
 
-    Raises ProblemError when the layout does not have two modes, or extents or copies are not positive.
+    Raises ProblemError when the layout does not have two modes, or an extent or ``copies`` is not positive.
     """
 
     layout: Layout
@@ -54,18 +54,18 @@ class Fragment:
 
     @property
     def elements(self) -> int:
-        """How many elements the tile has."""
+        """The number of elements of the tile."""
         return self.extent[0] * self.extent[1]
 
     @property
     def onto(self) -> str:
-        """The layout and its tile, for a title."""
+        """The layout and the extents of its tile, in words."""
         return f"{self.layout} onto {self.extent[0]}x{self.extent[1]}"
 
     def lanes(self) -> tuple[Modes, Modes]:
-        """The modes of ``thr`` and ``rep``.
+        """The modes of ``thr`` and of ``rep``.
 
-        Raises ProblemError when ``thr`` numbers other threads than the layout does, or lanes below 0.
+        Raises ProblemError when ``thr`` has another number of threads than the layout, or a lane is negative.
         """
         if size(modes(self.thr)) != size(self.thread):
             raise ProblemError(

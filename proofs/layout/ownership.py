@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who holds an element, and how often: ownership with multiplicity, and onto."""
+"""The claims about the owners of an element: how many (thread, value) a layout maps to it.
+
+>>> prove_bijective(Layout.parse("(2,4):(4,1)"), (2, 4)).status, prove_onto(Layout.parse("(2,4):(4,2)"), (8,)).status
+('unsat', 'sat')
+"""
 
 from __future__ import annotations
 
@@ -11,10 +15,10 @@ from math import prod
 from layouts import Layout
 from proofs.errors import ProblemError
 from proofs.layout.certificate import smallest_gap
-from proofs.layout.mixed_radix import Numeral, Numerals
+from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.layout.modes import modes, size, value, values
 from proofs.layout.operand import Fragment
-from proofs.layout.tiling import Part, decide_parts
+from proofs.layout.tiling import Obligations, decide_obligations
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, Script, encodings
@@ -24,36 +28,41 @@ from proofs.smt.term import Condition, Term
 
 
 def prove_owns(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Every element of the tile is held by exactly ``copies`` (thread, value), and nothing else is held.
+    """Prove that every element of the tile has exactly ``copies`` owners (thread, value), and no value is outside.
 
-    The smallest value of a layout is taken just where every digit of a non-zero stride is at one end, by as many
-    points as the sizes of the stride-0 modes multiply to. So the claim is equivalent to: that product is ``copies``,
-    the other modes are injective, all values are elements, and there are ``copies`` points per element. This is
-    sound and complete for every layout of integer strides.
+    A layout takes its smallest value exactly where every digit of a non-zero stride is at one end of its range: at as
+    many points as the product of the extents of stride 0. So the claim is equivalent to four conditions: that product
+    is ``copies``, the other modes are injective, all values are elements, and there are ``copies`` points per element.
+    The argument is sound and complete for every layout with integer strides.
 
-    A point is an element, or a value outside the tile, that is held another number of times than it should be. The
-    model is the smallest thread and value that hold one, with a second holder; else the smallest element unheld.
+    A point is an element with a wrong number of owners, or a value outside the tile. The model is the smallest thread
+    and value that own such an element, with a second owner; or else the smallest element without an owner.
     """
     parts = {"thread": f.thread, "value": f.value}
-    return _owns(f"each element held {_times(f.copies)}: {f.onto}", parts, f.elements, f.copies, budget, solver)
+    return _ownership(f"each element has {_owners(f.copies)}: {f.onto}", parts, f.elements, f.copies, budget, solver)
 
 
 def prove_bijective(
     layout: Layout, extents: tuple[int, ...], copies: int = 1, budget: int = BUDGET, solver: Solver | None = None
 ) -> Outcome:
-    """The same claim as prove_owns for any layout onto 0 .. product(extents) - 1; the model names an ``index``."""
+    """Prove that each of 0 .. product(extents) - 1 is the value of ``layout`` at exactly ``copies`` indices.
+
+    It is the claim of prove_owns for any layout; the model names an ``index``. Raises ProblemError when an extent or
+    ``copies`` is not positive.
+    """
     if min(*extents, copies, 1) < 1:
         raise ProblemError(f"extents {extents} and copies {copies} must be positive")
-    title = f"each element held {_times(copies)}: {layout} onto {_by(extents)}"
-    return _owns(title, {"index": modes(layout)}, prod(extents), copies, budget, solver)
+    title = f"each element has {_owners(copies)}: {layout} onto {_by(extents)}"
+    return _ownership(title, {"index": modes(layout)}, prod(extents), copies, budget, solver)
 
 
 def prove_onto(layout: Layout, extents: tuple[int, ...], budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """The values of ``layout`` are exactly 0 .. product(extents) - 1, each taken at least once.
+    """Prove that the values of ``layout`` are exactly 0 .. product(extents) - 1, each at one index or more.
 
-    The preimage of an element is given: greedily, the largest stride first, as large a digit as fits. For strides
-    not negative this finds one whenever there is one below the smallest gap; a negative stride leaves the range.
-    A point is a missing element or a value outside; the model is the smallest element missing, else an index.
+    The claim gives the index of an element greedily: the largest stride first, with the largest digit that fits. For
+    strides >= 0 that finds an index of every element below the smallest gap; a negative stride leaves the range.
+    A point is a missing element or a value outside. The model is the smallest missing element, else an index.
+    Raises ProblemError when an extent is not positive.
     """
     if min(*extents, 1) < 1:
         raise ProblemError(f"extents {extents} must be positive")
@@ -62,22 +71,22 @@ def prove_onto(layout: Layout, extents: tuple[int, ...], budget: int = BUDGET, s
     return decide(_Onto(f"onto: {layout} onto {_by(extents)}", variables, (flat,), elements), budget, solver)
 
 
-def _owns(
+def _ownership(
     title: str, parts: Mapping[str, Modes], elements: int, copies: int, budget: int, solver: Solver | None
 ) -> Outcome:
     first = {name: size(flat) for name, flat in parts.items()}
     second = {f"{name}2": n for name, n in first.items()}
-    claim = _Owns(title, first | second, tuple(parts.values()), elements, copies)
+    claim = _Ownership(title, first | second, tuple(parts.values()), elements, copies)
     if encodings(claim.layouts)[0] is None:
-        outcome = decide_parts(claim.by_digits(), budget, solver, lambda _: {}, "integers, digit by digit")
+        outcome = decide_obligations(claim.by_digits(), budget, solver, lambda _: {}, "integers, digit by digit")
         if outcome.status == "unsat":
             return outcome
     return decide(claim, budget, solver)
 
 
 @dataclass(frozen=True, slots=True)
-class _Owns(Claim):
-    """Two points, ``name`` and ``name2``; in plain Python a point is its rank in the order of minimisation."""
+class _Ownership(Claim):
+    """The claim about two points, ``name`` and ``name2``; in plain Python a point is its rank in their order."""
 
     elements: int
     copies: int
@@ -89,31 +98,31 @@ class _Owns(Claim):
             script.define(name, script.total(map(script.image, self.layouts, point)))
             for name, point in (("element", first), ("element2", second))
         )
-        counted = script.term(self._stride_0()) == self.copies
-        counted = counted & (script.term(self._holders()) == self.copies * self.elements)
+        counted = script.term(self._repeats()) == self.copies
+        counted = counted & (script.term(self._size()) == self.copies * self.elements)
         apart: Condition | bool = False
         for flat, a, b in zip(self.layouts, first, second, strict=True):
             for (_, d), x, y in zip(flat, script.digits(flat, a), script.digits(flat, b), strict=True):
                 apart = apart if d == 0 else (x != y) | apart
         return counted & (here >= 0) & (here < self.elements) & ((here != there) | (apart ^ True))
 
-    def by_digits(self) -> list[Part]:
-        """The same over two points given by their digits, which the lemmas of `numeral` compare one after the other."""
-        problem = Numerals()
+    def by_digits(self) -> list[Obligations]:
+        """The same claim for two points given by their digits, which the lemmas of `mixed_radix` compare one by one."""
+        problem = MixedRadixScript()
         here, there = (
-            Numeral(tuple((problem.variable(f"d{n}_{which}", s), d) for n, (s, d) in enumerate(self._ranked()) if d))
+            MixedRadix(tuple((problem.variable(f"d{n}_{which}", s), d) for n, (s, d) in enumerate(self._ranked()) if d))
             for which in "12"
         )
         problem.alike(here, there)
         x, y = problem.sum(here), problem.sum(there)
         goals = {
             "in bounds": (x >= 0) & (x < self.elements),
-            "held by one": (x != y) | (problem.differ(here, there) ^ True),
+            "one owner": (x != y) | (problem.differ(here, there) ^ True),
         }
         text = {title: render(goal.expr) for title, goal in goals.items()}
-        counts = (self._stride_0(), self.copies), (self._holders(), self.copies * self.elements)
-        text["as often as stated"] = f"(and {' '.join(f'(= {a} {b})' for a, b in counts)})"
-        return [problem.lemmas(), Part(f"; {self.title}\n{problem.assumed()}", text, "true")]
+        counts = (self._repeats(), self.copies), (self._size(), self.copies * self.elements)
+        text["the number of owners"] = f"(and {' '.join(f'(= {a} {b})' for a, b in counts)})"
+        return [problem.lemmas(), Obligations(f"; {self.title}\n{problem.assumed()}", text, "true")]
 
     def facts(self, point: Point) -> Point | None:
         first, second = (self._rank(point, suffix) for suffix in ("", "2"))
@@ -125,33 +134,33 @@ class _Owns(Claim):
         return self._place(first) | self._place(second, "2") | {"element": element}
 
     def points(self) -> int:
-        return max(self.elements, self._holders())
+        return max(self.elements, self._size())
 
     def miscount(self) -> Point | None:
-        if self._stride_0() != self.copies:
+        if self._repeats() != self.copies:
             lowest = sum((s - 1) * min(d, 0) for s, d in self._ranked())
-            return {"element": lowest, "owners": self._stride_0()}
-        if self._holders() != self.copies * self.elements:
-            return {"points": self._holders(), "elements": self.elements}
+            return {"element": lowest, "owners": self._repeats()}
+        if self._size() != self.copies * self.elements:
+            return {"points": self._size(), "elements": self.elements}
         return None
 
     def survey(self) -> Survey | None:
-        held = values(self._ranked())
-        owners = Counter(held)
+        elements = values(self._ranked())
+        owners = Counter(elements)
         wrong = {e for e, n in owners.items() if n != self.copies or not 0 <= e < self.elements}
-        unheld = [e for e in range(self.elements) if e not in owners]
-        if not wrong and not unheld:
+        missing = [e for e in range(self.elements) if e not in owners]
+        if not wrong and not missing:
             return None
-        rank = next((r for r, e in enumerate(held) if e in wrong), None)
-        first = {"element": unheld[0], "owners": 0} if rank is None else self._first(rank, held, owners)
-        return Survey(len(wrong) + len(unheld), first)
+        rank = next((r for r, e in enumerate(elements) if e in wrong), None)
+        first = {"element": missing[0], "owners": 0} if rank is None else self._first(rank, elements, owners)
+        return Survey(len(wrong) + len(missing), first)
 
-    def _first(self, rank: int, held: list[int], owners: Counter[int]) -> Point:
-        """The facts at the first point that holds a wrong element, with the next holder of it."""
-        element, miscounted = held[rank], self.miscount() is not None
+    def _first(self, rank: int, elements: list[int], owners: Counter[int]) -> Point:
+        """The facts at the first point that owns a wrong element, with its next owner."""
+        element, miscounted = elements[rank], self.miscount() is not None
         facts = self._place(rank)
         if 0 <= element < self.elements:
-            others = (r for r, e in enumerate(held) if e == element and r != rank)
+            others = (r for r, e in enumerate(elements) if e == element and r != rank)
             other = next((r for r in others if miscounted or self._owner(r) != self._owner(rank)), None)
             facts |= {} if other is None else self._place(other, "2")
         facts["element"] = element
@@ -161,7 +170,7 @@ class _Owns(Claim):
         return list(self.variables)[: len(self.layouts)]
 
     def _ranked(self) -> Modes:
-        """All modes, the last part fastest: the index into them is the rank."""
+        """All modes, those of the last variable first: a point's rank is the index into them."""
         return tuple(mode for flat in reversed(self.layouts) for mode in flat)
 
     def _rank(self, point: Point, suffix: str) -> int:
@@ -177,7 +186,7 @@ class _Owns(Claim):
         return dict(reversed(place.items()))
 
     def _owner(self, rank: int) -> int:
-        """The rank with the digits of stride 0 set to 0: points of one owner hold the same by construction."""
+        """The rank with every digit of stride 0 set to 0: points that differ only there have the same element."""
         owner, unit = 0, 1
         for s, d in self._ranked():
             rank, digit = divmod(rank, s)
@@ -185,10 +194,10 @@ class _Owns(Claim):
             unit *= s
         return owner
 
-    def _stride_0(self) -> int:
+    def _repeats(self) -> int:
         return prod(s for s, d in self._ranked() if d == 0)
 
-    def _holders(self) -> int:
+    def _size(self) -> int:
         return size(self._ranked())
 
 
@@ -200,7 +209,7 @@ class _Onto(Claim):
         (flat,) = self.layouts
         value = script.define("value", script.image(flat, at["index"]))
         inside = (value >= 0) & (value < self.elements)
-        if any(d < 0 for _, d in flat):  # refuted by that alone
+        if any(d < 0 for _, d in flat):  # a negative value refutes the claim
             return inside
         rest = at["element"]
         for s, d in sorted(flat, key=lambda mode: mode[1], reverse=True):
@@ -214,27 +223,27 @@ class _Onto(Claim):
         (flat,) = self.layouts
         if all(d >= 0 for _, d in flat) and (gap := smallest_gap(flat)) <= min(point["element"], self.elements - 1):
             return {"element": gap, "owners": 0}
-        held = value(flat, point["index"])
-        return None if 0 <= held < self.elements else {"index": point["index"], "element": held}
+        element = value(flat, point["index"])
+        return None if 0 <= element < self.elements else {"index": point["index"], "element": element}
 
     def points(self) -> int:
         return max(self.variables.values())
 
     def survey(self) -> Survey | None:
         (flat,) = self.layouts
-        held = values(flat)
-        taken = set(held)
+        found = values(flat)
+        taken = set(found)
         missing = [e for e in range(self.elements) if e not in taken]
-        outside = [i for i, e in enumerate(held) if not 0 <= e < self.elements]
+        outside = [i for i, e in enumerate(found) if not 0 <= e < self.elements]
         if not missing and not outside:
             return None
         hole = missing and all(d >= 0 for _, d in flat)
-        first = {"element": missing[0], "owners": 0} if hole else {"index": outside[0], "element": held[outside[0]]}
-        return Survey(len(missing) + len({held[i] for i in outside}), first)
+        first = {"element": missing[0], "owners": 0} if hole else {"index": outside[0], "element": found[outside[0]]}
+        return Survey(len(missing) + len({found[i] for i in outside}), first)
 
 
-def _times(copies: int) -> str:
-    return "once" if copies == 1 else f"{copies} times"
+def _owners(copies: int) -> str:
+    return "one owner" if copies == 1 else f"{copies} owners"
 
 
 def _by(extents: tuple[int, ...]) -> str:

@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operand of a tiled MMA, dealt out to threads: proved for tiles of every size that is a multiple of its own.
+"""An operand of a tiled MMA, distributed over threads: who owns each element, for every number of tiles.
 
-Along an axis, `count` atoms of `atom` coordinates stand side by side, `rest` times; `tiler` says which coordinate of
-the tile a position is, and the tile is repeated R times:
+Along an axis, `count` atoms of `atom` coordinates lie side by side, repeated `rest` times; `tiler` maps a position to a
+coordinate of the tile, and the tile itself is repeated, R counting the tiles:
 
     position p = i + atom * (w + count * r)        coordinate x = tiler(p) + tile * R
 
-with i the coordinate in the atom, w the number of the atom, r of the repetition. A thread is (v, w_M, w_N, w_K), v the
-thread of its atom: an operand does not depend on the w of the axis it lacks. All of that is linear, the number of tiles
-included, so that the solver decides it over unbounded integers.
+with i the coordinate in the atom, w the number of the atom and r that of the repetition. A thread is
+(v, w_M, w_N, w_K), with v the thread in its atom: an operand does not depend on the w of the axis that it lacks. All of
+this is linear, also in the number of tiles, so the solver decides it over unbounded integers.
+
+`Axis`, `Partition`  an axis of a tile, and an operand with its two axes
+`prove_partition`    each element has the stated number of owners, for any number of tiles
+`prove_tiled`        a given (thread, value) layout is the operand of one tile
 
 >>> from layouts import Layout
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
@@ -16,8 +20,8 @@ included, so that the solver decides it over unbounded integers.
 >>> C32x32 = Partition(C, Layout.parse("(32,2,2,1):(1,32,64,0)"), (Axis(16, 2, Layout(32, 1)), n), (1, 2), 1)
 >>> prove_partition(C32x32).status
 'unsat'
->>> held = Layout.parse("((4,8,2,2),(2,2,2)):((64,1,16,512),(32,8,256))")
->>> prove_tiled(C32x32, held).status
+>>> layout = Layout.parse("((4,8,2,2),(2,2,2)):((64,1,16,512),(32,8,256))")
+>>> prove_tiled(C32x32, layout).status
 'unsat'
 """
 
@@ -25,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import accumulate
 from math import prod
 from operator import mul
@@ -32,9 +37,9 @@ from operator import mul
 from layouts import Layout
 from proofs.errors import EngineError, ProblemError
 from proofs.layout.family import UNBOUNDED, Size, symbol
-from proofs.layout.mixed_radix import Numeral, Numerals
+from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.layout.modes import domain, modes, size, top_modes, value
-from proofs.layout.tiling import Part, decide_parts
+from proofs.layout.tiling import Obligations, decide_obligations
 from proofs.smt.engine import Session, Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, conjunction
@@ -49,7 +54,7 @@ TILED = "linear integers"
 class Axis:
     """One axis of a tile: `count` atoms of extent `atom`, and `tiler`, a layout from positions to coordinates.
 
-    Raises ProblemError where the atoms do not divide the tiler.
+    Raises ProblemError when the atoms do not divide the size of the tiler.
     """
 
     atom: int
@@ -62,17 +67,17 @@ class Axis:
 
     @property
     def tile(self) -> int:
-        """Coordinates of one tile."""
+        """The number of coordinates of one tile."""
         return size(modes(self.tiler))
 
     @property
     def rest(self) -> int:
-        """How often the atoms are repeated within a tile."""
+        """The number of repetitions of the atoms within a tile."""
         return self.tile // (self.atom * self.count)
 
     @property
     def positions(self) -> Modes:
-        """The tiler's modes; of a tile one wide 1:1, so that a position beyond it is a coordinate beyond it."""
+        """The modes of the tiler; 1:1 for a tile of extent 1, so that a position outside is a coordinate outside."""
         return modes(self.tiler) or ((1, 1),)
 
 
@@ -80,13 +85,13 @@ class Axis:
 class Partition:
     """An operand of a tiled MMA.
 
-    layout   the atom's (thread v, value) -> i + X * j, for an atom of X x Y
+    layout   (thread v, value) -> i + X * j, the layout of an atom of extents X x Y
     threads  (v, w_M, w_N, w_K) -> thread
-    axes     the two axes of the operand's tile
-    along    which modes of `threads` count the atoms along these: (1, 3) for A, (2, 3) for B, (1, 2) for C
-    copies   how often the atom itself holds each element
+    axes     the two axes of the tile of the operand
+    along    the modes of `threads` that count the atoms along these axes: (1, 3) for A, (2, 3) for B, (1, 2) for C
+    copies   how many owners each element has within the atom
 
-    Raises ProblemError where `threads` numbers other threads than the atom has, or other atoms than the axes.
+    Raises ProblemError when `threads` has another number of threads than the atom, or of atoms than the axes.
     """
 
     layout: Layout
@@ -104,83 +109,86 @@ class Partition:
 
     @property
     def elements(self) -> int:
-        """How many elements one tile has."""
+        """The number of elements of one tile."""
         return self.axes[0].tile * self.axes[1].tile
 
     @property
     def holders(self) -> int:
-        """How many (v, value) of how many atoms hold them."""
+        """The number of owners in one tile: the (v, value) of all its atoms."""
         return size(modes(self.layout)) * prod(axis.count * axis.rest for axis in self.axes)
 
     @property
     def repeats(self) -> int:
-        """How many of them differ in digits of stride 0 alone."""
+        """The number of (v, value) of an atom that differ only in digits of stride 0."""
         return prod(s for s, d in modes(self.layout) if d == 0)
 
     def place(self, at: Mapping[str, int], which: str) -> tuple[int, int, int, int]:
-        """(thread v, value, x, y) of one of the two points of a model, in plain integers."""
+        """(thread v, value, x, y) of one of the two owners in a model, in plain integers."""
         of_thread, of_value = top_modes(self.layout)
-        v, held = (
+        v, position = (
             sum(at[f"{stem}{j}_{which}"] * prefix for j, prefix in enumerate(_prefixes(flat)))
             for stem, flat in (("t", of_thread), ("v", of_value))
         )
-        element = value(of_thread, v) + value(of_value, held)
+        element = value(of_thread, v) + value(of_value, position)
         inside = (element % self.axes[0].atom, element // self.axes[0].atom)
         x, y = (
             _image(axis.positions, i + axis.atom * (at[f"w{n}_{which}"] + axis.count * at[f"r{n}_{which}"]))
             + axis.tile * at[f"R{n}_{which}"]
             for axis, n, i in zip(self.axes, "xy", inside, strict=True)
         )
-        return v, held, x, y
+        return v, position, x, y
 
 
 def prove_partition(p: Partition, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Each element of (N_x * tile_x) x (N_y * tile_y) is held by exactly `copies` (v, value), all of one atom.
+    """Prove that each element of (N_x * tile_x) x (N_y * tile_y) has exactly `copies` owners, all in one atom.
 
-    For all N_x, N_y >= 1: every element held is in the tile, no two holders share one unless digits of stride 0 alone
-    tell them apart, and there are `copies` holders per element. A model is a holder, or two, confirmed in plain Python.
+    Three claims, for all N_x, N_y >= 1: every element is in the tile, two owners of one element differ only in digits
+    of stride 0, and there are `copies` owners per element. A model is one owner or two, confirmed in plain Python.
     """
-    return decide_parts(_posed(p), budget, solver, lambda session: _refutation(p, session), METHOD)
+    return decide_obligations(_posed(p), budget, solver, partial(_refutation, p), METHOD)
 
 
-def prove_tiled(p: Partition, held: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """The (thread, value) layout `held` is the operand of one tile, values counted as (frg, (restX, restY)).
+def prove_tiled(p: Partition, layout: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+    """Prove that a (thread, value) layout is the operand of one tile, with its values counted as (frg, (restX, restY)).
 
-    For every thread (v, w_M, w_N, w_K) and value: held(thread, value) = x + tile_x * y. A model names the first two
-    and the element that each side gives them, confirmed in plain Python.
+    The claim is layout(thread, value) = x + tile_x * y for every thread (v, w_M, w_N, w_K) and value. A model has the
+    thread, the value, the element by the layout and (x, y) by the partition, confirmed in plain Python.
 
-    Raises ProblemError where `held` has fewer threads than that, or another number of values.
+    Raises ProblemError when the layout has fewer threads than the partition, or another number of values.
     """
-    threads, values = domain(held)
+    threads, values = domain(layout)
     last = sum((s - 1) * max(d, 0) for s, d in modes(p.threads))
     each = size(top_modes(p.layout)[1]) * p.axes[0].rest * p.axes[1].rest
     if threads <= last or values != each:
-        raise ProblemError(f"{held} has {threads} threads x {values} values, the tile {last + 1} x {each}")
-    return decide_parts([_compared(p, held)], budget, solver, lambda session: _difference(p, held, session), TILED)
+        raise ProblemError(f"{layout} has {threads} threads x {values} values, the tile {last + 1} x {each}")
+    refute = partial(_difference, p, layout)
+    return decide_obligations([_compared(p, layout)], budget, solver, refute, TILED)
 
 
-def _compared(p: Partition, held: Layout) -> Part:
-    problem = _tiles()
-    point = _point(problem, p, "1")
+def _compared(p: Partition, layout: Layout) -> Obligations:
+    """The obligation of `prove_tiled`."""
+    script = _tiles()
+    point = _point(script, p, "1")
     for n in "xy":
-        problem.require(Term(symbol(f"N{n}"), 1, UNBOUNDED, None) == 1)
+        script.require(Term(symbol(f"N{n}"), 1, UNBOUNDED, None) == 1)
     missing = ({1, 2, 3} - set(p.along)).pop()
     numbers = {0: point.v, p.along[0]: point.atom[0], p.along[1]: point.atom[1]}
-    numbers[missing] = Numeral(((problem.variable("wz_1", size(top_modes(p.threads)[missing])), 1),))
-    parts = [problem.image_of(flat, numbers[mode], f"m{mode}") for mode, flat in enumerate(top_modes(p.threads))]
+    numbers[missing] = MixedRadix(((script.variable("wz_1", size(top_modes(p.threads)[missing])), 1),))
+    parts = [script.image_of(flat, numbers[mode], f"m{mode}") for mode, flat in enumerate(top_modes(p.threads))]
     thread = parts[0].plus(*((part, 1) for part in parts[1:]))
     frg, (rx, ry) = size(top_modes(p.layout)[1]), point.repeat
-    of_thread, of_value = top_modes(held)
+    of_thread, of_value = top_modes(layout)
     parts = [
-        problem.image_of(of_thread, thread, "ht"),
-        problem.image_of(of_value, point.value.plus((rx, frg), (ry, frg * p.axes[0].rest)), "hv"),
+        script.image_of(of_thread, thread, "ht"),
+        script.image_of(of_value, point.value.plus((rx, frg), (ry, frg * p.axes[0].rest)), "hv"),
     ]
-    x, y = map(problem.sum, point.element)
-    goal = problem.sum(parts[0].plus((parts[1], 1))) == x + y * p.axes[0].tile
-    return Part(f"; {held} is {p.layout} tiled\n{problem.assumed()}", {"as tiled": render(goal.expr)}, "true")
+    x, y = map(script.sum, point.element)
+    goal = script.sum(parts[0].plus((parts[1], 1))) == x + y * p.axes[0].tile
+    return Obligations(f"; {layout} is {p.layout} tiled\n{script.assumed()}", {"as tiled": render(goal.expr)}, "true")
 
 
-def _difference(p: Partition, held: Layout, session: Session) -> dict[str, int]:
+def _difference(p: Partition, layout: Layout, session: Session) -> dict[str, int]:
+    """A counterexample to `prove_tiled`, confirmed in plain Python."""
     at = _model(p, session, "1", ("wz_1",))
     v, frg, x, y = p.place(at, "1")
     numbers = [0, 0, 0, 0]
@@ -189,96 +197,102 @@ def _difference(p: Partition, held: Layout, session: Session) -> dict[str, int]:
         numbers[mode] = number
     thread = sum(map(_image, top_modes(p.threads), numbers))
     value = frg + size(top_modes(p.layout)[1]) * (at["rx_1"] + p.axes[0].rest * at["ry_1"])
-    of_thread, of_value = top_modes(held)
+    of_thread, of_value = top_modes(layout)
     element = _image(of_thread, thread) + _image(of_value, value)
     if element == x + p.axes[0].tile * y:
-        raise EngineError(f"{held}: plain Python finds nothing wrong at the solver's counterexample {at}")
+        raise EngineError(f"{layout}: plain Python finds nothing wrong at the solver's counterexample {at}")
     return {"thread": thread, "value": value, "element": element, "x": x, "y": y}
 
 
-def _tiles() -> Numerals:
-    problem = Numerals()
+def _tiles() -> MixedRadixScript:
+    script = MixedRadixScript()
     for n in "xy":
-        problem.parameter(f"N{n}")
-    return problem
+        script.parameter(f"N{n}")
+    return script
 
 
-def _posed(p: Partition) -> list[Part]:
-    problem = _tiles()
-    here, there = (_point(problem, p, which) for which in "12")
-    x, y = ((problem.sum(a), problem.sum(b)) for a, b in zip(here.element, there.element, strict=True))
+def _posed(p: Partition) -> list[Obligations]:
+    """The obligations of `prove_partition`."""
+    script = _tiles()
+    here, there = (_point(script, p, which) for which in "12")
+    x, y = ((script.sum(a), script.sum(b)) for a, b in zip(here.element, there.element, strict=True))
     inside = [
         bound
         for n, axis, at in zip("xy", p.axes, (x[0], y[0]), strict=True)
         for bound in (at >= 0, at < Term(symbol(f"N{n}"), 1, UNBOUNDED, None) * axis.tile)
     ]
     goals = {"in bounds": conjunction(inside)}
-    for first, second in zip(here.numerals, there.numerals, strict=True):
-        problem.alike(first, second)
-    goals["held by one"] = ((x[0] == x[1]) & (y[0] == y[1]) & problem.differ(here.told, there.told)) ^ True
+    for first, second in zip(here.compared, there.compared, strict=True):
+        script.alike(first, second)
+    goals["one owner"] = ((x[0] == x[1]) & (y[0] == y[1]) & script.differ(here.identity, there.identity)) ^ True
     text = {title: render(goal.expr) for title, goal in goals.items()}
-    text["as often as stated"] = f"(and (= {p.holders} {p.copies * p.elements}) (= {p.repeats} {p.copies}))"
-    return [problem.lemmas(), Part(f"; {p.layout} over {p.threads}\n{problem.assumed()}", text, "true")]
+    text["the number of owners"] = f"(and (= {p.holders} {p.copies * p.elements}) (= {p.repeats} {p.copies}))"
+    return [script.lemmas(), Obligations(f"; {p.layout} over {p.threads}\n{script.assumed()}", text, "true")]
 
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """A holder: (v, value) of an atom, its repetition, the digits that tell it from another, and the element.
+    """An owner of an element, by its digits.
 
-    ``numerals`` are the element, in the atom and in the tiles, and its positions along both axes.
+    v, value  the thread and the value in the atom
+    atom      the number w of the atom along both axes
+    repeat    the number r of the repetition along both axes
+    identity  the digits in which two different owners of one element may not differ
+    element   the coordinates (x, y) of the element
+    compared  the numbers to which the lemma is applied: the element in the atom, its two positions, x and y
     """
 
-    v: Numeral
-    value: Numeral
-    atom: tuple[Numeral, Numeral]
-    repeat: tuple[Numeral, Numeral]
-    told: Numeral
-    element: tuple[Numeral, Numeral]
-    numerals: list[Numeral]
+    v: MixedRadix
+    value: MixedRadix
+    atom: tuple[MixedRadix, MixedRadix]
+    repeat: tuple[MixedRadix, MixedRadix]
+    identity: MixedRadix
+    element: tuple[MixedRadix, MixedRadix]
+    compared: list[MixedRadix]
 
 
-def _point(problem: Numerals, p: Partition, which: str) -> _Point:
-    told, element, numbers = Numeral(), Numeral(), []
+def _point(script: MixedRadixScript, p: Partition, which: str) -> _Point:
+    identity, element, numbers = MixedRadix(), MixedRadix(), []
     for stem, flat in zip("tv", top_modes(p.layout), strict=True):
-        number = Numeral()
+        number = MixedRadix()
         for j, ((extent, stride), prefix) in enumerate(zip(flat, _prefixes(flat), strict=True)):
-            digit = Numeral(((problem.variable(f"{stem}{j}_{which}", extent), 1),))
+            digit = MixedRadix(((script.variable(f"{stem}{j}_{which}", extent), 1),))
             element, number = element.plus((digit, stride)), number.plus((digit, prefix))
-            told = told.plus((digit, 1)) if stride else told
+            identity = identity.plus((digit, 1)) if stride else identity
         numbers.append(number)
     coordinates, atom, repeat, positions = [], [], [], []
-    inside = problem.parted(element, p.axes[0].atom, f"i_{which}")
+    inside = script.parted(element, p.axes[0].atom, f"i_{which}")
     for n, axis, i in zip("xy", p.axes, inside, strict=True):
-        w = Numeral(((problem.variable(f"w{n}_{which}", axis.count), 1),))
-        r = Numeral(((problem.variable(f"r{n}_{which}", axis.rest), 1),))
-        tile = Numeral(((problem.below(f"R{n}_{which}", problem.product(Size(1, (f"N{n}",)))), 1),))
+        w = MixedRadix(((script.variable(f"w{n}_{which}", axis.count), 1),))
+        r = MixedRadix(((script.variable(f"r{n}_{which}", axis.rest), 1),))
+        tile = MixedRadix(((script.below(f"R{n}_{which}", script.product(Size(1, (f"N{n}",)))), 1),))
         positions.append(i.plus((w, axis.atom), (r, axis.atom * axis.count)))
-        coordinates.append(problem.image_of(axis.positions, positions[-1], f"p{n}_{which}").plus((tile, axis.tile)))
-        told = told.plus((w, 1), (r, 1), (tile, 1))
+        coordinates.append(script.image_of(axis.positions, positions[-1], f"p{n}_{which}").plus((tile, axis.tile)))
+        identity = identity.plus((w, 1), (r, 1), (tile, 1))
         atom.append(w)
         repeat.append(r)
     (v, value), (wx, wy), (rx, ry), (x, y) = numbers, atom, repeat, coordinates
-    return _Point(v, value, (wx, wy), (rx, ry), told, (x, y), [element, *positions, x, y])
+    return _Point(v, value, (wx, wy), (rx, ry), identity, (x, y), [element, *positions, x, y])
 
 
 def _refutation(p: Partition, session: Session) -> dict[str, int]:
-    """Counts that differ, two holders of one element, or one outside the tile; confirmed apart from the solver."""
+    """A counterexample, confirmed in plain Python: wrong counts, two owners of one element, or one outside the tile."""
     if p.holders != p.copies * p.elements or p.repeats != p.copies:
         return {"holders": p.holders, "elements": p.elements, "repeats": p.repeats}
     at = _model(p, session, "12", (symbol("Nx"), symbol("Ny")))
     first, second = p.place(at, "1"), p.place(at, "2")
     bounds = [axis.tile * at[symbol(f"N{n}")] for n, axis in zip("xy", p.axes, strict=True)]
     inside = all(0 <= x < bound for x, bound in zip(first[2:], bounds, strict=True))
-    told = dict(zip(("thread", "value", "x", "y"), first, strict=True)) | {"wx": at["wx_1"], "wy": at["wy_1"]}
+    facts = dict(zip(("thread", "value", "x", "y"), first, strict=True)) | {"wx": at["wx_1"], "wy": at["wy_1"]}
     if inside and first[2:] == second[2:]:
-        told |= {"thread2": second[0], "value2": second[1], "wx2": at["wx_2"], "wy2": at["wy_2"]}
+        facts |= {"thread2": second[0], "value2": second[1], "wx2": at["wx_2"], "wy2": at["wy_2"]}
     elif inside:
         raise EngineError(f"{p.layout}: plain Python finds nothing wrong at the solver's counterexample {at}")
-    return told
+    return facts
 
 
 def _model(p: Partition, session: Session, points: str, others: tuple[str, ...]) -> dict[str, int]:
-    """The model's digits of one point or of two."""
+    """The digits of one owner or of two in the model."""
     names = [f"{stem}{j}" for stem, flat in zip("tv", top_modes(p.layout), strict=True) for j in range(len(flat))]
     names += [f"{stem}{n}" for stem in "wrR" for n in "xy"]
     return session.values((*others, *(f"{name}_{which}" for name in names for which in points)))
@@ -289,7 +303,7 @@ def _prefixes(flat: Modes) -> list[int]:
 
 
 def _image(flat: Modes, index: int) -> int:
-    """The layout's value at an index, the last digit unbounded."""
+    """The value of the layout at an index, the last digit unbounded."""
     total = 0
     for position, (s, d) in enumerate(flat):
         digit = index if position == len(flat) - 1 else index % s

@@ -1,5 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims about one operand's points: in bounds, equal to the formula, inverted by its right inverse."""
+"""The claims about each point of one operand.
+
+`prove_in_bounds`      every value of the layout is an element of the tile
+`prove_equals`         the layout equals the formula of the ISA
+`prove_right_inverse`  a given layout is a right inverse
+`prove_product`        all threads of an atom work for one of the products of the instruction
+
+>>> lanes, none = Layout.parse("32:1"), Layout.parse("1:0")
+>>> f = Fragment(Layout.parse("((4,8),2):((16,1),8)"), (8, 8), lanes, none, lambda l, i: (l // 4, l % 4 * 2 + i), 1)
+>>> prove_in_bounds(f).status, prove_equals(f).status
+('unsat', 'unsat')
+"""
 
 from __future__ import annotations
 
@@ -19,16 +30,16 @@ from proofs.smt.term import Condition, Term
 
 
 def prove_in_bounds(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """For every thread and value: 0 <= L(thread, value) < elements of the tile. A point is a (thread, value)."""
+    """Prove 0 <= L(thread, value) < elements of the tile, for every thread and value. A point is a (thread, value)."""
     variables = {"thread": size(f.thread), "value": size(f.value)}
     return decide(_InBounds(f"in bounds: {f.onto}", variables, (f.thread, f.value), f.elements), budget, solver)
 
 
 def prove_equals(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """For every thread t, value v, replica q: the formula at (thr(t) + rep(q), v) names element L(t, v) of the tile.
+    """Prove that L(t, v) = x + extent[0] * y with (x, y) = locate(thr(t) + rep(q), v), a coordinate of the tile.
 
-    A point is a (thread, value): it disagrees when any of its replicas does.
-    Raises ProblemError without a formula, and when ``thr`` numbers other threads than the layout.
+    This is claimed for every thread t, value v and replica q. A point is a (thread, value); it disagrees when any of
+    its replicas does. Raises ProblemError when there is no formula, or ``thr`` does not have the threads of the layout.
     """
     if f.locate is None:
         raise ProblemError(f"no formula to compare {f.layout} with")
@@ -40,9 +51,9 @@ def prove_equals(f: Fragment, budget: int = BUDGET, solver: Solver | None = None
 
 
 def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """For every element k of the tile: R(k) is in L's domain and L(R(k)) = k; R is defined on the elements only.
+    """Prove that R = ``inverse`` has the elements of the tile as its domain, and L(R(k)) = k for each element k.
 
-    A point is an element k. It proves L onto, with R as the certificate.
+    A point is an element k. The claim implies that L is onto.
     """
     flat = (*f.thread, *f.value)
     inv = modes(inverse)
@@ -53,10 +64,10 @@ def prove_right_inverse(f: Fragment, inverse: Layout, budget: int = BUDGET, solv
 def prove_product(
     f: Fragment, product: Callable[[Any], Any], budget: int = BUDGET, solver: Solver | None = None
 ) -> Outcome:
-    """For every thread t and replica q: product(thr(t) + rep(q)) = product(thr(0) + rep(q)).
+    """Prove product(thr(t) + rep(q)) = product(rep(q)) for every thread t and replica q.
 
-    ``product`` says for which of an instruction's independent products a lane works: all logical threads of an
-    atom must work for one. A point is a (thread, replica).
+    ``product`` gives, for a lane, the number of the product it works for, when an instruction computes several
+    independent ones: all logical threads of an atom must work for the same one. A point is a (thread, replica).
     """
     thr, rep = f.lanes()
     title = f"one product: thr {f.thr}, rep {f.rep}"
@@ -117,7 +128,7 @@ class _RightInverse(Claim):
         k = at["k"]
         index = script.define("index", script.image(inverse, k))
         inside = [k < self.elements, k < size(inverse), index >= 0, index < size(flat)]
-        if index.lo < 0:  # L has no value there; refuted by that alone, so any will do
+        if index.lo < 0:  # L has no value there: the claim is false whatever value is used instead
             index = Term((index >= 0).__where__(index, 0).expr, 0, max(index.hi, 0), index.width)
         return conjunction([*inside, script.define("element", script.image(flat, index)) == k])
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TiledMMA law: tiles made of copies of a bijective atom own every element once, whatever their counts.
+"""The TiledMMA law: in a tile made of copies of a bijective atom each element has one owner, for all counts of copies.
 
-A TiledMMA lays AX x AY atoms over the warps and repeats that RX x RY times. The element of thread t, value v of warp
-(wx, wy) in repeat (rx, ry) is
+A TiledMMA distributes AX x AY atoms over the warps and repeats them RX x RY times. The element of thread t, value v of
+warp (wx, wy) in repeat (rx, ry) is
 
     x = row(t, v) + X * (wx + AX * rx)        y = col(t, v) + Y * (wy + AY * ry)
 
-for an atom of extents X x Y. All counts and extents are symbolic, so it is stated for every positive one at once (that
-they are positive follows from there being an atom and a tile at all), and the atom is a pair of uninterpreted
-functions with an inverse. Products of unknowns are met by three lemmas about w + A * r alone; an element
-x = i + X * p is such a numeral too, with A = X and R = AX * RX. The law then uses instances of the lemmas and linear
-arithmetic.
+for an atom of extents X x Y. All counts and extents are symbolic, so the law is proved for all positive ones (that they
+are positive follows from the bounds of w, r and of the atom), and the atom is a pair of uninterpreted functions with an
+inverse. Products of unknowns occur only in three lemmas about w + A * r, a number of two digits; an element
+x = i + X * p is such a number too, with A = X and R = AX * RX. The law itself needs instances of the lemmas and linear
+arithmetic only.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ GOALS = {
     "in bounds": "(and (<= 0 x1) (< x1 (* X AX RX)) (<= 0 y1) (< y1 (* Y AY RY)))",
     "at most once": "(=> (and (= x1 x2) (= y1 y2))"
     " (and (= t t2) (= v v2) (= wx wx2) (= wy wy2) (= rx rx2) (= ry ry2)))",
-    # div x X stands for wx3 + AX * rx3, which it equals: a product with that sum costs z3 a hundred times more.
+    # div x X replaces wx3 + AX * rx3, which it equals: a product with that sum costs z3 a hundred times more.
     "at least once": "(and (within AX RX wx3 rx3) (= (tile AX wx3 rx3) (div x X)) (= x (+ (row t3 v3) (* X (div x X))))"
     " (within AY RY wy3 ry3) (= (tile AY wy3 ry3) (div y Y)) (= y (+ (col t3 v3) (* Y (div y Y)))))",
 }
@@ -84,91 +84,93 @@ ORIGIN = f"(and (= 1 {' '.join(NAMES[:6])}) (= 0 {' '.join(NAMES[6:])}))"
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
-    """Assumptions, and goals that each follow from them; ``point`` meets the assumptions, if anything does."""
+class Obligations:
+    """Assumptions, and goals to be proved from them; ``point`` is an assertion that selects one of their models."""
 
     assumptions: str
     goals: Mapping[str, str]
     point: str
 
     def problems(self) -> list[str]:
-        """One text per goal, unsatisfiable when it follows."""
+        """One SMT-LIB text per goal, unsatisfiable exactly when the assumptions imply the goal."""
         return [f"; {title}\n{self.assumptions}(assert (not {goal}))\n" for title, goal in self.goals.items()]
 
 
-def lemmas(which: Mapping[str, str] = LEMMAS) -> Part:
-    """The lemmas about w + A * r, which assume nothing."""
-    return Part(HEAD + _constants(LEMMA_NAMES), which, "true")
+def lemmas(which: Mapping[str, str] = LEMMAS) -> Obligations:
+    """The lemmas about w + A * r, which have no assumptions."""
+    return Obligations(HEAD + _constants(LEMMA_NAMES), which, "true")
 
 
-def law(hypotheses: Mapping[str, str] = HYPOTHESES) -> Part:
-    """The law for one operand: its hypotheses and the instances of the lemmas, and what it claims."""
+def law(hypotheses: Mapping[str, str] = HYPOTHESES) -> Obligations:
+    """The law for one operand: its hypotheses, the instances of the lemmas, and its three goals."""
     known = [HEAD, *(f"(declare-fun {f} (Int Int) Int)\n" for f in ("row", "col", "thread_of", "value_of"))]
     known += [_constants(NAMES), DEFINITIONS]
     known += [f"; {name}\n(assert {text})\n" for name, text in hypotheses.items()]
     known += ["; instances of the lemmas\n", *(f"(assert {text})\n" for text in INSTANCES)]
-    return Part("".join(known), {f"tiles of XxY atoms: {name}": goal for name, goal in GOALS.items()}, ORIGIN)
+    return Obligations("".join(known), {f"tiles of XxY atoms: {name}": goal for name, goal in GOALS.items()}, ORIGIN)
 
 
 def prove_tiling(budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Tiles of any count of warps and repeats, of any bijective atom of any extents, own each element exactly once.
+    """Prove that each element of a tile has one owner: for every bijective atom and all counts of warps and repeats.
 
-    Stated of one operand; warps that differ in the axis an operand lacks hold it again, once each. The text has one
-    problem per lemma and part, separated by (reset): all must be unsatisfiable. "vacuous": no atom and no counts
-    meet the hypotheses. Raises EngineError should the solver refute this theorem.
+    The law is about one operand. Warps that differ only along the axis that the operand lacks own the same elements,
+    once each. The text of the outcome has one problem per lemma and goal, separated by (reset): all must be
+    unsatisfiable. "vacuous" means that no atom and no counts satisfy the hypotheses. Raises EngineError when the solver
+    refutes the law, which is a theorem.
 
     >>> prove_tiling().status
     'unsat'
     """
-    return decide_parts([lemmas(), law()], budget, solver)
+    return decide_obligations([lemmas(), law()], budget, solver)
 
 
-def decide_parts(
-    parts: list[Part],
+def decide_obligations(
+    obligations: list[Obligations],
     budget: int,
     solver: Solver | None = None,
     refute: Callable[[Session], Mapping[str, int]] | None = None,
     method: str = "integers, uninterpreted atom",
 ) -> Outcome:
-    """Check of every part that its assumptions can be met, and that no goal can fail under them.
+    """Prove that every goal follows from its assumptions, and that these can be satisfied.
 
-    ``refute`` confirms the model of a goal that fails and tells it; without it, raises EngineError.
+    ``refute`` confirms the model of a goal that fails, and returns the counterexample. Raises EngineError when a goal
+    fails and there is no ``refute``.
     """
     start = perf_counter()
     solver = solver or Solver()
-    spent, heard = 0, list[Answer]()
+    spent, answers = 0, list[Answer]()
     vacuous, model = False, None
-    for part in parts:
-        session = Session(part.assumptions, budget, solver)
-        met = _met(part, session)
+    for one in obligations:
+        session = Session(one.assumptions, budget, solver)
+        met = _met(one, session)
         vacuous = vacuous or met.status == "unsat"
-        for title, goal in part.goals.items():
-            heard.append(session.check_assuming(f"(not {goal})"))
-            if heard[-1].status == "sat" and refute is None:
-                raise EngineError(f"the solver refutes a theorem, {title}:\n{part.assumptions}(assert (not {goal}))")
-            if heard[-1].status == "sat" and refute is not None and model is None:
+        for title, goal in one.goals.items():
+            answers.append(session.check_assuming(f"(not {goal})"))
+            if answers[-1].status == "sat" and refute is None:
+                raise EngineError(f"the solver refutes a theorem, {title}:\n{one.assumptions}(assert (not {goal}))")
+            if answers[-1].status == "sat" and refute is not None and model is None:
                 model = refute(session)
             session.forget()
-        heard += [met] if met.status == "unknown" else []
+        answers += [met] if met.status == "unknown" else []
         spent += session.spent
-    doubt = next((answer for answer in heard if answer.status == "unknown"), Answer("unsat"))
+    doubt = next((answer for answer in answers if answer.status == "unknown"), Answer("unsat"))
     return Outcome(
         status="vacuous" if vacuous else "sat" if model is not None else doubt.status,
         method=method,
         model=model,
         bad=None,
         unique=None,
-        smt="(reset)\n".join(f"{text}(check-sat)\n" for part in parts for text in part.problems()),
+        smt="(reset)\n".join(f"{text}(check-sat)\n" for one in obligations for text in one.problems()),
         rlimit=spent,
         engine=engine(),
         seconds=perf_counter() - start,
-        reason="the hypotheses cannot be met" if vacuous else doubt.reason,
+        reason="the hypotheses cannot be satisfied" if vacuous else doubt.reason,
     )
 
 
-def _met(part: Part, session: Session) -> Answer:
-    """Whether the assumptions have a model: the point given, or else any."""
-    at_point = session.check_assuming(part.point)
+def _met(one: Obligations, session: Session) -> Answer:
+    """The answer to "have the assumptions a model?": the given point, or else any."""
+    at_point = session.check_assuming(one.point)
     session.forget()
     return at_point if at_point.status == "sat" else session.check()
 

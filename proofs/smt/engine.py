@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""z3, as a reader of SMT-LIB text: the only place that imports it.
+"""z3 as a reader of SMT-LIB text. No other module imports z3.
 
-The text that is solved is the text that is kept, so any other solver can be given the very same problem.
+The text that is solved is the text that an Outcome contains, so any other solver can solve the same problem.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ import z3
 from proofs.errors import EngineError
 
 COUNTED = 1 << 18  # points
-_NUMERAL = re.compile(r"\(([^\s()]+) (?:#x([0-9a-f]+)|#b([01]+)|(\d+)|\(- (\d+)\))\)")
+_VALUE = re.compile(r"\(([^\s()]+) (?:#x([0-9a-f]+)|#b([01]+)|(\d+)|\(- (\d+)\))\)")
 _SPENT = re.compile(r"\(:rlimit (\d+)\)")
 
 
 class Answer(NamedTuple):
-    """What the solver said, and why when it said unknown."""
+    """The answer of the solver, with the reason when it is unknown."""
 
     status: Literal["unsat", "sat", "unknown"]
     reason: str = ""
 
 
 class Solver:
-    """A solver to be used for many problems, one after the other: setting one up costs more than an easy problem.
+    """A z3 context for many problems, one after the other: creating one costs more than solving an easy problem.
 
-    Counterexamples are counted, and their minimum found a second time, over domains of up to ``counted`` points.
-    Not to be shared between threads.
+    Over domains of up to ``counted`` points, counterexamples are counted and the smallest is found by enumeration too.
+    A Solver must not be shared between threads.
     """
 
     def __init__(self, counted: int = COUNTED) -> None:
@@ -37,26 +37,26 @@ class Solver:
         self._context = z3.Context()
 
     def run(self, text: str) -> str:
-        """The solver's output for a piece of SMT-LIB text.
+        """The output of z3 for a piece of SMT-LIB text.
 
-        Raises EngineError when it rejects the text, _OutOfBudget when its limit ends a command that is no check.
+        Raises EngineError when z3 rejects the text, _OutOfBudget when the limit ends a command other than a check.
         """
         try:
             return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text))
         except z3.Z3Exception as error:
-            said = error.args[0]
-            message = said.decode() if isinstance(said, bytes) else str(said)
+            text_or_bytes = error.args[0]
+            message = text_or_bytes.decode() if isinstance(text_or_bytes, bytes) else str(text_or_bytes)
             if "canceled" in message or "resource limit" in message:
                 raise _OutOfBudget from error
             raise EngineError(f"z3 rejected the problem: {message}\n{text}") from error
 
 
 class Session:
-    """One problem, in a fresh solver or in one that forgets what it had; later checks are incremental.
+    """One problem and its incremental checks, in a new solver or in a given one, which is reset first.
 
-    ``budget`` bounds all checks together, in z3's deterministic resource units; ``spent`` counts them. When it is
-    gone, every further check is unknown. Raises EngineError when z3 rejects the text, KeyboardInterrupt when Ctrl-C
-    ended a check: no answer at all, not an unknown one.
+    ``budget`` bounds all checks together, in z3's deterministic resource units; ``spent`` counts them. Once it is
+    spent, every further check is unknown. Raises EngineError when z3 rejects the text, and KeyboardInterrupt when
+    Ctrl-C ended a check: an interrupted check has no answer, not the answer unknown.
     """
 
     def __init__(self, text: str, budget: int, solver: Solver | None = None) -> None:
@@ -67,11 +67,11 @@ class Session:
         self.spent = 0
 
     def check(self) -> Answer:
-        """Solve what has been asserted so far."""
+        """The answer for all assertions so far."""
         return self._check("")
 
     def check_assuming(self, assertion: str) -> Answer:
-        """Solve with one more assertion, dropped again by ``forget``."""
+        """The answer with one more assertion, which ``forget`` drops again."""
         return self._check(f"(push)(assert {assertion})")
 
     def forget(self) -> None:
@@ -80,18 +80,18 @@ class Session:
             self._run("(pop)")
 
     def assume(self, assertion: str) -> None:
-        """Assert for good."""
+        """Add an assertion that stays."""
         self._run(f"(assert {assertion})")
 
     def values(self, names: tuple[str, ...]) -> dict[str, int]:
-        """The last model's values; bit-vectors are read unsigned.
+        """The values of some constants in the last model; bit-vectors are read as unsigned.
 
         >>> s = Session("(declare-const a (_ BitVec 4))(declare-const b Int)(assert (and (= b (- 7)) (= a #xb)))", 9999)
         >>> s.check().status, s.values(("a", "b"))
         ('sat', {'a': 11, 'b': -7})
         """
         text = self._run(f"(get-value ({' '.join(names)}))")
-        found = {name: _number(digits) for name, *digits in _NUMERAL.findall(text)}
+        found = {name: _number(digits) for name, *digits in _VALUE.findall(text)}
         if found.keys() != set(names):
             raise EngineError(f"z3 gave no values for {', '.join(names)}: {text}")
         return {name: found[name] for name in names}
@@ -115,7 +115,7 @@ class Session:
         reason = text.partition('"')[2].partition('"')[0] or text.strip()
         cancelled = "cancel" in reason or "resource" in reason
         if "keyboard" in reason or (cancelled and self.spent < self._budget):
-            raise KeyboardInterrupt  # z3 keeps Ctrl-C to itself while it solves
+            raise KeyboardInterrupt  # while z3 solves, it catches Ctrl-C and reports it as a reason
         return self._exhausted() if cancelled else Answer("unknown", f"z3: {reason}")
 
     def _exhausted(self) -> Answer:
@@ -123,12 +123,12 @@ class Session:
         return Answer("unknown", f"rlimit {self._budget} exhausted")
 
     def _run(self, text: str) -> str:
-        """Anything but a check: small work that no limit has to cut short."""
+        """The output of a command other than a check: it is short, so it has no limit."""
         return self._solver.run(f"(set-option :rlimit 0){text}")
 
 
 class _OutOfBudget(Exception):
-    """The limit ended a command that is no check."""
+    """The resource limit ended a command other than a check."""
 
 
 def _spent(text: str) -> int:
@@ -137,7 +137,7 @@ def _spent(text: str) -> int:
 
 
 def engine() -> str:
-    """Name and version of the solver, as evidence states it."""
+    """The name and version of the solver, as evidence reports it."""
     return f"z3 {z3.get_version_string()}"
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a proof attempt came to."""
+"""The result of an attempt to prove a claim."""
 
 from __future__ import annotations
 
@@ -10,20 +10,24 @@ from typing import Literal, TypeAlias
 Status: TypeAlias = Literal["unsat", "sat", "unknown", "vacuous"]
 
 BUDGET = 20_000_000
-"""Default resource limit in z3's deterministic units: a claim about an atom takes a few thousand."""
+"""Default limit in z3's deterministic resource units; a claim about an atom takes a few thousand."""
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The answer to "is there a counterexample?", with what is needed to check it again.
+    """The answer to "is there a counterexample?", with all that is needed to check the answer again.
 
-    status   unsat: none, the claim is proved over its whole domain. sat: ``model`` is one, confirmed in plain Python.
-             unknown: ``reason`` says why the solver gave up. vacuous: the assumptions cannot be met.
-    model    the smallest counterexample: the claim's variables in order, then the values that disagree there.
-    bad      how many points disagree (what a point is, each claim says); None when there are too many to count.
-    unique   whether that is one.
-    smt      the SMT-LIB 2 problem that was solved, solver-neutral: satisfiable just when the claim is false.
-    rlimit   z3's resource units spent.
+    status   unsat: there is none, the claim is proved over its whole domain. sat: ``model`` is one, confirmed in plain
+             Python. unknown: ``reason`` says why the solver gave up. vacuous: the assumptions cannot be satisfied.
+    method   the encoding, or the argument, by which the answer was found, in words.
+    model    the smallest counterexample: the variables of the claim in order, then the values that disagree there.
+    bad      how many points disagree (each claim says what a point is); None when there are too many to count.
+    unique   whether ``bad`` is 1; None when ``bad`` is None.
+    smt      the SMT-LIB 2 problem that was solved, for any solver: satisfiable exactly when the claim is false.
+    rlimit   the resource units that z3 spent.
+    engine   the name and version of the solver.
+    seconds  the time it took, including the enumeration of counterexamples.
+    reason   why the status is unknown or vacuous; empty otherwise.
     """
 
     status: Status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A second opinion on a problem's text: cvc5, where it is installed."""
+"""cvc5, an optional second solver, for the SMT-LIB text of a problem."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ BUDGET = 5_000_000
 
 
 class Second(NamedTuple):
-    """What the second solver said, with its name and version; the reason where it is unknown."""
+    """The answer of the second solver, its name and version, and the reason when the answer is unknown."""
 
     status: Status
     engine: str
@@ -22,7 +22,7 @@ class Second(NamedTuple):
 
 
 class Reading(NamedTuple):
-    """Every ``check-sat`` of a text in order, the resource units spent, and the named assumptions of an unsat core."""
+    """The answer to each ``check-sat`` of a text, the resource units spent, and the assumptions in an unsat core."""
 
     answers: tuple[Status, ...]
     spent: int
@@ -30,19 +30,19 @@ class Reading(NamedTuple):
 
 
 def installed() -> bool:
-    """Whether cvc5 is there."""
+    """Whether cvc5 is installed."""
     return find_spec("cvc5") is not None
 
 
 def name() -> str:
-    """The engine's name and version."""
+    """The name and version of cvc5."""
     import cvc5
 
     return f"cvc5 {cvc5.__version__}"
 
 
 def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
-    """Run an SMT-LIB text; with ``core`` the assumptions that the last check needed, where it is unsat.
+    """The answers of cvc5 to an SMT-LIB text; with ``core``, also the assumptions that the last check needed if unsat.
 
     Raises ImportError where cvc5 is not installed, EngineError when it rejects the text.
     """
@@ -55,16 +55,16 @@ def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
     parser = cvc5.InputParser(solver)
     parser.setStringInput(cvc5.InputLanguage.SMT_LIB_2_6, smt, "problem")
     symbols = parser.getSymbolManager()
-    said = ""
+    output = ""
     try:
         while not (command := parser.nextCommand()).isNull():
-            said += command.invoke(solver, symbols)
+            output += command.invoke(solver, symbols)
     except RuntimeError as error:
         raise EngineError(f"cvc5 rejected the problem: {error}\n{smt}") from error
     known: dict[str, Status] = {"unsat": "unsat", "sat": "sat", "unknown": "unknown"}
-    if not said or not set(said.split()) <= set(known):
-        raise EngineError(f"cvc5 rejected the problem: {said}\n{smt}")
-    answers = tuple(known[word] for word in said.split())
+    if not output or not set(output.split()) <= set(known):
+        raise EngineError(f"cvc5 rejected the problem: {output}\n{smt}")
+    answers = tuple(known[word] for word in output.split())
     used: tuple[str, ...] = ()
     if core and answers[-1] == "unsat":
         named = {term: str(label) for term, label in symbols.getNamedTerms().items()}
@@ -74,9 +74,9 @@ def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
 
 
 def recheck(smt: str, budget: int = BUDGET) -> Second | None:
-    """cvc5's answer to the text ``smt``, such as Outcome.smt; None where cvc5 is not installed.
+    """The answer of cvc5 to the text ``smt``, such as Outcome.smt; None when cvc5 is not installed.
 
-    Of several problems in one text, "sat" if any is, "unsat" only if all are.
+    For a text of several problems it is "sat" if any of them is, and "unsat" only if all of them are.
     Raises EngineError when cvc5 rejects the text.
     """
     if not installed():

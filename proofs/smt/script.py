@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One proof problem under construction: variables, definitions, the claim to refute, and the text of it all."""
+"""A builder of one SMT-LIB problem: variables, definitions, the negated claim, and its text."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Number, Term, constant
 
 Modes: TypeAlias = tuple[tuple[int, int], ...]
-"""Flat (size, stride) modes, the first one fastest."""
+"""Flat modes (extent, stride); the first one varies fastest."""
 WIDTHS = (16, 32, 64, 128, 256, 512)
 
 
@@ -45,7 +45,7 @@ class Script:
         return term
 
     def define(self, name: str, value: Number) -> Term:
-        """``value`` under a name of its own, for a text that reads well."""
+        """``value`` under a name of its own, which makes the text readable."""
         term = self.term(value)
         self._lines.append(f"(define-fun {name} () {self._sort()} {render(term.expr)})")
         return Term(name, term.lo, term.hi, term.width)
@@ -55,7 +55,7 @@ class Script:
         return value if isinstance(value, Term) else constant(value.__index__(), self.width)
 
     def image(self, flat: Modes, index: Term) -> Term:
-        """The layout's value at ``index``: the sum of digit times stride, digits leftmost fastest."""
+        """The value of the layout at ``index``: the sum of digit * stride; the leftmost digit varies fastest."""
         parts = zip(self.digits(flat, index), flat, strict=True)
         return self.total(digit if stride == 1 else digit * stride for digit, (_, stride) in parts)
 
@@ -67,9 +67,9 @@ class Script:
         return first
 
     def digits(self, flat: Modes, index: Term) -> list[Term]:
-        """The mixed-radix digits of ``index``, the last one unbounded as the definition has it.
+        """The mixed-radix digits of ``index``: (index // before) % extent, the last one without the remainder.
 
-        Over the integers a variable's digits are variables themselves, tied to it by one linear equation: solvers
+        Over the integers the digits of a variable are variables too, with one linear equation between them: solvers
         decide that far sooner than division and remainder.
         """
         sizes = tuple(s for s, _ in flat)
@@ -96,7 +96,7 @@ class Script:
         return digits
 
     def refuting(self, claim: Condition) -> str:
-        """The problem's text: satisfiable just when ``claim`` fails somewhere. No (check-sat) yet."""
+        """The text of the problem, without (check-sat): satisfiable exactly when ``claim`` fails somewhere."""
         logic = "QF_LIA" if self.width is None else "QF_BV"
         return "\n".join([f"(set-logic {logic})", *self._lines, f"(assert (not {render(claim.expr)}))", ""])
 
@@ -105,13 +105,13 @@ class Script:
 
 
 def encodings(layouts: Iterable[Modes]) -> tuple[int | None, ...]:
-    """The widths to try in turn: bit-vectors when every size is a power of two, else integers first."""
+    """The widths to try in order: only bit-vectors when every extent is a power of two, else integers (None) first."""
     flat = all(s & (s - 1) == 0 for modes in layouts for s, _ in modes)
     return WIDTHS if flat else (None, *WIDTHS)
 
 
 def conjunction(conditions: Iterable[Condition]) -> Condition:
-    """All of at least one condition."""
+    """The conjunction of one or more conditions."""
     first, *rest = conditions
     for condition in rest:
         first = first & condition

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""SMT-LIB expressions as nested tuples of strings, written out with their shared parts named once."""
+"""SMT-LIB expressions as nested tuples of strings, and their text, in which ``let`` names shared parts once."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def render(expr: Sexpr) -> str:
 
 
 def _post_order(expr: Sexpr) -> list[tuple[Sexpr, ...]]:
-    """Every compound subterm once, parts before wholes; a loop, so that depth costs no stack."""
+    """Every compound subterm once, parts before wholes; by a loop, so that a deep expression needs no deep stack."""
     done: dict[int, tuple[Sexpr, ...]] = {}
     stack: list[tuple[Sexpr, bool]] = [(expr, False)]
     while stack:

@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From a claim to an outcome: pose it, solve it, minimise and confirm its counterexample."""
+"""From a claim to an outcome: encode it, solve it, minimise its counterexample and confirm that.
+
+`Claim` is the base class of all claims: `pose` gives the condition for the solver, `facts` the same in plain Python.
+`decide` proves or refutes one.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ Point: TypeAlias = Mapping[str, int]
 
 
 class Survey(NamedTuple):
-    """The disagreements: how many (None: not counted), and what stands at the first."""
+    """The points where a claim fails: how many (None: not counted), and the facts at the first one."""
 
     bad: int | None
     first: Point
@@ -38,10 +42,11 @@ class _Posed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim(ABC):
-    """A statement about every point of a box of integers, as a problem and, apart from that, as plain Python.
+    """A statement about every point of a box of integers, written twice: for the solver and in plain Python.
 
-    variables  name -> size, the range being [0, size); counterexamples are minimised in this order.
-    layouts    the layouts involved: their sizes choose the encoding.
+    title      what is claimed, in words: the first line of the SMT-LIB text.
+    variables  name -> size, with the range [0, size); counterexamples are minimised in this order.
+    layouts    the layouts involved, as flat modes: their extents decide the encoding.
     """
 
     title: str
@@ -50,36 +55,36 @@ class Claim(ABC):
 
     @abstractmethod
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        """The statement about the point ``at``, as a condition that has to hold."""
+        """The statement at the symbolic point ``at``, as a condition."""
 
     @abstractmethod
     def facts(self, point: Point) -> Point | None:
-        """None where the statement holds, else ``point`` and what disagrees there; plain integers throughout."""
+        """None when the statement holds at the point, else ``point`` and the values that disagree."""
 
     def points(self) -> int:
-        """How many points a survey visits."""
+        """How many points an enumeration visits."""
         return prod(self.variables.values())
 
     def disagreements(self) -> list[Point]:
-        """The facts wherever the statement fails, in the order of minimisation."""
+        """The facts at every point where the statement fails, in the order of minimisation."""
         box = product(*map(range, self.variables.values()))
         found = (self.facts(dict(zip(self.variables, values, strict=True))) for values in box)
         return [facts for facts in found if facts is not None]
 
     def survey(self) -> Survey | None:
-        """All disagreements by enumeration; None when there are none."""
+        """How many points disagree and the first one, by enumeration; None when none does."""
         found = self.disagreements()
         return Survey(len(found), found[0]) if found else None
 
     def miscount(self) -> Point | None:
-        """Sizes that refute the statement by themselves, at no particular point; None when they do not."""
+        """Counts that refute the statement without a particular point; None when they do not."""
         return None
 
 
 def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
-    """Prove or refute ``claim`` within ``budget`` resource units, in a solver of its own or in the one given.
+    """The outcome of proving or refuting ``claim`` within ``budget`` resource units, in a new solver or the one given.
 
-    Raises EngineError when the solver's counterexample is none in plain Python, or not the smallest one.
+    Raises EngineError when plain Python finds nothing wrong at the solver's counterexample, or a smaller one.
     """
     start = perf_counter()
     posed = _posed(claim)
@@ -106,7 +111,7 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
 
 
 def _posed(claim: Claim) -> _Posed | None:
-    """The problem in the first encoding that is exact."""
+    """The problem in the first encoding that is exact; None when there is none."""
     for width in encodings(claim.layouts):
         script = Script(width)
         try:
@@ -120,7 +125,7 @@ def _posed(claim: Claim) -> _Posed | None:
 
 
 def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) -> tuple[Survey, str]:
-    """The smallest counterexample, by the solver where it is about a point, confirmed by plain Python; and how."""
+    """The smallest counterexample, confirmed in plain Python, and the method that found it: the solver, or counting."""
     survey = claim.survey() if counted else None
     miscount = claim.miscount()
     if miscount is not None:
@@ -137,7 +142,7 @@ def _refutation(claim: Claim, posed: _Posed, session: Session, counted: bool) ->
 
 
 def _minimised(claim: Claim, width: int | None, session: Session) -> tuple[Point, bool]:
-    """The lexicographically smallest model, one variable after the other by bisection; whether it got there."""
+    """The lexicographically smallest model, by bisection of each variable; False when the budget ran out first."""
     names = tuple(claim.variables)
     model = session.values(names)
     for name, size in claim.variables.items():

@@ -1,9 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic integers that behave as Python's do: an expression, the interval it stays in, and its width.
+"""Symbolic integers with Python's semantics: an SMT-LIB expression, the interval of its values, and its width.
 
-A formula written with Python's operators reads the same on ints and on Terms. A Term of width w is a signed
-bit-vector, one without a width an unbounded integer; either way its value is the Python integer that the formula
-gives, because an operation whose result could leave the width is refused instead of wrapping.
+A formula written with Python's operators works on ints and on Terms alike. A Term of width w is a signed bit-vector, a
+Term without a width is an unbounded integer. In both cases its value is the Python integer that the formula gives: an
+operation whose result could leave the width raises TermOverflow instead of wrapping around.
+
+`Term`       a symbolic integer, with the operators + - * // % << >> & | ^ and comparisons
+`Condition`  a symbolic truth value, the result of a comparison
+`constant`   an int as a Term
+`fits`       whether an int fits a width
 """
 
 from __future__ import annotations
@@ -19,19 +24,19 @@ from proofs.smt.sexpr import Sexpr
 Number: TypeAlias = "Term | SupportsIndex"
 Truth: TypeAlias = "Condition | bool"
 LARGEST = 8192
-"""Bits in a number that is still written out: an absurd problem is refused, not choked on."""
+"""The most bits of a number that is written out; a problem with a larger one is rejected."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Term:
-    """An integer expression with ``lo <= value <= hi``; ``width`` bits, two's complement, or None: unbounded.
+    """An integer expression with ``lo <= value <= hi``, of ``width`` bits in two's complement; unbounded for None.
 
     >>> lane = Term("lane", 0, 31, 16)
     >>> (lane >> 2).expr, (lane % 4 * 8).hi
     (('bvlshr', 'lane', '#x0002'), 24)
 
-    Raises TermOverflow where a value could leave the width, TermError for ``//`` and ``%`` of a possibly negative
-    value or by anything but a positive constant, for shifts by anything but a constant, and when asked for its truth.
+    Raises TermOverflow when a value could leave the width. Raises TermError for ``//`` and ``%`` of a possibly negative
+    value or by anything but a positive constant, for a shift by anything but a constant, and for ``bool(term)``.
     """
 
     expr: Sexpr
@@ -39,7 +44,7 @@ class Term:
     hi: int
     width: int | None
 
-    __array_ufunc__ = None  # a numpy scalar on the left leaves the operation to the Term on the right
+    __array_ufunc__ = None  # so a numpy scalar on the left lets the Term on the right compute the operation
 
     def __post_init__(self) -> None:
         if self.lo > self.hi:
@@ -186,7 +191,7 @@ class Term:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Condition:
-    """A symbolic truth: ``&`` and, ``|`` or, ``^ True`` not; ``c.__where__(a, b)`` is a where c holds, else b."""
+    """A symbolic truth value: ``&`` is and, ``|`` or, ``^ True`` not; ``c.__where__(a, b)`` is a if c holds, else b."""
 
     expr: Sexpr
     width: int | None
@@ -252,7 +257,7 @@ def constant(value: int, width: int | None) -> Term:
 
 
 def fits(value: int, width: int | None) -> bool:
-    """Whether ``value`` is a signed number of ``width`` bits; unbounded integers end at LARGEST bits."""
+    """Whether ``value`` is a signed number of ``width`` bits; for an unbounded integer, of LARGEST bits."""
     return value.bit_length() < (width or LARGEST)
 
 
@@ -267,7 +272,7 @@ def _shift(amount: Number) -> int:
 
 
 def _bits_interval(a: Term, b: Term) -> tuple[int, int]:
-    """Bounds for any bitwise operation: as many bits as the wider operand has, signed if either is."""
+    """Bounds of any bitwise operation: as many bits as the wider operand has, signed if an operand is."""
     top = 1 << max(x.bit_length() for x in (a.lo, a.hi, b.lo, b.hi))
     return (0 if min(a.lo, b.lo) >= 0 else -top), top - 1
 
@@ -279,7 +284,7 @@ def _mask(other: Number, symbol: str) -> int:
 
 
 def _masked(a: Term, mask: int) -> Term:
-    """Bitwise and over the integers: one (a div 2^k) mod 2^n per run of ones, exact for negative a too."""
+    """Bitwise and over the integers: one (a div 2^k) mod 2^n for each run of ones; exact for negative a too."""
     total = constant(0, None)
     while mask:
         start = (mask & -mask).bit_length() - 1

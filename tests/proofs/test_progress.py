@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The line that a long run shows, where it shows it, and what an interruption leaves."""
+"""The progress line of a long run, the places where it is shown, and the results after an interruption."""
 
 import inspect
 import io
@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Clock:
-    """A clock that goes when it is told to."""
+    """A clock that the test sets."""
 
     def __init__(self) -> None:
         self.now = 100.0
@@ -40,7 +40,7 @@ def test_the_two_copies_are_one_text() -> None:
     assert copies[0] == copies[1]
 
 
-def test_rate_and_time_left_are_told(clock: Clock) -> None:
+def test_rate_and_time_left_are_shown(clock: Clock) -> None:
     with Progress(40, "atoms", quiet=True) as shown:
         clock.now += 3
         assert shown.line() == "0 of 40 atoms, 3 s"
@@ -58,7 +58,7 @@ def test_rate_and_time_left_are_told(clock: Clock) -> None:
 
 
 class Watched(io.StringIO):
-    """A stream that says when something was written to it."""
+    """A stream with an event that is set when something is written to it."""
 
     def __init__(self, terminal: bool) -> None:
         super().__init__()
@@ -75,7 +75,7 @@ class Watched(io.StringIO):
 
 
 def shown_on(stream: Watched, monkeypatch: pytest.MonkeyPatch, quiet: bool = False) -> str:
-    """What a run writes that lasts until something is written, or is quiet."""
+    """The output of a run that ends when something is written, or at once when it is quiet."""
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
     for display in ("_Log", "_Line", "_Bar"):
@@ -89,25 +89,25 @@ def shown_on(stream: Watched, monkeypatch: pytest.MonkeyPatch, quiet: bool = Fal
 
 
 def test_a_log_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = shown_on(Watched(terminal=False), monkeypatch)
-    first, *others = told.splitlines()
+    output = shown_on(Watched(terminal=False), monkeypatch)
+    first, *others = output.splitlines()
     assert first.startswith("0 of 7 laws, 0 s") and "a message" in others
-    assert "\r" not in told and "\x1b" not in told
+    assert "\r" not in output and "\x1b" not in output
     assert progress.IN_A_LOG == progress._Log.every == 10
 
 
-def test_a_terminal_without_rich_gets_one_line_that_is_taken_away(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_terminal_without_rich_gets_one_line_that_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress.importlib.util, "find_spec", lambda name: None)
-    told = shown_on(Watched(terminal=True), monkeypatch)
-    assert told.startswith("\r\x1b[K0 of 7 laws, 0 s")
-    assert "\r\x1b[Ka message\n" in told
+    output = shown_on(Watched(terminal=True), monkeypatch)
+    assert output.startswith("\r\x1b[K0 of 7 laws, 0 s")
+    assert "\r\x1b[Ka message\n" in output
     assert progress.SHOWN_AFTER == 2
 
 
 def test_a_terminal_with_rich_gets_a_bar(monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("rich")
-    told = shown_on(Watched(terminal=True), monkeypatch)
-    assert "━" in told and "0 of 7 laws" in told and "a message\n" in told
+    output = shown_on(Watched(terminal=True), monkeypatch)
+    assert "━" in output and "0 of 7 laws" in output and "a message\n" in output
     assert "rich" in sys.modules
 
 
@@ -115,18 +115,18 @@ def test_a_quiet_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     assert shown_on(Watched(terminal=True), monkeypatch, quiet=True) == "a message\n"
 
 
-def test_a_run_is_shown_where_nothing_is_said_of_it() -> None:
+def test_a_run_is_shown_by_default() -> None:
     assert not Progress(7, "laws")._quiet
     assert inspect.signature(each).parameters["quiet"].default is False
 
 
-def test_a_narrow_terminal_gets_a_shortened_line_that_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_narrow_terminal_gets_a_shortened_line_with_an_ellipsis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
     assert progress._cut("12 of 340 atoms, 8/s, 41 s left", 1) == "12 of 340 atoms, 8…"
 
 
 @pytest.mark.parametrize("stop", ["raise", signal.SIGTERM])
-def test_an_interruption_leaves_what_was_found(stop: object) -> None:
+def test_an_interruption_keeps_the_results_so_far(stop: object) -> None:
     def work(item: int, _: Progress) -> int:
         if item == 3:
             if stop == "raise":
@@ -140,7 +140,7 @@ def test_an_interruption_leaves_what_was_found(stop: object) -> None:
     assert signal.getsignal(signal.SIGTERM) == before
 
 
-def test_nobody_elses_handler_is_replaced() -> None:
+def test_another_handler_is_not_replaced() -> None:
     before = signal.signal(signal.SIGTERM, signal.SIG_IGN)
     try:
         with Progress(1, "things", quiet=True):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of the induction schema share: which laws a test is about, and layouts in plain Python."""
+"""What the tests of the inductions share: which laws a test is about, and layouts in plain Python."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ parts = st.lists(st.tuples(st.integers(1, 3), st.integers(1, 3)), min_size=1, ma
 
 
 def by_brute_force(*laws: str) -> Callable[[Test], Test]:
-    """The test states what these laws give, and tries it on all small cases of rank 1 to 4: it takes the rank."""
+    """Marks a test of these laws on all small cases of rank 1 to 4; the test takes the rank."""
 
     def register(test: Test) -> Test:
         BY_BRUTE_FORCE.update(dict.fromkeys(laws, test))
@@ -33,7 +33,7 @@ def by_brute_force(*laws: str) -> Callable[[Test], Test]:
 
 
 def at_random(*laws: str) -> Callable[[Test], Test]:
-    """The test states what these laws give, and tries it with Hypothesis up to rank 6."""
+    """Marks a test of these laws by Hypothesis up to rank 6."""
 
     def register(test: Test) -> Test:
         assert getattr(test, "is_hypothesis_test", False), test
@@ -64,7 +64,7 @@ def values(a: Flat) -> list[int]:
 
 
 def nested(gaps_and_extents: Sequence[tuple[int, int]]) -> tuple[Flat, int]:
-    """Modes s:d with a gap before each, d_{i+1} = gap * s_i * d_i, and what they reach."""
+    """Modes s:d with a gap before each, d_{i+1} = gap * s_i * d_i, and the product of the last mode, s * d."""
     a: Flat = []
     stride = 1
     for gap, s in gaps_and_extents:
@@ -85,7 +85,7 @@ def complemented(a: Flat, target: int) -> Flat | None:
 
 
 def taken_in_runs(a: Flat, b: Flat) -> list[Flat] | None:
-    """A o B by RUN_STEP: each mode of B in runs, until a digit carries or all is done; None where a run carries."""
+    """A o B by RUN_STEP: each mode of B in runs, until a digit carries or all is done; None when a run carries."""
     used = [0] * (len(a) - 1)
     out: list[Flat] = []
     for extent, stride in b:
@@ -104,12 +104,12 @@ def taken_in_runs(a: Flat, b: Flat) -> list[Flat] | None:
 
 
 def generic(extents: tuple[int, ...]) -> Flat:
-    """Strides that no sum of others meets."""
+    """Modes with these extents and strides so far apart that no two sums of them are equal."""
     return [(s, 1009**i) for i, s in enumerate(extents)]
 
 
 def composed(a: Flat, n: int, r: int) -> Flat | None:
-    """A o (n:r) by the fold of COMPOSE_SKIP, COMPOSE_FIT and COMPOSE_SPLIT; None where no step applies."""
+    """A o (n:r) by the fold of COMPOSE_SKIP, COMPOSE_FIT and COMPOSE_SPLIT; None when no step applies."""
     if len(a) == 1 or n == 1:
         return [(n, r * a[0][1])] if len(a) == 1 else [(1, 0)]
     (s, d), rest = a[0], a[1:]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The laws: every obligation closed, every hypothesis needed, no cycle, nothing vacuous, certificates current."""
+"""The laws: all obligations proved, all hypotheses needed, no cycle, no law vacuous, certificates current."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pytest
 
 from proofs.errors import ProblemError
 from proofs.laws import certificates, solve
-from proofs.laws.decide import judge, shipped
+from proofs.laws.decide import decide_law, shipped
 from proofs.laws.formula import FormulaError, evaluate, parse, smt, text
 from proofs.laws.law import LawError, catalogue
 from proofs.laws.problem import denial, mutants, obligations
@@ -24,8 +24,8 @@ A_LAW = 'statement = "s"\nsource = "t"\ninteger = "x"\nmutants = [{ why = "w", g
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", LAWS)
-def test_law_is_proved_by_z3_met_and_falls_with_each_of_its_mutants(name: str) -> None:
-    found = judge(shipped()[name], ())
+def test_law_is_proved_by_z3_satisfiable_and_false_in_each_mutant(name: str) -> None:
+    found = decide_law(shipped()[name], ())
     assert {a.status for t in found.tried for a in t.answers} == {"unsat"}
     assert found.example is not None
     assert found.example.confirmed, found.example
@@ -43,7 +43,7 @@ def test_law_is_proved_by_the_second_solver(name: str) -> None:
 
 @each("name", [n for n in LAWS if not shipped()[n].functions and shipped()[n].bits is None])
 def test_law_holds_on_small_numbers_in_plain_python(name: str) -> None:
-    """The same formula on every small assignment: what is proved is not an artefact of the encoding."""
+    """The formula is evaluated on every small assignment: the proof is not an artefact of the encoding."""
     law = shipped()[name]
     names = law.variables
     reach = 4 if len(names) <= 4 else 3 if len(names) <= 6 else 2
@@ -65,19 +65,19 @@ def test_a_hint_may_name_an_earlier_law_only(tmp_path: Path) -> None:
         catalogue(written(tmp_path, forward))
 
 
-def test_a_cycle_is_refused(tmp_path: Path) -> None:
+def test_a_cycle_is_rejected(tmp_path: Path) -> None:
     with pytest.raises(LawError, match="earlier"):
         catalogue(written(tmp_path, f'[SELF]\n{A_LAW}goal = ["x == x"]\nhints = ["SELF(x)"]\n'))
 
 
-def test_a_free_fact_is_no_hint(tmp_path: Path) -> None:
+def test_a_formula_is_not_a_hint(tmp_path: Path) -> None:
     with pytest.raises(LawError, match="not an instance"):
         catalogue(written(tmp_path, f'[ONE]\n{A_LAW}goal = ["x == x"]\nhints = ["x > 3"]\n'))
 
 
-def test_a_false_cut_is_found_out(tmp_path: Path) -> None:
+def test_a_false_cut_is_refuted(tmp_path: Path) -> None:
     laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}goal = ["x > 2"]\ncuts = ["x > 3"]\n'))
-    assert [t.answers[0].status for t in judge(laws["ONE"], ()).tried] == ["sat", "unsat"]
+    assert [t.answers[0].status for t in decide_law(laws["ONE"], ()).tried] == ["sat", "unsat"]
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,7 @@ def test_a_false_cut_is_found_out(tmp_path: Path) -> None:
         ("goal = []", "needs a goal"),
     ],
 )
-def test_a_malformed_law_is_refused_with_its_fault(tmp_path: Path, lines: str, wrong: str) -> None:
+def test_a_malformed_law_is_rejected_with_the_reason(tmp_path: Path, lines: str, wrong: str) -> None:
     with pytest.raises(LawError, match=wrong):
         catalogue(written(tmp_path, f"[ONE]\n{A_LAW}{lines}\n"))
 
@@ -104,7 +104,7 @@ def test_a_superfluous_hypothesis_is_found(tmp_path: Path) -> None:
 
 def test_contradictory_hypotheses_are_vacuous(tmp_path: Path) -> None:
     laws = catalogue(written(tmp_path, f'[ONE]\n{A_LAW}hyps = ["x > 7", "x < 7"]\ngoal = ["x == 0"]\n'))
-    found = judge(laws["ONE"], ())
+    found = decide_law(laws["ONE"], ())
     assert found.example is not None
     assert found.example.status == "unsat"
 
@@ -124,12 +124,12 @@ def test_a_formula_prints_as_what_it_parses_to(formula: str) -> None:
 
 
 @pytest.mark.parametrize("formula", ["x.y", "x < y in z", "lambda: 1", "[1]", "x ** 2", "x if", "f(x=1)", "1.5", "'a'"])
-def test_what_is_no_formula_is_refused(formula: str) -> None:
+def test_a_text_that_is_not_a_formula_is_rejected(formula: str) -> None:
     with pytest.raises(FormulaError):
         parse(formula)
 
 
-def test_numbers_are_written_as_smt_lib_has_them() -> None:
+def test_numbers_are_written_in_smt_lib_syntax() -> None:
     assert smt(-3) == "(- 3)"
     assert smt(5, 8) == "(_ bv5 8)"
 
@@ -138,7 +138,7 @@ def test_certificates_are_current() -> None:
     assert list(certificates.faults()) == []
 
 
-def test_a_stale_certificate_is_told(tmp_path: Path) -> None:
+def test_a_stale_certificate_is_reported(tmp_path: Path) -> None:
     shutil.copytree(certificates.FOLDER, tmp_path / "kept")
     (tmp_path / "kept" / "MONO.smt2").write_text("(check-sat)")
     index = json.loads((tmp_path / "kept" / "index.json").read_text())
@@ -146,16 +146,16 @@ def test_a_stale_certificate_is_told(tmp_path: Path) -> None:
     del index["laws"]["U"]
     index["laws"]["NOCARRY"] |= {"obligations": {}, "mutants": {}}
     (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
-    told = "\n".join(certificates.faults(tmp_path / "kept"))
-    assert "MONO: the law has changed" in told
-    assert "DM: cvc5 said unknown" in told
-    assert "U: no certificate" in told
-    assert "NOCARRY: no certificate" in told
-    assert "NOCARRY: no certificate that a mutant breaks: " in told
+    faults = "\n".join(certificates.faults(tmp_path / "kept"))
+    assert "MONO: the law has changed" in faults
+    assert "DM: the answer of cvc5 is unknown, not unsat" in faults
+    assert "U: no certificate" in faults
+    assert "NOCARRY: no certificate" in faults
+    assert "NOCARRY: no certificate for the mutant: " in faults
 
 
 @pytest.mark.parametrize(
-    ("place", "value", "told"),
+    ("place", "value", "expected"),
     [
         (("seeds",), 1, "index.json: made with other seeds"),
         (("schema",), 9, "index.json: made with other seeds, solvers or in another form"),
@@ -166,13 +166,15 @@ def test_a_stale_certificate_is_told(tmp_path: Path) -> None:
         (
             ("laws", "DIGITS3", "obligations", "DIGITS3", "unused"),
             ["hyp.99"],
-            "DIGITS3: assumptions are told as unused",
+            "DIGITS3: lists unused assumptions that it does not have: hyp.99",
         ),
         (("laws", "MONO", "mutants", "made up"), "sat, replayed", "MONO: no such mutant: made up"),
-        (("laws", "MONO", "mutants", "strict"), "unknown", "MONO: mutant not broken: strict"),
+        (("laws", "MONO", "mutants", "strict"), "unknown", "MONO: no counterexample to the mutant: strict"),
     ],
 )
-def test_an_edited_certificate_is_told(tmp_path: Path, place: tuple[str, ...], value: object, told: str) -> None:
+def test_an_edited_certificate_is_reported(
+    tmp_path: Path, place: tuple[str, ...], value: object, expected: str
+) -> None:
     shutil.copytree(certificates.FOLDER, tmp_path / "kept")
     index = json.loads((tmp_path / "kept" / "index.json").read_text())
     inner = index
@@ -180,17 +182,17 @@ def test_an_edited_certificate_is_told(tmp_path: Path, place: tuple[str, ...], v
         inner = inner[key]
     inner[place[-1]] = value
     (tmp_path / "kept" / "index.json").write_text(json.dumps(index))
-    assert next(iter(certificates.faults(tmp_path / "kept"))).startswith(told)
+    assert next(iter(certificates.faults(tmp_path / "kept"))).startswith(expected)
 
 
-def test_a_problem_of_no_law_is_told(tmp_path: Path) -> None:
+def test_a_problem_of_no_law_is_reported(tmp_path: Path) -> None:
     shutil.copytree(certificates.FOLDER, tmp_path / "kept")
     (tmp_path / "kept" / "MADE_UP.smt2").write_text("(check-sat)")
     assert list(certificates.faults(tmp_path / "kept")) == ["MADE_UP.smt2: a problem of no law in the catalogue"]
 
 
 @pytest.mark.slow
-def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_certificates_that_are_made_again_are_compared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
     monkeypatch.setattr(certificates, "shipped", lambda: {name: shipped()[name] for name in ("MONO", "U")})
     laws = {name: certificates.certificate(law) for name, law in certificates.shipped().items()}
@@ -207,7 +209,7 @@ def test_what_is_proved_anew_is_compared(tmp_path: Path, monkeypatch: pytest.Mon
 
 @each("name", LAWS)
 def test_every_part_of_a_goal_is_mutated(name: str) -> None:
-    """By a declared mutant, or put off by one."""
+    """Each part is changed by a declared mutant, or by one."""
     law = shipped()[name]
     declared = [mutant.goal for mutant in law.mutants]
     off = [query.why for query in mutants(law) if query.why.startswith("instead of its goal")]

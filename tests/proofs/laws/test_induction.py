@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From one mode to every rank, which no solver checks: composition, by brute force and at random ranks."""
+"""The induction from one mode to every rank, which no solver checks: evaluation and composition."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SMALL = (1, 2, 3)
 
 
 def check_coordinates(a: Flat, crd: list[int]) -> None:
-    """An index and its digits are each other's inverse; A is the sum of its modes, however they are grouped."""
+    """Index to digits and digits to index are inverse; A is the sum of its modes, however they are grouped."""
     index = sum(c * prod(s for s, _ in a[:i]) for i, c in enumerate(crd))
     assert 0 <= index < prod(s for s, _ in a)
     assert at(a, index) == sum(c * d for c, (_, d) in zip(crd, a, strict=True))
@@ -55,7 +55,7 @@ def test_coordinates_at_any_rank(a: Flat, data: st.DataObject) -> None:
 
 
 def grouped(tree: Any, index: int) -> int:
-    """A nested layout from its definition: the index split by the sizes of the modes at the top, and so on down."""
+    """A nested layout at an index, by definition: the index is split by the sizes of the modes, recursively."""
     if isinstance(tree[0], int):
         return index * int(tree[1])
     total = 0
@@ -70,7 +70,7 @@ def leaves(tree: Any) -> Flat:
 
 
 def groupings(a: Flat) -> list[Any]:
-    """Every way of pairing neighbours up, down to the modes."""
+    """Every nesting of the modes into pairs."""
     if len(a) == 1:
         return [a[0]]
     return [[x, y] for cut in range(1, len(a)) for x in groupings(a[:cut]) for y in groupings(a[cut:])]
@@ -143,19 +143,19 @@ def test_composition_with_one_mode_at_any_rank(a: Flat, data: st.DataObject) -> 
 
 
 def check_associative(a: Flat, b: Flat, x: int) -> None:
-    """(A o B) o C and A o (B o C) at x = C(k): B takes a part of each mode of A, so A o B is known mode by mode."""
+    """(A o B) o C and A o (B o C) at x = C(k): B takes a part of each mode of A, so A o B is computed mode by mode."""
     by_b = [(n, at(a, r)) for n, r in b]
     assert at(by_b, x) == at(a, at(b, x)), (a, b, x)
 
 
 def inside(a: Flat, taken: list[int]) -> Flat:
-    """One mode of B for each of A: some of its extent, at its stride in the index."""
+    """B with one mode for each mode of A: a part of its extent, at its stride in the index."""
     return [(n, prod(s for s, _ in a[:i])) for i, n in enumerate(taken)]
 
 
 @by_brute_force("ASSOCIATIVE")
 def test_associativity_inside_the_domain_at_every_rank(rank: int) -> None:
-    """B has the rank, and A one mode more, so that beyond B's domain it fails somewhere."""
+    """B has that rank and A one mode more, so that associativity fails somewhere beyond the domain of B."""
     beyond = 0
     for extents in product(SMALL, repeat=rank):
         a = generic((*extents, 2))
@@ -176,7 +176,7 @@ def test_associativity_inside_the_domain_at_any_rank(a: Flat, data: st.DataObjec
 
 
 def check_reversed(a: Flat, c: int, r: int, n: int, k: int) -> bool:
-    """B(k) = c + r (n-1) - r k where neither r, n times, nor c carries."""
+    """B(k) = c + r (n-1) - r k, when neither c nor n steps of r carry."""
     used = [p + (n - 1) * q for p, q in zip(digits(a, c), digits(a, r), strict=True)]
     if any(u >= s for u, (s, _) in zip(used, a, strict=False)):
         return False
@@ -200,7 +200,7 @@ def test_a_reversed_mode_at_any_rank(a: Flat, c: int, r: int, n: int, data: st.D
 
 
 def units(extents: tuple[int, ...]) -> list[Flat]:
-    """Unit strides, one mode at a time: by linearity they stand for all strides."""
+    """Whether A distributes for all strides; by linearity it is enough to try stride 1 in one mode at a time."""
     return [[(s, int(i == j)) for j, s in enumerate(extents)] for i in range(len(extents))]
 
 

@@ -12,8 +12,8 @@ BY_INDUCTION = [name for name, law in shipped().items() if law.induction]
 
 
 @each("name", BY_INDUCTION)
-def test_an_induction_is_tried_both_ways(name: str) -> None:
-    """A new law with an induction fails here until a test states what it gives, at every rank and at random ones."""
+def test_an_induction_is_tested_both_ways(name: str) -> None:
+    """A new law with an induction fails here until it has a test at every small rank and one at random ranks."""
     assert name in BY_BRUTE_FORCE, f"{name}: no test by brute force at ranks 1 to 4"
     assert name in AT_RANDOM, f"{name}: no test at random ranks up to 6"
     marks = [m for m in getattr(BY_BRUTE_FORCE[name], "pytestmark", ()) if m.name == "parametrize"]
@@ -21,5 +21,5 @@ def test_an_induction_is_tried_both_ways(name: str) -> None:
     assert RANKS == (1, 2, 3, 4)
 
 
-def test_the_tests_name_laws_by_induction_only() -> None:
+def test_the_tests_name_only_laws_with_an_induction() -> None:
     assert {*BY_BRUTE_FORCE, *AT_RANDOM} <= set(BY_INDUCTION)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From one mode to every rank, which no solver checks: complement, divide, product, inverses, shapes, tilings."""
+"""The induction from one mode to every rank, which no solver checks: complement to tilings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ COMPLEMENT = (
 
 
 def check_complement(a: Flat, target: int) -> None:
-    """Bijective, ordered, disjoint, covering, and the cosize: COMPLEMENT_* at the rank of A."""
+    """The complement of A is bijective, ordered, disjoint, covering, of the right cosize: COMPLEMENT_* at any rank."""
     star = complemented(a, target)
     if star is None:
         return
@@ -59,7 +59,7 @@ def test_complement_at_any_rank(shape: list[tuple[int, int]], data: st.DataObjec
 
 
 def check_divide_and_product(shape: Sequence[tuple[int, int]], copies: list[int]) -> None:
-    """With (T, T*) one to one A o (T, T*) permutes A's indices; (A, A* o T) takes no value twice."""
+    """When (T, T*) is one to one, A o (T, T*) permutes the indices of A, and (A, A* o T) takes no value twice."""
     tiler, reach = nested(shape)
     star = complemented(tiler, reach)
     assert star is not None
@@ -84,7 +84,7 @@ def test_divide_and_product_at_any_rank(shape: list[tuple[int, int]], copies: li
 
 
 def check_axes(shapes: Sequence[Sequence[tuple[int, int]]]) -> None:
-    """The box of two cotargets is covered once by pairs, each axis by its own complement."""
+    """Pairs cover the box of two cotargets once, each axis by its own complement."""
     axes = []
     for shape in shapes:
         a, reach = nested(shape)
@@ -129,7 +129,7 @@ def is_complement(mode: tuple[int, Step], rest: Sequence[tuple[int, Step]], box:
 
 @by_brute_force("COMPLEMENT_DIAGONAL")
 def test_a_diagonal_mode_has_no_complement_at_every_rank(rank: int) -> None:
-    """No R of the rank is one; along an axis there is one, so that the search can find it."""
+    """No R of that rank is a complement; along an axis there is one, so the search is able to find it."""
     straight = 0
     for strides in product(product(range(3), repeat=2), repeat=rank):
         rest = [(2, step) for step in strides]
@@ -153,7 +153,7 @@ def test_a_diagonal_mode_has_no_complement_at_any_rank(
 
 
 def compact(extents: Sequence[int], order: Sequence[int]) -> tuple[Flat, Flat]:
-    """Compact strides in any order, and the chain of modes 1, s_0, s_0 s_1, ... that inverts them."""
+    """Compact strides in any order are inverted by the chain of modes with strides 1, s_0, s_0 s_1, ..."""
     strides, reach = [0] * len(extents), 1
     for i in order:
         strides[i] = reach
@@ -181,7 +181,7 @@ def test_right_inverse_at_any_rank(extents: list[int], data: st.DataObject) -> N
 
 
 def check_left_inverse(shape: Sequence[tuple[int, int]], order: Sequence[int]) -> None:
-    """Strides d_{i+1} = gap * s_i * d_i in any order: values split by them, each digit weighed as in the index."""
+    """Strides d_{i+1} = gap * s_i * d_i in any order: a value is split by them, and its digits give the index."""
     a, _ = nested(shape)
     a = [a[i] for i in order]
     before = {d: prod(s for s, _ in a[:i]) for i, (_, d) in enumerate(a)}
@@ -210,7 +210,7 @@ def test_left_inverse_at_any_rank(shape: list[tuple[int, int]], data: st.DataObj
 
 
 def check_maximal(a: Flat) -> bool:
-    """Of a layout that takes each value once, apart from strides of 0, the chain's end is no value: ours ends there."""
+    """The end of the chain is no value of a layout that is injective, strides of 0 aside; `layouts` ends there too."""
     proper = [(s, d) for s, d in a if d and s > 1]
     seen = set(values(proper)) if proper else {0}
     if len(seen) < prod(s for s, _ in proper):
@@ -248,7 +248,7 @@ def size(shape: Any) -> int:
 
 
 def compatible(a: Any, b: Any) -> bool:
-    """An int faces any shape of its size, a tuple a tuple of its rank, mode by mode."""
+    """The definition: an int matches any shape of its size, a tuple matches a tuple of its rank, mode by mode."""
     if not isinstance(a, tuple):
         return size(a) == size(b)
     return isinstance(b, tuple) and len(a) == len(b) and all(map(compatible, a, b))
@@ -277,7 +277,7 @@ def test_compatible_is_a_partial_order_at_every_rank(rank: int) -> None:
 
 @st.composite
 def refined(draw: st.DrawFn, shape: Any) -> Any:
-    """A shape that faces the given one: some of its integers are taken apart."""
+    """A shape that matches the given one: some of its integers are factored into tuples."""
     if isinstance(shape, tuple):
         return tuple(draw(refined(mode)) for mode in shape)
     first = draw(st.sampled_from([f for f in range(1, 13) if shape % f == 0]))
@@ -296,7 +296,7 @@ def test_compatible_is_a_partial_order_at_any_rank(extents: list[int], data: st.
 
 
 def check_tiling(axes: Sequence[tuple[int, int, int]], turn: int) -> None:
-    """Any bijective atom, repeated by warps and rests along each axis: every place of the tile is taken once."""
+    """For a bijective atom, repeated by warps and rests along each axis, every place of the tile is taken once."""
     box = list(product(*(range(a) for a, _, _ in axes)))
     atom = box[turn % len(box) :] + box[: turn % len(box)]  # lane l holds the place atom[l]
     seen = [
@@ -309,7 +309,7 @@ def check_tiling(axes: Sequence[tuple[int, int, int]], turn: int) -> None:
 
 @by_brute_force("TMMA_ONTO")
 def test_tiles_are_covered_once_at_every_rank(rank: int) -> None:
-    """As many axes as the rank."""
+    """The tile has as many axes as the rank."""
     small = [(1, 1, 2), (2, 2, 1), (2, 1, 2), (3, 2, 2)] if rank < 3 else [(2, 1, 2), (1, 2, 1)]
     for axes in product(small, repeat=rank):
         check_tiling(axes, 1)
@@ -327,7 +327,7 @@ def test_tiles_are_covered_once_at_any_rank(axes: list[tuple[int, int, int]], tu
 
 @given(st.integers(1, 9), st.integers(0, 8), st.integers(0, 8))
 def test_ceil_tiling_visits_once(tile: int, whole: int, more: int) -> None:
-    """CEIL_TILING: so many tiles as round up, and the predicate."""
+    """CEIL_TILING: the number of tiles is rounded up, and the predicate removes the rest."""
     m = tile * whole + more % tile
     visited = [q * tile + r for q in range(-(-m // tile)) for r in range(tile) if q * tile + r < m]
     assert visited == list(range(m))

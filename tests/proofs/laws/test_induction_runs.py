@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From one mode to every rank, which no solver checks: composition in runs, and what any layout satisfies."""
+"""The induction from one mode to every rank, which no solver checks: composition in runs, and layouts as blocks."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from tests.proofs.laws.induction import (
 
 @pytest.mark.parametrize(("rank", "right"), [(1, 2), (2, 2), (2, 3), (3, 2), (4, 2)])
 def test_runs_that_are_refused_have_no_layout_for_generic_strides(rank: int, right: int) -> None:
-    """All modes admissible: by-mode composition is right for generic strides just when no run is refused."""
+    """For admissible modes, by-mode composition is right for generic strides exactly when no run is refused."""
     seen = {True: 0, False: 0}
     for extents in product((2, 4) if rank > 2 else (2, 3, 4), repeat=rank):
         small = product((2, 3, 4), (1, 2, 3, 4)) if right < 3 else product((2, 3), (1, 2, 3))
@@ -47,7 +47,7 @@ def test_runs_that_are_refused_have_no_layout_for_generic_strides(rank: int, rig
 
 
 def check_runs(a: Flat, b: Flat, crd: list[int]) -> bool:
-    """R(c) = A(B(c)), at most as many runs of a mode as A has modes."""
+    """R(c) = A(B(c)), and a mode has at most as many runs as A has modes."""
     found = taken_in_runs(a, b)
     if found is None:
         return False
@@ -77,7 +77,7 @@ def test_composition_in_runs_at_any_rank(a: Flat, b: Flat, data: st.DataObject) 
 
 
 def first_break(found: list[int]) -> int:
-    """The first k with V(k) != k V(1), or how many values there are."""
+    """The first k with V(k) != k V(1), or the number of values."""
     return next((k for k, v in enumerate(found) if v != k * found[1]), len(found))
 
 
@@ -96,7 +96,7 @@ def test_runs_divide_at_any_rank(extents: list[int]) -> None:
 
 
 def check_intervals(a: Flat, b: Flat, crd: list[int]) -> bool:
-    """Sorted by stride, each stride nested in A and larger than all values before it: A o B mode by mode."""
+    """Modes sorted by stride, each stride nested in A and larger than all values before it, distribute."""
     reach = 0
     for n, r in b:
         below = [prod(s for s, _ in a[:i]) for i in range(len(a))]
@@ -111,7 +111,7 @@ def check_intervals(a: Flat, b: Flat, crd: list[int]) -> bool:
 
 @by_brute_force("INTERVALS")
 def test_intervals_distribute_at_every_rank(rank: int) -> None:
-    """As many modes of B as the rank; two are left-distributive where their intervals are disjoint, as published."""
+    """B has as many modes as the rank; two are left-distributive when their intervals are disjoint, as published."""
     a: Flat = [(4, 1), (6, 100), (2, 10_000)]
     reached = 0
     for extents in product((2, 3), repeat=rank):
@@ -146,7 +146,7 @@ def test_nested_modes_distribute_at_any_rank(extents: list[int], data: st.DataOb
 
 
 def rebuilt(found: list[int]) -> Flat | None:
-    """The layout with these values, by BLOCKS and BLOCKS_CONVERSE; None where they say that there is none."""
+    """The layout with these values, by BLOCKS and BLOCKS_CONVERSE; None when there is none."""
     if found[0]:
         return None
     if len(found) == 1:
@@ -169,7 +169,7 @@ def check_blocks(found: list[int], is_a_layout: bool) -> None:
 
 @by_brute_force("BLOCKS", "BLOCKS_CONVERSE")
 def test_layouts_are_what_repeats_in_blocks_at_every_rank(rank: int) -> None:
-    """Every layout is found from its values; of all sequences, those that are no layout's are told."""
+    """Every layout is found from its values; a sequence that is not the values of a layout is recognised."""
     known = set()
     for extents in product((2, 3) if rank < 4 else (2,), repeat=rank):
         for strides in product(range(4), repeat=rank):

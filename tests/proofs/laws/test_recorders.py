@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the two commands end that keep what was proved: interrupted, or with options that cannot be."""
+"""How the commands that record proofs end when they are interrupted or get impossible options."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def interrupted(*_: object) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    ("module", "step", "words", "told"),
+    ("module", "step", "words", "expected"),
     [
         (campaign, "run", [], r"campaign: interrupted: \d+ of \d+ operations not recorded\n"),
         (certificates, "faults", ["--check"], "certificates: interrupted\n"),
@@ -28,7 +28,7 @@ def test_an_interruption_is_one_line(
     module: ModuleType,
     step: str,
     words: list[str],
-    told: str,
+    expected: str,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
@@ -36,7 +36,7 @@ def test_an_interruption_is_one_line(
     assert module.main(words) == 130
     out, err = capsys.readouterr()
     other_solver = r"index\.json: made by .*, proved anew by .*\n"  # than that of the shipped certificates
-    assert re.fullmatch(f"({other_solver})?", out) and re.fullmatch(told, err), (out, err)
+    assert re.fullmatch(f"({other_solver})?", out) and re.fullmatch(expected, err), (out, err)
 
 
 def test_no_process_is_too_few(capsys: pytest.CaptureFixture[str]) -> None:

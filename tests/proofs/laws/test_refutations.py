@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""R1 to R9: the published counterexample breaks the claim, the tool finds one, the repair is among the laws."""
+"""R1 to R9: the published counterexample breaks the claim, the search finds one, and the repair is a proved law."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def test_ours_is_right_where_r8_is_wrong() -> None:
 def pycute_like() -> Target:
     """The published operations under CuTe's names, composition with the weak assertion of CuTe C++."""
 
-    def spelled(a: Flat) -> Layout:
+    def layout_of(a: Flat) -> Layout:
         return Layout(*((side[0] if len(side) == 1 else side) for side in a))
 
     def modes(layout: Layout) -> Flat:
@@ -86,19 +86,19 @@ def pycute_like() -> Target:
         found = published.cute_fold(modes(a), b.shape, b.stride, "weak")
         if found is None:
             raise LayoutError("the assertion")
-        return spelled(found)
+        return layout_of(found)
 
     functions = SimpleNamespace(
         composition=composition,
-        complement=lambda a, t: spelled(published.complement(modes(a), t)),
-        left_inverse=lambda a: spelled(published.Published().left_inverse(modes(a))),
+        complement=lambda a, t: layout_of(published.complement(modes(a), t)),
+        left_inverse=lambda a: layout_of(published.Published().left_inverse(modes(a))),
         compatible=published.Published().compatible,
     )
     return Target("likewise", functions, trusted, (LayoutError,))
 
 
 @pytest.mark.parametrize(
-    ("name", "told"),
+    ("name", "expected"),
     [
         ("R1", "A = (6,2):(1,7), B = (3,2):(2,3)"),
         ("R2", "A = (6,2):(1,7), B = (2,2,2):(1,2,3)"),
@@ -109,11 +109,11 @@ def pycute_like() -> Target:
         ("R9", "are compatible with one another"),
     ],
 )
-def test_an_implementation_with_the_error_is_told_of_it(name: str, told: str) -> None:
-    """R4 stands in CuTe C++ alone: its assertion, in Python, shows that the tool would find it."""
+def test_an_implementation_with_the_error_is_refuted(name: str, expected: str) -> None:
+    """R4 occurs only in CuTe C++; an implementation in Python with its assertion shows that the search finds it."""
     found = refutations.search(CLAIMS[name], conformance.Held(pycute_like()))
     assert found is not None
-    assert told in found.told
+    assert expected in found.told
 
 
 @pytest.mark.parametrize("name", [n for n in CLAIMS if n != "R7"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where `admissible` is false and a layout exists all the same: special strides, and the smallest such case."""
+"""Special strides for which `admissible` is false and a layout exists all the same, and the smallest such case."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SMALLEST = (((2, 2, 2), (0, 1, 1)), (3, 3))
 
 
 def pairs(rank: int, most: int) -> Iterator[tuple[tuple[tuple[int, ...], tuple[int, ...]], tuple[int, int]]]:
-    """Coalesced A of a rank and one mode N:r, their numbers summing to at most so much, inside A's domain."""
+    """Coalesced layouts A of a rank with one mode N:r inside the domain of A, up to a sum of all numbers."""
     for extents in product(range(2, 5), repeat=rank):
         for strides in product(range(4), repeat=rank):
             room = most - sum(extents) - sum(strides)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims straight from their definitions, by nested loops; nothing here is shared with the packages under test."""
+"""The claims by their definitions, as nested loops; no code is shared with the packages under test."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def leaves(t: Any) -> list[int]:
 
 
 def image(shape: Any, stride: Any) -> list[int]:
-    """The values in colexicographic order: itertools counts its last factor fastest, layouts their first."""
+    """The values in colexicographic order: the first mode varies fastest, in itertools the last factor."""
     sizes, strides = leaves(shape), leaves(stride)
     points = product(*(range(s) for s in reversed(sizes)))
     return [sum(c * d for c, d in zip(reversed(point), strides, strict=True)) for point in points]
@@ -42,9 +42,9 @@ def outside(f: Fragment) -> list[tuple[int, int]]:
     return [p for p, e in tv(f.layout).items() if not 0 <= e < tile]
 
 
-def miscounted(held: list[int], elements: int, copies: int) -> list[int]:
-    """The integers that are not held as often as they should be."""
-    owners = Counter(held)
+def miscounted(values: list[int], elements: int, copies: int) -> list[int]:
+    """The integers with a wrong number of owners."""
+    owners = Counter(values)
     wanted = dict.fromkeys(range(elements), copies)
     return [e for e in owners.keys() | wanted.keys() if owners[e] != wanted.get(e, 0)]
 
@@ -73,7 +73,7 @@ def fragment(
 
 
 def mutants(layout: Layout) -> Iterator[Layout]:
-    """One stride doubled, halved, one more or negated, two swapped, one mode dropped."""
+    """Mutants: one stride doubled, halved, increased by one or negated, two swapped, one mode dropped."""
     sizes, strides = (leaves(layout.shape[0]), leaves(layout.shape[1])), leaves(layout.stride)
     cut = len(sizes[0])
 
@@ -97,7 +97,7 @@ def mutants(layout: Layout) -> Iterator[Layout]:
 
 @st.composite
 def modes(draw: st.DrawFn, most: int = 4) -> tuple[list[int], list[int]]:
-    """Sizes and strides: often a mixed-radix numeral in some order, with broadcast modes, often one stride off."""
+    """Extents and strides: often the places of a mixed-radix number in some order, with strides of 0 or one error."""
     sizes = draw(st.lists(st.sampled_from([2, 2, 4, 3, 5, 1]), min_size=1, max_size=most))
     strides = [0] * len(sizes)
     radix = 1

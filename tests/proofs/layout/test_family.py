@@ -22,18 +22,18 @@ WGMMA = FamilyLayout(THREAD, VALUE)
 
 
 def accumulator(lane, i):  # type: ignore[no-untyped-def]
-    """The accumulator of wgmma, written from its figure: two rows of eight, pairs of columns."""
+    """The accumulator of wgmma, from its figure: two rows that are eight apart, pairs of columns."""
     return lane // 32 * 16 + lane % 32 // 4 + i // 2 % 2 * 8, i // 4 * 8 + lane % 4 * 2 + i % 2
 
 
 def image(half: tuple[tuple[Size, Size], ...], n: int) -> list[int]:
-    """The values of a half, by the definition; the leftmost digit counts fastest."""
+    """The values of a half, by the definition; the leftmost digit varies fastest."""
     modes = [(s.at({"n": n}), d.at({"n": n})) for s, d in half]
     points = product(*(range(s) for s, _ in reversed(modes)))
     return [sum(digit * d for digit, (_, d) in zip(reversed(point), modes, strict=True)) for point in points]
 
 
-def held(layout: FamilyLayout, n: int) -> Counter[int]:
+def owners(layout: FamilyLayout, n: int) -> Counter[int]:
     return Counter(t + v for t in image(layout.thread, n) for v in image(layout.value, n))
 
 
@@ -41,7 +41,7 @@ def equality(layout: FamilyLayout) -> Equality:
     return Equality("a family", layout, (Size(64), Size(8) * N), LANES, ONE, accumulator)
 
 
-def test_the_accumulator_is_dealt_once_for_every_n() -> None:
+def test_each_element_of_the_accumulator_has_one_owner_for_every_n() -> None:
     found = digits(WGMMA, Size(64) * Size(8) * N)
     assert found is not None
     assert found.copies == 1
@@ -77,7 +77,7 @@ def test_a_certificate_is_right_for_every_member(layout: FamilyLayout, rows: Siz
     if found is not None:
         for n in (1, 2, 3, 5):
             size = (rows * columns).at({"n": n})
-            assert held(layout, n) == dict.fromkeys(range(size), found.copies)
+            assert owners(layout, n) == dict.fromkeys(range(size), found.copies)
 
 
 @given(LAYOUTS)
@@ -142,7 +142,7 @@ UNPOSED = [
 
 @pytest.mark.parametrize(("layout", "thr", "reason"), UNPOSED)
 def test_points_that_the_digits_leave_out_are_not_proved(layout: FamilyLayout, thr: Layout, reason: str) -> None:
-    """Of 64 threads' digits thread 64 has none: no counterexample can be there, and the claim is false there."""
+    """Digits of 64 threads miss thread 64: the claim is false there, but the solver cannot find it."""
     claim = Equality("x", layout, (Size(64), Size(8) * N), thr, ONE, accumulator)
     outcome = prove_family_equals(claim)
     assert (outcome.status, outcome.reason) == ("unknown", reason)
@@ -160,7 +160,7 @@ WRONG_FORMULAS = {  # the first n of which a member is wrong
 @pytest.mark.slow
 @pytest.mark.parametrize("wrong", WRONG_FORMULAS)
 def test_a_wrong_formula_is_refuted_with_the_smallest_n(wrong: str) -> None:
-    """Also one that is right for all members that anyone lists."""
+    """Also a formula that is right for the first members, which an enumeration would try."""
     first, change = WRONG_FORMULAS[wrong]
     claim = Equality("x", WGMMA, (Size(64), Size(8) * N), LANES, ONE, lambda lane, i: change(*accumulator(lane, i), i))
     outcome = prove_family_equals(claim)
@@ -181,7 +181,7 @@ SOLVERS = [pytest.param(word, marks=pytest.mark.slow) for word in ("true", "mod"
 
 @pytest.mark.parametrize("name", ["N", "and", "Int", "let", "v", *SOLVERS])
 def test_a_parameter_may_have_any_name(name: str) -> None:
-    """Also one that means something to the solver."""
+    """Also a name that has a meaning in SMT-LIB."""
     right, wrong = named(name)
     assert (right.status, wrong.status) == ("unsat", "sat")
     assert right.method == f"integers, for every {name} >= 1"
@@ -190,7 +190,7 @@ def test_a_parameter_may_have_any_name(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["thread", "value", "replica", "lane", "element", "x", "y"])
-def test_a_parameter_with_the_name_of_what_is_told_is_left_to_the_members(name: str) -> None:
+def test_a_parameter_with_the_name_of_a_value_in_a_counterexample_is_unknown(name: str) -> None:
     assert [outcome.status for outcome in named(name)] == ["unknown", "unknown"]
 
 

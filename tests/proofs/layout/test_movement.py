@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Proofs about accesses of shared memory: each against a plain loop over all bases, lanes, steps and words."""
+"""Proofs about accesses of shared memory, compared with plain loops over all bases, lanes, steps and words."""
 
 from __future__ import annotations
 
@@ -62,8 +62,8 @@ def accessed(case: str) -> tuple[Access, list[list[list[int]]]]:
 
 @pytest.mark.parametrize("shared", [True, False])
 @pytest.mark.parametrize("case", CASES)
-def test_conflicts_are_proved_absent_where_no_two_lanes_meet(case: str, shared: bool) -> None:
-    """Where words are shared lanes may meet in one; where they are not, nowhere."""
+def test_conflicts_are_proved_absent_when_no_two_lanes_conflict(case: str, shared: bool) -> None:
+    """When words are shared, lanes of one bank may access one word; otherwise no two lanes may access one bank."""
     access, bytes_asked = accessed(case)
     words = range(max(1, access.bits // 32))
     meeting = [
@@ -160,7 +160,7 @@ def test_a_tile_has_room_where_its_last_byte_has(tile: str, swizzle: Swizzle) ->
 
 
 def test_bytes_of_different_words_may_be_parted_by_a_negative_shift() -> None:
-    """Lane l asks for byte 128 l + l mod 4: only the two lowest bits and those above the banks differ."""
+    """Lane l accesses byte 128 l + l mod 4: only the two lowest bits and those above the banks differ."""
     lanes = [128 * lane + lane % 4 for lane in range(4)]
     assert len({a // 4 % 32 for a in lanes}) == 1
     assert len({swizzled(Swizzle(2, 0, -2), a) // 4 % 32 for a in lanes}) == 4

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ownership, onto, equality of functions and the certificates, against counting by hand and against each other."""
+"""Ownership, onto, equality of functions and certificates, compared with counting and with each other."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from tests.proofs.layout.brute import ONE, flat_layouts, fragment, leaves, misco
 
 pytestmark = pytest.mark.slow
 
-# layout, tile, copies, elements that are held another number of times
-OWNED = [
+# layout, tile, owners of each element
+RIGHT = [
     ("((4,8),(2,2)):((32,1),(16,8))", (16, 8), 1),
     ("((4,8),(2,2,2)):((32,1),(16,8,128))", (16, 16), 1),
     ("((4,8),(32,2,2)):((512,1),(16,8,2048))", (16, 256), 1),
@@ -50,8 +50,8 @@ def check(f: Fragment, outcome: Outcome) -> None:
         assert (model["thread2"], model["value2"]) != holders[0]
 
 
-@pytest.mark.parametrize(("text", "extent", "copies"), OWNED)
-def test_owned_layouts_and_their_mutants(text: str, extent: tuple[int, int], copies: int) -> None:
+@pytest.mark.parametrize(("text", "extent", "copies"), RIGHT)
+def test_layouts_with_right_ownership_and_their_mutants(text: str, extent: tuple[int, int], copies: int) -> None:
     f = fragment(text, extent, copies=copies)
     assert not miscounted(list(tv(f.layout).values()), extent[0] * extent[1], copies)
     check(f, proofs.prove_owns(f))
@@ -64,7 +64,7 @@ def test_owned_layouts_and_their_mutants(text: str, extent: tuple[int, int], cop
 
 
 @given(tv_layouts(), st.integers(1, 4), st.sampled_from([1, 1, 1, 2, 4, 3]))
-def test_owns_is_what_counting_says(layout: Layout, rows: int, copies: int) -> None:
+def test_ownership_agrees_with_counting(layout: Layout, rows: int, copies: int) -> None:
     columns = max(1, len(tv(layout)) // copies // rows)
     f = Fragment(layout, (rows, columns), ONE, ONE, None, copies)
     check(f, proofs.prove_owns(f))
@@ -73,15 +73,15 @@ def test_owns_is_what_counting_says(layout: Layout, rows: int, copies: int) -> N
 def test_the_atom_cutlass_shipped_is_refuted_by_the_smallest_collision() -> None:
     outcome = proofs.prove_owns(fragment("((4,8),8):((32,1),8)", (8, 32)))
     assert outcome.model == {"thread": 0, "value": 4, "thread2": 1, "value2": 0, "element": 32}
-    assert outcome.bad == 192, "96 elements held twice and 96 not at all"
+    assert outcome.bad == 192, "96 elements have two owners and 96 have none"
 
 
 @given(flat_layouts(), st.integers(1, 3))
 def test_certificates_solver_and_counting_agree(layout: Layout, multiple: int) -> None:
-    held = whole(layout)
-    copies = max(held.count(0), 1)
-    for elements in {max(1, len(held) // copies), len(held) * multiple, max(held) + 1 if max(held) >= 0 else 1}:
-        right = not miscounted(held, elements, copies)
+    taken = whole(layout)
+    copies = max(taken.count(0), 1)
+    for elements in {max(1, len(taken) // copies), len(taken) * multiple, max(taken) + 1 if max(taken) >= 0 else 1}:
+        right = not miscounted(taken, elements, copies)
         found = proofs.mixed_radix(layout, elements)
         assert (found is not None) == right, "complete: it decides"
         assert found is None or found.copies == copies
@@ -94,14 +94,14 @@ def test_certificates_solver_and_counting_agree(layout: Layout, multiple: int) -
 def test_the_f2_certificate_decides_what_is_linear(layout: Layout) -> None:
     sizes, strides = leaves(layout.shape), leaves(layout.stride)
     powers = all(n & (n - 1) == 0 for n in sizes) and all(d >= 0 and d & (d - 1) == 0 for d in strides)
-    held = whole(layout)
-    elements = len(set(held))
-    if powers and not miscounted(held, elements, len(held) // elements):
+    taken = whole(layout)
+    elements = len(set(taken))
+    if powers and not miscounted(taken, elements, len(taken) // elements):
         found = proofs.f2_rank(layout, elements)
-        assert found is not None and found.copies == len(held) // elements
+        assert found is not None and found.copies == len(taken) // elements
 
 
-def test_f2_rank_finds_rank_and_refuses_carries() -> None:
+def test_f2_rank_finds_the_rank_and_rejects_carries() -> None:
     certificate = proofs.f2_rank(Layout.parse("((4,8),(2,2)):((32,1),(16,8))"), 128)
     assert certificate is not None and len(certificate.steps) == 7
     assert proofs.f2_rank(Layout.parse("(2,2):(3,1)"), 4) is None, "3 and 1 share a bit: the sum carries"
@@ -109,31 +109,31 @@ def test_f2_rank_finds_rank_and_refuses_carries() -> None:
 
 
 @given(flat_layouts(), st.integers(1, 60))
-def test_onto_is_what_enumeration_says(layout: Layout, elements: int) -> None:
-    held = whole(layout)
-    for n in {elements, len(set(held)), max(1, max(held) + 1)}:
-        missing = sorted(set(range(n)) - set(held))
-        beyond = [i for i, e in enumerate(held) if not 0 <= e < n]
+def test_onto_agrees_with_enumeration(layout: Layout, elements: int) -> None:
+    taken = whole(layout)
+    for n in {elements, len(set(taken)), max(1, max(taken) + 1)}:
+        missing = sorted(set(range(n)) - set(taken))
+        beyond = [i for i, e in enumerate(taken) if not 0 <= e < n]
         outcome = proofs.prove_onto(layout, (n,))
         assert outcome.status == ("sat" if missing or beyond else "unsat")
         if outcome.model is None:
             continue
-        assert outcome.bad == len(missing) + len({held[i] for i in beyond})
-        if missing and min(held) >= 0:
+        assert outcome.bad == len(missing) + len({taken[i] for i in beyond})
+        if missing and min(taken) >= 0:
             assert outcome.model == {"element": missing[0], "owners": 0}
         else:
-            assert outcome.model == {"index": beyond[0], "element": held[beyond[0]]}
+            assert outcome.model == {"index": beyond[0], "element": taken[beyond[0]]}
 
 
 @given(flat_layouts())
 def test_smallest_gap(layout: Layout) -> None:
     if min(leaves(layout.stride)) >= 0:
-        held = set(whole(layout))
-        assert smallest_gap(flat_modes(layout)) == min(e for e in range(max(held) + 2) if e not in held)
+        taken = set(whole(layout))
+        assert smallest_gap(flat_modes(layout)) == min(e for e in range(max(taken) + 2) if e not in taken)
 
 
 @given(flat_layouts(), flat_layouts())
-def test_same_function_is_what_enumeration_says(a: Layout, b: Layout) -> None:
+def test_same_function_agrees_with_enumeration(a: Layout, b: Layout) -> None:
     for other in (b, Layout(tuple(leaves(a.shape)[::-1]), tuple(leaves(a.stride)[::-1])), a):
         x, y = whole(a), whole(other)
         differ = [i for i in range(max(len(x), len(y))) if x[i : i + 1] != y[i : i + 1]]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The proof that a tiled operand is held as often as stated: against brute force, with twins that must fail."""
+"""The ownership of a tiled operand, compared with brute force; changed twins must be refuted."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import pytest
 import proofs
 from layouts import Layout
 from proofs import Axis, Partition, ProblemError, prove_partition, prove_tiled
-from proofs.layout.mixed_radix import Numeral, Numerals
+from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.smt.engine import Session
 from proofs.smt.sexpr import render
 
@@ -73,8 +73,8 @@ def at(layout: Layout, index: int) -> int:
     return sum(c * d for c, d in zip(digits(layout.shape, index), leaves(layout.stride), strict=True))
 
 
-def held(p: Partition, tiles: tuple[int, int]) -> Counter[tuple[int, int]]:
-    """How many (v, value) of how many atoms hold each element of some tiles, by looking at every one."""
+def owners(p: Partition, tiles: tuple[int, int]) -> Counter[tuple[int, int]]:
+    """How many owners (v, value) of all atoms each element of some tiles has, by enumeration."""
     rows = p.axes[0].atom
     count: Counter[tuple[int, int]] = Counter()
     elements = Counter(at(p.layout, i) for i in range(prod(leaves(p.layout.shape))))
@@ -92,18 +92,18 @@ def held(p: Partition, tiles: tuple[int, int]) -> Counter[tuple[int, int]]:
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_what_is_proved_is_what_is_counted(name: str) -> None:
+def test_the_proof_agrees_with_counting(name: str) -> None:
     p = RIGHT[name]
     outcome = prove_partition(p)
     assert (outcome.status, outcome.model) == ("unsat", None)
-    counted = held(p, (2, 3))
+    counted = owners(p, (2, 3))
     assert set(counted.values()) == {p.copies}
     assert sorted(counted) == sorted(product(range(2 * p.axes[0].tile), range(3 * p.axes[1].tile)))
 
 
 @pytest.mark.parametrize("name", RIGHT)
 def test_the_text_is_for_any_solver_to_check(name: str) -> None:
-    """Each problem of the text alone is unsatisfiable, and its assumptions alone can be met."""
+    """Each problem of the text is unsatisfiable, and its assumptions alone are satisfiable."""
     problems = prove_partition(RIGHT[name]).smt.replace("(check-sat)\n", "").split("(reset)\n")
     assert [Session(text, 10**7).check().status for text in problems] == ["unsat"] * len(problems)
     for problem in problems:
@@ -131,11 +131,11 @@ TWINS = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_a_twin_is_refuted_and_really_wrong(name: str) -> None:
+def test_a_twin_is_refuted_and_wrong_by_counting(name: str) -> None:
     p = TWINS[name]
     outcome = prove_partition(p)
     assert outcome.status == "sat"
-    counted = held(p, (1, 1))
+    counted = owners(p, (1, 1))
     right = set(product(*(range(axis.tile) for axis in p.axes)))
     assert set(counted) != right or set(counted.values()) != {p.copies}
     model = outcome.model or {}
@@ -144,8 +144,8 @@ def test_a_twin_is_refuted_and_really_wrong(name: str) -> None:
         assert first != second or p.axes[0].rest * p.axes[1].rest > 1
 
 
-def dealt(p: Partition) -> dict[tuple[int, int], int]:
-    """(thread, value) -> element of one tile, every atom, lane, value and repetition counted out."""
+def distributed(p: Partition) -> dict[tuple[int, int], int]:
+    """(thread, value) -> element of one tile, by enumeration of every atom, lane, value and repetition."""
     (x, y), found = p.axes, {}
     lanes, frg = (prod(leaves(mode)) for mode in p.layout.shape)  # type: ignore[union-attr]
     counts = [prod(leaves(mode)) for mode in p.threads.shape]  # type: ignore[union-attr]
@@ -178,14 +178,14 @@ def test_the_layout_of_a_tile_is_proved_and_is_the_definition(name: str) -> None
     p, layout = RIGHT[name], parse(TILED[name])
     assert prove_tiled(p, layout).status == "unsat"
     threads = prod(leaves(layout.shape[0]))  # type: ignore[index]
-    assert dealt(p) == {(t, v): at(layout, t + threads * v) for t, v in dealt(p)}
+    assert distributed(p) == {(t, v): at(layout, t + threads * v) for t, v in distributed(p)}
 
 
 @pytest.mark.parametrize("name", TILED)
 def test_every_other_stride_is_refuted(name: str) -> None:
     """Each stride of the tile's layout doubled (or made 1): the model is a point where it really differs."""
     p, right = RIGHT[name], parse(TILED[name])
-    wanted, strides = dealt(p), leaves(right.stride)
+    wanted, strides = distributed(p), leaves(right.stride)
     threads = prod(leaves(right.shape[0]))  # type: ignore[index]
     for position, stride in enumerate(strides):
         changed = iter([*strides[:position], 2 * stride or 1, *strides[position + 1 :]])
@@ -202,7 +202,7 @@ def filled(shape: object, strides: Iterator[int]) -> object:
     return next(strides) if isinstance(shape, int) else tuple(filled(mode, strides) for mode in shape)  # type: ignore[attr-defined]
 
 
-def test_atoms_that_do_not_divide_the_tile_are_refused() -> None:
+def test_atoms_that_do_not_divide_the_tile_are_rejected() -> None:
     with pytest.raises(ProblemError, match="2 atoms of 8 do not divide the 24 of 24:1"):
         Axis(8, 2, Layout(24, 1))
 
@@ -217,8 +217,8 @@ ONE_WIDE = Partition(
 
 
 def test_a_coordinate_past_an_axis_of_one_is_outside() -> None:
-    """Thread 1 holds element 3 of a 2x1 tile: x = 1, y = 1, which tiles one wide do not have."""
-    assert held(ONE_WIDE, (1, 1)) == {(0, 0): 1, (1, 1): 1}
+    """Thread 1 has element 3 of a 2x1 tile: x = 1, y = 1, which a tile of extent 1 does not have."""
+    assert owners(ONE_WIDE, (1, 1)) == {(0, 0): 1, (1, 1): 1}
     outcome = prove_partition(ONE_WIDE)
     model = outcome.model or {}
     assert (outcome.status, model["thread"], model["x"] % 2, model["y"] >= 1) == ("sat", 1, 1, True)
@@ -226,28 +226,28 @@ def test_a_coordinate_past_an_axis_of_one_is_outside() -> None:
 
 
 def test_a_tile_of_one_column_is_compared_with_that_coordinate() -> None:
-    """As dealt, thread 1 has x + 2 * y = 3: that layout agrees, and the one that forgets y does not."""
-    assert dealt(ONE_WIDE) == {(0, 0): 0, (1, 0): 3}
+    """By the partition thread 1 has x + 2 * y = 3: that layout agrees, and the one without y does not."""
+    assert distributed(ONE_WIDE) == {(0, 0): 0, (1, 0): 3}
     assert prove_tiled(ONE_WIDE, parse("(2,1):(3,0)")).status == "unsat"
     outcome = prove_tiled(ONE_WIDE, parse("(2,1):(1,0)"))
     assert (outcome.status, outcome.model) == ("sat", {"thread": 1, "value": 0, "element": 1, "x": 1, "y": 1})
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_small_partitions_are_judged_as_counting_judges_them(seed: int) -> None:
-    """Atoms of up to 3x3 with any small strides, over axes that may be one wide; 1x1, 2x1, 1x2 and 2x2 tiles."""
-    draw, stood = Random(seed), Counter[bool]()
+def test_proofs_of_small_partitions_agree_with_counting(seed: int) -> None:
+    """Atoms of up to 3x3 with any small strides, over axes that may have extent 1; 1x1, 2x1, 1x2 and 2x2 tiles."""
+    draw, seen = Random(seed), Counter[bool]()
     for _ in range(60):
         p = small(draw)
-        counts = [(held(p, tiles), tiles) for tiles in product((1, 2), repeat=2)]
+        counts = [(owners(p, tiles), tiles) for tiles in product((1, 2), repeat=2)]
         right = all(
             set(found.values()) == {p.copies}
             and set(found) == set(product(*(range(axis.tile * n) for axis, n in zip(p.axes, tiles, strict=True))))
             for found, tiles in counts
         )
-        stood[right] += 1
+        seen[right] += 1
         assert (prove_partition(p).status == "unsat") is right, p
-    assert stood[True] > 5 and stood[False] > 5
+    assert seen[True] > 5 and seen[False] > 5
 
 
 def small(draw: Random) -> Partition:
@@ -266,8 +266,8 @@ def small(draw: Random) -> Partition:
     )
 
 
-def test_threads_and_values_that_do_not_fit_are_refused() -> None:
-    """A mode of size 1 has no digit: what is past it would be forgotten, so the counts must fit from the start."""
+def test_threads_and_values_that_do_not_fit_are_rejected() -> None:
+    """A mode of extent 1 has no digit: an index beyond it would be lost, so the counts must fit."""
     with pytest.raises(ProblemError, match=r"\(1,1,1,1\).* does not number 2 threads of 1 and 1 atoms"):
         replace(ONE_WIDE, threads=Layout((1, 1, 1, 1)))
     with pytest.raises(ProblemError, match=r"\(1,1\):\(0,0\) has 1 threads x 1 values, the tile 2 x 1"):
@@ -296,7 +296,7 @@ AWKWARD = {
 
 @pytest.mark.parametrize("name", AWKWARD)
 def test_many_small_digits_in_any_order_take_little_work(name: str) -> None:
-    """By direct search of the digits these took over 20 million units of z3's budget; a twin is still refuted."""
+    """By direct search of the digits these took over 20 million of z3's resource units; a twin is still refuted."""
     p = AWKWARD[name]
     outcome = prove_partition(p)
     assert (outcome.status, outcome.rlimit < 1_000_000) == ("unsat", True)
@@ -307,25 +307,25 @@ def test_many_small_digits_in_any_order_take_little_work(name: str) -> None:
 
 
 def test_ownership_of_many_small_digits_takes_little_work() -> None:
-    held = parse("((2,2,2,2,2,2,2),((2,2,(2,2)),(1,3))):((128,64,8,1,16,4,2),((512,32,(1024,256)),(0,2048)))")
-    right, wrong = (proofs.prove_bijective(held, extents) for extents in ((64, 96), (64, 95)))
+    layout = parse("((2,2,2,2,2,2,2),((2,2,(2,2)),(1,3))):((128,64,8,1,16,4,2),((512,32,(1024,256)),(0,2048)))")
+    right, wrong = (proofs.prove_bijective(layout, extents) for extents in ((64, 96), (64, 95)))
     assert (right.status, right.rlimit < 1_000_000, wrong.status) == ("unsat", True, "sat")
-    twin = Layout(held.shape, ((128, 64, 8, 1, 16, 4, 4), ((512, 32, (1024, 256)), (0, 2048))))
+    twin = Layout(layout.shape, ((128, 64, 8, 1, 16, 4, 4), ((512, 32, (1024, 256)), (0, 2048))))
     model = proofs.prove_bijective(twin, (64, 96)).model or {}
     assert at(twin, model["index"]) == at(twin, model["index2"]) and model["index"] != model["index2"]
 
 
-def test_numerals_are_cut_and_told_apart_as_stated() -> None:
-    """Digits of 2 and 12 are cut at 6 into (2, 3) and 4; where digits overlap there is no numeral and no lemma."""
-    problem = Numerals()
-    a, b = (Numeral(((problem.variable(f"{n}0", 2), 1), (problem.variable(f"{n}1", 12), 2))) for n in "ab")
+def test_mixed_radix_numbers_are_split_and_compared() -> None:
+    """Digits below 2 and 12 are split at 6 into (2, 3) and 4; digits that overlap have no lemma."""
+    problem = MixedRadixScript()
+    a, b = (MixedRadix(((problem.variable(f"{n}0", 2), 1), (problem.variable(f"{n}1", 12), 2))) for n in "ab")
     low, high = problem.parted(a, 6, "p")
     assert [(d.hi, w) for d, w in low.digits] == [(1, 1), (2, 2)] and [(d.hi, w) for d, w in high.digits] == [(3, 1)]
     number, parts = problem.sum(a), problem.sum(low) + problem.sum(high) * 6
     assert (
         Session(problem.assumed() + f"(assert (not {render((number == parts).expr)}))", 10**6).check().status == "unsat"
     )
-    crowded = Numeral(((problem.variable("c", 3), 1), (problem.variable("d", 2), 2)))
+    crowded = MixedRadix(((problem.variable("c", 3), 1), (problem.variable("d", 2), 2)))
     assert not problem.alike(crowded, crowded) and not problem.ratios
     assert problem.alike(b, b) and problem.ratios == {2}
 

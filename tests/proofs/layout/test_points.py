@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""In bounds, equals, right inverse and one product, against enumeration from their definitions."""
+"""In bounds, equals, right inverse and one product, compared with enumeration by their definitions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def where(c: Any, a: Any, b: Any) -> Any:
 
 
 def a_16x8x16(lane: Any, i: Any) -> tuple[Any, Any]:
-    """(m, k) of A of m16n8k16 with 16-bit elements, written as the ISA prints it: piecewise."""
+    """(m, k) of A of m16n8k16 with 16-bit elements, piecewise as in the ISA."""
     group, t = lane >> 2, lane % 4
     top = (i < 2) | ((i >= 4) & (i < 6))
     return where(top, group, group + 8), where(i < 4, t * 2 + (i & 1), t * 2 + (i & 1) + 8)
@@ -67,7 +67,7 @@ def check(outcome: Outcome, f: Fragment, bad: list[tuple[int, int]]) -> None:
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_the_isa_layouts_stand(name: str) -> None:
+def test_the_layouts_of_the_isa_are_proved(name: str) -> None:
     f = RIGHT[name]
     assert not different(f) and not outside(f)
     check(proofs.prove_in_bounds(f), f, [])
@@ -76,7 +76,7 @@ def test_the_isa_layouts_stand(name: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", RIGHT)
-def test_every_mutant_is_judged_as_enumeration_judges_it(name: str) -> None:
+def test_the_proof_of_every_mutant_agrees_with_enumeration(name: str) -> None:
     f, solver = RIGHT[name], proofs.Solver()
     refuted = 0
     for layout in mutants(f.layout):
@@ -95,13 +95,13 @@ def test_every_mutant_is_judged_as_enumeration_judges_it(name: str) -> None:
 
 
 @given(tv_layouts(), st.integers(1, 9), st.integers(1, 9))
-def test_in_bounds_is_what_enumeration_says(layout: Layout, rows: int, columns: int) -> None:
+def test_in_bounds_agrees_with_enumeration(layout: Layout, rows: int, columns: int) -> None:
     f = Fragment(layout, (rows, columns), ONE, ONE, None, 1)
     check(proofs.prove_in_bounds(f), f, outside(f))
 
 
 @given(tv_layouts(), st.integers(1, 8), st.integers(1, 8), st.integers(0, 3), st.sampled_from(["1:0", "2:1", "3:4"]))
-def test_equals_is_what_enumeration_says(layout: Layout, rows: int, columns: int, kind: int, rep: str) -> None:
+def test_equals_agrees_with_enumeration(layout: Layout, rows: int, columns: int, kind: int, rep: str) -> None:
     formulas: list[Locate] = [
         lambda lane, i: (lane % rows, i % columns),
         lambda lane, i: (lane % rows, lane // rows + 0 * i),
@@ -141,7 +141,7 @@ def test_wide_strides_are_proved_wider_never_wrapped() -> None:
     check(proofs.prove_equals(f), f, different(f))
 
 
-def test_numbers_beyond_every_width_are_unknown_and_say_so() -> None:
+def test_numbers_beyond_every_width_are_unknown_with_the_reason() -> None:
     for sizes, stride in (((4, 2), 1 << 600), ((3, 2), 1 << 9000)):
         huge = Fragment(Layout(sizes, (stride, 1)), (16, 8), ONE, ONE, None, 1)
         outcome = proofs.prove_in_bounds(huge)
@@ -184,7 +184,7 @@ def test_right_inverse(inverse: str, bad: int) -> None:
 
 @pytest.mark.slow
 @given(tv_layouts(), tv_layouts(), st.integers(1, 40))
-def test_right_inverse_is_what_enumeration_says(layout: Layout, right: Layout, elements: int) -> None:
+def test_right_inverse_agrees_with_enumeration(layout: Layout, right: Layout, elements: int) -> None:
     there, back = whole(layout), whole(right)
 
     def good(k: int) -> bool:
@@ -231,7 +231,7 @@ def test_onto_names_the_smallest_missing_element_or_the_first_index_outside(
 
 
 @pytest.mark.parametrize(
-    ("layout", "elements", "copies", "told"),
+    ("layout", "elements", "copies", "expected"),
     [
         ("(3,2,2):(1,3,0)", 6, 2, ("unsat", "integers, digit by digit", None)),
         ("(4,2,2):(1,4,0)", 8, 2, ("unsat", "bit-vectors, 16 bits", None)),
@@ -240,19 +240,19 @@ def test_onto_names_the_smallest_missing_element_or_the_first_index_outside(
         ("(3,2):(1,3)", 6, 2, ("sat", "counting", {"index": 0, "element": 0, "owners": 1})),
     ],
 )
-def test_each_element_as_often_as_stated(layout: str, elements: int, copies: int, told: object) -> None:
-    """Extents that are no powers of two are proved digit by digit, which would refute a wrong number of copies."""
+def test_the_number_of_owners_of_each_element(layout: str, elements: int, copies: int, expected: object) -> None:
+    """Extents that are no powers of two are proved digit by digit, which also refutes a wrong number of owners."""
     outcome = proofs.prove_bijective(Layout.parse(layout), (elements,), copies)
-    assert (outcome.status, outcome.method, outcome.model) == told
+    assert (outcome.status, outcome.method, outcome.model) == expected
 
 
 def test_an_index_beyond_one_of_two_layouts_is_a_difference() -> None:
-    """(4,2):(1,0) is 0 at 4, as 4:1 would be if it began again there."""
+    """(4,2):(1,0) is 0 at 4, as 4:1 would be if it started again there."""
     assert proofs.prove_same_function(Layout(4), Layout.parse("(4,2):(1,0)")).model == {"index": 4, "value1": 0}
     assert proofs.prove_same_function(Layout.parse("(2,2):(1,2)"), Layout(4)).status == "unsat"
 
 
-def test_ill_posed_problems_say_what_does_not_fit() -> None:
+def test_malformed_problems_are_rejected_with_the_reason() -> None:
     with pytest.raises(proofs.ProblemError, match="two modes"):
         Fragment(Layout.parse("4:1"), (2, 2), ONE, ONE, None, 1)
     with pytest.raises(proofs.ProblemError, match="positive"):

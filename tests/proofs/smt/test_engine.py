@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The solver's side: budgets, refused texts, false models, and a second solver on the same problems."""
+"""The solvers: budgets, rejected texts, false models, and cvc5 on the same problems."""
 
 from __future__ import annotations
 
@@ -39,12 +39,12 @@ def tutorial(lane: Any, i: Any) -> tuple[Any, Any]:
 PROBLEMS: dict[str, Callable[[int], Outcome]] = {
     "in bounds": lambda b: proofs.prove_in_bounds(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8)), b),
     "out of bounds": lambda b: proofs.prove_in_bounds(fragment("((4,8),(2,2)):((32,1),(16,9))", (16, 8)), b),
-    "owns": lambda b: proofs.prove_owns(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8)), b),
-    "owns not": lambda b: proofs.prove_owns(fragment("((4,8),8):((32,1),8)", (8, 32)), b),
-    "owns thirds": lambda b: proofs.prove_owns(fragment("((3,5),2):((1,6),3)", (6, 5)), b),
-    "owns no thirds": lambda b: proofs.prove_owns(fragment("((3,5),2):((1,6),2)", (6, 5)), b),
-    "owns fourfold": lambda b: proofs.prove_owns(fragment("((4,8),8):((0,1),8)", (8, 8), copies=4), b),
-    "owns miscounted": lambda b: proofs.prove_owns(fragment("((4,8),8):((0,1),8)", (8, 8), copies=2), b),
+    "ownership": lambda b: proofs.prove_owns(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8)), b),
+    "ownership not": lambda b: proofs.prove_owns(fragment("((4,8),8):((32,1),8)", (8, 32)), b),
+    "ownership thirds": lambda b: proofs.prove_owns(fragment("((3,5),2):((1,6),3)", (6, 5)), b),
+    "ownership no thirds": lambda b: proofs.prove_owns(fragment("((3,5),2):((1,6),2)", (6, 5)), b),
+    "ownership fourfold": lambda b: proofs.prove_owns(fragment("((4,8),8):((0,1),8)", (8, 8), copies=4), b),
+    "ownership miscounted": lambda b: proofs.prove_owns(fragment("((4,8),8):((0,1),8)", (8, 8), copies=2), b),
     "equals": lambda b: proofs.prove_equals(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8), c_16x8), b),
     "equals not": lambda b: proofs.prove_equals(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8), tutorial), b),
     "onto": lambda b: proofs.prove_onto(Layout.parse("(4,2,3):(2,1,5)"), (18,), b),
@@ -101,8 +101,8 @@ def test_a_budget_that_ends_is_no_interruption(budget: int) -> None:
 
 
 @pytest.mark.parametrize("budget", [1000, 3000, 5000, 8000, 15000])
-def test_whatever_the_budget_a_counterexample_is_the_smallest_or_none(budget: int) -> None:
-    for name in ("owns not", "equals not", "owns no thirds"):
+def test_a_counterexample_is_the_smallest_with_every_budget(budget: int) -> None:
+    for name in ("ownership not", "equals not", "ownership no thirds"):
         outcome, full = PROBLEMS[name](budget), PROBLEMS[name](proofs.BUDGET)
         assert outcome.status in ("sat", "unknown")
         assert outcome.model == (full.model if outcome.status == "sat" else None)
@@ -120,7 +120,7 @@ def test_a_budget_that_ends_while_minimising_says_so_where_it_cannot_enumerate()
 
 
 def test_the_evidence_names_the_engine() -> None:
-    outcome = PROBLEMS["owns"](proofs.BUDGET)
+    outcome = PROBLEMS["ownership"](proofs.BUDGET)
     assert re.fullmatch(r"z3 \d+\.\d+\.\d+", outcome.engine) and outcome.engine == engine()
     assert 0 < outcome.rlimit < 100_000 and outcome.seconds > 0 and outcome.reason == ""
 
@@ -135,7 +135,7 @@ def test_a_text_that_is_no_problem_is_an_internal_error() -> None:
 
 @dataclass(frozen=True, slots=True)
 class Lying(Claim):
-    """Posed false at 5 and above, evaluated otherwise."""
+    """A claim whose encoding is false from 5 on, and whose evaluation is another."""
 
     good: Container[int]
 
@@ -159,11 +159,11 @@ def test_a_model_is_confirmed_where_there_are_too_many_points_to_enumerate() -> 
         decide(Lying("lying", {"x": 1 << 20}, (), range(6)))
 
 
-def test_a_broken_layout_evaluation_changes_no_verdict(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broken_layout_evaluation_changes_no_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     before = {name: pose(proofs.BUDGET) for name, pose in PROBLEMS.items()}
 
     def planted(self: Layout, *coord: object) -> int:
-        raise AssertionError("a proof called the layout it judges")
+        raise AssertionError("a proof called the layout that it is about")
 
     monkeypatch.setattr(Layout, "__call__", planted)
     for name, pose in PROBLEMS.items():
@@ -179,7 +179,7 @@ def test_z3_is_imported_by_one_module_and_only_when_something_is_proved() -> Non
     assert subprocess.run([sys.executable, "-c", code], cwd=package.parent, check=False).returncode == 0
 
 
-def test_a_solver_that_is_used_again_forgets_and_answers_alike() -> None:
+def test_a_solver_that_is_used_again_gives_the_same_answers() -> None:
     solver = proofs.Solver()
     text = "(declare-const x Int)(assert (< x 0))"
     assert Session(text, 10_000, solver).check().status == "sat"
@@ -187,13 +187,13 @@ def test_a_solver_that_is_used_again_forgets_and_answers_alike() -> None:
     assert Session(text, 1, solver).check().status == "unknown"
     f, g = fragment("((4,8),8):((32,1),8)", (8, 32)), fragment("((4,8),8):((64,1),8)", (8, 32))
     for _ in range(2):
-        assert proofs.prove_owns(f, solver=solver).model == PROBLEMS["owns not"](proofs.BUDGET).model
+        assert proofs.prove_owns(f, solver=solver).model == PROBLEMS["ownership not"](proofs.BUDGET).model
         assert proofs.prove_owns(g, solver=solver).status == "unsat"
         assert proofs.prove_owns(g, 60, solver).status == "unknown"
         assert proofs.prove_tiling(solver=solver).status == "unsat"
 
 
 def test_the_last_unit_of_a_budget_is_used() -> None:
-    """What costs nothing is answered with one unit left; anything that costs one is not."""
+    """A check that costs nothing is answered with one unit left; one that costs a unit is not."""
     assert Session("(assert true)", 1).check().status == "sat"
     assert Session("(declare-const a Int)(assert (> a 3))", 1).check().reason == "rlimit 1 exhausted"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Terms against Python: every expression means on symbolic integers what it means on ints, or is refused."""
+"""Terms compared with Python: an expression has the same value on symbolic integers as on ints, or raises."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tests.cases import each
 
 LANE, VALUE = st.integers(0, 31), st.integers(0, 200)
 WIDTH = st.sampled_from([16, None])
-SOLVER = Solver()  # to set one up costs more than any of the problems here
+SOLVER = Solver()  # creating one costs more than any of the problems here
 
 BINARY = {"+": operator.add, "-": operator.sub, "*": operator.mul}
 BITS = {"&": operator.and_, "|": operator.or_, "^": operator.xor}
@@ -47,7 +47,7 @@ EXPRESSIONS = st.recursive(st.sampled_from(["lane", "value"]) | st.integers(-300
 
 
 def run(tree: Any, env: dict[str, Any]) -> Any:
-    """The tree in Python's own operators, over ints or terms alike."""
+    """The value of a tree by Python's operators, over ints or terms."""
     if isinstance(tree, str):
         return env[tree]
     if isinstance(tree, int):
@@ -64,7 +64,7 @@ def run(tree: Any, env: dict[str, Any]) -> Any:
 
 
 def holds(width: int | None, lane: int, value: int, failure: str) -> str:
-    """The solver's answer to: does ``failure`` hold where lane and value are these?"""
+    """The answer of the solver to: does ``failure`` hold for these lane and value?"""
     sort = "Int" if width is None else f"(_ BitVec {width})"
     given_ = [f"(declare-const {n} {sort})(assert (= {n} {render(constant(x, width).expr)}))"
               for n, x in (("lane", lane), ("value", value))]  # fmt: skip
@@ -72,7 +72,7 @@ def holds(width: int | None, lane: int, value: int, failure: str) -> str:
 
 
 @given(EXPRESSIONS, LANE, VALUE, st.sampled_from([True, False]))
-def test_a_term_is_worth_what_the_formula_gives_on_ints(tree: Any, lane: int, value: int, integers: bool) -> None:
+def test_a_term_has_the_value_of_the_formula_on_ints(tree: Any, lane: int, value: int, integers: bool) -> None:
     for width in [None] if integers else WIDTHS:
         symbols = {"lane": Term("lane", 0, 31, width), "value": Term("value", 0, 200, width)}
         try:
@@ -82,7 +82,7 @@ def test_a_term_is_worth_what_the_formula_gives_on_ints(tree: Any, lane: int, va
         except UnsupportedTerm:
             assert integers
             return
-        except TermError as error:  # only an honest refusal: a left side that the interval cannot rule out below 0
+        except TermError as error:  # the only valid reason: a left side whose interval includes negative values
             assert "must not be negative" in str(error)
             return
         wanted = run(tree, {"lane": lane, "value": value})
@@ -146,7 +146,7 @@ def test_comparisons_with_numbers_beyond_the_width_are_decided_by_the_interval()
     assert (value != 1 << 40).expr == ("not", "false")
 
 
-def test_an_eight_bit_vector_would_prove_a_false_bound_and_a_term_refuses_it() -> None:
+def test_an_eight_bit_vector_would_prove_a_false_bound_and_a_term_raises() -> None:
     wraps = "(declare-const v (_ BitVec 8))(assert (bvult v #x20))(assert (not (bvult (bvmul v #x10) #xff)))"
     assert Session(wraps, 10**6).check().status == "unsat", "31 * 16 = 496 < 255 'proved': the trap is real"
     with pytest.raises(TermOverflow):
@@ -157,7 +157,7 @@ def test_an_eight_bit_vector_would_prove_a_false_bound_and_a_term_refuses_it() -
 
 
 @pytest.mark.parametrize("width", [16, None])
-def test_what_has_no_exact_meaning_is_refused(width: int | None) -> None:
+def test_operations_without_an_exact_meaning_raise(width: int | None) -> None:
     x = Term("x", -1, 31, width)
     y = Term("y", 0, 31, width)
     for refused in (
@@ -196,7 +196,7 @@ REFLECTED = {**BINARY, **BITS}
 @pytest.mark.parametrize("width", [16, None])
 @pytest.mark.parametrize("name", REFLECTED)
 def test_an_int_on_the_left_of_a_term_means_what_it_means_on_ints(name: str, width: int | None) -> None:
-    """By value, with the int on the left: 5 - x is not x - 5, and 5 ^ x is none of 5 & x and 5 | x."""
+    """With the int on the left: 5 - x is not x - 5, and 5 ^ x is neither 5 & x nor 5 | x."""
     operation = REFLECTED[name]
     for left in (0, 5, 12):
         found = operation(left, Term("lane", 0, 31, width))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts that proofs and refutations of laws are made of, by value: their formulas, their judges, their models."""
+"""The helpers of proofs and refutations, each on a few values: formulas, definitions, models."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_a_mode_that_goes_on_into_the_next_one_is_split_as_published() -> None:
     assert published.composed(A, 3, 2) == published.cute_fold(A, 3, 2, "divides") == ((3,), (2,))
 
 
-def test_a_complement_told_by_its_modes_names_the_first_value_that_does_not_grow() -> None:
+def test_a_complement_decided_by_its_modes_names_the_first_value_that_does_not_grow() -> None:
     """(2,3):(5,5) takes 0, 5, 5, ...: the value at 2 is the one at 1; (3,3):(1,2) repeats its value 2 at 3."""
     assert definitions._complement_by_modes([(4, 1)], 100, [(2, 5), (3, 5)]) == "R(2) = 5 is not above R(1) = 5"
     assert definitions._complement_by_modes([(4, 9)], 100, [(3, 1), (3, 2)]) == "R(3) = 2 is not above R(2) = 2"
@@ -39,7 +39,7 @@ def test_a_mode_of_stride_0_does_not_overlap_its_complement() -> None:
 
 
 def test_a_path_that_no_sample_takes_keeps_all_its_modes() -> None:
-    """Their order is not known there, so they stay as they are placed, the first one included."""
+    """Their order is not known there, so they stay in place, the first one included."""
     path = Path(Space(("s", "d", "t", "e"), (), ()), [])
     assert pathwise.sorted_modes(path, [("s", "d"), ("t", "e")]) == [0, 1]
 
@@ -63,8 +63,8 @@ def test_the_opposite_of_a_comparison_compares_the_same() -> None:
     assert (negated(0), negated(1)) == (1, 0)
 
 
-def test_what_says_that_something_cannot_be_is_never_true() -> None:
-    """A contradiction is proved by a goal that is false: were it true, anything would prove it."""
+def test_a_contradiction_as_a_goal_is_never_true() -> None:
+    """A contradiction is proved by a goal that is false: if the goal were true, every path would prove it."""
     assert evaluate(loops._ends(2).goal, {}, {}) is False
     assert evaluate(loops._alike([(2, 1)], []), {}, {}) is False
 
@@ -120,8 +120,8 @@ def test_a_family_given_by_its_shape_alone_has_one_run_too() -> None:
 def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
     """Of kind 0: 1:r, or N:0. Any mode of 2 or more steps has runs, or goes back."""
     kinds = [(0, 1, 5), (0, 4, 0), (0, 4, 1), (2, 4, 1), (3, 4, 1), (3, 4, -1), (1, 1, 1)]
-    told = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]
-    assert told == [True, True, False, True, False, True, False]
+    found = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]
+    assert found == [True, True, False, True, False, True, False]
 
 
 def test_a_composition_in_numbers_is_right_or_refused_and_the_last_line_says_which() -> None:
@@ -131,12 +131,12 @@ def test_a_composition_in_numbers_is_right_or_refused_and_the_last_line_says_whi
         assert found.end == f"exact: {'right' if status == 'proved' else 'refused'} in every case"
 
 
-def test_what_is_divided_or_repeated_has_two_modes() -> None:
+def test_a_division_and_a_product_have_two_modes() -> None:
     assert enumerated._two(((2, 3), (1, 2))) == ([(2, 1)], [(3, 2)])
     assert enumerated._two(((2, 3, 4), (1, 2, 6))) == enumerated._two((2, 1)) == "it has not two modes"
 
 
-def test_a_wish_that_cannot_be_met_is_given_up_and_contradicts_nothing() -> None:
+def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
     law = shipped()["DIVDEF"]
     wish = [[("<", "P", 0)]]
     found = satisfy(Query(law, "P is 3", (("==", "P", 3),)), wish)
@@ -161,7 +161,7 @@ def test_a_run_is_refused_where_it_does_not_divide_its_mode_or_carries_with_what
     assert (outside.why, found) == ("outside", [True, False, True])
 
 
-def test_a_refutation_is_looked_for_among_small_numbers_first() -> None:
+def test_a_refutation_is_searched_among_small_numbers_first() -> None:
     sums = [s + n + r for ((s, _), _), ((n,), (r,)) in refutations._pairs(1)]
     assert len(sums) == 5 * 2 * 4 and sums == sorted(sums) and sums[0] == 2 + 2 + 1
 
@@ -176,7 +176,7 @@ def test_a_layout_has_as_many_strides_as_extents() -> None:
         families._sides("(4,M):(1,d,2)", "--by")
 
 
-def test_what_a_run_keeps_is_its_value_and_the_digits_that_are_used() -> None:
+def test_the_contract_of_a_run_has_its_value_and_the_used_digits() -> None:
     """In (4,2):(1,9): two steps of 1 from 0 use up to the digit 2; from an index beyond what is used all is allowed."""
     contract = loops._contract([(4, 1), (2, 9)], [4], ("x", "k", "s", "v"), ["u"], ["w"])
     right = {"x": 0, "k": 2, "s": 1, "v": 1, "u": 0, "w": 2}
@@ -185,6 +185,6 @@ def test_what_a_run_keeps_is_its_value_and_the_digits_that_are_used() -> None:
     assert found == [True, False, False, False, True, False]
 
 
-def test_a_symbolic_integer_is_1_where_its_formula_is_passed_by() -> None:
-    """So is its hash: one value for all, and the same in every run."""
+def test_the_int_value_of_a_symbolic_integer_is_1() -> None:
+    """Its hash is that of 1 too: one value for all, the same in every run."""
     assert [(int.__add__(SymInt(x), 0), hash(SymInt(x))) for x in ("x", "y")] == [(1, hash(1))] * 2

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The record of rank 3: it is complete, speaks about the code as it is, and nothing in it is wrong or left out."""
+"""The record of rank 3 is complete and current: nothing in it is wrong, unknown or left out."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ def test_the_record_is_current_and_complete() -> None:
 
 @pytest.mark.parametrize("label", KEPT)
 def test_every_path_is_accounted_for(label: str) -> None:
-    """Proved, refused, unknown or wrong; what is left over was reached by no numbers."""
-    told = KEPT[label]
-    assert told["proved"] + told["refused"] + len(told["violations"]) <= told["paths"]
-    assert told["proved"] > 0
-    assert told["violations"] == []
+    """A path is proved, refused, unknown or wrong; the others cannot be reached by any numbers."""
+    entry = KEPT[label]
+    assert entry["proved"] + entry["refused"] + len(entry["violations"]) <= entry["paths"]
+    assert entry["proved"] > 0
+    assert entry["violations"] == []
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         ({"unknown": ["the solver gave up"]}, "coalesce, rank 2: unknown: the solver gave up"),
         ({"unexplored": 7}, "coalesce, rank 2: 7 paths not followed"),
@@ -41,30 +41,30 @@ def test_every_path_is_accounted_for(label: str) -> None:
         ({"sources": "0"}, "coalesce, rank 2: not in the record"),
     ],
 )
-def test_what_the_record_must_not_tell_is_a_fault(tmp_path: Path, change: dict[str, object], told: str) -> None:
+def test_a_faulty_entry_is_reported(tmp_path: Path, change: dict[str, object], expected: str) -> None:
     edited = {**KEPT, "coalesce, rank 2": {**KEPT["coalesce, rank 2"], **change}}
     (tmp_path / "record.json").write_text(json.dumps({"operations": edited}))
-    assert [line[: len(told)] for line in campaign.faults(tmp_path / "record.json")] == [told]
+    assert [line[: len(expected)] for line in campaign.faults(tmp_path / "record.json")] == [expected]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"operations": []}', '{"operations": {"coalesce, rank 2": 3}}'])
-def test_a_record_that_is_none_says_nothing(tmp_path: Path, text: str) -> None:
+def test_a_malformed_record_is_not_used(tmp_path: Path, text: str) -> None:
     (tmp_path / "record.json").write_text(text)
     assert campaign.recorded(tmp_path / "record.json") == {}
     assert len(list(campaign.faults(tmp_path / "record.json"))) == 1
 
 
 def test_nothing_is_unknown_or_left_over() -> None:
-    assert {label for label, told in KEPT.items() if told["unknown"] or told["unexplored"]} == set()
+    assert {label for label, entry in KEPT.items() if entry["unknown"] or entry["unexplored"]} == set()
 
 
 def test_every_refusal_lies_outside_the_precondition() -> None:
-    assert {label: told["refused"] for label, told in KEPT.items() if told["refused"] != told["outside"]} == {}
+    assert {label: entry["refused"] for label, entry in KEPT.items() if entry["refused"] != entry["outside"]} == {}
 
 
 @pytest.fixture
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the sources that the record speaks about, in place of them."""
+    """A copy of the sources that the record depends on, used in their place."""
     executed = {name for names in campaign.EXECUTED.values() for name in names}
     names = {"layouts": executed, "proofs/laws": (*campaign.ENGINE, "contracts", "loops", "runs", "searched")}
     for folder, files in names.items():
@@ -86,7 +86,7 @@ def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("layouts/compose.py", {"composition", "logical_divide", "logical_product"}),
     ],
 )
-def test_a_change_of_the_code_makes_the_record_of_what_runs_it_speak_no_more(
+def test_a_change_of_the_code_makes_the_record_stale_for_the_operations_that_run_it(
     copied: Path, source: str, gone: set[str]
 ) -> None:
     text = (copied / source).read_text()
@@ -99,7 +99,7 @@ def test_a_change_of_the_code_makes_the_record_of_what_runs_it_speak_no_more(
 
 
 def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
-    """What counts are the names that are imported, not the folder they come from; another name counts."""
+    """The hash depends on the imported names, not on the module they are imported from."""
     compose = copied / "layouts/compose.py"
     text = compose.read_text()
     compose.write_text(text.replace("from layouts.coalesce import merge", "from layouts.folder.coalesce import merge"))
@@ -109,12 +109,12 @@ def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
 
 
 BESIDE = {"arithmetic", "coords", "errors", "interleaved", "order", "swizzle", "text"}
-"""What modules import and no operation of the record runs; `interleaved` is searched, and stands as refused."""
+"""Modules that are imported and run by no operation of the record; a search in `interleaved` counts as refused."""
 
 
 @pytest.mark.parametrize("name", campaign.EXECUTED)
-def test_the_record_rests_on_every_module_that_the_operation_runs(name: str) -> None:
-    """All that its modules import, and what those do."""
+def test_the_record_depends_on_every_module_that_the_operation_runs(name: str) -> None:
+    """All modules that its modules import, directly or not."""
     first = {"composition": "composed", "logical_divide": "divide", "logical_product": "products"}.get(name, name)
     todo, found = [first.removeprefix("right_").removeprefix("left_")], set()
     while todo:
@@ -129,7 +129,7 @@ def test_the_record_rests_on_every_module_that_the_operation_runs(name: str) -> 
 
 
 def test_a_change_of_one_contract_leaves_the_rest(copied: Path) -> None:
-    """What is stated elsewhere still speaks; what is stated there is a fault, operation by operation."""
+    """The operations with goals in that module become faults; those with goals elsewhere stay current."""
     with (copied / "proofs" / "laws" / "runs.py").open("a") as file:
         file.write("MORE = 1\n")
     left = campaign.recorded().keys()
@@ -141,8 +141,8 @@ def test_a_change_of_one_contract_leaves_the_rest(copied: Path) -> None:
     assert len(list(campaign.faults())) == len(gone)
 
 
-def test_every_rank_up_to_3_is_there() -> None:
-    """Each operation, at each rank and each pair of ranks."""
+def test_every_rank_up_to_3_is_recorded() -> None:
+    """Each operation is recorded at each rank and each pair of ranks."""
     for r in (1, 2, 3):
         for name in ("coalesce", "complement", "right_inverse", "left_inverse"):
             assert f"{name}, rank {r}" in KEPT
@@ -152,13 +152,13 @@ def test_every_rank_up_to_3_is_there() -> None:
             assert f"logical_product, rank {r} by rank {b}, by the contract of composition" in KEPT
 
 
-def test_a_run_that_was_cut_short_goes_on(tmp_path: Path) -> None:
-    """Only what is missing is executed: all but one operation are taken from the record."""
+def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
+    """Only the missing operation is executed; all others are taken from the record."""
     kept = tmp_path / "record.json"
     whole = json.loads(campaign.FILE.read_text())
-    told = whole["operations"].pop("coalesce, rank 1")
+    entry = whole["operations"].pop("coalesce, rank 1")
     kept.write_text(json.dumps(whole))
     campaign.run(1, kept)
     anew = json.loads(kept.read_text())["operations"]["coalesce, rank 1"]
-    assert anew == {**told, "engine": solve.version("z3")}
+    assert anew == {**entry, "engine": solve.version("z3")}
     assert list(campaign.faults(kept)) == []

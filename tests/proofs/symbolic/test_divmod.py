@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""divmod of symbolic integers, which Python asks of either side."""
+"""divmod of symbolic integers, on either side."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from proofs.symbolic.execution import agrees
 
 
 def test_divmod_is_followed_with_the_symbol_on_either_side() -> None:
-    """By value: divmod(x, 3), and divmod(17, x), which Python asks of the divisor."""
+    """divmod(x, 3), and divmod(17, x), which Python evaluates by a method of the divisor."""
     space = Space(("x",), ((">=", "x", 1), ("<=", "x", 20)), tuple({"x": x} for x in range(1, 21)))
     for divide in (lambda x: divmod(x, 3), lambda x: divmod(17, x), lambda x: divmod(-17, x)):
         paths, left = explore(space, lambda divide=divide: trusted(divide(SymInt("x")), (0, 0)), ())  # type: ignore[misc]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Small layouts find what paths of flat layouts of rank 1 and 2 do not: bugs planted in operations that are right."""
+"""Enumerating small layouts finds bugs that paths of flat layouts of rank 1 and 2 miss: each is planted and found."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
 
 
 @pytest.mark.parametrize(
-    ("function", "planted", "told"),
+    ("function", "planted", "expected"),
     [
         ("coalesce", _coalesce_keeps_ones, "will do"),
         ("coalesce", _coalesce_wrong_at_rank_3, "size 1 for"),
@@ -145,8 +145,8 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
         ("logical_product", _refuses, "is refused"),
     ],
 )
-def test_a_planted_bug_is_found(function: str, planted: Callable[..., Any], told: str) -> None:
+def test_a_planted_bug_is_found(function: str, planted: Callable[..., Any], expected: str) -> None:
     functions = SimpleNamespace(**{**vars(layouts), function: planted})
     found = enumerated(Target("planted", functions, trusted, (LayoutError,)), function)
     assert found.wrong
-    assert any(told in fault for fault in found.faults), found.faults
+    assert any(expected in fault for fault in found.faults), found.faults

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic execution: our operations keep their definitions on every path, planted bugs are found, samples agree."""
+"""Symbolic execution: `layouts` satisfies the definitions on every path, and planted bugs are found."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_every_path_of_ours_is_proved_or_refused(chosen: Operation) -> None:
 
 @each("chosen", quick, ids=lambda o: o.label)
 def test_each_sample_goes_down_one_path_and_gets_what_the_code_returns(chosen: Operation) -> None:
-    """The engine itself: paths cover the samples once, and their formulas give the numbers of a plain run."""
+    """The engine: the paths partition the samples, and the formulas of a path give the numbers of a plain run."""
     target = ours()
     symbols: dict[str, Any] = {x: SymInt(x) for x in chosen.space.names}
     paths, left = followed(target, lambda: chosen.call(target, symbols), chosen.space)
@@ -73,7 +73,7 @@ def test_each_sample_goes_down_one_path_and_gets_what_the_code_returns(chosen: O
 
 @pytest.mark.parametrize("label", ["composition, rank 2 o rank 1", "composition, rank 2 o rank 2"])
 def test_what_composition_refuses_has_no_layout_for_generic_strides(label: str) -> None:
-    """Refused inputs, with A's strides made generic: the values A(B(k)) of some mode, or their sum, are no layout's."""
+    """For refused inputs, with generic strides of A, the values A(B(k)) of some mode, or their sum, are no layout."""
     chosen, target = operation(label), ours()
     refused = 0
     for at in chosen.space.samples[:600]:
@@ -100,11 +100,11 @@ def _mode_by_mode(at: dict[str, int]) -> bool:
 
 
 def planted(**functions: Any) -> Target:
-    """Our operations with some of them replaced."""
+    """The operations of `layouts` with some of them replaced."""
     return Target("planted", SimpleNamespace(**{**vars(layouts), **functions}), trusted, (layouts.LayoutError,))
 
 
-def test_a_fold_without_the_shape_condition_is_found_out() -> None:
+def test_a_fold_without_the_shape_condition_is_found() -> None:
     def composition(a: Layout, b: Layout) -> Layout:
         (m, _), (d, e) = a.shape, a.stride
         if m % b.stride:
@@ -119,7 +119,7 @@ def test_a_fold_without_the_shape_condition_is_found_out() -> None:
     assert "not compatible" in found.violations[0].fault
 
 
-def test_a_complement_that_rounds_gaps_down_is_found_out() -> None:
+def test_a_complement_that_rounds_gaps_down_is_found() -> None:
     def complement(layout: Layout, target: int) -> Layout:
         return trusted(
             (layout.stride, -(-target // (layout.shape * layout.stride)) + 1), (1, layout.shape * layout.stride + 1)
@@ -128,8 +128,8 @@ def test_a_complement_that_rounds_gaps_down_is_found_out() -> None:
     assert examine(planted(complement=complement), operation("complement, rank 1")).violations
 
 
-def test_a_refusal_inside_the_precondition_is_found_out() -> None:
-    """Every refusal must lie outside the no-carry condition: one that refuses all does not."""
+def test_a_refusal_inside_the_precondition_is_found() -> None:
+    """Every refused path must lie outside the no-carry condition; not so when everything is refused."""
 
     def composition(a: Layout, b: Layout) -> Layout:
         raise layouts.LayoutError("no")
@@ -140,8 +140,8 @@ def test_a_refusal_inside_the_precondition_is_found_out() -> None:
     assert "not proved to lie outside" in found.unknown[0]
 
 
-def test_a_run_that_ends_before_a_digit_carries_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Rounding down keeps A(x + k r) = A(x) + k v, so only the count tells: no digit carries there yet."""
+def test_a_run_that_ends_before_a_digit_carries_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounding down keeps A(x + k r) = A(x) + k v; only the count is wrong, as no digit carries there yet."""
 
     def run(carry: Carry, rest: int, step: int) -> tuple[int, int]:
         (digit,), value = carry.digits(step)
@@ -158,9 +158,9 @@ def test_a_run_that_ends_before_a_digit_carries_is_found_out(monkeypatch: pytest
 
     monkeypatch.setattr(Carry, "run", run)
     monkeypatch.setattr(runs, "limit", limit)
-    told = examine(ours(), runs.composition_run(2)).unknown
-    assert any("the first carry" in line for line in told)
-    assert not any("contract" in line or "length" in line for line in told)
+    messages = examine(ours(), runs.composition_run(2)).unknown
+    assert any("the first carry" in line for line in messages)
+    assert not any("contract" in line or "length" in line for line in messages)
 
 
 def test_a_run_that_forgets_a_digit_breaks_its_contract(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -172,8 +172,8 @@ def test_a_run_that_forgets_a_digit_breaks_its_contract(monkeypatch: pytest.Monk
 
 
 @pytest.mark.parametrize("slip", ["the step", "the state"])
-def test_loops_that_go_on_wrongly_are_found_out(monkeypatch: pytest.MonkeyPatch, slip: str) -> None:
-    """After a run its step is multiplied and the digits stay used; forgetting either is told."""
+def test_loops_that_go_on_wrongly_are_found(monkeypatch: pytest.MonkeyPatch, slip: str) -> None:
+    """After a run its step is multiplied and the digits stay used; forgetting either is reported."""
 
     def mode(carry: Carry, extent: int, step: int) -> tuple[Any, Any]:
         if step == 0 or extent == 1:
@@ -189,17 +189,17 @@ def test_loops_that_go_on_wrongly_are_found_out(monkeypatch: pytest.MonkeyPatch,
         return tuple(shapes), tuple(strides)
 
     monkeypatch.setattr(Carry, "mode", mode)
-    told = " ".join(examine(ours(), loops.composition_loops(2, 1)).unknown)
-    assert ("the request" if slip == "the step" else "the state") in told
+    messages = " ".join(examine(ours(), loops.composition_loops(2, 1)).unknown)
+    assert ("the request" if slip == "the step" else "the state") in messages
 
 
 def test_a_contract_that_promises_too_little_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    """R(c) = A(B(c)) comes from what a run is proved to keep: without it the loops are not proved."""
+    """R(c) = A(B(c)) follows from the contract of a run: without it the loops are not proved."""
     monkeypatch.setattr(loops, "_contract", lambda *_: ("==", 0, 0))
     assert examine(ours(), loops.composition_loops(2, 1)).unknown
 
 
-def test_a_refusal_of_the_formulas_themselves_is_found_out() -> None:
+def test_a_refusal_of_the_formulas_themselves_is_found() -> None:
     def coalesce(layout: Layout) -> Layout:
         if type(layout.shape) is not int:
             raise layouts.LayoutError("not an int")
@@ -244,10 +244,10 @@ def test_what_cannot_be_followed_raises(use: str) -> None:
         explore(Space.make(["x"], []), lambda: USES[use](SymInt("x")), ())
 
 
-def test_code_that_looks_at_a_number_is_found_out() -> None:
+def test_code_that_looks_at_a_number_is_found() -> None:
     def coalesce(layout: Layout) -> Layout:
         size = sum(1 for _ in range(layout.shape))
         return trusted(size, layout.stride) if layout.shape < 100 else layout
 
-    told = examine(planted(coalesce=coalesce), operation("coalesce, rank 1")).unknown
-    assert any("looked at the value" in line for line in told)
+    messages = examine(planted(coalesce=coalesce), operation("coalesce, rank 1")).unknown
+    assert any("looked at the value" in line for line in messages)

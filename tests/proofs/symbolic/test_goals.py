@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How goals are put to the solver: what fails there is unknown, and an order of modes that was guessed is put right."""
+"""Goals in the solver: a failure is the answer unknown, and a guessed order of modes is corrected."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Broken:
 
 
 class Modelless(execution.Session):
-    """A solver that finds a model and cannot tell it."""
+    """A solver that finds a model and cannot give its values."""
 
     def values(self, names: tuple[str, ...]) -> dict[str, int]:
         raise EngineError(f"model is not available: {names}")
@@ -50,7 +50,7 @@ def test_a_fork_on_which_the_solver_fails_is_kept(monkeypatch: pytest.MonkeyPatc
     assert Path(COMPLEMENT.space, []).feasible(("<", "T", 0))
 
 
-def test_a_model_that_cannot_be_told_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_model_without_values_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     formulas: list[Node] = [(">=", "x", 3)]
     assert execution._solved(("x",), formulas, ("x",))[0] == "sat"
     monkeypatch.setattr(execution, "Session", Modelless)
@@ -59,8 +59,8 @@ def test_a_model_that_cannot_be_told_is_unknown(monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("orders", "left"), [(execution.ORDERS, False), (1, True)])
-def test_a_guessed_order_of_modes_is_put_right(monkeypatch: pytest.MonkeyPatch, orders: int, left: bool) -> None:
-    """No sample takes any path, and none is looked for: the order is a guess until numbers contradict it."""
+def test_a_guessed_order_of_modes_is_corrected(monkeypatch: pytest.MonkeyPatch, orders: int, left: bool) -> None:
+    """No path has a sample, and none is searched: the order is a guess until numbers contradict it."""
 
     def unreached(_: Path) -> tuple[str, Mapping[str, int]]:
         return "unknown", {}
@@ -73,6 +73,6 @@ def test_a_guessed_order_of_modes_is_put_right(monkeypatch: pytest.MonkeyPatch, 
     assert found.proved > 0
 
 
-def test_a_problem_is_not_left_to_what_gives_up_by_the_clock() -> None:
-    """Inside a (push) z3 does not use its tactics: no other spelling of the problem is solved."""
+def test_a_problem_is_not_solved_by_tactics_with_a_time_limit() -> None:
+    """After a (push) z3 does not use its tactics, some of which give up by the clock; every problem has one."""
     assert engine.script(("x",), [(">=", "x", 3)]).rstrip().endswith("(push)")

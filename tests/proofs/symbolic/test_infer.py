@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Preconditions inferred: exact conditions for families of layouts, and what cannot be asked, in a line."""
+"""Inferred preconditions: exact conditions for families of layouts, and one line for an impossible request."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_condition_of_a_composition_is_inferred() -> None:
-    told = inferred("composition", "(6,2)", "N:2").told
-    assert "refused  when 3 < N and N % 3 != 0" in told
-    assert "proved   when N % 3 == 0" in told
-    assert "such as composition((6,2):(0,1), 4:2)" in told
+    output = inferred("composition", "(6,2)", "N:2").told
+    assert "refused  when 3 < N and N % 3 != 0" in output
+    assert "proved   when N % 3 == 0" in output
+    assert "such as composition((6,2):(0,1), 4:2)" in output
 
 
 def test_a_pair_of_layouts_is_on_one_side() -> None:
@@ -29,18 +29,18 @@ def test_a_pair_of_layouts_is_on_one_side() -> None:
 
 
 @pytest.mark.parametrize(
-    ("by", "told"), [("(2,2):(1,2)", "right in every case"), ("(2,3):(1,2)", "right in every case"),
+    ("by", "expected"), [("(2,2):(1,2)", "right in every case"), ("(2,3):(1,2)", "right in every case"),
                      ("(2,2,2):(1,2,4)", "refused in every case")],
 )  # fmt: skip
-def test_a_pair_of_rank_3_is_on_one_side(by: str, told: str) -> None:
-    """Of A = (2,3,4): (2,2) takes the digits 1 and 1 of extents 2 and 3; (2,3) all of both; 4 carries out of 3."""
+def test_a_pair_of_rank_3_is_on_one_side(by: str, expected: str) -> None:
+    """In A = (2,3,4), (2,2) uses the digits 1 and 1 of the extents 2 and 3, (2,3) uses all of both, and 4 carries."""
     found = inferred("composition", "(2,3,4):(1,5,77)", by)
-    assert (found.end, [way.when for way in found.cases]) == (f"exact: {told}", [()])
-    assert right("composition", "(2,3,4):(1,5,77)", by) == told.startswith("right")
+    assert (found.end, [way.when for way in found.cases]) == (f"exact: {expected}", [()])
+    assert right("composition", "(2,3,4):(1,5,77)", by) == expected.startswith("right")
 
 
 def test_one_letter_in_rank_3_has_its_own_condition() -> None:
-    """(2,3,4) o (N,2):(1,3): against the definition at every N."""
+    """(2,3,4) o (N,2):(1,3) is compared with the definition at every N."""
     found = inferred("composition", "(2,3,4):(1,5,77)", "(N,2):(1,3)")
     assert found.exact
     for n in range(2, 20):
@@ -48,16 +48,16 @@ def test_one_letter_in_rank_3_has_its_own_condition() -> None:
         assert ways == {"proved" if right("composition", "(2,3,4):(1,5,77)", f"({n},2):(1,3)") else "refused"}, n
 
 
-def test_a_letter_that_stands_twice_is_one_number() -> None:
+def test_a_letter_that_occurs_twice_is_one_number() -> None:
     """(M,M) o 2:r: where M = 3 fits r = 1, both extents are 3; two letters allow others."""
-    told = inferred("composition", "(M,M)", "2:1").told
-    pairs = re.findall(r"composition\(\((\d+),(\d+)\)", told)
+    output = inferred("composition", "(M,M)", "2:1").told
+    pairs = re.findall(r"composition\(\((\d+),(\d+)\)", output)
     assert pairs
     assert all(m == k for m, k in pairs)
 
 
-def test_what_does_not_end_in_time_is_told_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever the machine's load: the first answer is that time is over, the second has all the time."""
+def test_a_composition_that_does_not_end_in_time_is_decided_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The load of the machine does not matter: the first attempt times out, the second has unlimited time."""
     answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]
     monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))
     found = inferred("composition", "(M,K)", "(N,P):(r,q)")
@@ -67,14 +67,14 @@ def test_what_does_not_end_in_time_is_told_run_by_run(monkeypatch: pytest.Monkey
     assert "refused" in found.told
 
 
-def test_what_is_left_when_time_is_over_is_unknown() -> None:
+def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
     slow = inferred("complement", "(M,K,L)", None, seconds=0.2)
     assert not slow.exact
     assert slow.told.splitlines()[-1].startswith("UNKNOWN")
 
 
 @pytest.mark.parametrize(
-    ("operation", "shape", "by", "told"),
+    ("operation", "shape", "by", "expected"),
     [
         ("complement", "2", None, "right in every case"),
         ("left_inverse", "(4,8)", None, "refused in all others"),
@@ -86,19 +86,19 @@ def test_what_is_left_when_time_is_over_is_unknown() -> None:
         ("coalesce", "(4,s)", None, "right in every case"),
     ],
 )
-def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, told: str) -> None:
+def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, expected: str) -> None:
     found = inferred(operation, shape, by)
     assert found.exact
-    assert told in found.told.splitlines()[-1]
+    assert expected in found.told.splitlines()[-1]
 
 
-def test_a_family_that_is_not_known_is_refused() -> None:
+def test_an_unknown_operation_is_rejected() -> None:
     with pytest.raises(InferenceError, match="known: coalesce"):
         inferred("recast", "(4,8)", None)
 
 
 @pytest.mark.parametrize(
-    ("operation", "shape", "by", "told"),
+    ("operation", "shape", "by", "expected"),
     [
         ("composition", "", "N:r", "neither a shape nor a layout"),
         ("composition", "(4,-M)", "N:r", "neither a shape nor a layout"),
@@ -120,10 +120,8 @@ def test_a_family_that_is_not_known_is_refused() -> None:
         ("left_inverse", "(4,d0)", None, "the letter d0 is taken"),
     ],
 )
-def test_a_family_that_makes_no_sense_is_refused_in_a_line(
-    operation: str, shape: str, by: str | None, told: str
-) -> None:
-    with pytest.raises(InferenceError, match=re.escape(told)) as refused:
+def test_a_malformed_family_is_rejected_in_one_line(operation: str, shape: str, by: str | None, expected: str) -> None:
+    with pytest.raises(InferenceError, match=re.escape(expected)) as refused:
         inferred(operation, shape, by)
     assert "\n" not in str(refused.value)
 
@@ -151,7 +149,7 @@ GIVEN = [
 
 
 def right(operation: str, shape: str, by: str) -> bool:
-    """Whether the call is answered; a composition is held to its definition, too."""
+    """Whether the call returns a result; that of a composition is compared with the definition."""
     a, b = Layout.parse(shape), Layout.parse(by if ":" in by else f"{by}:1")
     call = {"composition": composition, "logical_divide": logical_divide, "logical_product": logical_product}[operation]
     try:
@@ -165,37 +163,39 @@ def right(operation: str, shape: str, by: str) -> bool:
 
 @pytest.mark.parametrize(("operation", "shape", "by"), GIVEN)
 def test_what_is_given_in_numbers_is_right_or_refused(operation: str, shape: str, by: str) -> None:
-    """Extents of 1, strides of 0 and below, modes that merge: answered, as the call itself answers."""
+    """Extents of 1, strides of 0 and below, modes that merge: the answer is that of the call itself."""
     found = inferred(operation, shape, by)
     assert found.exact
-    told = "exact: right in every case" if right(operation, shape, by) else "exact: refused in every case"
-    assert found.told.splitlines()[-1] == told
+    expected = "exact: right in every case" if right(operation, shape, by) else "exact: refused in every case"
+    assert found.told.splitlines()[-1] == expected
 
 
-@pytest.mark.parametrize(("shape", "told"), [("(4,8):(1,-4)", "refused in every case"), ("(1,8):(-3,1)", "right in")])
-def test_a_negative_stride_is_answered(shape: str, told: str) -> None:
+@pytest.mark.parametrize(
+    ("shape", "expected"), [("(4,8):(1,-4)", "refused in every case"), ("(1,8):(-3,1)", "right in")]
+)
+def test_a_negative_stride_is_answered(shape: str, expected: str) -> None:
     a = Layout.parse(shape)
-    assert told in inferred("complement", shape, "64").told.splitlines()[-1]
-    if told.startswith("right"):
+    assert expected in inferred("complement", shape, "64").told.splitlines()[-1]
+    if expected.startswith("right"):
         assert complement(a, 64) == Layout(8, 8)
     else:
         with pytest.raises(LayoutError):
             complement(a, 64)
 
 
-def test_what_is_taken_for_granted_of_letters_is_said() -> None:
+def test_assumptions_about_letters_are_printed() -> None:
     lines = inferred("composition", "(6,2)", "N:2").told.splitlines()
     assert lines[1] == "  where D1 != 6 * D0, N >= 2"
     assert "where" not in inferred("composition", "(6,2):(1,7)", "3:2").told
 
 
-def test_nested_modes_are_taken_one_by_one() -> None:
+def test_nested_modes_are_flattened() -> None:
     """A profile is no condition: the cases are those of the flat layouts."""
     nested = inferred("composition", "((2, 3),2):((4,9),2)", "((N)):((2))")
     assert nested.exact
     assert nested.cases == inferred("composition", "(2,3,2):(4,9,2)", "N:2").cases
 
 
-def test_merged_modes_are_told() -> None:
+def test_merged_modes_are_printed() -> None:
     assert "its modes merged: 8:1" in inferred("composition", "(2,4):(1,2)", "N:r").told
     assert "extents of 1 left out: (2,4)" in inferred("composition", "(2,1,4)", "2:r").told
