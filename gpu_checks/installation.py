@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a command of this package finds ours: `verify` asks the same by code of its own, which is not shared."""
+"""Whether a command of this package imports the packages of Lanecheck. `verify` has a copy: no code is shared."""
 
 import importlib.util
 import os
@@ -11,7 +11,7 @@ PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 
 
 def insist() -> None:
-    """End `python -m gpu_checks.COMMAND` with one line and code 2 where its imports would not find ours."""
+    """End `python -m gpu_checks.COMMAND` with one line and exit code 2 when its imports would find other packages."""
     line = fault()
     if line:
         print(line, file=sys.stderr)
@@ -19,7 +19,7 @@ def insist() -> None:
 
 
 def fault() -> str:
-    """What hides `isa_tables`, or which package was installed into our folders; empty where all is well."""
+    """What hides `isa_tables`, or which other package is installed in a folder of Lanecheck; empty for neither."""
     for entry in os.listdir(ROOT):
         name = entry.partition("-")[0]
         if name in PACKAGES and entry.endswith((".dist-info", ".egg-info")):
@@ -35,7 +35,7 @@ def fault() -> str:
 
 
 def version() -> str:
-    """Lanecheck's name and version, as it is installed."""
+    """The name and version of the installed distribution, in one line."""
     from importlib import metadata
 
     try:

@@ -19,7 +19,7 @@ def insist() -> None:
 
 
 def fault() -> str:
-    """What hides `layouts`, or which other package is installed in a folder of Lanecheck; empty when neither is so."""
+    """What hides `layouts`, or which other package is installed in a folder of Lanecheck; empty for neither."""
     for entry in os.listdir(ROOT):
         name = entry.partition("-")[0]
         if name in PACKAGES and entry.endswith((".dist-info", ".egg-info")):
