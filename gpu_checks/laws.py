@@ -22,7 +22,7 @@ from gpu_checks.command import Interrupted, guarded
 from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.progress import Progress, each
-from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "laws"
@@ -247,19 +247,13 @@ def _record(file: str, result: Campaign, found: DeviceInfo | None, xp: Any) -> N
 
 def recordings_of_laws(place: Path = RECORDINGS) -> tuple[Campaign, ...]:
     """Every recorded campaign. RecordingError for a malformed line, with its file and number."""
-    return tuple(one for path in files(place) for one in _read_file(path))
+    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _read))
 
 
-def _read_file(path: Path) -> Iterator[Campaign]:
-    for number, data in rows(path, SCHEMA):
-        try:
-            if data["gpu"] is not None:
-                check_gpu(data["gpu"], data["sm"])
-            yield Campaign(**{field.name: data[field.name] for field in fields(Campaign)})
-        except KeyError as missing:
-            raise RecordingError(f"{path}:{number}: {missing.args[0]} is missing") from missing
-        except (TypeError, ValueError) as error:
-            raise RecordingError(f"{path}:{number}: {error}") from error
+def _read(data: Mapping[str, Any]) -> Campaign:
+    if data["gpu"] is not None:
+        check_gpu(data["gpu"], data["sm"])
+    return Campaign(**{field.name: data[field.name] for field in fields(Campaign)})
 
 
 if __name__ == "__main__":

@@ -42,6 +42,11 @@ class DeviceInfo:
     cuda: str  # CUDA version of the driver
     nvrtc: str
 
+    @property
+    def file(self) -> str:
+        """The name of a file of recordings: "nvidia_h200.jsonl"."""
+        return f"{self.gpu.lower().replace(' ', '_')}.jsonl"
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Anchor:

@@ -31,6 +31,7 @@ from isa_tables.signature import Signature, mnemonics, signature
 
 _STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}
 _GLOB = frozenset("*?[")
+_MOST = 12  # processes: more contexts take longer to open than they save
 _ALWAYS = 3000  # what a probe costs however small its matrices are
 OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
@@ -93,7 +94,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the random products (0)")
     parser.add_argument("--timeout", type=_positive, default=60, metavar="S", help="seconds for one probe (60)")
     parser.add_argument(
-        "--jobs", type=_positive, default=_jobs(), metavar="N", help="processes (a CPU each, at most 12)"
+        "--jobs",
+        type=_positive,
+        default=min(os.cpu_count() or 1, _MOST),
+        metavar="N",
+        help=f"processes (a CPU each, at most {_MOST})",
     )
     parser.add_argument("--require", action="store_true", help="exit 4 if anything stays UNCHECKED")
     parser.add_argument("-q", "--quiet", action="store_true", help="the summary only, no progress")
@@ -101,11 +106,6 @@ def _parser() -> argparse.ArgumentParser:
         "--check", nargs="*", type=Path, metavar="PATH", help="read recordings (the shipped ones too) and stop"
     )
     return parser
-
-
-def _jobs() -> int:
-    """One for each CPU; more than some contexts take longer to open than they save."""
-    return min(os.cpu_count() or 1, 12)
 
 
 def _positive(text: str) -> int:

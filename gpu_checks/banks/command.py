@@ -11,8 +11,8 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -27,7 +27,7 @@ from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 from gpu_checks.progress import Progress
-from gpu_checks.recordings_io.lines import RecordingError, check_gpu, files, rows, with_digest
+from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "banks"
@@ -164,23 +164,17 @@ def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
 
 def recordings_of_banks(place: Path = RECORDINGS) -> tuple[Observation, ...]:
     """Every recorded observation. RecordingError for a malformed line, with its file and number."""
-    return tuple(one for path in files(place) for one in _read_file(path))
+    return tuple(one for path in files(place) for one in read_each(path, SCHEMA, _observation))
 
 
-def _read_file(path: Path) -> Iterator[Observation]:
-    for number, data in rows(path, SCHEMA):
-        try:
-            pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
-            info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
-            check_gpu(info.gpu, info.sm)
-            one = Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
-            if data["wavefronts"] != one.wavefronts:
-                raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {one.wavefronts}")
-        except KeyError as missing:
-            raise RecordingError(f"{path}:{number}: {missing.args[0]} is missing") from missing
-        except (ArithmeticError, TypeError, ValueError) as error:
-            raise RecordingError(f"{path}:{number}: {error}") from error
-        yield one
+def _observation(data: Mapping[str, Any]) -> Observation:
+    pattern = Pattern(data["name"], data["operation"], data["bits"], tuple(data["addresses"]))
+    info = DeviceInfo(**{key: data[key] for key in ("gpu", "sm", "driver", "cuda", "nvrtc")})
+    check_gpu(info.gpu, info.sm)
+    one = Observation(pattern, data["cycles"], data["unit"], data["kernel_hash"], info, data["date"])
+    if data["wavefronts"] != one.wavefronts:
+        raise ValueError(f"wavefronts are {data['wavefronts']!r}, the cycles make {one.wavefronts}")
+    return one
 
 
 def write(path: Path, observed: Sequence[Observation]) -> None:
@@ -190,7 +184,7 @@ def write(path: Path, observed: Sequence[Observation]) -> None:
 
 
 def _data(one: Observation) -> dict[str, Any]:
-    pattern, info = one.pattern, one.device
+    pattern = one.pattern
     return {
         "schema": SCHEMA,
         "name": pattern.name,
@@ -201,7 +195,7 @@ def _data(one: Observation) -> dict[str, Any]:
         "unit": one.unit,
         "wavefronts": one.wavefronts,
         "kernel_hash": one.kernel_hash,
-        **{key: getattr(info, key) for key in ("gpu", "sm", "driver", "cuda", "nvrtc")},
+        **asdict(one.device),
         "date": one.date,
     }
 
@@ -228,8 +222,7 @@ def _run(options: argparse.Namespace) -> int:
         took = f"{one.cycles:8.3f} cycles  {one.wavefronts:3} wavefronts{'' if one.clear else '?'}"
         command.show(f"{one.pattern.name:<{width}}  {took}")
     if options.record:
-        gpu = found[0].device.gpu.lower().replace(" ", "_")
-        write(options.record / f"{gpu}.jsonl", found)
+        write(options.record / found[0].device.file, found)
     return 0
 
 

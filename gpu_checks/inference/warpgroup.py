@@ -85,7 +85,7 @@ class _OfA:
     def judge(self, relation: Relation) -> Seen:
         """The image by the labels of the relation."""
         form, first, image = self.form, self.first, self.image
-        labels, wrong = _placed(form, "A", image, first.a, _rows(relation, first), first.b[:, 0])
+        labels, wrong = _placed(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
         wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
         wrong += sum(len(first.a) - len(one.a) for one in self.rest)
         ways = relation.ways()[self.patterns]
@@ -125,7 +125,7 @@ class _OfB:
         """The image by the labels of the relation."""
         tables, ways = self.tables, sparse.outer(relation.ways())
         b = np.concatenate([table.b.ravel() for table in tables])
-        columns = np.concatenate([_columns(relation, table) for table in tables])
+        columns = np.concatenate([_of_d(relation, table, COLUMN) for table in tables])
         k = np.concatenate([way[table.a].repeat(table.b.shape[1]) for way, table in zip(ways, tables, strict=True)])
         labels, wrong = _placed(self.form, "B", self.image, b, columns, k)
         row, columns_of_b = int((relation.operands["A"][..., ROW] == 0).sum()), self.form.signature.shape[1]
@@ -139,14 +139,10 @@ def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Look[_OfB]:
     return _OfB(form, image, tables, notes)
 
 
-def _rows(relation: Relation, table: Meetings) -> Labels:
-    rows: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), ROW]
-    return rows
-
-
-def _columns(relation: Relation, table: Meetings) -> Labels:
-    columns: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), COLUMN]
-    return columns
+def _of_d(relation: Relation, table: Meetings, axis: int) -> Labels:
+    """The row or the column of D in which each product is."""
+    found: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), axis]
+    return found
 
 
 def _astray(relation: Relation, table: Meetings, row: Labels | int, column: int | None = None) -> int:

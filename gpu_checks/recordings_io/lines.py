@@ -8,13 +8,14 @@ its digest anew.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hashlib import blake2b
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gpu_checks.recordings_io.capabilities import mismatch
 
+T = TypeVar("T")
 _SIZE = 8  # bytes of a digest
 _FIELD, _END = ', "digest": "', '"}'
 _LENGTH = len(_FIELD) + 2 * _SIZE + len(_END)
@@ -75,6 +76,17 @@ def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:
         except ValueError as error:
             raise RecordingError(f"{path}:{number}: {error}") from error
         yield number, fields
+
+
+def read_each(path: Path, schema: int, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
+    """What each line of a file without a header holds; RecordingError where `read` fails, with the line's number."""
+    for number, fields in rows(path, schema):
+        try:
+            yield read(fields)
+        except KeyError as missing:
+            raise RecordingError(f"{path}:{number}: {missing.args[0]} is missing") from missing
+        except (ArithmeticError, TypeError, ValueError) as error:
+            raise RecordingError(f"{path}:{number}: {error}") from error
 
 
 def files(place: Path) -> list[Path]:

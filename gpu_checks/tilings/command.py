@@ -88,8 +88,7 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
     if missing:
         raise Interrupted(missing, len(chosen))
     if options.record and done:
-        gpu = done[0].device.gpu.lower().replace(" ", "_")
-        write(options.record / f"{gpu}.jsonl", done)
+        write(options.record / done[0].device.file, done)
     refuted, idle = sum(not run.equal for run in done), sum(not run.powered for run in done)
     command.show(f"{len(done) - refuted} equal, {refuted} refuted, {len(chosen) - len(done)} UNCHECKED")
     if idle:

@@ -53,12 +53,8 @@ class TilingRun:
 
 def lines(chosen: Iterable[Tiling | TilingRun]) -> str:
     """One line each, that of a run with its digest."""
-    return "".join(_line(one) + "\n" for one in chosen)
-
-
-def _line(one: Tiling | TilingRun) -> str:
-    text = json.dumps({"schema": SCHEMA, **_data(one)})
-    return with_digest(text) if isinstance(one, TilingRun) else text
+    texts = ((one, json.dumps({"schema": SCHEMA, **_data(one)})) for one in chosen)
+    return "".join((with_digest(text) if isinstance(one, TilingRun) else text) + "\n" for one, text in texts)
 
 
 def write(path: Path, chosen: Iterable[Tiling | TilingRun]) -> None:
