@@ -15,7 +15,7 @@ from benchmarks.paired import Figure, paired
 from layouts import Layout, size
 from layouts.atoms import Atom, registry
 from layouts.tiled import TiledMMA
-from verify.movement.bind import load
+from verify.movement.bind import read
 from verify.movement.command import verdicts
 from verify.tiling import gemm
 from verify.tiling.bind import Tiling, prepare
@@ -67,7 +67,7 @@ def chained(tiling: Tiling) -> None:
     """Verify all properties of the tile, and of its movement through shared memory and registers."""
     judge(tiling, Prover())
     solver = proofs.Solver()
-    for one in load(CHAIN):
+    for one in read(CHAIN).items:
         if any(not verdict.status.stands for verdict in verdicts(one, proofs.BUDGET, solver)):
             raise RuntimeError(f"{one.name} is not verified")
 

@@ -125,7 +125,7 @@ def movements() -> Schema:
 
 def parsed(parse: object) -> Schema:
     """What a parser of movements takes."""
-    if isinstance(parse, movement.Choice | movement.Bits):
+    if isinstance(parse, movement.Choice):
         return {"enum": [*parse.choices]}
     if isinstance(parse, movement.Between):
         return {"type": "integer", "minimum": parse.least, "maximum": parse.most}

@@ -33,15 +33,21 @@ class Key:
 
 
 def key(help: str, parse: Callable[[object], Any], unit: str = "", **default: Any) -> Any:
-    """A field of a spec that its user states; without a default it is required."""
-    return field(**default, metadata={"help": help, "parse": parse, "unit": unit})
+    """A field that a user may state: None where it is absent, unless there is a `default` or a `default_factory`."""
+    return field(**(default or {"default": None}), metadata={"help": help, "parse": parse, "unit": unit})
+
+
+def required(help: str, parse: Callable[[object], Any], unit: str = "") -> Any:
+    """A field that a user must state."""
+    return key(help, parse, unit, default=MISSING)
 
 
 def keys(spec: type) -> dict[str, Key]:
     """The keys of a spec by their names: its own first, then those that it inherits."""
     found = {one.name: one for one in fields(spec) if one.metadata}
     order = [name for part in spec.__mro__ for name in get_annotations(part) if name in found]
-    return {n.rstrip("_"): Key(n, **found[n].metadata, required=found[n].default is MISSING) for n in order}
+    needed = {name for name, one in found.items() if one.default is one.default_factory is MISSING}
+    return {name.rstrip("_"): Key(name, **found[name].metadata, required=name in needed) for name in order}
 
 
 def read(key: str, parse: Callable[[object], T], value: object) -> T:

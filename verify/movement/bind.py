@@ -12,7 +12,6 @@ from typing import Any, TypeAlias
 import isa_tables
 from layouts import ComposedLayout, Layout, cosize, size
 from layouts.atoms.entry import Entry
-from layouts.atoms.errors import raised
 from layouts.atoms.tables import Found, tables
 from verify.core.errors import SpecError
 from verify.core.files import as_keys, opened
@@ -33,19 +32,8 @@ NEEDS: dict[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> wh
 FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the least of each type
 
 
-def load(path: Path) -> list[Movement]:
-    """The movements of a file, in its order.
-
-    Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, a key missing, unknown or unreadable.
-    """
-    found = read(path)
-    if found.errors:
-        raise raised(found.errors)
-    return list(found.items)
-
-
 def read(path: Path) -> Found[Movement]:
-    """The movements of a file that can be read, and what is wrong with the others; raises as `load` does."""
+    """The movements of a file that can be read, and what is wrong with the others; AtomFileError where none can be."""
 
     def bound(entry: Entry) -> list[Movement]:
         with as_keys(entry):
@@ -94,7 +82,7 @@ def _narrowed(stated: HandOverSpec, first: RegisterOperand, second: RegisterOper
     if stated.narrow is not None:
         if not second.rows:
             raise SpecError("narrow", f"accumulators are narrowed for a store, and {second.mnemonic} is none")
-        narrower = spec.Bits(tuple(bits for bits in (8, 16, 32) if bits <= first.bits))
+        narrower = spec.Choice(tuple(bits for bits in (8, 16, 32) if bits <= first.bits), " bits")
         first = replace(first, bits=read_key("narrow", narrower, stated.narrow))
     if not (first.rows or second.rows) and second.operand != "A":
         raise SpecError("operand", f"accumulators are handed on as A, not as {second.operand}")
@@ -186,7 +174,7 @@ def _access(stated: AccessSpec) -> SmemAccess:
     """Accesses whose widths, threads and tiles fit each other."""
     threads, source, element, how = stated.access, stated.global_, stated.element, stated.how
     usual = WIDTHS[how][0] if how in MATRICES else element
-    width = read_key("width", spec.Bits(WIDTHS[how]), usual if stated.width is None else stated.width)
+    width = read_key("width", spec.Choice(WIDTHS[how], " bits"), usual if stated.width is None else stated.width)
     if len(threads) != 2:
         raise SpecError("access", f"{threads} has rank {len(threads)}: modes for threads and values are wanted")
     if cosize(threads) > size(stated.shared):

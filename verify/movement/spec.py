@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from verify.core.specs import Key, key, keys
+from verify.core.specs import Key, key, keys, required
 
 if TYPE_CHECKING:
     from layouts import ComposedLayout, Layout
@@ -58,27 +58,15 @@ def as_it_is(value: object) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A parser of one of some words."""
+    """A parser of one of some words, or of some numbers of a unit."""
 
-    choices: tuple[str, ...]
+    choices: tuple[str, ...] | tuple[int, ...]
+    unit: str = ""
 
-    def __call__(self, value: object) -> str:
-        """The word; raises ValueError for any other value."""
-        if value not in self.choices:
-            raise ValueError(f"expected one of {', '.join(self.choices)}, found {value!r}")
-        return str(value)
-
-
-@dataclass(frozen=True, slots=True)
-class Bits:
-    """A parser of one of some numbers of bits."""
-
-    choices: tuple[int, ...]
-
-    def __call__(self, value: object) -> int:
-        """The number; raises ValueError for any other value."""
-        if type(value) is not int or value not in self.choices:
-            raise ValueError(f"expected one of {', '.join(map(str, self.choices))} bits, found {value!r}")
+    def __call__(self, value: object) -> Any:
+        """The choice; raises ValueError for any other value."""
+        if value not in self.choices or type(value) is not type(self.choices[0]):
+            raise ValueError(f"expected one of {', '.join(map(str, self.choices))}{self.unit}, found {value!r}")
         return value
 
 
@@ -165,7 +153,7 @@ class MovementSpec:
     name: str
     replay: str  # the command that states it again
     base: int | None = key(
-        "byte of shared memory at which the tile starts; any that suits it where absent", BYTE, "BYTES", default=None
+        "byte of shared memory at which the tile starts; any that suits it where absent", BYTE, "BYTES"
     )
 
 
@@ -173,73 +161,57 @@ class MovementSpec:
 class HandOverSpec(MovementSpec):
     """Registers that one instruction leaves and the next one takes."""
 
-    from_: str = key("mnemonic or atom that gives: a matrix load, or an mma its accumulators", text)
-    to: str = key("mnemonic or atom that takes: an mma an operand, or a matrix store", text)
+    from_: str = required("mnemonic or atom that gives: a matrix load, or an mma its accumulators", text)
+    to: str = required("mnemonic or atom that takes: an mma an operand, or a matrix store", text)
     operand: str = key("operand of --to: A (where absent), B or C", Choice(("A", "B", "C")), default="A")
-    tiles: Any = key(
-        "tiles of the mma side by side, as n=2; as many as the counts ask for where absent", as_it_is, default=None
-    )
+    tiles: Any = key("tiles of the mma side by side, as n=2; as many as the counts ask for where absent", as_it_is)
     times: int | None = key(
         "how often a matrix load or store is issued, each time for rows of its own; once where absent",
         Between(1, TIMES),
         "N",
-        default=None,
     )
     rows: Layout | None = key(
-        "row of a matrix load or store -> element of the tile that it starts with; derived where absent",
-        layout,
-        default=None,
+        "row of a matrix load or store -> element of the tile that it starts with; derived where absent", layout
     )
     values: Layout | None = key(
-        "value wanted -> value held; where absent the same value for a matrix load or store, else derived",
-        layout,
-        default=None,
+        "value wanted -> value held; where absent the same value for a matrix load or store, else derived", layout
     )
     narrow: Any = key(
-        "bits that accumulators are converted to before they are stored; theirs where absent",
-        as_it_is,
-        "BITS",
-        default=None,
+        "bits that accumulators are converted to before they are stored; theirs where absent", as_it_is, "BITS"
     )
     major: str = key(MAJOR, MAJORS, default="")
-    shared: Layout | ComposedLayout | None = key(SHARED, tile, default=None)
-    arch: str | None = key(ARCH, architecture, default=None)
+    shared: Layout | ComposedLayout | None = key(SHARED, tile)
+    arch: str | None = key(ARCH, architecture)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccessSpec(MovementSpec):
     """Accesses of shared memory."""
 
-    shared: Layout | ComposedLayout = key(SHARED, swizzled)
-    access: Layout = key("(thread, value) -> index in the tile", layout)
-    element: int = key(ELEMENT, Bits((8, 16, 32, 64)), "BITS")
-    width: Any = key("bits that a thread asks for at once; an element where absent", as_it_is, "BITS", default=None)
+    shared: Layout | ComposedLayout = required(SHARED, swizzled)
+    access: Layout = required("(thread, value) -> index in the tile", layout)
+    element: int = required(ELEMENT, Choice((8, 16, 32, 64), " bits"), "BITS")
+    width: Any = key("bits that a thread asks for at once; an element where absent", as_it_is, "BITS")
     how: str = key(
         "load (where absent), store, cp.async, ldmatrix or stmatrix",
         Choice(("load", "store", "cp.async", "ldmatrix", "stmatrix")),
         default="load",
     )
-    global_: Layout | None = key(
-        "index in the tile -> element of global memory, which is accessed as widely", layout, default=None
-    )
-    arch: str | None = key(ARCH, architecture, default=None)
+    global_: Layout | None = key("index in the tile -> element of global memory, which is accessed as widely", layout)
+    arch: str | None = key(ARCH, architecture)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescriptorSpec(MovementSpec):
     """An operand of wgmma in shared memory, which a matrix descriptor describes."""
 
-    descriptor: Layout | ComposedLayout = key(
+    descriptor: Layout | ComposedLayout = required(
         "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile
     )
-    element: int = key(ELEMENT, Bits((8, 16, 32)), "BITS")
+    element: int = required(ELEMENT, Choice((8, 16, 32), " bits"), "BITS")
     major: str = key(MAJOR, MAJORS, default="")
-    lbo: int | None = key(
-        "leading dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES", default=None
-    )
-    sbo: int | None = key(
-        "stride dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES", default=None
-    )
+    lbo: int | None = key("leading dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
+    sbo: int | None = key("stride dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
 
 
 SORTS: Mapping[str, type[MovementSpec]] = {"from": HandOverSpec, "shared": AccessSpec, "descriptor": DescriptorSpec}
@@ -283,10 +255,9 @@ def of_entry(entry: Entry) -> MovementSpec:
             stated[key.field] = key.read(entry.table[name])
 
     known = keys(sort)
-    required = [name for name, key in known.items() if key.required]
+    needed = [name for name, key in known.items() if key.required]
     with entry.collected() as each:
-        each(lambda: entry.check_keys(entry.table, "", required, [name for name in known if name not in required]))
-        for name, key in known.items():
-            if name in entry.table:
-                each(partial(read, name, key))
+        each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
+        for name in [name for name in known if name in entry.table]:
+            each(partial(read, name, known[name]))
     return sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **stated)
