@@ -21,7 +21,7 @@ from verify.tiling import gemm
 from verify.tiling.bind import Tiling, prepare
 from verify.tiling.proof import Prover, partition
 from verify.tiling.properties import judge
-from verify.tiling.spec import Stated
+from verify.tiling.spec import TilingSpec
 
 ATOM = "SM80_16x8x16_F32F16F16F32_TN"
 CHAIN = Path(__file__).parents[1] / "examples" / "movement.toml"
@@ -52,7 +52,7 @@ def prepared() -> Tiling:
     atom = registry()[ATOM]
     if not isinstance(atom, Atom):
         raise TypeError(f"{ATOM} is no MMA atom")
-    return prepare(Stated(ATOM, ATOM, Layout((2, 2, 1)), (32, 32, 16), (128, 128, 32)), atom)
+    return prepare(TilingSpec(ATOM, ATOM, Layout((2, 2, 1)), (32, 32, 16), (128, 128, 32)), atom)
 
 
 def proved(tiling: Tiling) -> None:

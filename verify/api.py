@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from layouts import Layout
     from layouts.atoms import AnyAtom
     from verify.movement.bind import Movement
-    from verify.tiling.spec import Stated
+    from verify.tiling.spec import TilingSpec
 
 
 def verify_atom(
@@ -48,12 +48,12 @@ def verify_atom(
 
 
 def verify_tiling(
-    tiling: str | Path | Stated, file: str | Path | None = None, *, allow_unchecked: bool = False
+    tiling: str | Path | TilingSpec, file: str | Path | None = None, *, allow_unchecked: bool = False
 ) -> Report:
     """The verdicts on tilings: one of a file by name, all of a file, or one as a value.
 
-    >>> from verify.tiling.spec import Stated, atoms_layout
-    >>> mine = Stated("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
+    >>> from verify.tiling.spec import TilingSpec, atoms_layout
+    >>> mine = TilingSpec("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
     >>> verify_tiling(mine).exit().name
     'STANDS'
     """

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from verify.atom.checker import Court
     from verify.movement.bind import Movement
     from verify.tiling.proof import Prover
-    from verify.tiling.spec import Stated
+    from verify.tiling.spec import TilingSpec
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +72,7 @@ class Checker:
     def _entries(self, path: Path) -> list[Entry]:
         document = read(path)
         sort, line = meant_for(document.tables), document.line
-        found: Readable[Movement] | Readable[Stated] | Readable[AnyAtom]
+        found: Readable[Movement] | Readable[TilingSpec] | Readable[AnyAtom]
         if sort == "movement":
             found = movements.read(path)
             entries = [self.of_movement(one, line(one.name)) for one in found.items]
@@ -119,7 +119,7 @@ class Checker:
         """An atom as an entry."""
         return Entry(atom.name, lambda: self._court.case(atom), line)
 
-    def of_tiling(self, stated: Stated, line: int = 1) -> Entry:
+    def of_tiling(self, stated: TilingSpec, line: int = 1) -> Entry:
         """A tiling as an entry."""
         return Entry(stated.name, partial(self._tiling, stated), line)
 
@@ -127,7 +127,7 @@ class Checker:
         """A movement as an entry."""
         return Entry(stated.name, partial(self._movement, stated), line)
 
-    def _tiling(self, stated: Stated) -> Case:
+    def _tiling(self, stated: TilingSpec) -> Case:
         from verify.tiling.properties import case
 
         return case(stated, registry(), self._prover)

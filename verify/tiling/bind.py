@@ -17,7 +17,7 @@ from verify.binding.atom import Part, Subject, thread_value
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.digits import modes
 from verify.core.names import nearest
-from verify.tiling.spec import Stated
+from verify.tiling.spec import TilingSpec
 from verify.tiling.validate import (
     check_atoms,
     check_numbers,
@@ -105,7 +105,7 @@ class Dealt:
 class Tiling:
     """A tiling with everything that its claims are about."""
 
-    stated: Stated
+    stated: TilingSpec
     subject: Subject
     mma: TiledMMA
     tile: tuple[int, int, int]
@@ -179,7 +179,7 @@ class Operand:
         return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
 
 
-def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
+def find(stated: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
     """The atom that a tiling names; raises SpecError with the nearest names."""
     atom = pool.get(stated.atom)
     if atom is None:
@@ -189,7 +189,7 @@ def find(stated: Stated, pool: Mapping[str, AnyAtom]) -> Atom:
     return atom
 
 
-def prepare(stated: Stated, atom: Atom) -> Tiling:
+def prepare(stated: TilingSpec, atom: Atom) -> Tiling:
     """Check the numbers of a tiling and build it.
 
     Raises IllFormed where the atom's layouts are none, OutOfTile where they leave their tiles, SpecError where the
@@ -204,7 +204,7 @@ def prepare(stated: Stated, atom: Atom) -> Tiling:
     if outside := tuple(part for part in subject.parts if _leaves_its_tile(part)):
         raise OutOfTile(subject, outside)
 
-    def build(other: Stated) -> TiledMMA:
+    def build(other: TilingSpec) -> TiledMMA:
         return _built(other, subject)[0]
 
     check_threads(stated, atom, subject.threads, build)
@@ -232,7 +232,7 @@ def _leaves_its_tile(part: Part) -> bool:
     return sum(min(end, 0) for end in ends) < 0 or sum(max(end, 0) for end in ends) >= prod(part.extent)
 
 
-def _check_strides(stated: Stated, dealt: Dealt) -> None:
+def _check_strides(stated: TilingSpec, dealt: Dealt) -> None:
     """Refuse an atom that steps across the end of its first axis: no strides tell who has what of a larger tile."""
     x, y = (stated.covered(dealt.shape)[axis] for axis in dealt.along)
     try:
@@ -244,7 +244,7 @@ def _check_strides(stated: Stated, dealt: Dealt) -> None:
         raise stated.error("atom" if stated.file else "", told) from error
 
 
-def _built(stated: Stated, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...]]:
+def _built(stated: TilingSpec, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...]]:
     """The TiledMMA and its operands; raises LayoutError where it or one of its layouts cannot be."""
     mma = TiledMMA(subject.mma, stated.atoms_layout, stated.permutation)
     dealt = tuple(_dealt(subject, part, mma, stated) for part in subject.parts)
@@ -253,7 +253,7 @@ def _built(stated: Stated, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...
     return mma, dealt
 
 
-def _dealt(subject: Subject, part: Part, mma: TiledMMA, stated: Stated) -> Dealt:
+def _dealt(subject: Subject, part: Part, mma: TiledMMA, stated: TilingSpec) -> Dealt:
     like = LIKE.get(part.name, part.name)
     numbers = subject.multiplicity(part), subject.mma.shape, stated.counts
     if like == part.name:

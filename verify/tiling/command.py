@@ -5,28 +5,30 @@ from __future__ import annotations
 
 import argparse
 from collections import ChainMap
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
 from verify.core.names import select
-from verify.core.specs import read as read_key
+from verify.core.specs import keys, read
+from verify.tiling import spec
+from verify.tiling.spec import TilingSpec
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.report import Report
-    from verify.tiling.spec import Stated
 
 DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them and a permutation deal a CTA's tile out.
 Every element of A, B and C must be held as often as stated, for the tile given and for all multiples; registers and
 instructions are counted; a product is computed through the partitions and fragments alone. A tiling is stated by a TOML
 FILE, or by --atom with --atoms-layout, --permutation and --tile."""
-WORDS = ("atoms_layout", "permutation", "tile", "smem_a", "smem_b")
+KEYS = keys(spec.TilingSpec)
+WORDS = (*KEYS, "smem_a", "smem_b")
 STATED = ("files", "only", "atom", "all", "atoms", *WORDS, "output")
 STOPS = {"list": STATED, "explain": (*STATED, "thread", "format", "quiet")}
-T = TypeVar("T")
 EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 
@@ -35,18 +37,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     return ending.guarded(inputs.stating(_parser, _stated, _told, STOPS), argv)
 
 
-def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
+def _told(stated: Sequence[TilingSpec], options: argparse.Namespace) -> int:
     if options.explain:
         if options.format != "text":
             raise UsageError(f"--explain prints text: there is no {options.format} of it")
         from verify.cli.batch import told_apart
         from verify.report import Failure
-        from verify.tiling.explain import explained
 
-        pool = _pool(options)
-        told, missing = told_apart(
-            stated, lambda one: explained(one, pool, options.thread or 0), "tilings", options.quiet
-        )
+        explain = partial(_explained, pool=_pool(options), thread=options.thread or 0)
+        told, missing = told_apart(stated, explain, "tilings", options.quiet)
         texts = [text for text in told if isinstance(text, str)]
         if texts:
             output.write(output.fitted("\n".join(texts), options.output), options.output)
@@ -65,23 +64,30 @@ def _told(stated: Sequence[Stated], options: argparse.Namespace) -> int:
     return output.report(report, options)
 
 
+def _explained(stated: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
+    """The derivation of one tiling, ending at a thread; raises UsageError or SpecError where there is none."""
+    from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
+    from verify.tiling.explain import explained
+
+    try:
+        tiling = prepare(stated, find(stated, pool))
+    except IllFormed as error:
+        raise UsageError(f"{stated.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+    except OutOfTile as error:
+        raise UsageError(f"{stated.name}: {error}") from error
+    if thread >= tiling.mma.size:
+        raise UsageError(f"--thread {thread}: {stated.name} has the threads 0 .. {tiling.mma.size - 1}")
+    return explained(tiling, thread)
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.tiling", DESCRIPTION, EXAMPLE)
     arguments.add_statements(parser, "tilings")
     parser.add_argument("--atom", action="append", default=[], metavar="NAME", help="exact name, prefix or glob")
     parser.add_argument("--all", action="store_true", help="every registered MMA atom")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of yours, in a TOML file")
-    parser.add_argument(
-        "--atoms-layout",
-        metavar="M,N,K",
-        help="atoms along M, N, K, or a layout of them; one atom where absent, as in 2,2",
-    )
-    parser.add_argument(
-        "--permutation",
-        metavar="M,N,K",
-        help="for M, N and K: an extent, a layout of positions, or _ to keep, as where absent",
-    )
-    parser.add_argument("--tile", metavar="M,N,K", help="the CTA's tile; what one tiled MMA covers where absent")
+    for name, key in KEYS.items():
+        parser.add_argument(f"--{name.replace('_', '-')}", metavar="M,N,K", help=key.help)
     for operand in "ab":
         parser.add_argument(
             f"--smem-{operand}", metavar="ATOM", help=f"the swizzle atom of {operand.upper()}'s shared memory"
@@ -101,10 +107,8 @@ def _natural(text: str) -> int:
     return int(text)
 
 
-def _stated(options: argparse.Namespace) -> list[Stated]:
+def _stated(options: argparse.Namespace) -> list[TilingSpec]:
     """What the arguments state, in their order."""
-    from verify.tiling import spec
-
     alone = [word for word in WORDS if getattr(options, word) is not None]
     if options.thread is not None and not options.explain:
         raise UsageError("--thread goes with --explain")
@@ -121,33 +125,18 @@ def _stated(options: argparse.Namespace) -> list[Stated]:
     return [replace(one, atoms=atoms) for one in inputs.in_files(options, spec.read, "tiling")]
 
 
-def _on_the_line(options: argparse.Namespace) -> list[Stated]:
+def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
     """The tilings of each atom that is named, all stated alike."""
     from layouts.atoms import Atom
-    from verify.tiling import spec
-    from verify.tiling.spec import Stated
 
-    plain = Stated("", "")
-    alike = replace(
-        plain,
-        atoms_layout=_option(options, "atoms_layout", spec.atoms_layout, plain.atoms_layout),
-        permutation=_option(options, "permutation", spec.permutation, plain.permutation),
-        tile=_option(options, "tile", spec.tile, plain.tile),
-        smem={
-            x: layout
-            for x in "AB"
-            if (layout := _option(options, f"smem_{x.lower()}", spec.swizzle_atom, None)) is not None
-        },
-    )
+    given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
+    stated = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
+    smem = {x: read(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
+    alike = TilingSpec("", "", **stated, smem=smem)
     pool = _pool(options)
     mma = [name for name in pool if isinstance(pool[name], Atom)]
     names = select(options.atom, pool if set(options.atom) & set(pool) else mma, "atom") if options.atom else mma
     return [replace(alike, name=name, atom=name, atoms=tuple(options.atoms)) for name in names]
-
-
-def _option(options: argparse.Namespace, key: str, reader: Callable[[object], T], default: T) -> T:
-    given = getattr(options, key)
-    return default if given is None else read_key(key, reader, given)
 
 
 def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
@@ -161,7 +150,7 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     return pool if options.atoms else registry()
 
 
-def _judge(stated: Sequence[Stated], options: argparse.Namespace) -> Report:
+def _judge(stated: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
     """The report on all that are tilings; what is none is told in a line of its own."""
     from verify.cli.batch import judged
     from verify.evidence.recorded import runs

@@ -3,40 +3,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import numpy as np
 
 from layouts import Layout
-from layouts.atoms import AnyAtom
 from layouts.tensor import Tensor
 from layouts.tiled import derive
-from verify.core.errors import UsageError
 from verify.core.wording import describe
-from verify.tiling.bind import Dealt, IllFormed, OutOfTile, Tiling, find, prepare
-from verify.tiling.spec import Stated
+from verify.tiling.bind import Dealt, Tiling
 
 
-def explained(stated: Stated, pool: Mapping[str, AnyAtom], thread: int = 0) -> str:
-    """The derivation of a tiling, operand by operand, ending at a thread.
-
-    Raises UsageError where what is stated cannot be a tiling, and for a thread that it does not have.
-    """
-    return "".join(f"{line}\n" for line in _tiling(stated, pool, thread))
+def explained(tiling: Tiling, thread: int = 0) -> str:
+    """The derivation of a tiling, operand by operand, ending at one of its threads."""
+    return "".join(f"{line}\n" for line in _tiling(tiling, thread))
 
 
-def _tiling(stated: Stated, pool: Mapping[str, AnyAtom], thread: int) -> Iterator[str]:
-    try:
-        tiling = prepare(stated, find(stated, pool))
-    except IllFormed as error:
-        raise UsageError(f"{stated.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
-    except OutOfTile as error:
-        raise UsageError(f"{stated.name}: {error}") from error
-    if thread >= tiling.mma.size:
-        raise UsageError(f"--thread {thread}: {stated.name} has the threads 0 .. {tiling.mma.size - 1}")
+def _tiling(tiling: Tiling, thread: int) -> Iterator[str]:
     atoms, shape = ("x".join(map(str, extents)) for extents in (tiling.atoms, tiling.mma.atom.shape))
     threads = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
-    yield f"{stated.name}: {atoms} atom{'s' * (atoms != '1x1x1')} of {shape}, {threads}"
+    yield f"{tiling.name}: {atoms} atom{'s' * (atoms != '1x1x1')} of {shape}, {threads}"
     yield f"  threads (v, m, n, k) -> {tiling.mma.thr_layout_vmnk}"
     for dealt in tiling.dealt:
         if dealt.name == dealt.like:

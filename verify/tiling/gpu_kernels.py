@@ -30,7 +30,7 @@ from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
 from verify.tiling.export import Side, Tile, Wanted, covering, handed, instructed, renamed, seated
-from verify.tiling.spec import Stated
+from verify.tiling.spec import TilingSpec
 
 SHIPPED = Path(__file__).with_suffix(".toml")
 DESCRIPTION = """Export tiled MMAs as plain layouts, from which `python -m gpu_checks.tilings --file` makes kernels.
@@ -108,7 +108,7 @@ class Way:
     loads: frozenset[str] = frozenset()
     size: Tile | None = None  # absent: two tiles along m and n, three along k
 
-    def tiling(self, one: Stated) -> Tiling:
+    def tiling(self, one: TilingSpec) -> Tiling:
         """The kernel of a stated tiling; LayoutError, IsaError or TilingError where there is none."""
         atom = find(one, registry())
         mma = TiledMMA(atom, one.atoms_layout, one.permutation)

@@ -41,7 +41,7 @@ from verify.tiling import cost, gemm, instruction, reference, smem_atom
 from verify.tiling.bind import Dealt, IllFormed, Operand, OutOfTile, Tiling, find, prepare
 from verify.tiling.gpu import recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
-from verify.tiling.spec import Stated as TilingSpec
+from verify.tiling.spec import TilingSpec
 from verify.tiling.spec import text as arguments
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]

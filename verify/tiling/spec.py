@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tilings as their users state them: on the command line, or as tables of a TOML file.
 
-A file holds one table per tiling, parsed and never executed:
+A file holds one table for each tiling, parsed and never executed:
 
 ["my_tiling"]
 atom         = "SM80_16x8x16_F32F16F16F32_TN"
@@ -19,106 +19,27 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from layouts import ComposedLayout, Layout, LayoutError, Swizzle, append, composition, leaves, size
-from layouts.atoms.entry import Entry, kind, numbers
-from layouts.atoms.errors import raised
-from layouts.atoms.tables import Found, tables
 from verify.core.errors import SpecError
-from verify.core.files import SWIZZLED, as_keys, opened
+from verify.core.specs import key, keys
 from verify.core.specs import read as read_key
+
+if TYPE_CHECKING:
+    from layouts import ComposedLayout, Layout
+    from layouts.atoms.entry import Entry
+    from layouts.atoms.tables import Found
 
 Tiler: TypeAlias = "int | Layout | None"
 Smem: TypeAlias = "Layout | ComposedLayout"
 Item: TypeAlias = "str | int"
 Permutation: TypeAlias = "tuple[Tiler, Tiler, Tiler]"
-T = TypeVar("T")
 
 OPERANDS = ("A", "B", "C")
 AXES = ("M", "N", "K")
-KEYS = ("atoms_layout", "permutation", "tile", *OPERANDS, "smem")
 LARGEST = 1 << 16  # the extent of a tile, or the count of atoms, along one axis
 POINTS = 1 << 20  # of a layout that is stated
-ONE_ATOM = Layout((1, 1, 1))
 AS_IT_IS: Permutation = (None, None, None)
-
-
-@dataclass(frozen=True, slots=True)
-class Stated:
-    """A tiling as stated; `tile` is None where it is what one tiled MMA covers."""
-
-    name: str
-    atom: str
-    atoms_layout: Layout = ONE_ATOM
-    permutation: Permutation = AS_IT_IS
-    tile: tuple[int, int, int] | None = None
-    claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
-    smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
-    file: str = ""
-    atoms: tuple[str, ...] = ()  # files in which the atom is sought first
-
-    def error(self, key: str, problem: str) -> SpecError:
-        """What is wrong with a key of it, or with the whole."""
-        return SpecError(key, problem, f"{self.file}: {self.name}" if self.file else "")
-
-    @property
-    def counts(self) -> tuple[int, int, int]:
-        """How many atoms stand along M, N, K."""
-        m, n, k = (size(mode) for mode in self.atoms_layout)
-        return m, n, k
-
-    def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """What one tiled MMA of atoms of a shape covers: the positions of a permutation, or what the atoms take."""
-        tilers = zip(self.permutation, shape, self.counts, strict=True)
-        m, n, k = (size(tiler) if isinstance(tiler, Layout) else tiler or each * count for tiler, each, count in tilers)
-        return m, n, k
-
-
-def load(path: Path) -> list[Stated]:
-    """The tilings of a file, in its order.
-
-    Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
-    unreadable.
-    """
-    found = read(path)
-    if found.errors:
-        raise raised(found.errors)
-    return list(found.items)
-
-
-def read(path: Path) -> Found[Stated]:
-    """The tilings of a file that can be read, and what is wrong with the others; raises as `load` does."""
-    return tables(opened(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_table(entry)])
-
-
-def _table(entry: Entry) -> Stated:
-    with entry.collected() as each:
-        each(lambda: entry.check_keys(entry.table, "", ("atom",), KEYS))
-
-        def stated(key: str, reader: Callable[[object], T], default: T) -> T:
-            return each(lambda: _read(entry, key, reader, entry.table[key])) if key in entry.table else default
-
-        smem = each(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
-        found = Stated(
-            entry.name,
-            each(lambda: entry.text(entry.value("atom"), "atom")),
-            stated("atoms_layout", atoms_layout, ONE_ATOM),
-            stated("permutation", permutation, AS_IT_IS),
-            stated("tile", tile, None),
-            {operand: each(partial(entry.layout, operand)) for operand in OPERANDS if operand in entry.table},
-            {
-                operand: each(partial(_read, entry, f"smem.{operand}", swizzle_atom, text))
-                for operand, text in smem.items()
-            },
-            entry.file,
-        )
-    return found
-
-
-def _read(entry: Entry, key: str, reader: Callable[[object], T], value: object) -> T:
-    with as_keys(entry):
-        return read_key(key, reader, value)
 
 
 def items(stated: object) -> list[Item]:
@@ -129,6 +50,8 @@ def items(stated: object) -> list[Item]:
 
     Raises ValueError for anything else.
     """
+    from layouts.atoms.entry import kind, numbers
+
     if isinstance(stated, list) and all(type(item) in (int, str) for item in stated):
         return stated
     if not isinstance(stated, str):
@@ -169,12 +92,11 @@ def _number(item: Item, stated: object) -> int:
 
 
 def _layout(text: str) -> Layout:
+    from layouts import Layout, leaves, size
+
     if len(text) > 4096:
         raise ValueError(f"a layout of {len(text)} letters is too long")
-    try:
-        layout = Layout.parse(text)
-    except LayoutError as error:
-        raise ValueError(str(error)) from error
+    layout = Layout.parse(text)
     if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
         raise ValueError(f"{text} has more than {POINTS} points, or a stride above that")
     return layout
@@ -188,6 +110,8 @@ def atoms_layout(stated: object) -> Layout:
 
     One atom along the axes that are left out, as in CuTe. Raises ValueError.
     """
+    from layouts import Layout, append
+
     if not isinstance(stated, str) or ":" not in stated:
         counts = _three(stated, "three counts", 1)
         return Layout(tuple(_number(count, stated) for count in counts))
@@ -235,28 +159,118 @@ def swizzle_atom(stated: object) -> Smem:
 
     Raises ValueError.
     """
+    from layouts import Swizzle, composition
+    from layouts.atoms.entry import kind
+    from verify.core.files import SWIZZLED
+
     if not isinstance(stated, str):
         raise ValueError(f"expected a layout as text, found {kind(stated)}")
     found = SWIZZLED.fullmatch(stated.strip())
     layout = _layout(found[4] if found else stated)
     if len(layout) != 2:
         raise ValueError(f"{stated} has rank {len(layout)}: modes for rows and columns are wanted")
-    try:
-        return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
-    except LayoutError as error:
-        raise ValueError(str(error)) from error
+    return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
 
 
-def text(stated: Stated) -> Sequence[str]:
+@dataclass(frozen=True, slots=True)
+class TilingSpec:
+    """A tiling as stated; `tile` is None where it is what one tiled MMA covers."""
+
+    name: str
+    atom: str
+    atoms_layout: Layout = key(
+        "atoms along M, N, K, or a layout of them; one atom where absent, as in 2,2",
+        atoms_layout,
+        default_factory=lambda: atoms_layout("1"),
+    )
+    permutation: Permutation = key(
+        "for M, N and K: an extent, a layout of positions, or _ to keep, as where absent", permutation, default=AS_IT_IS
+    )
+    tile: tuple[int, int, int] | None = key("the CTA's tile; what one tiled MMA covers where absent", tile)
+    claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
+    smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
+    file: str = ""
+    atoms: tuple[str, ...] = ()  # files in which the atom is sought first
+
+    def error(self, key: str, problem: str) -> SpecError:
+        """What is wrong with a key of it, or with the whole."""
+        return SpecError(key, problem, f"{self.file}: {self.name}" if self.file else "")
+
+    @property
+    def counts(self) -> tuple[int, int, int]:
+        """How many atoms stand along M, N, K."""
+        from layouts import size
+
+        m, n, k = (size(mode) for mode in self.atoms_layout)
+        return m, n, k
+
+    def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
+        """What one tiled MMA of atoms of a shape covers: the positions of a permutation, or what the atoms take."""
+        from layouts import Layout, size
+
+        tilers = zip(self.permutation, shape, self.counts, strict=True)
+        m, n, k = (size(tiler) if isinstance(tiler, Layout) else tiler or each * count for tiler, each, count in tilers)
+        return m, n, k
+
+
+KEYS = (*keys(TilingSpec), *OPERANDS, "smem")
+
+
+def load(path: Path) -> list[TilingSpec]:
+    """The tilings of a file, in its order.
+
+    Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
+    unreadable.
+    """
+    from layouts.atoms.errors import raised
+
+    found = read(path)
+    if found.errors:
+        raise raised(found.errors)
+    return list(found.items)
+
+
+def read(path: Path) -> Found[TilingSpec]:
+    """The tilings of a file that can be read, and what is wrong with the others; raises as `load` does."""
+    from layouts.atoms.tables import tables
+    from verify.core.files import opened
+
+    return tables(opened(path, "tiling"), "a tiling", ("atom", *KEYS), lambda entry: [_of_entry(entry)])
+
+
+def _of_entry(entry: Entry) -> TilingSpec:
+    """The tiling that a table of a file states; raises AtomFileError with all its errors."""
+    from verify.core.files import as_keys
+
+    def parsed(key: str, parse: Callable[[object], Any], value: object) -> Any:
+        with as_keys(entry):
+            return read_key(key, parse, value)
+
+    table = entry.table
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(table, "", ("atom",), KEYS))
+        parts = {n: each(partial(parsed, n, k.parse, table[n])) for n, k in keys(TilingSpec).items() if n in table}
+        smem = each(lambda: entry.tables("smem", "operands and layouts", ("A", "B"))) or {}
+        found = TilingSpec(
+            entry.name,
+            each(lambda: entry.text(entry.value("atom"), "atom")),
+            **parts,
+            claimed={x: each(partial(entry.layout, x)) for x in OPERANDS if x in table},
+            smem={x: each(partial(parsed, f"smem.{x}", swizzle_atom, text)) for x, text in smem.items()},
+            file=entry.file,
+        )
+    return found
+
+
+def text(stated: TilingSpec) -> Sequence[str]:
     """The arguments that state it on the command line."""
     words = [word for file in stated.atoms for word in ("--atoms", file)]
     if stated.file:
         return [stated.file, "--only", stated.name, *words]
     words += ["--atom", stated.atom]
-    atoms = stated.atoms_layout
-    if atoms != ONE_ATOM:
-        counts = tuple(size(mode) for mode in atoms)
-        words += ["--atoms-layout", ",".join(map(str, counts)) if atoms == Layout(counts) else str(atoms)]
+    atoms, counts = stated.atoms_layout, ",".join(map(str, stated.counts))
+    if atoms != atoms_layout("1"):
+        words += ["--atoms-layout", counts if atoms == atoms_layout(counts) else str(atoms)]
     if any(tiler is not None for tiler in stated.permutation):
         words += ["--permutation", ",".join("_" if t is None else str(t) for t in stated.permutation)]
     if stated.tile is not None:

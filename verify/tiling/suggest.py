@@ -12,15 +12,15 @@ from typing import TypeAlias
 from layouts import Layout, LayoutError, leaves, size
 from layouts.int_tuple import unflatten, wrap
 from layouts.tiled import TiledMMA
-from verify.tiling.spec import AS_IT_IS, Permutation, Stated
+from verify.tiling.spec import AS_IT_IS, Permutation, TilingSpec
 
-Build: TypeAlias = Callable[[Stated], TiledMMA]  # raises LayoutError where there is none
+Build: TypeAlias = Callable[[TilingSpec], TiledMMA]  # raises LayoutError where there is none
 
 THREADS = 1024  # of a CTA
 TRIED = 512  # counts of atoms, nearest first
 
 
-def builds(stated: Stated, build: Build) -> bool:
+def builds(stated: TilingSpec, build: Build) -> bool:
     """Whether a TiledMMA is made of this, of no more threads than a CTA has."""
     try:
         return build(stated).size <= THREADS
@@ -28,20 +28,20 @@ def builds(stated: Stated, build: Build) -> bool:
         return False
 
 
-def straightened(stated: Stated, build: Build) -> Layout | None:
+def straightened(stated: TilingSpec, build: Build) -> Layout | None:
     """The atoms in their order without holes, whatever is permuted; None where that is no tiled MMA either."""
     straight = compacted(stated.atoms_layout)
     return straight if builds(_atoms(stated, straight), build) else None
 
 
-def along_one_axis(stated: Stated, build: Build) -> tuple[int, list[Layout]] | None:
+def along_one_axis(stated: TilingSpec, build: Build) -> tuple[int, list[Layout]] | None:
     """The axis along which another count is nearest, and the atoms with the next smaller and the next larger one."""
     found = [(axis, near) for axis in range(3) if (near := _counts(stated, axis, build))]
     away = [min(abs(size(atoms[axis]) - stated.counts[axis]) for atoms in near) for axis, near in found]
     return found[away.index(min(away))] if found else None
 
 
-def nearest_atoms(stated: Stated, build: Build) -> list[Layout]:
+def nearest_atoms(stated: TilingSpec, build: Build) -> list[Layout]:
     """What would do for the atoms, permuted or not: in order, with another count, or with others along several axes."""
     if straight := straightened(stated, build):
         return [straight]
@@ -53,7 +53,7 @@ def nearest_atoms(stated: Stated, build: Build) -> list[Layout]:
     return [*islice((atoms for atoms in tried if builds(_atoms(stated, atoms), build)), 1)]
 
 
-def tiler_in_place(stated: Stated, axis: int, tiler: Layout, build: Build) -> str:
+def tiler_in_place(stated: TilingSpec, axis: int, tiler: Layout, build: Build) -> str:
     """What would do for a tiler that does not cover its axis: its modes in their order, else the plain extent."""
     straight = compacted(tiler)
     m, n, k = (straight if i == axis else None for i in range(3))
@@ -62,7 +62,7 @@ def tiler_in_place(stated: Stated, axis: int, tiler: Layout, build: Build) -> st
     return f"{size(tiler)}, in order,"
 
 
-def permutations_in_order(stated: Stated) -> Iterator[tuple[tuple[int, ...], Permutation]]:
+def permutations_in_order(stated: TilingSpec) -> Iterator[tuple[tuple[int, ...], Permutation]]:
     """The permutation with some layouts replaced by their extents, few of them first, and which."""
     for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
         m, n, k = (size(t) if i in axes and isinstance(t, Layout) else t for i, t in enumerate(stated.permutation))
@@ -79,11 +79,11 @@ def compacted(layout: Layout) -> Layout:
     return Layout(layout.shape, unflatten(tuple(stride), layout.shape))
 
 
-def _atoms(stated: Stated, atoms: Layout) -> Stated:
+def _atoms(stated: TilingSpec, atoms: Layout) -> TilingSpec:
     return replace(stated, atoms_layout=atoms, permutation=AS_IT_IS)
 
 
-def _counts(stated: Stated, axis: int, build: Build) -> list[Layout]:
+def _counts(stated: TilingSpec, axis: int, build: Build) -> list[Layout]:
     count, near = stated.counts[axis], []
     most = THREADS * count // prod(stated.counts)
     for others in (range(count - 1, 0, -1), range(count + 1, min(most, 4 * count) + 1)):
@@ -99,5 +99,5 @@ def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
     return compacted(Layout(tuple(shape), tuple(stride)))
 
 
-def _apart(stated: Stated, counts: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+def _apart(stated: TilingSpec, counts: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
     return sum(abs(a - b) for a, b in zip(counts, stated.counts, strict=True)), counts

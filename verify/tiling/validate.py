@@ -10,7 +10,7 @@ from layouts import Layout, LayoutError, size
 from layouts.atoms import Atom
 from verify.core.digits import digits, every
 from verify.core.errors import SpecError
-from verify.tiling.spec import AS_IT_IS, AXES, Stated
+from verify.tiling.spec import AS_IT_IS, AXES, TilingSpec
 from verify.tiling.suggest import (
     THREADS,
     Build,
@@ -25,7 +25,7 @@ from verify.tiling.suggest import (
 ELEMENTS = 1 << 22  # of an operand's tile: more are not enumerated
 
 
-def check_threads(stated: Stated, atom: Atom, per_atom: int, build: Build) -> None:
+def check_threads(stated: TilingSpec, atom: Atom, per_atom: int, build: Build) -> None:
     """Refuse more threads than a CTA has, and atoms that share a number."""
     threads = per_atom * prod(stated.counts)
     if threads > THREADS:
@@ -46,7 +46,7 @@ def check_threads(stated: Stated, atom: Atom, per_atom: int, build: Build) -> No
         raise _atoms_refused(stated, f"{atoms}: atom {_place(stated, low)} has the number {numbers[low]}", build)
 
 
-def check_atoms(stated: Stated, atom: Atom, build: Build) -> None:
+def check_atoms(stated: TilingSpec, atom: Atom, build: Build) -> None:
     """Refuse atoms of which no TiledMMA is made, however they are permuted."""
     try:
         threads = build(replace(stated, permutation=AS_IT_IS)).size
@@ -55,14 +55,14 @@ def check_atoms(stated: Stated, atom: Atom, build: Build) -> None:
     check_numbers(stated, atom, threads, build)
 
 
-def check_numbers(stated: Stated, atom: Atom, threads: int, build: Build) -> None:
+def check_numbers(stated: TilingSpec, atom: Atom, threads: int, build: Build) -> None:
     """Refuse threads with numbers that a CTA does not have."""
     if threads > THREADS:
         why = f"threads are numbered up to {threads - 1}, a CTA has at most {THREADS}"
         raise _atoms_refused(stated, f"{stated.atoms_layout} of {atom.name}: {why}", build)
 
 
-def _unnumbered(stated: Stated, atom: Atom, error: LayoutError, build: Build) -> SpecError:
+def _unnumbered(stated: TilingSpec, atom: Atom, error: LayoutError, build: Build) -> SpecError:
     """Holes in the atoms' numbers, or counts that leave lanes between the atoms'."""
     atoms, between = stated.atoms_layout, f"cannot be numbered between the lanes {atom.thr} of {atom.name}"
     if straight := straightened(stated, build):
@@ -77,12 +77,12 @@ def _unnumbered(stated: Stated, atom: Atom, error: LayoutError, build: Build) ->
     return stated.error("", f"{stated.atom}: {error}")
 
 
-def _atoms_refused(stated: Stated, why: str, build: Build) -> SpecError:
+def _atoms_refused(stated: TilingSpec, why: str, build: Build) -> SpecError:
     near = nearest_atoms(stated, build)
     return stated.error("atoms_layout", f"{why}; {_either(near)} would do" if near else why)
 
 
-def check_permutation(stated: Stated, atom: Atom, axis: int, build: Build) -> None:
+def check_permutation(stated: TilingSpec, atom: Atom, axis: int, build: Build) -> None:
     """Refuse a permutation that the atoms do not divide, or that leaves a coordinate out."""
     tiler, count = stated.permutation[axis], stated.counts[axis]
     if tiler is None:
@@ -96,7 +96,7 @@ def check_permutation(stated: Stated, atom: Atom, axis: int, build: Build) -> No
         _check_cover(stated, axis, tiler, build)
 
 
-def _check_cover(stated: Stated, axis: int, tiler: Layout, build: Build) -> None:
+def _check_cover(stated: TilingSpec, axis: int, tiler: Layout, build: Build) -> None:
     """A permutation's positions must be the coordinates 0 .. extent-1, each once."""
     extent = size(tiler)
     reached = every(tiler.shape, tiler.stride)
@@ -108,7 +108,7 @@ def _check_cover(stated: Stated, axis: int, tiler: Layout, build: Build) -> None
         raise stated.error("permutation", f"{why}; {tiler_in_place(stated, axis, tiler, build)} would do")
 
 
-def check_tile(stated: Stated, tile: tuple[int, int, int], unit: tuple[int, int, int]) -> None:
+def check_tile(stated: TilingSpec, tile: tuple[int, int, int], unit: tuple[int, int, int]) -> None:
     """Refuse a tile that one tiled MMA does not divide, and one too large to be enumerated."""
     for axis, extent, step in zip(AXES, tile, unit, strict=True):
         if extent % step:
@@ -122,7 +122,7 @@ def check_tile(stated: Stated, tile: tuple[int, int, int], unit: tuple[int, int,
         raise stated.error("tile", f"{m},{n},{k} has an operand of {most} elements: at most {ELEMENTS} would do")
 
 
-def uncut(stated: Stated, error: LayoutError, build: Build) -> SpecError:
+def uncut(stated: TilingSpec, error: LayoutError, build: Build) -> SpecError:
     """Why no TiledMMA is made of numbers that fit each other, and the nearest statement of which one is made.
 
     What is dealt out must again be a layout: a permutation whose modes the atoms cut across has none.
@@ -141,7 +141,7 @@ def _either(atoms: list[Layout]) -> str:
     return " or ".join(map(str, atoms))
 
 
-def _place(stated: Stated, index: int) -> str:
+def _place(stated: TilingSpec, index: int) -> str:
     return f"({','.join(map(str, digits(stated.counts, index)))})"
 
 

@@ -19,7 +19,7 @@ def test_a_key_is_told_as_an_option_or_as_a_key_of_a_file() -> None:
     assert option(SpecError("", "nothing fits")) == "nothing fits"
     assert option(SpecError("tile", "too wide", "my.toml: mine")) == "my.toml: mine.tile: too wide"
     assert option(SpecError("", "nothing fits", "my.toml: mine")) == "my.toml: mine: nothing fits"
-    with pytest.raises(SpecError, match="^width: invalid literal"):
+    with pytest.raises(SpecError, match=r"^width: invalid literal"):
         read("width", int, "x")  # type: ignore[arg-type]
 
 

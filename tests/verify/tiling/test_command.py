@@ -251,8 +251,8 @@ def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     ],
 )
 def test_a_replay_names_the_atoms_as_briefly_as_they_can_be_read_back(stated: str | None, told: str) -> None:
-    layout = spec.ONE_ATOM if stated is None else spec.atoms_layout(stated)
-    words = spec.text(spec.Stated("x", "A", atoms_layout=layout))
+    layout = spec.atoms_layout("1" if stated is None else stated)
+    words = spec.text(spec.TilingSpec("x", "A", atoms_layout=layout))
     assert " ".join(words) == told
     if len(words) > 2:
         assert spec.atoms_layout(words[-1]) == layout

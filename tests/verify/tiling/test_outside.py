@@ -11,9 +11,9 @@ import pytest
 
 from layouts.atoms import Atom
 from tests.verify.tiling.command import F16, run
-from verify.tiling import explain, properties
+from verify.tiling import bind, properties
 from verify.tiling.bind import Tiling
-from verify.tiling.spec import Stated
+from verify.tiling.spec import TilingSpec
 
 OUTSIDE = {
     "(16,64)": (2, 2, 128, "(m=0, n=8)", 32),
@@ -76,13 +76,13 @@ def test_a_failure_of_ours_costs_one_tiling(
     path.write_text("".join(f'[{name}]\natom = "{F16}"\n' for name in ("first", "broken", "last")))
     right = properties.prepare
 
-    def failing(stated: Stated, atom: Atom) -> Tiling:
+    def failing(stated: TilingSpec, atom: Atom) -> Tiling:
         if stated.name == "broken":
             raise IndexError("list index out of range")
         return right(stated, atom)
 
     monkeypatch.setattr(properties, "prepare", failing)
-    monkeypatch.setattr(explain, "prepare", failing)
+    monkeypatch.setattr(bind, "prepare", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     told = "lanecheck: internal error, broken was not judged: IndexError: list index out of range"
     code, out, err = run(capsys, str(path), "--format", "json")

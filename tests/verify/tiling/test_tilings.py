@@ -39,7 +39,7 @@ from verify.tiling.properties import (
     WELL_FORMED,
     case,
 )
-from verify.tiling.spec import Stated, permutation
+from verify.tiling.spec import TilingSpec, permutation
 
 F16 = "SM80_16x8x16_F32F16F16F32_TN"
 F16_K8 = "SM80_16x8x8_F32F16F16F32_TN"
@@ -48,7 +48,7 @@ TWO_BY_TWO = Layout((2, 2, 1))
 INTERLEAVED = "_,(8,2,2):(1,16,8),_"
 
 
-def judged(stated: Stated, prover: Prover | None = None) -> Case:
+def judged(stated: TilingSpec, prover: Prover | None = None) -> Case:
     return case(stated, registry(), prover or Prover())
 
 
@@ -77,7 +77,7 @@ def one_of_each() -> dict[str, list[str]]:
 def test_every_registered_atom_stands_two_by_two(group: str) -> None:
     prover = Prover()
     for name in one_of_each()[group]:
-        found = judged(Stated(name, name, TWO_BY_TWO), prover)
+        found = judged(TilingSpec(name, name, TWO_BY_TWO), prover)
         if found.known_defect:
             assert found.as_known, name
         elif (registry()[name].known_defect or "").startswith("ptx:"):  # of what it issues nothing can be compared
@@ -101,7 +101,7 @@ PERMUTATIONS = {
 @pytest.mark.parametrize("name", PERMUTATIONS)
 def test_every_kind_of_permutation_stands(name: str) -> None:
     atom, text = PERMUTATIONS[name]
-    found = judged(Stated(name, atom, TWO_BY_TWO, permutation(text)))
+    found = judged(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
     assert found.status == "STANDS"
     assert all(v.status.stands for v in found.verdicts)
 
@@ -111,13 +111,13 @@ ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,
 
 @pytest.mark.parametrize("text", ATOMS_LAYOUTS)
 def test_every_order_of_atoms_stands(text: str) -> None:
-    assert judged(Stated("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "STANDS"
+    assert judged(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "STANDS"
 
 
 def test_a_quadpair_alone_and_four_of_them() -> None:
     """Volta's atom has eight threads, at lanes 0 to 3 and 16 to 19; four of them fill a warp."""
     atom = "SM70_8x8x4_F32F16F16F32_NT"
-    alone, four = judged(Stated("one", atom)), judged(Stated("four", atom, TWO_BY_TWO))
+    alone, four = judged(TilingSpec("one", atom)), judged(TilingSpec("four", atom, TWO_BY_TWO))
     assert (alone.status, four.status) == ("STANDS", "STANDS")
     assert verdict(alone, THREADS).claim.text == "8 threads for one atom, numbered up to 19"
     assert verdict(four, THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
@@ -125,7 +125,7 @@ def test_a_quadpair_alone_and_four_of_them() -> None:
 
 def test_one_scalar_and_one_thread() -> None:
     """The smallest tiled MMA there is: one element, one thread, all strides 0."""
-    found = judged(Stated("one", FMA), Prover(runs=recordings_of_tilings()))
+    found = judged(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
     assert found.status == "STANDS" and verdict(found, THREADS).claim.text == "1 thread for one atom"
 
 
@@ -155,7 +155,7 @@ COUNTED = {
 @pytest.mark.parametrize("case_", COUNTED, ids=lambda case: case[0])
 def test_registers_and_instructions_are_counted(case_: tuple[str, tuple[int, ...], tuple[int, int, int]]) -> None:
     atom, atoms, tile = case_
-    found = judged(Stated("counts", atom, Layout(atoms), tile=tile))
+    found = judged(TilingSpec("counts", atom, Layout(atoms), tile=tile))
     registers, calls = COUNTED[case_]
     assert verdict(found, REGISTERS).claim.text == f"registers of a thread: {registers}"
     assert verdict(found, CALLS).claim.text == calls
@@ -172,7 +172,7 @@ def unmasked(mma: TiledMMA) -> Layout:
 
 def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TiledMMA, "layoutC_TV", property(unmasked))
-    found = judged(Stated("museum 25", F16_K8, Layout((2, 2, 2))))
+    found = judged(TilingSpec("museum 25", F16_K8, Layout((2, 2, 2))))
     assert refuted(found) == {("C", IN_BOUNDS), ("C", OWNS), ("C", EQUALS)}
     wrong = verdict(found, IN_BOUNDS, "C").counterexample
     assert wrong is not None and wrong.reproduced
@@ -196,7 +196,7 @@ THRFRG = TiledMMA.thrfrg
 def test_two_strides_swapped_in_b(monkeypatch: pytest.MonkeyPatch) -> None:
     """Still each element once, but not where the accumulators want it: the product and the definition see it."""
     monkeypatch.setattr(TiledMMA, "thrfrg", swapped)
-    found = judged(Stated("swapped", F16, TWO_BY_TWO, (None, 32, None)))
+    found = judged(TilingSpec("swapped", F16, TWO_BY_TWO, (None, 32, None)))
     assert refuted(found) == {("B", EQUALS), ("B", PARTITION), ("", PRODUCT)}
     heard = verdict(found, EQUALS, "B").evidence
     assert [e.status for e in heard] == [Status.REFUTED, Status.REFUTED]
@@ -207,7 +207,7 @@ def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch
         return SLICE(mma, np.where(np.asarray(thread) == 5, 4, thread))
 
     monkeypatch.setattr(TiledMMA, "get_slice", wrong)
-    found = judged(Stated("neighbour", F16, TWO_BY_TWO))
+    found = judged(TilingSpec("neighbour", F16, TWO_BY_TWO))
     assert {("A", PARTITION), ("B", PARTITION), ("C", PARTITION)} <= refuted(found)
     assert ("", PRODUCT) in refuted(found)
 
@@ -222,7 +222,7 @@ def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: i
         return right(mma, operand, layout, v, tuple(turned))
 
     monkeypatch.setattr(tiled_mma, "_fragment", wrong)
-    found = judged(Stated("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
+    found = judged(TilingSpec("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
     assert refuted(found) == {(part, PARTITION) for part, axes in along.items() if axis in axes}
 
 
@@ -232,13 +232,13 @@ SLICE = TiledMMA.get_slice
 def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     """The library tiles by (8,2,2):(1,8,16), the statement says (8,2,2):(1,16,8): same elements, other threads."""
 
-    def prepared(stated: Stated, atom: Atom) -> Tiling:
+    def prepared(stated: TilingSpec, atom: Atom) -> Tiling:
         right = PREPARE(stated, atom)
         other = TiledMMA(atom, stated.atoms_layout, (None, Layout.parse("(8,2,2):(1,8,16)"), None))
         return replace(right, mma=other, dealt=tuple(replace(d, mma=other) for d in right.dealt))
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
-    found = judged(Stated("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
+    found = judged(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
     assert refuted(found) == {(part, kind) for part in "BC" for kind in (EQUALS, PARTITION)}
     assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, EQUALS, part).evidence)
 
@@ -247,7 +247,7 @@ def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -
     """Were a wrong layout taken for the instruction too, its product would be right."""
     atom = registry()[F16]
     assert isinstance(atom, Atom)
-    tiling = PREPARE(Stated("planted", F16, TWO_BY_TWO), atom)
+    tiling = PREPARE(TilingSpec("planted", F16, TWO_BY_TWO), atom)
     for dealt in tiling.dealt:
         assert dealt.part.layout is not None
         right = gemm.table(tiling, dealt)
@@ -271,7 +271,7 @@ def test_an_operand_that_no_run_has_is_not_alike() -> None:
     """Kernels have A, B and C alone: metadata were compared with nothing."""
     atom = registry()["SM120::SPARSE::SM120_SPARSE_16x8x64_TN<float_e2m1_t, float_e2m1_t, float>"]
     assert isinstance(atom, Atom)
-    tiling = PREPARE(Stated("planted", atom.name, TWO_BY_TWO), atom)
+    tiling = PREPARE(TilingSpec("planted", atom.name, TWO_BY_TWO), atom)
     (metadata,) = (dealt for dealt in tiling.dealt if dealt.name == "E")
     assert not gpu._alike(tiling, metadata, recordings_of_tilings()[0].tiling.product)
 
@@ -288,7 +288,7 @@ def test_a_bug_in_evaluation_is_a_contradiction(monkeypatch: pytest.MonkeyPatch)
         return np.where(found == 40, 41, found) if isinstance(found, np.ndarray) else found
 
     monkeypatch.setattr(Layout, "__call__", wrong)
-    assert judged(Stated("planted", F16, TWO_BY_TWO)).contradiction
+    assert judged(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
 
 
 def doubled(found: Any) -> Any:
@@ -332,7 +332,7 @@ def test_a_bug_in_tiled_mma_never_stands(monkeypatch: pytest.MonkeyPatch, name: 
     tiled_mma._thrfrg.cache_clear()
     try:
         atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
-        found = judged(Stated("planted", F16, atoms, tiler))
+        found = judged(TilingSpec("planted", F16, atoms, tiler))
         assert refuted(found) or found.contradiction
     except SpecError:
         pass  # the library refused what it could not build: nothing stands
@@ -344,12 +344,12 @@ def test_a_bug_in_tiled_mma_never_stands(monkeypatch: pytest.MonkeyPatch, name: 
 def test_a_bug_in_evaluation_never_stands(monkeypatch: pytest.MonkeyPatch, bug: Callable[[Any], Any]) -> None:
     call = Layout.__call__
     monkeypatch.setattr(Layout, "__call__", lambda layout, *coord: bug(call(layout, *coord)))
-    assert judged(Stated("planted", F16, TWO_BY_TWO)).contradiction
+    assert judged(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
 
 
-WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
+WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] = {
     "museum 12: two warpgroups swapped": (
-        lambda: Stated(
+        lambda: TilingSpec(
             "swapped",
             "SM90_64x16x16_F32F16F16_SS",
             Layout((2, 1, 1)),
@@ -358,7 +358,7 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
         {("C", IN_BOUNDS), ("C", OWNS), ("C", EQUALS)},
     ),
     "museum 12: two warpgroups interleaved": (
-        lambda: Stated(
+        lambda: TilingSpec(
             "interleaved",
             "SM90_64x16x16_F32F16F16_SS",
             Layout((2, 1, 1)),
@@ -367,11 +367,11 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], Stated], set[tuple[str, Any]]]] = {
         {("C", EQUALS)},
     ),
     "the ISA's own C of one atom, forgotten to tile": (
-        lambda: Stated("one", F16, TWO_BY_TWO, claimed={"C": "((4,8),(2,2)):((32,1),(16,8))"}),
+        lambda: TilingSpec("one", F16, TWO_BY_TWO, claimed={"C": "((4,8),(2,2)):((32,1),(16,8))"}),
         {("C", OWNS), ("C", EQUALS)},
     ),
     "no layout at all": (
-        lambda: Stated("profiles", F16, claimed={"A": "((4,8),4):((32,1),(16,8))"}),
+        lambda: TilingSpec("profiles", F16, claimed={"A": "((4,8),4):((32,1),(16,8))"}),
         {("A", WELL_FORMED)},
     ),
 }
@@ -406,18 +406,19 @@ def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
 def test_a_claimed_layout_that_is_the_tilings_in_another_spelling() -> None:
     """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not sound."""
     claimed = {"C": "((4,8,8),(2,2,2)):((256,1,16),(128,8,1024))"}
-    assert judged(Stated("same", "SM90_64x16x16_F32F16F16_SS", Layout((2, 1, 1)), claimed=claimed)).status == "STANDS"
+    two = Layout((2, 1, 1))
+    assert judged(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "STANDS"
 
 
 def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
     """The H200 ran the atom two by two with its N interleaved, on a tile of 64x64x32; not with these atoms along K."""
     prover = Prover(runs=recordings_of_tilings())
     asked = {
-        "as recorded": (Stated("a", F16, TWO_BY_TWO, permutation(INTERLEAVED), (128, 128, 32)), Status.AGREES),
-        "another order": (Stated("b", F16, TWO_BY_TWO, permutation("_,(8,2,2):(1,16,8),32")), Status.AGREES),
-        "multiply-adds": (Stated("fma", FMA, Layout((16, 4, 1), (4, 1, 0))), Status.AGREES),
-        "four along K": (Stated("c", F16, Layout((1, 1, 4))), Status.UNCHECKED),
-        "another type": (Stated("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
+        "as recorded": (TilingSpec("a", F16, TWO_BY_TWO, permutation(INTERLEAVED), (128, 128, 32)), Status.AGREES),
+        "another order": (TilingSpec("b", F16, TWO_BY_TWO, permutation("_,(8,2,2):(1,16,8),32")), Status.AGREES),
+        "multiply-adds": (TilingSpec("fma", FMA, Layout((16, 4, 1), (4, 1, 0))), Status.AGREES),
+        "four along K": (TilingSpec("c", F16, Layout((1, 1, 4))), Status.UNCHECKED),
+        "another type": (TilingSpec("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
     }
     for name, (stated, status) in asked.items():
         heard = verdict(judged(stated, prover), PRODUCT).evidence
@@ -426,7 +427,7 @@ def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
 
 def test_a_recorded_run_that_failed_refutes() -> None:
     runs = tuple(replace(run, mismatches=7) for run in recordings_of_tilings())
-    found = judged(Stated("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
+    found = judged(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
     assert ("", PRODUCT) in refuted(found)
     assert found.contradiction  # numpy through the same partitions is right, so one of the two lies
 
