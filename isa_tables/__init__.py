@@ -4,7 +4,7 @@
 Definition
 ----------
 A fragment is the part of an operand that one lane holds: value `i` of lane `%laneid` is the element (row, col) of the
-tile. For every such instruction the PTX ISA prints formulas or figures that say which. This package holds them as TOML
+tile. The PTX ISA prints this map for every such instruction, as formulas or figures. This package has them as TOML
 files, one per section of the ISA, the formulas written as they are printed:
 
     [C]                                                 isa_tables/ptx/mma_m16n8k16_16b.toml
@@ -14,7 +14,7 @@ files, one per section of the ISA, the formulas written as they are printed:
     col    = "(threadID_in_group * 2) + (i & 0x1)"
     let    = { groupID = "%laneid >> 2", threadID_in_group = "%laneid % 4" }
 
-(shortened). `isa_tables/schema.py` says which keys a file may have and what each must hold.
+(shortened). `isa_tables/schema.py` documents the keys of a file.
 
 A worked example
 ----------------

@@ -120,7 +120,12 @@ _COMPARISON: Mapping[str, Callable[[Any, Any], Any]] = {
 
 
 def where(condition: Any, then: Any, otherwise: Any) -> Any:
-    """`then` where the condition holds, else `otherwise`; a term with `__where__(then, otherwise)` decides itself."""
+    """`then` where the condition holds, else `otherwise`; a term with `__where__(then, otherwise)` decides itself.
+
+    >>> import numpy
+    >>> where(True, 1, 2), where(numpy.array([True, False]), 1, 2).tolist()
+    (1, [1, 2])
+    """
     if isinstance(condition, bool):
         return then if condition else otherwise
     if hasattr(condition, "__where__"):

@@ -81,7 +81,11 @@ def said(mnemonic: str) -> Said:
 
 
 def is_shape(token: str) -> bool:
-    """Whether a word is a shape, such as m16n8k16, m8n8 or 16x64b."""
+    """Whether a word is a shape.
+
+    >>> is_shape("m16n8k16"), is_shape("16x64b"), is_shape("f16")
+    (True, True, False)
+    """
     return _SHAPE.fullmatch(token) is not None
 
 

@@ -83,7 +83,15 @@ class Operand(Protocol):
 
 
 def text(operand: Operand) -> str:
-    """The formulas as the ISA prints them: one line per piece, its condition to the right."""
+    """The formulas as the ISA prints them: one line per piece, its condition to the right.
+
+    >>> from isa_tables import instruction
+    >>> print(text(instruction("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32").operands["A"]))
+    row = groupID       if i == 0
+          groupID + 8   otherwise
+    col = threadID_in_group
+    i = 0..1, groupID = %laneid >> 2, threadID_in_group = %laneid % 4
+    """
     if operand.unspecified:
         return f"unspecified by the ISA\ni = 0..{operand.values - 1}"
     if operand.untold:

@@ -197,7 +197,11 @@ def mnemonics(family: str | None = None, folder: Path = tables.SHIPPED) -> tuple
 
 
 def families(folder: Path = tables.SHIPPED) -> tuple[str, ...]:
-    """Every family of the tables, sorted."""
+    """Every family of the tables, sorted.
+
+    >>> [name for name in families() if name.startswith("d")]
+    ['dp2a', 'dp4a']
+    """
     return tuple(sorted({key.family for path in tables.files(folder) for key in tables.variants(tables.read(path))}))
 
 

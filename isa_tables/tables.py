@@ -291,7 +291,11 @@ def _check_type(word: str, operand: str, row: Sequence[Any], file: str, key: str
 
 
 def fill(file: str, key: str, template: str, words: Mapping[str, Word]) -> str:
-    """A text with its {name} placeholders replaced. Raises TableError for a name that is not known."""
+    """A text with its {name} placeholders replaced. Raises TableError for a name that is not known.
+
+    >>> fill("f.toml", "mnemonic", "mma.m64n{N}k16.{D}", {"N": 8, "D": "f32"})
+    'mma.m64n8k16.f32'
+    """
 
     def word(match: re.Match[str]) -> str:
         if match[1] not in words:
@@ -317,7 +321,11 @@ def _written(
 
 @lru_cache(maxsize=4096)
 def may_have(path: str, stem: str, shape: str | None) -> bool:
-    """Whether a file of this name may have an instruction of this stem and shape."""
+    """Whether a file of this name may have an instruction of this stem and shape.
+
+    >>> may_have("wgmma_m64nNk16_16b.toml", "wgmma", "m64n8k16"), may_have("mma_m8n8k4_f64.toml", "mma", "m16n8k8")
+    (True, False)
+    """
     named, *rest = os.path.basename(path).removesuffix(SUFFIX).split("_")
     if named != stem:
         return False

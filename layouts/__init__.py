@@ -28,7 +28,7 @@ A 2 x 4 tile, its rows 4 apart and its columns 1 apart, is 8 numbers in the orde
 >>> Layout.parse("((4,8),(2,2)):((32,1),(16,8))")(5, 3)     # 57 = 9 + 16*3: row 9, column 3
 57
 
-Layouts combine into layouts, where there is one with the function that the definition asks for. Where there is none,
+Operations return a layout wherever one with the defined function exists. Where there is none,
 :class:`LayoutError` names the precondition that fails, with the numbers; no operation rounds:
 
 >>> print(composition(Layout.parse("(6,2):(8,2)"), Layout.parse("(4,3):(3,1)")))
@@ -41,7 +41,7 @@ the mode 4:2 of B carries out of a mode of A after 3 steps, and 3 does not divid
 
 The operations
 --------------
-CuTe's name is ours. `python -m verify.laws NAME` proves the law, for every extent, stride and rank; docs/laws.md.
+The functions have CuTe's names. `python -m verify.laws NAME` proves a law, for every extent, stride and rank: docs/laws.md.
 
     CuTe                       here                 defining equation                                law
     coalesce                   coalesce             R(i) = L(i), the fewest modes                    COALESCE
@@ -55,7 +55,7 @@ CuTe's name is ours. `python -m verify.laws NAME` proves the law, for every exte
     logical_product            logical_product      R(i, j) = A(i) + A*(T(j))                        PRODUCT_INJECTIVE
     blocked_, raked_product    blocked_product ...  copies side by side, copies interleaved          PRODUCT_ANY
     tile_to_shape              tile_to_shape        blocked copies that fill a shape                 PRODUCT_ANY
-    make_layout, append        make_layout, append  modes beside each other                          CONCAT
+    make_layout, append        make_layout, append  the layouts as modes                             CONCAT
     nested coordinates         Layout.__call__      one value for index and coordinates              NESTING
     by-mode composition        composition(A, (..)) each mode by its own tiler                       BYMODE
     max_common_layout          max_common_layout    the longest prefix on which A and B agree        (none)

@@ -172,7 +172,12 @@ class Access:
     operation: Operation = Operation.LOAD
 
     def through(self, swizzle: Swizzle) -> Wavefronts:
-        """Its wavefronts when shared memory is addressed through a swizzle."""
+        """Its wavefronts when shared memory is addressed through a swizzle.
+
+        >>> column = Access(tuple(128 * row for row in range(8)), 128)
+        >>> column.through(Swizzle(0, 4, 3)).total, column.through(Swizzle(3, 4, 3)).total
+        (8, 1)
+        """
         return wavefronts([None if a is None else swizzle(a) for a in self.addresses], self.bits, self.operation)
 
 

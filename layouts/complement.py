@@ -23,8 +23,8 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
 
     Sorted by stride, with P_0 = 1 and P_{i+1} = s_i * d_i, R has the modes d_i // P_i : P_i and a last one that
     reaches the cotarget. Modes that begin at or above the cotarget may interleave, d_i < P_i: then R has the modes
-    below the cotarget alone, if the values of the others are at least the range that R fills with F apart
-    (layouts.interleaved).
+    below the cotarget alone, provided that the values of the others differ by at least the size of the range that R
+    fills together with F (layouts.interleaved).
 
     >>> print(complement(Layout((2, 2), (12, 8)), 4))
     4:1

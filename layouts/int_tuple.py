@@ -61,12 +61,20 @@ def unwrap(modes: tuple[IntTuple, ...]) -> IntTuple:
 
 
 def product(t: IntTuple) -> int:
-    """The product of all integers of ``t``; 1 for the empty tuple."""
+    """The product of all integers of ``t``; 1 for the empty tuple.
+
+    >>> product(((4, 8), 2)), product(5), product(())
+    (64, 5, 1)
+    """
     return prod(leaves(t)) if isinstance(t, tuple) else t
 
 
 def size(a: Shaped) -> int:
-    """The number of coordinates of a shape or layout: the product of its extents."""
+    """The number of coordinates of a shape or layout: the product of its extents.
+
+    >>> size(((4, 8), 2))
+    64
+    """
     return product(shape(a))
 
 
@@ -81,7 +89,11 @@ def rank(a: Shaped) -> int:
 
 
 def depth(a: Shaped) -> int:
-    """The depth of the parentheses: 0 for an int, 1 for a flat tuple (also for the empty one)."""
+    """The depth of the parentheses: 0 for an int, 1 for a flat tuple (also for the empty one).
+
+    >>> depth(5), depth((4, 8)), depth(((4, 8), 2))
+    (0, 1, 2)
+    """
     s = shape(a)
     return 1 + max((depth(x) for x in s), default=0) if isinstance(s, tuple) else 0
 

@@ -24,7 +24,7 @@ def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[tuple[int, ..
     """Shape and stride of the complement in [0, target) of sorted modes that may interleave from the target on.
 
     None where there is no complement: the strides of the modes below the target must divide one another, and these
-    modes and the complement fill a range that is no longer than the least distance of values of the other modes.
+    modes and the complement fill a range no longer than the least distance of two values of the other modes.
 
     >>> below_interleaved([(8, 2), (12, 2)], 3), below_interleaved([(8, 2), (12, 2)], 5)
     (((3,), (1,)), None)

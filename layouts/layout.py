@@ -178,5 +178,12 @@ def slice_and_offset(coord: Slicer, layout: Layout) -> tuple[Layout, int]:
 
 
 def domain_offset(coord: Coord, layout: Layout) -> tuple[Layout, int]:
-    """The pair (L, L(coord)): the layout, and the offset of a domain that begins at ``coord``."""
+    """The pair (L, L(coord)): the layout, and the offset of a domain that begins at ``coord``.
+
+    >>> L, o = domain_offset((1, 2), Layout((4, 8), (8, 1)))
+    >>> str(L), o
+    ('(4,8):(8,1)', 10)
+
+    Raises LayoutError when the coordinate does not fit the shape's profile or has negative entries.
+    """
     return layout, offset(coord, layout.shape, layout.stride)

@@ -185,7 +185,11 @@ def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
 
 
 def index(element: Any) -> Any:
-    """A stride element as an index: the number of an Xor, the tuple of Coordinates, an integer itself."""
+    """A stride element as an index: the number of an Xor, the tuple of Coordinates, an integer itself.
+
+    >>> index(Xor(9)), index(2 * E(0) + E(1)), index(7)
+    (9, (2, 1), 7)
+    """
     return element.value if isinstance(element, (Coordinates, Xor)) else element
 
 

@@ -41,6 +41,10 @@ class MmaAtom:
         """The atom with its layouts parsed; in a file's entry they are texts.
 
         Raises LayoutError where a text is no layout, and for an entry that leaves out keys for its instruction to give.
+
+        >>> from layouts.atoms import registry
+        >>> MmaAtom.of(registry()["SM80_16x8x16_F32F16F16F32_TN"]).C
+        Layout.parse('((4,8),(2,2)):((32,1),(16,8))')
         """
         if isinstance(atom, MmaAtom):
             return atom

@@ -194,7 +194,12 @@ class ThrCopy:
 def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
     """The tiled copy of threads (m, n) -> thread, each with a block of values (m, n) -> value, one by default.
 
-    The tile is the product of both, values next to each other: layout_tv is the inverse of their raked product.
+    The tile is the product of both, the values of a thread contiguous: layout_tv is the inverse of their raked product.
+
+    >>> one = CopyAtom("1:0", "(1,16):(0,1)", "(1,16):(0,1)", "(1,16):(0,1)", 16)
+    >>> copy = make_tiled_copy(one, Layout((2, 4), (4, 1)), Layout((1, 2)))
+    >>> print(copy.layout_tv, copy.tiler)
+    ((4,2),2):((4,1),2) (2, 8)
 
     Raises LayoutError when the two together name a thread or a value twice, or leave one out.
     """

@@ -210,6 +210,13 @@ class ThrMMA:
     def partition(self, operand: str, tensor: Tensor) -> Tensor:
         """The thread's view (frg, restX, restY, ...) of an operand's tensor (x, y, ...).
 
+        >>> from layouts.atoms import registry
+        >>> from layouts.tensor import make_identity_tensor
+        >>> mma = TiledMMA(registry()["SM80_16x8x16_F32F16F16F32_TN"], (2, 2, 1))
+        >>> part = mma.get_slice(5).partition("C", make_identity_tensor((32, 32)))
+        >>> part.shape, [part[v, 0, 1] for v in range(4)]
+        (((2, 2), 1, 2), [(1, 18), (1, 19), (9, 18), (9, 19)])
+
         Raises LayoutError where thrfrg does.
         """
         x, y = _axes(operand)

@@ -102,7 +102,7 @@ def test_the_matrix_of_layout_o_swizzle(layout, swizzle):
         (ComposedLayout(Layout(2), 0, Layout(4)), "column 2 does not fit the 1 rows"),
     ],
 )
-def test_what_has_no_matrix_says_why(function, why):
+def test_what_has_no_matrix_is_rejected_with_a_reason(function, why):
     with pytest.raises(LayoutError, match=why):
         f2_matrix(function)
 

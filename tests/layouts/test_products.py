@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products against their definition: copies of a block at distances that are counted out, not computed by a layout."""
+"""Products against their definition: copies of a block at distances found by counting, not by a layout."""
 
 import numpy as np
 import pytest
@@ -212,7 +212,7 @@ def test_tile_to_shape_fills_the_shape_in_the_order_given(block, data):
         (Layout((2, 2), (1, 1)), (4, 4), "overlap"),
     ],
 )
-def test_tile_to_shape_says_what_does_not_fit(block, shape, why):
+def test_tile_to_shape_names_what_does_not_fit(block, shape, why):
     with pytest.raises(LayoutError, match=why):
         tile_to_shape(block, shape)
 
