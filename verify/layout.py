@@ -86,9 +86,10 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     from layouts import LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
     from verify.atom.checker import Court
-    from verify.atom.properties import IN_BOUNDS, OWNS, WELL_FORMED, parsed
+    from verify.atom.properties import IN_BOUNDS, OWNS, WELL_FORMED
     from verify.binding.atom import Part, Subject
     from verify.core.verdict import Claim, Witness, join
+    from verify.evidence import isa
     from verify.report import Case, Report
 
     read, fault = None, ""
@@ -107,7 +108,7 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     subject = Subject(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
     court = Court(frozenset({Witness.BOOK, Witness.PROOF}))
     form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(form, parsed(court, subject, replace(part, layout=read)))]
+    verdicts = [join(form, isa.parsed(replace(part, layout=read)))]
     for row, claim in (
         (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
         (OWNS, f"owns each element of {extent[0]}x{extent[1]} once"),

@@ -9,30 +9,18 @@ of (run, atom, operand). The tables in docs/claims.md are made from this one.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
 
 from layouts.atoms import CopyAtom
 from verify.atom.copies import SIDES, fits_copy, gives_names, same_bits
 from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
 from verify.binding.atom import Named, Part, Subject, spoken
-from verify.core.digits import read
-from verify.core.verdict import (
-    Check,
-    Counterexample,
-    Evidence,
-    Need,
-    Property,
-    Scope,
-    Stated,
-    Status,
-    Verdict,
-    Witness,
-)
+from verify.core.verdict import Check, Evidence, Need, Property, Scope, Stated, Status, Verdict, Witness
 from verify.evidence import gpu, isa, proof, proof_family
 from verify.evidence.run import Run, first
 
 MMA, COPY = "mma", "copy"
-TIMES = {1: "once", 2: "twice"}
 COUNT = {3: "three", 4: "four", 5: "five", 6: "six"}
 EVERY_POINT = "every point"
 
@@ -47,7 +35,7 @@ def of_operand(words: Callable[[Subject, Part], str]) -> Callable[[Subject, Part
 
 def times(count: int) -> str:
     """How often, in words."""
-    return TIMES.get(count, f"{count} times")
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def is_copy(atom: Subject) -> bool:
@@ -60,12 +48,16 @@ def _numbers_lanes(atom: Subject, _: None) -> Stated:
     return Stated("thr", f"threads {atom.atom.thr} with their replicas number the {atom.lanes} lanes {order}")
 
 
+def _parses(atom: Subject, operand: Part) -> str:
+    unit = "bit" if is_copy(atom) else "value"
+    return f"{operand.text} is a (thread, {unit}) layout with congruent profiles"
+
+
 def _size(atom: Subject, operand: Part) -> str:
+    unit, own, theirs = "values", "its tile needs", "the instruction's fragment"
     if is_copy(atom):
-        return "has as many threads and bits as " + ("the instruction" if operand.formulas else "its bits")
-    return "has as many threads and values as " + (
-        "the instruction's fragment" if operand.formulas else "its tile needs"
-    )
+        unit, own, theirs = "bits", "its bits", "the instruction"
+    return f"has as many threads and {unit} as {theirs if operand.formulas else own}"
 
 
 def _in_bounds(atom: Subject, operand: Part) -> str:
@@ -73,12 +65,8 @@ def _in_bounds(atom: Subject, operand: Part) -> str:
 
 
 def _owns(atom: Subject, operand: Part) -> str:
-    often = times(atom.multiplicity(operand))
-    return (
-        f"names each of {operand.extent[0]} bits {often}"
-        if is_copy(atom)
-        else f"owns each element of {operand.tile} {often}"
-    )
+    each = f"names each of {operand.extent[0]} bits" if is_copy(atom) else f"owns each element of {operand.tile}"
+    return f"{each} {times(atom.multiplicity(operand))}"
 
 
 def _equals(atom: Subject, operand: Part) -> Stated:
@@ -150,12 +138,12 @@ def _has_formula(atom: Subject, operand: Part, _: Sequence[Verdict]) -> str:
     return "" if operand.formulas else atom.no_book or operand.silence
 
 
+def _known(atom: Subject, *_: object) -> str:
+    return atom.no_book
+
+
 def _have_formulas(atom: Subject, *_: object) -> str:
     return next((part.silence for part in atom.parts if part.silence), "")
-
-
-def _instruction(atom: Subject, *_: object) -> str:
-    return atom.no_book
 
 
 def _not_refuted(other: Property) -> Need:
@@ -200,28 +188,6 @@ def unsaid(atom: Subject, operand: str) -> str:
 
 
 # What the checks find
-
-
-def form(status: Status, method: str, fault: str) -> Evidence:
-    """Evidence on a subject's form, which is counted or read."""
-    wrong = Counterexample({}, fault) if status is Status.REFUTED else None
-    return Evidence(Witness.BOOK, status, method, 1, counterexample=wrong)
-
-
-def parsed(run: object, atom: object, operand: Part) -> list[Evidence]:
-    """That a layout parses and its profiles agree, and a second reading finds the same numbers."""
-    layout = operand.layout
-    if layout is None:
-        return [form(Status.REFUTED, "parsed", operand.fault)]
-    heard = [form(Status.PROVED, "parsed", "")]
-    if read(operand.text) != (layout.shape, layout.stride):
-        heard.append(form(Status.REFUTED, "read again", f"a second reading of {operand.text} differs from {layout}"))
-    return heard
-
-
-def _walked(run: Run, atom: Subject, _: None) -> list[Evidence]:
-    """That thr(t) + rep(q) is every lane once, walked in plain integers when the atom was prepared."""
-    return [form(Status.REFUTED if atom.thr is None else Status.PROVED, "walked", atom.thr_fault)]
 
 
 def at_points(find: Callable[[Subject, Part], isa.Finding]) -> Check:
@@ -281,10 +247,6 @@ def _one_product(run: Run, atom: Subject, named: Named | None) -> list[Evidence]
     return [e for e in found if not refuted or e.status is Status.REFUTED]
 
 
-def _multiplied(run: Run, atom: Subject, _: None) -> list[Evidence]:
-    return [] if run.multiply is None else run.multiply(atom)
-
-
 def _related(run: Run, atom: Subject, _: None) -> list[Evidence]:
     if isinstance(atom.atom, CopyAtom):
         return moved(atom, atom.atom, run.recordings)
@@ -312,10 +274,6 @@ def _observed_key(check: Witness, atom: Subject, _: None) -> Hashable:
     return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, spoken(atom.instruction))
 
 
-def _texts(check: Witness, atom: Subject, _: None) -> Hashable:
-    return tuple(part.text for part in atom.parts)
-
-
 # The table
 
 
@@ -324,89 +282,70 @@ def _whole_layout(atom: Subject, operand: Part) -> bool:
     return given(atom, operand) and (not is_copy(atom) or operand.name in SIDES)
 
 
+LAID_OUT = (_laid_out, _shape_fits, _lanes_numbered)
+_of_layout = partial(Property, scope=Scope.OPERAND, applies=_whole_layout, needs=LAID_OUT, reads=_operand_key)
+
 SHAPE = Property(
     "shape",
-    "size",
     Scope.THREADS,
+    words="size",
     says={MMA: "extents M, N, K are the instruction's (claimed only where they are not)"},
     states=lambda atom, _: Stated("shape", f"{_shape(atom)} is the shape of its instruction"),
     applies=lambda atom, _: bool(atom.shape_fault),
-    isa=lambda run, atom, _: [form(Status.REFUTED, "compared", atom.shape_fault)],
+    isa=lambda run, atom, _: [isa.form("compared", atom.shape_fault)],
     how=("compared", "", ""),
     form=True,
 )
 THREADS = Property(
     "threads",
-    "well formed",
     Scope.THREADS,
+    words="well formed",
     says=dict.fromkeys((MMA, COPY), "thr(t) + rep(q) is every lane once"),
     states=_numbers_lanes,
     applies=lambda atom, _: "thr" not in atom.atom.taken,
-    isa=_walked,
+    isa=lambda run, atom, _: [isa.form("walked", atom.thr_fault)],  # in plain integers, as the atom was bound
     how=("walked", "", ""),
     form=True,
 )
 WELL_FORMED = Property(
     "well_formed",
-    "well formed",
     Scope.OPERAND,
     says=dict.fromkeys((MMA, COPY), "the layout parses, shape and stride have one profile, rank 2"),
-    states=of_operand(
-        lambda atom, operand: (
-            f"{operand.text} is a (thread, {'bit' if is_copy(atom) else 'value'}) layout with congruent profiles"
-        )
-    ),
+    states=of_operand(_parses),
     applies=given,
-    isa=parsed,
+    isa=lambda run, atom, operand: isa.parsed(operand),
     how=("parsed", "", ""),
     form=True,
 )
-SIZE = Property(
+SIZE = _of_layout(
     "size",
-    "size",
-    Scope.OPERAND,
     says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
     states=of_operand(_size),
-    applies=_whole_layout,
     isa=at_points(isa.fragment_size),
     how=("counted", "", ""),
-    needs=(_laid_out, _shape_fits, _lanes_numbered),
-    reads=_operand_key,
     form=True,
 )
-OWNS = Property(
+OWNS = _of_layout(
     "owns",
-    "owns",
-    Scope.OPERAND,
     says={
         MMA: "each element held as often as the book states",
         COPY: "each bit named once, or as often as several threads give its address",
     },
     states=of_operand(_owns),
-    applies=_whole_layout,
     isa=at_points(isa.owns),
     proof=first(_for_family(proof_family.owns), _certified),
     how=(EVERY_POINT, "z3", ""),
-    needs=(_laid_out, _shape_fits, _lanes_numbered),
-    reads=_operand_key,
 )
-IN_BOUNDS = Property(
+IN_BOUNDS = _of_layout(
     "in_bounds",
-    "in bounds",
-    Scope.OPERAND,
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
-    applies=_whole_layout,
     isa=at_points(isa.in_bounds),
     proof=first(_for_family(proof_family.owns), _follows_from(OWNS), by_solver(proof.in_bounds)),
     how=(EVERY_POINT, "follows from *owns*, else z3", ""),
-    needs=(_laid_out, _shape_fits, _lanes_numbered),
-    reads=_operand_key,
 )
-EQUALS = Property(
+EQUALS = _of_layout(
     "equals",
-    "equals",
-    Scope.OPERAND,
     says={
         MMA: "for every logical thread t, replica q, value v: ISA(thr(t) + rep(q), v) = L(t, v)",
         COPY: "each bit of a side is called as where the instruction takes it from or puts it",
@@ -416,26 +355,21 @@ EQUALS = Property(
     isa=at_points(isa.equals),
     proof=first(_for_family(proof_family.equals), by_solver(proof.equals)),
     how=(EVERY_POINT, "z3", ""),
-    needs=(_laid_out, _shape_fits, _lanes_numbered, _has_formula),
+    needs=(*LAID_OUT, _has_formula),
     gaps=_uncompared,
-    reads=_operand_key,
     required=frozenset({Witness.BOOK, Witness.PROOF}),
 )
-RIGHT_INVERSE = Property(
+RIGHT_INVERSE = _of_layout(
     "right_inverse",
-    "right inverse",
-    Scope.OPERAND,
     says={MMA: "L(R(k)) = k on the whole tile, R its right inverse"},
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
     applies=given,
     isa=at_points(isa.inverse_holds),
     proof=first(_for_family(proof_family.inverse), _follows_from(OWNS), by_solver(proof.inverse)),
     how=(EVERY_POINT, "follows from *owns*, else z3", ""),
-    needs=(_laid_out, _shape_fits, _lanes_numbered, _not_refuted(OWNS)),
-    reads=_operand_key,
+    needs=(*LAID_OUT, _not_refuted(OWNS)),
 )
 SIGNATURE = Property(
-    "signature",
     "signature",
     Scope.INSTRUCTION,
     says={
@@ -450,17 +384,15 @@ SIGNATURE = Property(
 )
 PRODUCT = Property(
     "product",
-    "product",
     says={MMA: "a random exact product through the three maps alone equals numpy's"},
     states=_multiplies,
     isa=lambda run, atom, _: [isa.product(atom)],
-    gpu=_multiplied,
+    gpu=lambda run, atom, _: run.multiply(atom) if run.multiply else [],
     how=("sampled", "", "sampled, with `--live`"),
-    needs=(verified(SHAPE, SIZE, IN_BOUNDS), _instruction, _lanes_numbered, _have_formulas),
+    needs=(verified(SHAPE, SIZE, IN_BOUNDS), _known, _lanes_numbered, _have_formulas),
     reads=_product_key,
 )
 TILING = Property(
-    "tiling",
     "tiling",
     says={MMA: "any count of atoms and tiles owns every element once (premise: *owns*)"},
     states=_tiles,
@@ -471,37 +403,34 @@ TILING = Property(
 )
 SAME_BITS = Property(
     "same_bits",
-    "same bits",
     says={COPY: "Src and Dst name the same bits, and Ref is one of the two"},
     states=lambda *_: Stated("bits", "Src and Dst name the same bits, and Ref is one of them"),
     isa=lambda run, atom, _: [same_bits(atom)],
     how=(EVERY_POINT, "", ""),
-    reads=_texts,
+    reads=lambda check, atom, _: tuple(part.text for part in atom.parts),
 )
 RELATION = Property(
-    "relation",
     "relation",
     says={MMA: "A, B and D meet as recorded, up to one relabelling of each axis", COPY: "every byte moves as recorded"},
     states=_recorded,
     gpu=_related,
     how=("", "", "observed"),
-    needs=(_shape_fits, _instruction),
+    needs=(_shape_fits, _known),
     gaps=_unobserved,
     reads=_observed_key,
     required=frozenset({Witness.SILICON}),
 )
 EQUALS_ABSOLUTE = Property(
     "equals_absolute",
-    "equals absolute",
     says={MMA: "the labels are those of the anchors that tie registers to memory"},
     states=lambda *_: Stated("", "its labels are those of the anchors that tie registers to memory"),
     gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),
     how=("", "", "observed"),
-    needs=(_shape_fits, _instruction),
+    needs=(_shape_fits, _known),
     gaps=_unobserved,
     reads=_observed_key,
 )
-TAKEN = Property("taken", "taken")  # what an entry leaves to its instruction: there is nothing to check
+TAKEN = Property("taken")  # what an entry leaves to its instruction: there is nothing to check
 PROPERTIES = (
     SHAPE, THREADS,
     WELL_FORMED, SIZE, IN_BOUNDS, OWNS, EQUALS, RIGHT_INVERSE,

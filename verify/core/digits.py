@@ -17,7 +17,7 @@ from typing import Any
 from layouts import Layout
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=4096)  # a second reading of text: no planted parser reaches it
 def read(text: str) -> tuple[object, object]:
     """A second reading of layout text as (shape, stride), without the library's parser.
 

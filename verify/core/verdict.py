@@ -68,14 +68,14 @@ class Property:
     named instruction, or None. A check takes the run first, and returns evidence:
 
     >>> counted = Evidence(Witness.BOOK, Status.PROVED, "counted")
-    >>> size = Property("size", "size", isa=lambda run, atom, operand: [counted])
+    >>> size = Property("size", isa=lambda run, atom, operand: [counted])
     >>> size.by(Witness.BOOK)(None, None, None) == [counted], size.by(Witness.PROOF), size.gpu_alone
     (True, None, False)
     """
 
     key: str  # its name in code, in snake case
-    words: str  # its name in reports
     scope: Scope = Scope.ATOM
+    words: str = ""  # its name in reports: the key's words where nothing else is given
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
     states: Callable[[Any, Any], Stated] = lambda subject, operand: Stated("", "")  # the claim about one unit
     applies: Callable[[Any, Any], bool] = lambda subject, operand: True
@@ -88,6 +88,9 @@ class Property:
     reads: Callable[[Witness, Any, Any], Hashable] = lambda witness, subject, operand: None  # a check's cache key
     form: bool = False  # of a subject's form: counted from the ISA tables whichever checks are asked for
     required: frozenset[Witness] = frozenset()  # the checks that must be made of it before a subject is verified
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "words", self.words or self.key.replace("_", " "))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Property) and self.key == other.key
@@ -209,7 +212,7 @@ def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
 
     A claim that nobody could speak on is UNCHECKED with every reason given; it never counts as a yes.
 
-    >>> claim = Claim("atom", "A", Property("equals", "equals"), "equals the ISA")
+    >>> claim = Claim("atom", "A", Property("equals"), "equals the ISA")
     >>> book = Evidence(Witness.BOOK, Status.PROVED, "exhaustive")
     >>> join(claim, [book, Evidence(Witness.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
     'UNKNOWN'

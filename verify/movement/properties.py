@@ -13,16 +13,16 @@ from verify.evidence.proof import solved
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
-COUNT = Property("count", "count")
-HANDED = Property("handed_over", "handed over")
-MAJOR = Property("major", "major")
-FITS = Property("room", "room")
-BASE = Property("base", "base")
-WHOLE = Property("whole_accesses", "whole accesses")
-KEPT = Property("kept_apart", "kept apart")
-CONFLICT_FREE = Property("free_of_bank_conflicts", "free of bank conflicts")
-STEPS = Property("whole_instructions", "whole instructions")
-DESCRIBED = Property("descriptor", "descriptor")
+COUNT = Property("count")
+HANDED = Property("handed_over")
+MAJOR = Property("major")
+FITS = Property("room")
+BASE = Property("base")
+WHOLE = Property("whole_accesses")
+KEPT = Property("kept_apart")
+CONFLICT_FREE = Property("free_of_bank_conflicts")
+STEPS = Property("whole_instructions")
+DESCRIBED = Property("descriptor")
 
 
 def compared(

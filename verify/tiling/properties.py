@@ -18,7 +18,7 @@ from layouts import Layout, LayoutError, cosize, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify.atom import properties as atoms
-from verify.atom.properties import at_points, by_solver, form, times, verified
+from verify.atom.properties import at_points, by_solver, times, verified
 from verify.binding.atom import Part, Subject
 from verify.core.digits import digits, spelled, walk
 from verify.core.verdict import (
@@ -85,7 +85,7 @@ def judge(tiling: Tiling, prover: Prover) -> list[Verdict]:
 def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
     """The one claim of a tiling whose atom is none."""
     claim = Claim(name, part, WELL_FORMED, f"{layout} is a layout with congruent profiles")
-    return join(claim, [form(Status.REFUTED, "parsed", fault)])
+    return join(claim, [isa.form("parsed", fault)])
 
 
 def _outside(stated: TilingSpec, subject: Subject, part: Part, prover: Prover) -> Verdict:
@@ -334,8 +334,8 @@ def _well_formed(_: Tiling, operand: Operand) -> bool:
 
 THREADS = Property(
     "thread_numbers",
-    "threads",
     Scope.THREADS,
+    words="threads",
     states=_numbering,
     isa=_numbered,
     proof=threads,
@@ -345,10 +345,9 @@ WELL_FORMED = replace(
     atoms.WELL_FORMED,
     states=lambda _, operand: Stated(operand.name, f"{operand.claimed} is a layout with congruent profiles"),
     applies=lambda tiling, operand: not _well_formed(tiling, operand),
-    isa=lambda run, tiling, operand: [form(Status.REFUTED, "parsed", operand.read[1])],
+    isa=lambda run, tiling, operand: [isa.form("parsed", operand.read[1])],
 )
 OWNS = Property(
-    "owns",
     "owns",
     Scope.OPERAND,
     states=_of_layout(lambda operand: f"holds each element of {operand.whole[1].tile} {_held(operand)}"),
@@ -359,7 +358,6 @@ OWNS = Property(
 )
 IN_BOUNDS = Property(
     "in_bounds",
-    "in bounds",
     Scope.OPERAND,
     states=_of_layout(lambda operand: f"stays inside {operand.whole[1].tile}"),
     applies=_well_formed,
@@ -369,7 +367,6 @@ IN_BOUNDS = Property(
 )
 EQUALS = Property(
     "equals",
-    "equals",
     Scope.OPERAND,
     states=_of_layout(lambda operand: "is the atom's, tiled"),
     applies=_well_formed,
@@ -378,12 +375,11 @@ EQUALS = Property(
     reads=_question,
     required=atoms.EQUALS.required,
 )
-PARTITION = Property("partition", "partition", Scope.OPERAND, states=_each_times, isa=_partition, reads=_question)
-MULTIPLES = Property("multiples", "multiples", Scope.OPERAND, states=_every_multiple, proof=multiples, reads=_question)
-REGISTERS = Property("registers", "registers", Scope.TILING, states=cost.registers, isa=cost.count_registers)
-CALLS = Property("calls", "calls", Scope.TILING, states=cost.calls, isa=cost.count_calls)
+PARTITION = Property("partition", Scope.OPERAND, states=_each_times, isa=_partition, reads=_question)
+MULTIPLES = Property("multiples", Scope.OPERAND, states=_every_multiple, proof=multiples, reads=_question)
+REGISTERS = Property("registers", Scope.TILING, states=cost.registers, isa=cost.count_registers)
+CALLS = Property("calls", Scope.TILING, states=cost.calls, isa=cost.count_calls)
 PRODUCT = Property(
-    "product",
     "product",
     Scope.TILING,
     states=_multiplies,
@@ -394,7 +390,6 @@ PRODUCT = Property(
 TILING = replace(atoms.TILING, scope=Scope.TILING, states=_law, needs=(verified(MULTIPLES),))
 SWIZZLE_ATOM = Property(
     "swizzle_atom",
-    "swizzle atom",
     Scope.MEMORY,
     states=smem_atom.divides,
     isa=smem_atom.enumerated,
@@ -402,7 +397,6 @@ SWIZZLE_ATOM = Property(
     reads=smem_atom.copies_key,
 )
 INSTRUCTION = Property(
-    "instruction",
     "instruction",
     Scope.TILING,
     states=lambda *_: Stated("", "every instruction of the atom multiplies so"),

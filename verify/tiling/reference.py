@@ -34,7 +34,7 @@ def threads(tiling: Tiling) -> Table:
     return found
 
 
-@lru_cache(maxsize=64)
+@lru_cache(maxsize=64)  # plain integers: no TiledMMA or layout with a planted bug reaches them
 def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
     """Where each of so many atoms begins, all lanes of one before the first lane of the next that fits."""
     taken: set[int] = set()

@@ -61,7 +61,6 @@ def count(run: object, atom: object, operand: object) -> list[Evidence]:
 
 EVEN = Property(
     "even",
-    "even",
     Scope.OPERAND,
     says={MMA: "an even number of values"},
     states=of_operand(lambda atom, operand: "has an even number of values"),
