@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The code of the layout algebra executed on symbolic integers, path by path, and held to its definitions."""
+"""Symbolic execution of the code of the layout algebra: every path is proved to satisfy the definitions."""

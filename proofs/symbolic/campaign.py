@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m proofs.symbolic.campaign [--check]`: our operations executed symbolically up to rank 3, and kept.
+"""`python -m proofs.symbolic.campaign [--check]`: the operations of `layouts`, executed symbolically up to rank 3.
 
-That takes long, so what was found is recorded in `record.json`: for each operation how many paths there are,
-how many were proved, how many refuse and were proved to lie outside the precondition, and what stays unknown. With each
-goes a hash of the code that it speaks about and of what examined it; where that has changed, the record speaks no more.
-A run executes what the record does not speak of, so one that was cut short goes on where it stopped.
+This takes long, so the results are recorded in `record.json`: for each operation the number of paths, how many were
+proved, how many refuse their input and were proved to lie outside the precondition, and which are unknown. Each result
+has a hash of the executed code and of the code that examined it; when either has changed, the result is not used.
+A run executes the operations without a current result, so an interrupted run continues where it stopped.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ EXECUTED = {
     "logical_divide": (*COMPOSING, "complement", "divide", "modes"),
     "logical_product": (*COMPOSING, "complement", "divide", "modes", "products"),
 }
-"""By operation the modules of `layouts` whose code it runs."""
+"""For each operation, the modules of `layouts` whose code it runs."""
 ENGINE = ("definitions", "execution", "operations", "pathwise", "engine")
-"""What examines every operation."""
+"""The modules of this package that examine every operation."""
 KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
 STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
-"""By the module that states an operation's goals what else the result rests on."""
+"""For each module that defines goals, the other modules on which the results depend."""
 
 
 def sources() -> Mapping[str, str]:
-    """For each operation the sha256 of the code that is executed and of what executes it, whatever comments say."""
+    """For each operation, the sha256 of the code that it runs and that examines it, without docstrings and comments."""
     digests: dict[str, str] = {}
     for label, operation in operations().items():
         stating = STATING[operation.goals.__module__.rpartition(".")[2]]
@@ -66,7 +66,7 @@ def sources() -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> str:
-    """A module's code and the names that it imports, from wherever: moving a module changes no result."""
+    """The code of a module and the names that it imports, without their modules: moving a module changes no hash."""
     tree = _bare(ast.parse(text))
     imported = sorted(ast.dump(alias) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
     tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
@@ -89,12 +89,12 @@ def _bare(tree: ast.Module) -> ast.Module:
 
 @lru_cache(maxsize=1)
 def operations() -> Mapping[str, Operation]:
-    """What the campaign covers, by label."""
+    """The operations of the campaign by label."""
     return {o.label: o for o in examined(RANK, inside=True)}
 
 
 def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
-    """What was found by label, where it speaks about the code as it is."""
+    """The recorded results by label whose hash is that of the present code."""
     try:
         kept = dict(json.loads(file.read_text(encoding="utf-8"))["operations"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -104,14 +104,14 @@ def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _whole(told: object) -> bool:
-    """Whether what is recorded of an operation has all its parts."""
+    """Whether a recorded result has all its fields."""
     if not isinstance(told, dict) or not KEYS <= told.keys():
         return False
     return all(isinstance(told[key], int) for key in ("paths", "proved", "refused", "outside", "unexplored"))
 
 
 def faults(file: Path = FILE) -> Iterable[str]:
-    """Why the record is not current or not complete: one line for each fault."""
+    """The reasons why the record is not current or not complete, one line each."""
     kept = recorded(file)
     if not kept:
         yield f"{file.name}: the code has changed since the campaign was run"
@@ -127,7 +127,7 @@ def faults(file: Path = FILE) -> Iterable[str]:
 
 
 def restored(label: str, told: Mapping[str, Any]) -> Examined:
-    """A recorded result."""
+    """A recorded result as a value."""
     wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in told["violations"])
     paths, proved, refused, outside = (int(told[key]) for key in ("paths", "proved", "refused", "outside"))
     return Examined(label, paths, proved, refused, outside, tuple(told["unknown"]), wrong, int(told["unexplored"]))
@@ -142,14 +142,14 @@ def _told(found: Examined) -> dict[str, Any]:
 
 
 def _examined(label: str) -> dict[str, Any]:
-    import resource  # Unix alone has it, and the record is read everywhere
+    import resource  # only Unix has it, and the record is read everywhere
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     return _told(examine(ours(), operations()[label]))
 
 
 def run(jobs: int, file: Path = FILE) -> None:
-    """Examine what is not recorded yet; each result is written as it comes."""
+    """Examine the operations that are not recorded; each result is written as soon as it is known."""
     done, begun = dict(recorded(file)), sources()
     todo = sorted((label for label in operations() if label not in done), key=lambda label: "rank 3" not in label)
     with Progress(len(operations()), "operations") as shown, processes(jobs, max_tasks_per_child=1) as pool:
@@ -169,15 +169,16 @@ def run(jobs: int, file: Path = FILE) -> None:
 
 
 def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
-    """One line for each operation, in the order of the operations."""
+    """Write one line for each operation, in the order of the operations."""
     lines = [f"{json.dumps(label)}: {json.dumps(done[label])}" for label in operations() if label in done]
     file.write_text('{"schema": 2, "operations": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaign, or with --check compare; 1 when the record is not current or tells of anything unproved.
+    """Run the campaign, or check the record with --check.
 
-    2 where an operation cannot be executed, 130 interrupted: what was found until then is kept.
+    Returns 0; 1 when the record is not current or has an unproved path, 2 when an operation cannot be executed, and 130
+    when interrupted (the results so far are recorded).
     """
     with until_closed():
         return _main(argv)

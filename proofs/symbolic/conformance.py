@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An implementation held to the published claims R1 to R9: where it keeps to one, the claim's error is its own."""
+"""An implementation checked for the errors R1 to R9: it has one when the published claim is false for it too."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ NEEDS = {
 }  # fmt: skip
 
 DOCUMENTED = ("R7",)
-"""Claims that a right implementation breaks too: they are errors of a document alone."""
+"""Claims that are false for a right implementation too: errors of a document only."""
 
 
 class Held:
-    """The operations of an implementation as the claims speak of them; None where it refuses."""
+    """The operations of an implementation in the form of the claims; each returns None when its input is refused."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
-        """The modes of A o B, for B of rank 2 or more, where each mode alone is admissible (Shah)."""
+        """The modes of A o B, for B of rank 2 or more, when each mode alone is admissible (Shah 2024)."""
         if composed_by_mode(a, b) is None:
             return None
         found = self._run(lambda on: on.composition(self._layout(a), self._layout(b)))
@@ -35,7 +35,7 @@ class Held:
         return [_flat((s, d)) for s, d in zip(*pair(found), strict=True)]
 
     def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
-        """A o (n:r), among those that the published guard lets pass."""
+        """A o (n:r), when the published guard accepts it."""
         if cute_fold(a, n, r, guard) is None:
             return None
         return self._flat(lambda on: on.composition(self._layout(a), self.target.make(n, r)))

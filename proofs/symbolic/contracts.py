@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operations executed with what they call replaced by its contract, so that ranks and tilers grow without their paths.
+"""`logical_divide` and `logical_product`, executed with composition replaced by its contract.
 
-In `logical_divide` and `logical_product` composition is replaced by its contract, R(c) = A(B(c)) or a refusal (`runs`):
-what is left to prove is that they compose the right layouts and return what they get.
+The contract is R(c) = A(B(c)) or a refusal (`runs` and `loops` prove it). What remains to be proved is that the right
+layouts are composed and that the result is returned; so tilers of every rank are covered without the paths of
+composition. `divide` and `product` are the two operations.
 """
 
 from __future__ import annotations
@@ -20,9 +21,9 @@ from proofs.symbolic.pathwise import Goal, modes, same, sorted_modes, times
 
 
 def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any, Any, Any]:
-    """A call in which composition is replaced by its contract: what it was given to compose, and the result.
+    """The two arguments of composition in a call of a function, and the result of the call.
 
-    Here the contract returns B itself: whatever comes back must come from there.
+    The replaced composition returns B itself: so the result of the call must be made of B.
     """
     composed: list[tuple[Any, Any]] = []
 
@@ -38,7 +39,7 @@ def _composing(t: Target, function: str, arguments: Sequence[Any]) -> tuple[Any,
 
 
 def divide(rank: int, right: int) -> Operation:
-    """logical_divide by T of any rank: it returns A o (T, T*), T* = complement(T, size(A))."""
+    """The operation logical_divide by T of any rank: it returns A o (T, T*) with T* = complement(T, size(A))."""
     names = [*names_of("MD", rank), *names_of("Nr", right)]
     assumed = [*at_least([*names_of("M", rank), *names_of("N", right)], 1), *at_least(names_of("r", right), 0)]
     space = Space.make(names, assumed, 4000)
@@ -80,7 +81,7 @@ def divide(rank: int, right: int) -> Operation:
 
 
 def product(rank: int, right: int) -> Operation:
-    """logical_product with any T: it returns (A, A* o T) with (A, A*) injective: PRODUCT_ANY."""
+    """The operation logical_product with any T: it returns (A, A* o T) with (A, A*) injective (PRODUCT_ANY)."""
     names = [*names_of("sd", rank), *names_of("Nr", right)]
     assumed = [*at_least(names_of("s", rank), 1), *at_least(names_of("d", rank), 0)]
     assumed += [*at_least(names_of("N", right), 1), *at_least(names_of("r", right), 0)]
@@ -97,7 +98,7 @@ def product(rank: int, right: int) -> Operation:
         yield Goal("composes with the tiler", (), (), same(composed, tiler))
         yield Goal("returns block and copies", (), (), same(modes(flat(pair(found[2]))), [*a, *tiler]))
         order = sorted_modes(path, [*a, *star])
-        if not order or order[-1] != len(a) + len(star) - 1:  # then A* goes no further than its extents
+        if not order or order[-1] != len(a) + len(star) - 1:  # then the last mode of A* is bounded by its extent
             reach = pathwise.total([1, *(times([("-", s, 1), d]) for s, d in tiler)])
             yield Goal("T stays inside A*", (), (), ("<=", reach, times([s for s, _ in star])))
         yield from list(pathwise.complemented(a, 1, star, order))[:1]

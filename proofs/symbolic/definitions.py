@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the operations must do, decided on plain numbers from their definitions by enumeration: no layout code is used.
+"""The definitions of the operations, checked on plain numbers by enumeration; no code of `layouts` is used.
 
-A layout is a pair (shape, stride) of nested tuples, as an implementation returned it. Each function tells in one line
-what is wrong with a result, or nothing.
+A layout is a pair (shape, stride) of nested tuples, as an implementation returned it. Each function named after an
+operation returns one line that says what is wrong with a result, or the empty string.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class TooLarge(Exception):
 
 
 def flat(pair: Pair) -> Flat:
-    """The modes (extent, stride) from left to right.
+    """The modes (extent, stride) of a nested layout from left to right.
 
     >>> flat((((2, 3), 4), ((1, 2), 6)))
     [(2, 1), (3, 2), (4, 6)]
@@ -37,11 +37,11 @@ def _leaves(tree: Tree) -> Iterator[int]:
         for part in tree:
             yield from _leaves(part)
     else:
-        yield tree  # type: ignore[misc]  # the leaves are integers, or stand for them
+        yield tree  # type: ignore[misc]  # the leaves are integers, plain or symbolic
 
 
 def size(modes: Flat) -> int:
-    """The number of coordinates."""
+    """The number of coordinates: the product of the extents."""
     return prod(s for s, _ in modes)
 
 
@@ -53,7 +53,11 @@ def listed(number: int) -> range:
 
 
 def at(modes: Flat, index: int) -> int:
-    """The layout at an index, the last mode unbounded."""
+    """The value of the layout at an index, the last mode unbounded.
+
+    >>> at([(6, 1), (2, 7)], 7)
+    8
+    """
     total = 0
     for place, (s, d) in enumerate(modes):
         last = place == len(modes) - 1
@@ -63,7 +67,7 @@ def at(modes: Flat, index: int) -> int:
 
 
 def coalesce(a: Flat, result: Flat) -> str:
-    """Same size, same values."""
+    """What is wrong with the result R of coalesce: it has the size of L, and R(i) = L(i) below it."""
     if size(a) != size(result):
         return f"size {size(result)} for {size(a)}"
     return next(
@@ -72,7 +76,7 @@ def coalesce(a: Flat, result: Flat) -> str:
 
 
 def composition(a: Flat, b: Flat, result: Flat) -> str:
-    """R(k) = A(B(k)) at every index of B, with as many of them."""
+    """What is wrong with R = A o B: R has the size of B, and R(k) = A(B(k)) at every index of B."""
     if size(b) != size(result):
         return f"R has {size(result)} coordinates, B has {size(b)}: not compatible(B, R)"
     for k in listed(size(b)):
@@ -83,7 +87,10 @@ def composition(a: Flat, b: Flat, result: Flat) -> str:
 
 
 def complement(a: Flat, target: int, result: Flat) -> str:
-    """Ordered, disjoint from A, and together with A onto [0, target); a mode of stride 0 of A only repeats values."""
+    """What is wrong with the complement R of A: R grows, A(i) + R(j) are all different and cover [0, target).
+
+    Modes of A with stride 0 only repeat values and are left out.
+    """
     a = [mode for mode in a if mode[1] != 0]
     if size(a) * size(result) > MOST:
         return _complement_by_modes(a, target, result)
@@ -101,9 +108,9 @@ def complement(a: Flat, target: int, result: Flat) -> str:
 
 
 def _complement_by_modes(a: Flat, target: int, result: Flat) -> str:
-    """The same where there are too many values to list: one number that breaks it, found from the modes.
+    """What is wrong with a complement of too many values to list: a number that breaks the definition, from the modes.
 
-    Raises TooLarge where the modes interleave, so that they tell nothing.
+    Raises TooLarge when the modes interleave: they do not decide the question then.
     """
     index, before = 1, 0
     for s, d in result:
@@ -123,7 +130,7 @@ def _complement_by_modes(a: Flat, target: int, result: Flat) -> str:
 
 
 def right_inverse(a: Flat, result: Flat) -> str:
-    """L(R(k)) = k."""
+    """What is wrong with a right inverse R of L: L(R(k)) = k for every index of R."""
     for k in listed(size(result)):
         if at(a, at(result, k)) != k:
             return f"L(R({k})) = L({at(result, k)}) = {at(a, at(result, k))}"
@@ -131,7 +138,7 @@ def right_inverse(a: Flat, result: Flat) -> str:
 
 
 def left_inverse(a: Flat, result: Flat) -> str:
-    """R(L(k)) = k; a layout that is not injective has no left inverse, and must be refused."""
+    """What is wrong with a left inverse R of L: R(L(k)) = k; only an injective L has one, any other must be refused."""
     values = [at(a, k) for k in listed(size(a))]
     if len(set(values)) < len(values):
         return "L takes a value twice: it has no left inverse, and was not refused"
@@ -139,7 +146,7 @@ def left_inverse(a: Flat, result: Flat) -> str:
 
 
 def product(a: Flat, copies: int, result: Flat) -> str:
-    """So many copies of A, and no value taken twice when A takes none twice."""
+    """What is wrong with copies of an injective A: R has ``copies`` times its size, and takes no value twice."""
     if len({at(a, i) for i in listed(size(a))}) != size(a):
         return ""
     if size(result) != size(a) * copies:
@@ -153,7 +160,7 @@ def product(a: Flat, copies: int, result: Flat) -> str:
 
 
 def representable(values: Sequence[int]) -> bool:
-    """Whether a sequence is the values of some layout, in order.
+    """Whether a sequence is the values of some layout at 0, 1, 2, ...
 
     >>> representable([0, 1, 5, 6]), representable([0, 1, 5, 7])
     (True, False)

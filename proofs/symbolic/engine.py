@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic execution of ordinary Python on integers: every path of a function, with the conditions that lead there.
+"""Symbolic execution of ordinary Python code on integers: every path of a function, with the conditions of the path.
 
-A :class:`SymInt` is an int to the code that runs, and a formula to us. Where the code asks for its truth, the path
-forks; a solver discards what no numbers can reach. A fork that the solver cannot decide is kept, so no path is lost.
-Whatever cannot be followed (bits of a number, its float) raises instead of guessing. As an index or a loop's bound
-Python takes the own value of an int: so paths have to be compared with plain runs, as `execution` does.
+A :class:`SymInt` is an int for the executed code and has a formula. When the code needs the truth of a comparison, the
+path forks; a solver removes forks that no numbers reach. A fork that the solver cannot decide is kept, so no path is
+lost. An operation without a formula (bits, float) raises `Unfollowed`. Python uses the own value of an int, here 1, as
+an index or as the bound of a loop: so `execution` compares every path with plain runs.
+
+`Space`     the inputs: their names, what is assumed of them, samples that satisfy it
+`SymInt`    an integer with a formula
+`Path`      one path: its decisions, conditions and samples, and its result or exception
+`explore`   all paths of a function
+`script`, `abstracted`, `compiled`   formulas as an SMT-LIB problem, without division, and as a Python function
 """
 
 from __future__ import annotations
@@ -42,7 +48,7 @@ class _OutOfTime(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """The inputs: their names, what is assumed of them, and samples that satisfy it (to spare the solver)."""
+    """The inputs: their names, what is assumed of them, and samples that satisfy it, which save calls of the solver."""
 
     names: tuple[str, ...]
     assumed: tuple[Node, ...]
@@ -57,7 +63,7 @@ class Space:
     def drawn(
         cls, names: Sequence[str], assumed: Sequence[Node], draw: Callable[[random.Random], Values], count: int = 1000
     ) -> Space:
-        """A space with samples drawn by a rule, those that do not satisfy what is assumed left out."""
+        """A space with those samples drawn by a function that satisfy the assumptions, the same in every run."""
         source = random.Random(7)
         drawn = ({x: at[x] for x in names} for at in (draw(source) for _ in range(count)))
         conditions = [compiled(node) for node in assumed]
@@ -71,7 +77,18 @@ def _draw(source: random.Random, top: int) -> int:
 
 @dataclass(slots=True)
 class Path:
-    """One way through the code: the decisions taken, the samples that go this way, what came out or was raised."""
+    """One path through the code.
+
+    space       the inputs
+    script      the decisions that are prescribed, from an earlier path that forked
+    conditions  the conditions of the path, in order
+    taken       the decisions taken, in order
+    forks       the positions in ``taken`` at which the other decision is possible too
+    samples     the samples that take this path
+    result      what the code returned
+    error       the exception that the code raised
+    until       the moment, of time.monotonic(), at which the execution stops
+    """
 
     space: Space
     script: list[bool]
@@ -84,7 +101,7 @@ class Path:
     until: float = math.inf
 
     def decide(self, condition: Node) -> bool:
-        """Which way to go; the other way is remembered when it may be open."""
+        """The truth of a condition on this path; a fork is noted when both values are possible."""
         if isinstance(condition, int):
             return bool(condition)
         if condition in self.conditions:
@@ -117,7 +134,7 @@ class Path:
         return true
 
     def feasible(self, condition: Node) -> bool:
-        """Whether numbers may satisfy the condition here; True when the solver does not know."""
+        """Whether some numbers on this path satisfy the condition; True when the solver cannot decide it."""
         formulas = (*self.space.assumed, *self.conditions, condition)
         abstract, extra = abstracted(formulas)
         problems = (script((*self.space.names, *extra), abstract), script(self.space.names, formulas))
@@ -128,10 +145,10 @@ class Path:
 
 
 def script(names: Sequence[str], formulas: Sequence[Node], seed: int = 0) -> str:
-    """Formulas over integer variables as an SMT-LIB problem, to be answered alike in every run.
+    """Formulas over integer variables as an SMT-LIB problem that z3 answers equally in every run.
 
-    After a (push) z3 leaves out its tactics, some of which give up by the clock. The seed is always stated: z3
-    keeps the last one for all later problems of the process.
+    After a (push) z3 does not use its tactics, some of which give up by the clock. The seed is always set: z3 keeps the
+    last one for all later problems of the process.
     """
     seeds = [f"(set-option :smt.random_seed {seed})", f"(set-option :sat.random_seed {seed})"]
     declared = [f"(declare-const {x} Int)" for x in names]
@@ -139,10 +156,10 @@ def script(names: Sequence[str], formulas: Sequence[Node], seed: int = 0) -> str
 
 
 def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
-    """The formulas with every quotient and remainder a variable of its own, and DIVDEF for each; and these variables.
+    """The formulas with a variable for each quotient and remainder and DIVDEF as its definition; and these variables.
 
-    What is unsatisfiable then was so before: every model of the formulas is one of these. It is pure multiplication,
-    which solvers decide far sooner.
+    Every model of the formulas is a model of the result: if the result is unsatisfiable, so are the formulas. The
+    result has multiplications only, which solvers decide far sooner.
     """
     named: dict[Node, str] = {}
     facts: list[Node] = []
@@ -167,7 +184,7 @@ def abstracted(formulas: Sequence[Node]) -> tuple[list[Node], tuple[str, ...]]:
 
 @lru_cache(maxsize=4096)
 def compiled(node: Node) -> Callable[[Values], int]:
-    """The formula as a function of the samples: many are evaluated.
+    """The formula as a Python function of a sample, for fast evaluation.
 
     >>> compiled(("<", ("*", "s", "d"), 7))({"s": 2, "d": 3})
     True
@@ -193,7 +210,11 @@ _OPPOSITE = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 
 
 def negated(node: Node) -> Node:
-    """The opposite of a comparison."""
+    """The negation of a comparison.
+
+    >>> negated(("<", "x", 3))
+    ('>=', 'x', 3)
+    """
     if not isinstance(node, tuple):
         return int(not node)
     return (_OPPOSITE[str(node[0])], *node[1:])
@@ -206,10 +227,10 @@ def explore(
     most: int = 2000,
     until: float = math.inf,
 ) -> tuple[list[Path], int]:
-    """Every path of ``run``, and how many are known of that were not followed: more than ``most``, or after ``until``.
+    """All paths of ``run``, and how many known ones were not followed: beyond ``most``, or after ``until``.
 
-    ``until`` is a moment of time.monotonic(). ``refused`` are the exceptions by which the code turns inputs down;
-    anything else that it raises is its bug, and is kept with the path all the same.
+    ``until`` is a moment of time.monotonic(). ``refused`` are the exceptions by which the code refuses inputs; any
+    other exception is a bug of the code, and is recorded with the path too.
     """
     todo: list[list[bool]] = [[]]
     done: list[Path] = []
@@ -242,7 +263,7 @@ _PATH: ContextVar[Path | None] = ContextVar("path", default=None)
 
 @contextmanager
 def resumed(path: Path) -> Iterator[None]:
-    """The block in which this path decides what symbolic integers are compared with; a path may be resumed."""
+    """A block in which this path decides the comparisons of symbolic integers; a path can be resumed."""
     before = _PATH.set(path)
     try:
         yield
@@ -251,7 +272,7 @@ def resumed(path: Path) -> Iterator[None]:
 
 
 def formula(value: object) -> Node:
-    """What an integer stands for: its formula, or itself."""
+    """The formula of a symbolic integer; a plain integer is its own formula. Raises Unfollowed for anything else."""
     if isinstance(value, SymInt):
         return value.node
     if isinstance(value, int):
@@ -260,7 +281,7 @@ def formula(value: object) -> Node:
 
 
 def _folded(head: str, a: Node, b: Node) -> Node:
-    """The formula of an operation, with what is plain to see computed: it keeps problems small."""
+    """The formula of an operation, with simple cases computed, which keeps problems small."""
     if isinstance(a, int) and isinstance(b, int):
         return int(evaluate((head, a, b), {}, {}))
     if a == b and head in _SAME:
@@ -307,7 +328,7 @@ def _division(head: str, swapped: bool = False) -> Callable[[SymInt, object], An
 
 
 def _without(product: Node, factor: Node) -> Node | None:
-    """What is left of a product without one factor, which is not 0; None when it is not one of its factors.
+    """A product divided by one of its factors, which is not 0; None when it is not a factor.
 
     >>> _without(("*", ("*", "n", "m"), "k"), "m")
     ('*', 'n', 'k')
@@ -348,18 +369,18 @@ def _unfollowed(name: str) -> Callable[..., NoReturn]:
 
 
 class SymInt(int):
-    """An integer that stands for a formula."""
+    """An integer with a formula; operators make new formulas, and comparisons are decided by the current path."""
 
     node: Node
 
     def __new__(cls, node: Node) -> SymInt:
-        """Make the integer that stands for ``node``; its own value is 1 and must not be looked at."""
+        """An integer with the formula ``node``; its own value, 1, has no meaning."""
         made = super().__new__(cls, 1)
         made.node = node
         return made
 
     def __hash__(self) -> int:
-        """All alike, and like 1's: a dictionary then compares keys, and comparing forks."""
+        """The hash of 1 for all: so a dictionary compares its keys, and a comparison forks."""
         return hash(1)
 
     def __bool__(self) -> bool:

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An implementation run on small layouts, nested ones and ranks to 4 among them, and held to what CuTe says of each.
+"""An implementation run on small layouts, with nested ones and ranks up to 4, and compared with CuTe's definitions.
 
-Symbolic execution sees flat layouts of small rank, for all integers; this sees a few thousand layouts of every form,
-and asks for more: that coalesce leaves the fewest modes, that a complement goes no further than it has to, that a
-compact layout has a whole right inverse, that results have the profile of their inputs, that arguments stay as they
-are, and that nothing plain is refused.
+Symbolic execution covers flat layouts of small rank for all integers; this covers a few thousand layouts of every form
+and requires more: coalesce leaves the fewest modes, a complement is no larger than necessary, a compact layout has a
+complete right inverse, results have the profile of their inputs, arguments are not changed, and simple inputs are not
+refused.
+
+`enumerated`  the result for one function of an implementation: an `Enumerated`
+`cases_of`    the cases of a function; the table at the end has also the check of a result and the simple inputs
 """
 
 from __future__ import annotations
@@ -30,16 +33,16 @@ STRIDES = (0, 1, 1, 2, 3, 4, 6, 8, 12)
 DRAWN = 1500
 SHOWN = 4
 PROGRAMMING = (LookupError, AttributeError, NameError, RecursionError, MemoryError, SystemError, SystemExit)
-"""What Python raises at a slip of the code: no refusal. An exception of the implementation's own making is one."""
+"""Exceptions that mean a bug, not a refusal; any other exception of the implementation is a refusal."""
 
 
 class _NoLayout(Exception):
-    """What was returned has no shape and stride of tuples and integers."""
+    """The returned value has no shape and stride of tuples and integers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """How many cases a function was run on, how many it refused, and what was wrong: the smallest cases first."""
+    """The numbers of cases of a function, of refused and of wrong ones, and the faults in the smallest wrong cases."""
 
     function: str
     cases: int
@@ -50,7 +53,7 @@ class Enumerated:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What one function is held to: its cases, what is wrong with a result, and which cases must not be refused."""
+    """What is required of one function: its cases, the fault in a result, and the cases that it must not refuse."""
 
     cases: Callable[[], Iterator[Arguments]]
     fault: Callable[..., str]
@@ -58,7 +61,7 @@ class Held:
 
 
 def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
-    """Run a function on its cases, from small to large; ``begin`` is told each call before it is made."""
+    """The result of running a function on its cases, from small to large; ``begin`` is called before each call."""
     held, cases = HELD[function], cases_of(function)
     refused = wrong = 0
     faults: list[str] = []
@@ -74,12 +77,12 @@ def enumerated(target: Target, function: str, begin: Callable[[str], None] = lam
 
 @lru_cache
 def cases_of(function: str) -> tuple[Arguments, ...]:
-    """The cases of a function, small ones first."""
+    """The arguments of all cases of a function, small ones first."""
     return tuple(sorted(dict.fromkeys(HELD[function].cases()), key=lambda c: (_weight(c), repr(c))))
 
 
 def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> str | None:
-    """What is wrong with one call; None where it is refused, and may be."""
+    """What is wrong with one call, empty when nothing is; None when it is refused and may be."""
     made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
     try:
         returned = getattr(target.functions, function)(*made)
@@ -100,7 +103,7 @@ def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> s
 
 
 def _read(returned: Any) -> Pair:
-    """The shape and stride of a layout, its integers plain ones."""
+    """The shape and stride of a returned layout, with plain integers."""
     try:
         pair = _plain(returned.shape), _plain(returned.stride)
         flat(pair)
@@ -135,7 +138,7 @@ def _count(profile: Tree) -> int:
 
 
 def _drawn(source: Random, profile: Tree) -> Pair:
-    """A layout of a profile; every other time its strides come from its extents, so that modes fit one another."""
+    """A random layout of a profile; half of them have strides made from their extents, so that modes fit each other."""
     rank = _count(profile)
     shape = [source.choice(EXTENTS) for _ in range(rank)]
     stride = [source.choice(STRIDES) for _ in range(rank)]
@@ -174,12 +177,12 @@ def _pairs() -> Iterator[Arguments]:
 
 
 def _reach(modes: Flat) -> int:
-    """Where the modes that count end: the largest s*d."""
+    """The largest s*d of the modes with s > 1 and d != 0."""
     return max((s * d for s, d in modes if s > 1 and d), default=1)
 
 
 def _merged(modes: Flat) -> Flat:
-    """The fewest modes of the same function."""
+    """The same function with the fewest modes."""
     out: Flat = []
     for s, d in modes:
         if s == 1:
@@ -205,7 +208,7 @@ def _coalesced(layout: Pair, result: Pair) -> str:
 
 
 def _composed(a: Pair, b: Pair, result: Pair) -> str:
-    """R(k) = A(B(k)) where B(k) lies in A's domain, and every mode of R as large as B's."""
+    """What is wrong with R = A o B: R(k) = A(B(k)) for B(k) in the domain of A, and compatible(B, R)."""
     outer, inner, r = flat(a), flat(b), flat(result)
     if not _refines(result[0], b[0]):
         return "its shape is not compatible with B's"
@@ -217,14 +220,14 @@ def _composed(a: Pair, b: Pair, result: Pair) -> str:
 
 
 def _refines(shape: Tree, other: Tree) -> bool:
-    """compatible(other, shape): as nested as the other, and of its size at each of its integers."""
+    """compatible(other, shape): whether the shape has a part of equal size for each integer of the other."""
     if isinstance(other, tuple):
         return isinstance(shape, tuple) and len(shape) == len(other) and all(map(_refines, shape, other))
     return size(flat((shape, shape))) == other
 
 
 def _complemented(a: Pair, target: int, result: Pair) -> str:
-    """Ordered, disjoint, covering; and no larger than that takes: A and R fill less than one more A."""
+    """What is wrong with a complement: R is ordered, disjoint and covering, and no larger than covering requires."""
     r, reach = flat(result), _reach(flat(a))
     counted = [(s, d) for s, d in flat(a) if s > 1 and d]
     wrong = definitions.complement(counted, target, r)
@@ -247,7 +250,7 @@ def _left_inverted(a: Pair, result: Pair) -> str:
 
 
 def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
-    """(A o T, A o T*): the first mode is the tile, and the two reach every value of A, by no more than T* takes."""
+    """What is wrong with (A o T, A o T*): its first mode is the tile, and both together have every value of A."""
     parts = _two(result)
     if isinstance(parts, str):
         return parts
@@ -263,7 +266,7 @@ def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
 
 
 def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
-    """(A, A* o T): the block as it is, as many copies as T has, and no value twice when A and T take none twice."""
+    """What is wrong with (A, A* o T): the block is unchanged, and for injective A and T all values differ."""
     parts = _two(result)
     if isinstance(parts, str):
         return parts
@@ -282,7 +285,7 @@ def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
 
 
 def _two(result: Pair) -> tuple[Flat, Flat] | str:
-    """The two modes of a result."""
+    """The two modes of a result, or what is wrong with it."""
     shape, stride = result
     if not isinstance(shape, tuple) or not isinstance(stride, tuple) or len(shape) != 2:
         return "it has not two modes"
@@ -295,19 +298,19 @@ def _is_one_mode(layout: Pair) -> bool:
 
 
 def _plain_composition(a: Pair, b: Pair) -> bool:
-    """A n:1, and B within it."""
+    """Whether A is n:1 and the values of B lie in its domain."""
     modes = flat(b)
     return _is_one_mode(a) and max(at(modes, k) for k in range(size(modes))) < size(flat(a))
 
 
 def _plain_division(a: Pair, tiler: Pair) -> bool:
-    """n:1 by a tile t:r with t r dividing n."""
+    """Whether A is n:1 and the tile is t:r with t r dividing n."""
     modes = flat(tiler)
     return _is_one_mode(a) and len(modes) == 1 and modes[0][1] > 0 and size(flat(a)) % (modes[0][0] * modes[0][1]) == 0
 
 
 def _plain_complement(a: Pair, target: int) -> bool:
-    """A n:1 in a multiple of n."""
+    """Whether A is n:1 and the cotarget a multiple of n."""
     return _is_one_mode(a) and target % size(flat(a)) == 0
 
 

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations of an implementation, executed symbolically for layouts of small rank, every path proved or refused.
+"""The operations of an implementation, executed symbolically for layouts of small rank, and decided path by path.
 
-Ours or anybody's: a module with ``Layout(shape, stride)`` and functions of CuTe's names. A path is proved when its
-goals follow from its conditions; a violation is shown only after the very code has been run on its numbers and its
-result has been found wrong by enumeration.
+An implementation is `layouts`, or any module with ``Layout(shape, stride)`` and functions with CuTe's names. A path is
+proved when its goals follow from its conditions. A violation is reported only after the code itself was run on its
+numbers and enumeration found the result wrong.
+
+`Target`, `ours`, `foreign`   an implementation: that of `layouts`, or another one
+`Operation`                   one operation at one rank: its inputs, its call, its goals
+`examine`                     all paths of an operation, decided: an `Examined`
+`path_fault`, `refusal`       the decision on one path that returns, or that refuses
+`run`                         the operation on plain numbers
 """
 
 from __future__ import annotations
@@ -33,9 +39,13 @@ ORDERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An implementation: its functions, how it makes a layout, and by what it refuses one.
+    """An implementation of the operations.
 
-    ``exact``: it refuses nothing inside its precondition, and is held to that.
+    name       its name, for messages
+    functions  the object that has the functions
+    make       (shape, stride) -> layout
+    refused    the exceptions by which it refuses inputs
+    exact      whether it must refuse nothing inside the precondition
     """
 
     name: str
@@ -47,10 +57,17 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation at one rank: the inputs, the call, what its paths must satisfy, and what its results must.
+    """One operation at one rank.
 
-    ``refuses`` gives what must hold on a path where our code refuses: that it lies outside the precondition. One that
-    looks ``inside`` our code says nothing about another implementation.
+    name     the name of the function
+    label    the name with the rank, unique in a campaign
+    space    the inputs
+    call     runs the operation of a target on values of the inputs
+    goals    the goals of a path, from its result
+    fault    what is wrong with a result on plain numbers; empty when nothing is
+    shown    the call on plain numbers, in words
+    refuses  the goals of a path that refuses: it lies outside the precondition; None when nothing is required
+    inside   whether it executes parts inside the code of `layouts`, which another implementation does not have
     """
 
     name: str
@@ -66,7 +83,7 @@ class Operation:
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """Inputs on which the code is wrong, what it returned, and how that breaks the definition."""
+    """Inputs on which the code is wrong, the value it returned, and what is wrong with that."""
 
     inputs: str
     returned: str
@@ -75,7 +92,17 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """All paths of one operation."""
+    """The paths of one operation, counted.
+
+    operation   its label
+    paths       how many paths there are, some of which no numbers reach
+    proved      how many were proved
+    refused     how many refuse their inputs
+    outside     how many of these were proved to lie outside the precondition
+    unknown     the reasons why others are unknown
+    violations  inputs on which the code is wrong
+    unexplored  how many known paths were not followed
+    """
 
     operation: str
     paths: int
@@ -88,7 +115,7 @@ class Examined:
 
 
 def ours() -> Target:
-    """The shipped operations."""
+    """The implementation in `layouts`."""
     import layouts
     from layouts.layout import trusted
 
@@ -96,7 +123,7 @@ def ours() -> Target:
 
 
 def foreign(name: str, path: str | None) -> Target:
-    """Another implementation, imported from a folder without leaving anything in it."""
+    """Another implementation, imported from a folder without writing files there."""
     with _importing(path):
         module = importlib.import_module(name)
     functions = module
@@ -119,7 +146,7 @@ def _importing(path: str | None) -> Iterator[None]:
 
 @contextmanager
 def replaced(owner: Any, name: str, stand_in: Any) -> Iterator[None]:
-    """An attribute replaced for a while."""
+    """A block in which an attribute is replaced."""
     before = getattr(owner, name)
     setattr(owner, name, stand_in)
     try:
@@ -134,7 +161,7 @@ def pair(layout: Any) -> tuple[Any, Any]:
 
 
 def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
-    """Follow every path of an operation and decide it."""
+    """The result of following and deciding every path of an operation."""
     symbols = {x: SymInt(x) for x in operation.space.names}
     paths, left = followed(target, lambda: operation.call(target, symbols), operation.space, most)
     proved = refused = outside = 0
@@ -164,7 +191,7 @@ def examine(target: Target, operation: Operation, most: int = 5000) -> Examined:
 
 
 def path_fault(target: Target, operation: Operation, path: Path) -> Violation | str:
-    """What is wrong on a path: a violation, why it is not known, or nothing when it is proved."""
+    """A violation on a path, or the reason why the path is unknown, or the empty string when it is proved."""
     for at in sorted(path.samples, key=lambda at: sum(map(abs, at.values())))[:40]:
         wrong = run(target, operation, at)
         if isinstance(wrong, Violation):
@@ -186,7 +213,7 @@ def path_fault(target: Target, operation: Operation, path: Path) -> Violation | 
 
 
 def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
-    """What is wrong with a refusal, and whether it was proved to lie outside the operation's precondition."""
+    """What is wrong with a refusal, and whether it was proved to lie outside the precondition of the operation."""
     if not _refuses(target, operation, path):
         return f"{type(path.error).__name__} that a plain run does not raise: {path.error}", False
     if operation.refuses is None or not target.exact:
@@ -200,23 +227,23 @@ def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, boo
 
 
 def refusal(target: Target, operation: Operation, path: Path) -> str:
-    """What is wrong with a refusal, or nothing."""
+    """What is wrong with a refusal; empty when nothing is."""
     return _refusal(target, operation, path)[0]
 
 
 @dataclass(frozen=True, slots=True)
 class _Failed:
-    """The goal that was not proved at last: numbers contradict it (sat), or the solver gave up (unknown)."""
+    """A goal that was not proved: numbers contradict it (sat), or the solver gave up (unknown)."""
 
     why: str
     status: Status
 
 
 def _unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed | None, list[Mapping[str, int]]]:
-    """What stays unproved of a path, if anything, and the numbers on which goals failed on the way.
+    """The goal of a path that is not proved, or None, and the numbers on which goals failed.
 
-    Goals may be stated for the order of modes that the first sample has; a path may have none, when the solver found
-    none. So numbers on which a goal fails become the first sample, and the goals are stated anew.
+    Goals may assume the order that modes have in the first sample, and a path may have no sample. So the numbers on
+    which a goal fails become the first sample, and the goals are made again.
     """
     tried: list[Mapping[str, int]] = []
     failed = None
@@ -235,7 +262,7 @@ def _unproved(path: Path, goals: Callable[[], Iterator[Goal]]) -> tuple[_Failed 
 
 
 def _reach(path: Path) -> tuple[Status, Mapping[str, int]]:
-    """Numbers that lead down a path which no sample took."""
+    """Numbers that take a path without samples: the answer of the solver, and its model."""
     names = path.space.names
     for seed in REACH_SEEDS:
         status, at = _solved(names, (*path.space.assumed, *path.conditions), names, seed)
@@ -264,7 +291,7 @@ def _prove(path: Path, goal: Goal) -> tuple[Status, Mapping[str, int]]:
 def _solved(
     names: Sequence[str], formulas: Sequence[Node], wanted: Sequence[str], seed: int = 0
 ) -> tuple[Status, Mapping[str, int]]:
-    """z3's answer, and the wanted values of its model when it is sat; unknown when z3 fails in any way."""
+    """The answer of z3, with the wanted values of its model when it is sat; unknown when z3 raises an error."""
     try:
         session = Session(script(names, formulas, seed), GOAL_BUDGET)
         status = session.check().status
@@ -274,7 +301,7 @@ def _solved(
 
 
 def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
-    """The code on plain numbers: what is wrong; or nothing when it refuses or is right, or why that is not known."""
+    """The violation on plain numbers, or the reason why that is unknown, or empty when the code is right or refuses."""
     try:
         result = operation.call(target, at)
         fault = operation.fault(at, result)
@@ -289,12 +316,12 @@ def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violatio
 def followed(
     target: Target, call: Callable[[], Any], space: Space, most: int = 2000, until: float = math.inf
 ) -> tuple[list[Path], int]:
-    """Every path of a call of the target's, and how many are left when there are more than ``most``, or time is up."""
+    """All paths of a call, and how many are left: those beyond ``most``, or after the moment ``until``."""
     return explore(space, call, target.refused, most, until)
 
 
 def _refuses(target: Target, operation: Operation, path: Path) -> bool:
-    """Whether plain runs refuse too, by an exception that means refusal: code may turn down formulas for their type."""
+    """Whether plain runs refuse the samples too: code may refuse a symbolic integer because of its type."""
     if not isinstance(path.error, target.refused):
         return False
     for at in path.samples[:6]:
@@ -307,7 +334,7 @@ def _refuses(target: Target, operation: Operation, path: Path) -> bool:
 
 
 def _followed(target: Target, operation: Operation, path: Path) -> bool:
-    """Whether plain runs give what the path's formulas say: as an index or a loop's bound an int's value slips by."""
+    """Whether plain runs agree with the formulas: as an index or a loop's bound Python uses the own value of an int."""
     for at in path.samples[:6]:
         concrete = operation.call(target, at)
         pairs = zip(concrete, path.result, strict=True) if isinstance(concrete, tuple) else [(concrete, path.result)]
@@ -317,6 +344,6 @@ def _followed(target: Target, operation: Operation, path: Path) -> bool:
 
 
 def agrees(path: Path, at: Mapping[str, int], result: Any, concrete: Any) -> bool:
-    """Whether a path's formulas give at a sample what the code itself returns there."""
+    """Whether the formulas of a path have at a sample the values that the code itself returns there."""
     symbolic = [tuple(evaluate(formula(x), at, {}) for x in mode) for mode in flat(pair(result))]
     return symbolic == [tuple(mode) for mode in flat(pair(concrete))]

@@ -1,5 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Families of layouts given by numbers and letters, as inputs of an operation that is executed symbolically."""
+"""Families of layouts given by numbers and letters, as inputs of an operation that is executed symbolically.
+
+`Family`   an operation, with a number or a letter for each of its inputs
+`family`   the family of a request such as ("composition", "(6,2)", "N:2")
+`one_run`  the family of one run of composition, for any mode of B
+"""
 
 from __future__ import annotations
 
@@ -25,12 +30,12 @@ Sides = list[list[str]]
 
 
 class InferenceError(ProblemError):
-    """The family is not one that can be inferred about; what was asked is restated."""
+    """No condition can be inferred for the family; the message quotes the request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """An operation whose inputs are given by numbers and letters, by the names that they have in it."""
+    """An operation with a number or a letter for each of its inputs, by name; ``note`` says how A was simplified."""
 
     operation: Operation
     given: Mapping[str, str]
@@ -38,12 +43,12 @@ class Family:
 
     @property
     def shown(self) -> Mapping[str, Node]:
-        """What stands for each input: a number, or the reader's letter."""
+        """The formula of each input: a number, or the letter of the user."""
         return {name: int(x) if _number(x) else x for name, x in self.given.items()}
 
     @property
     def granted(self) -> tuple[Node, ...]:
-        """What the operation takes for granted; the least value only of what is not given as a number."""
+        """The assumptions of the operation, without lower bounds of inputs that are given as numbers."""
         asked = self.operation.space.assumed
         return tuple(
             node
@@ -52,19 +57,19 @@ class Family:
         )
 
     def head(self) -> Iterator[str]:
-        """The lines on how the family was read, and for which letters it speaks."""
+        """The lines that say how the family was simplified and what is assumed of its letters."""
         if self.note:
             yield f"  {self.note}"
         yield from self.domain()
 
     def domain(self) -> Iterator[str]:
-        """A line on what is taken for granted of letters, if anything is."""
+        """The line that says what is assumed of the letters, when anything is."""
         told = [text(computed(substitute(node, self.shown))) for node in self.granted]
         if told := [node for node in dict.fromkeys(told) if node != "1"]:
             yield f"  where {', '.join(told)}"
 
     def space(self) -> Space:
-        """The inputs of the family. Letters that stand twice are equal. Raises InferenceError when there are none."""
+        """The inputs of the family; a repeated letter is one number. Raises InferenceError when there are none."""
         fixed = {name: int(x) for name, x in self.given.items() if _number(x)}
         first = {x: name for name, x in reversed(list(self.given.items()))}
         equal = {name: first[x] for name, x in self.given.items() if name not in fixed and first[x] != name}
@@ -84,7 +89,7 @@ class Family:
 
 
 def family(operation: str, shape: str, by: str | None) -> Family:
-    """The family that a reader asks about. Raises InferenceError when nothing can be inferred about it."""
+    """The family of a request. Raises InferenceError when no condition can be inferred for it."""
     sides = _sides(shape, "--shape")
     right = _sides(by, "--by") if by is not None else []
     known = list(dict.fromkeys(o.name for o in _operations().values()))
@@ -107,7 +112,7 @@ def family(operation: str, shape: str, by: str | None) -> Family:
 
 
 def one_run(shape: str) -> Family:
-    """One run of any mode N:r of B in the layouts A of a family; N, r and u are called otherwise where A's letters are.
+    """One run of any mode N:r of B in the layouts A of a family; N, r and u are renamed when A uses these letters.
 
     >>> one_run("(N,8):(1,d)").given["N"]
     'N_'
@@ -128,13 +133,13 @@ def _composing(sides: Sides, right: Sides) -> Family:
 
 
 def _tiling(operation: str, sides: Sides, right: Sides) -> Family:
-    """logical_divide or logical_product by one mode N:r, letters where there is none given."""
+    """logical_divide or logical_product by one mode N:r, in letters when none is given."""
     if right and len(right[0]) > 1:
         raise InferenceError(f"{operation} goes by one mode N:r, not by {len(right[0])}")
     note = ""
     if operation == "logical_divide":
         sides, note = _merged(sides)
-    if operation == "logical_divide" and right and "0" in right[1]:  # T* is n:1 then, with which A composes always
+    if operation == "logical_divide" and right and "0" in right[1]:  # T* is then n:1, and A o T* always exists
         return _checked(divide(len(sides[0]), 1), _named("MD", sides) | _named("Nr", right), note)
     if operation == "logical_product" and right and ("1" in right[0] or "0" in right[1]):
         return _checked(product(len(sides[0]), 1), _named("sd", sides) | _named("Nr", right))
@@ -149,12 +154,12 @@ def _operation(label: str) -> Operation:
 
 @lru_cache(maxsize=1)
 def _operations() -> Mapping[str, Operation]:
-    """By label; their samples are the same in every run, and take a while to draw."""
+    """The operations by label, made once: their samples are the same in every run and take time to draw."""
     return {o.label: o for o in operations(RANKS)}
 
 
 def _merged(sides: Sides) -> tuple[Sides, str]:
-    """The modes of A as composition takes them, where numbers tell: no extent of 1 but the last, neighbours merged."""
+    """The modes of A as composition simplifies them: extents of 1 removed, neighbours merged when these are numbers."""
     if len(sides) == 1:
         kept = [s for s in sides[0][:-1] if s != "1"] + sides[0][-1:]
         told = f"({','.join(kept)})" if len(kept) > 1 else kept[0]
@@ -175,17 +180,17 @@ def _merged(sides: Sides) -> tuple[Sides, str]:
 
 
 def _follows(mode: tuple[str, str], stride: str) -> bool:
-    """Whether a stride goes on where a mode ends, as far as numbers tell."""
+    """Whether a stride is the product of a mode's extent and stride; False when any of them is a letter."""
     return all(map(_number, (*mode, stride))) and int(stride) == int(mode[0]) * int(mode[1])
 
 
 def _named(letters: str, sides: Sides) -> dict[str, str]:
-    """What stands for each input of an operation: the modes' names are a letter and their place."""
+    """The number or letter for each input: the names of the inputs are a letter and the position of the mode."""
     return {f"{n}{i}": x for n, side in zip(letters, sides, strict=False) for i, x in enumerate(side)}
 
 
 def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> Family:
-    """The family, unless an extent is none, or a letter of the reader's is the name of another input."""
+    """The family. Raises InferenceError for an extent below 1, or a letter that is the name of another input."""
     others = set(operation.space.names) - set(given)
     if taken := sorted(others & set(given.values())):
         raise InferenceError(
@@ -198,7 +203,7 @@ def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> 
 
 
 def _refusing_below(operation: Operation, given: Mapping[str, str]) -> Operation:
-    """The operation, which rightly refuses what was given a negative stride too."""
+    """The operation, for which a refusal of a given negative stride is right too."""
     wide = {name[1:]: name for name in given if name[0] in "Ns"}
     below: list[Node] = [
         ("and", (">=", wide[name[1:]], 2), ("<", name, 0))
@@ -216,7 +221,7 @@ def _refusing_below(operation: Operation, given: Mapping[str, str]) -> Operation
 
 
 def _layout(sides: Sides, by: str | None, operation: str) -> Sides:
-    """A right-hand layout; an int n stands for n:1."""
+    """The right-hand layout of a request; an int n means n:1."""
     if not sides:
         raise InferenceError(f"{operation} goes by a layout: --by N:r")
     if len(sides) == 1 and len(sides[0]) == 1:
@@ -227,7 +232,7 @@ def _layout(sides: Sides, by: str | None, operation: str) -> Sides:
 
 
 def _sides(layout: str, option: str) -> Sides:
-    """The numbers and letters of a shape, or of the shape and the stride of a layout, nested modes one by one."""
+    """The numbers and letters of a shape, or of shape and stride of a layout, flattened."""
     parts = [re.sub(r"\s*([(),])\s*", r"\1", part.strip()) for part in layout.split(":")]
     if len(parts) > 2 or not all(map(_nested, parts)):
         raise InferenceError(f"{option} {layout} is neither a shape nor a layout, such as (4,M) or (4,M):(1,d)")
@@ -256,7 +261,11 @@ def _number(word: str) -> bool:
 
 
 def computed(node: Node) -> Node:
-    """The formula with what is made of numbers alone computed, and -(-x // y) written ceildiv(x, y)."""
+    """The formula with its parts without letters computed, and -(-x // y) written ceildiv(x, y).
+
+    >>> computed(("-", 0, ("//", ("-", 0, "x"), 4)))
+    ('call', 'ceildiv', 'x', 4)
+    """
     if not isinstance(node, tuple):
         return node
     whole = (node[0], *map(computed, node[1:]))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Code of others, called so that it cannot end, stall or write over what judges it."""
+"""Calls of foreign code that may exit, hang, print or raise: the caller gets a result or a reason."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """Why a call has no result."""
+    """The reason why a call has no result."""
 
     why: str
 
 
 class _TimeOver(BaseException):
-    """The time of a call is over: no Exception, which the code called may catch."""
+    """The time limit of a call is over; not an Exception, which the called code could catch."""
 
 
 def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
-    """The result of a call, or why there is none. What it prints goes to stderr.
+    """The result of a call, or the reason why there is none; its output goes to stderr.
 
     >>> attempted(lambda: 2 + 2, 1), attempted(lambda: [][0], 1).why
     (4, 'IndexError: list index out of range')
@@ -49,7 +49,7 @@ def attempted(call: Callable[[], T], seconds: float) -> T | Stopped:
 
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
-    """Raise _TimeOver after so long, and each second from then on; without limit where Python has no such alarm."""
+    """A block in which _TimeOver is raised after ``seconds``, then every second; no limit without such an alarm."""
     if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
         yield
         return

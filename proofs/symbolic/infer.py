@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exact condition under which an operation is right, for a family of layouts given by numbers and letters.
 
-The shipped code is executed symbolically. Where it accepts, each path is proved or said not to be; where it refuses,
-the conditions are those under which it says that no layout exists for generic strides. Both come with numbers.
+The code of `layouts` is executed symbolically. Each path that returns a result is proved or reported as unknown; each
+path that refuses has the conditions under which no layout exists for generic strides. Both have an example in numbers.
 
-Composition whose paths do not end within the budget is told run by run: what one run of a mode of B needs, from any
-state, is the condition too, as composition is right just when all its runs are (`runs`).
+When the paths of a composition do not end within the budget, the condition is given run by run: it is that of one run
+of a mode of B, from any state, because composition is right exactly when all its runs are (`runs`).
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ BUDGET = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Way:
-    """One way of being right (proved), refused or unknown: the conditions, and the call with numbers that meet them.
+    """One case: its status, its conditions, and a call with numbers that satisfy them.
 
-    Searched: whether interleaved modes stay apart decides, and that is known of numbers alone.
+    The status is proved, refused, unknown or searched. "searched": the answer depends on whether interleaved modes
+    overlap, which is decided for numbers only.
     """
 
     status: str
@@ -38,14 +39,14 @@ class Way:
     example: str
 
     def lines(self) -> Iterator[str]:
-        """As text."""
+        """The case as text."""
         yield f"  {self.status:<8} when {' and '.join(self.when) or 'always'}"
         yield f"           {f'such as {self.example}' if self.example else 'no numbers were found that lead here'}"
 
 
 @dataclass(frozen=True, slots=True)
 class Inferred:
-    """What was found out: how the family was read, its cases, the last line, and whether every case is in it."""
+    """The result: lines about the family, its cases, the last line, and whether the cases are complete and proved."""
 
     head: tuple[str, ...]
     cases: tuple[Way, ...]
@@ -54,7 +55,7 @@ class Inferred:
 
     @property
     def told(self) -> str:
-        """All of it as text."""
+        """The whole result as text."""
         ways = [line for way in self.cases for line in way.lines()]
         return "".join(f"{line}\n" for line in (*self.head, *ways, self.end))
 
@@ -66,12 +67,12 @@ def inferred(
     seconds: float = BUDGET,
     tell: Callable[[str], None] = lambda line: None,
 ) -> Inferred:
-    """The conditions, one line for each way of being right or refused; paths are followed for so long and no longer.
+    """The exact conditions under which an operation is right and refuses, from paths followed for ``seconds`` at most.
 
-    ``shape`` is a shape, or a layout S:D; ``by`` the right-hand layout, or the cotarget of a complement. ``tell`` is
-    given a line on how far it is.
+    ``shape`` is a shape, or a layout S:D; ``by`` is the right-hand layout, or the cotarget of a complement. The last
+    argument is called with lines about the progress.
 
-    Raises InferenceError when nothing can be inferred about the family.
+    Raises InferenceError when no condition can be inferred for the family.
     """
     family = families.family(operation, shape, by)
     head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation) * (":" not in shape)
@@ -101,7 +102,7 @@ def _runs_are(family: Family) -> Iterator[str]:
 
 
 class NotFollowed(Exception):
-    """A path that comes to a search: no refusal, and not known."""
+    """A path that reaches a search: it is unknown, and no refusal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +116,7 @@ class _Found:
 
     @property
     def sides(self) -> str:
-        """Where the operation is right, when all is proved."""
+        """Where the operation is right, in words, when all cases are proved."""
         kinds = {way.status for way in self.ways}
         if len(kinds) == 1:
             return "refused in every case" if "refused" in kinds else "right in every case"
@@ -124,7 +125,7 @@ class _Found:
 
 def _conditions(family: Family, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
-    symbols = {x: Symbol(x) for x in chosen.space.names}  # all of them: in a dictionary 8 does not meet a symbol
+    symbols = {x: Symbol(x) for x in chosen.space.names}  # numbers too: a dictionary does not compare 8 with a symbol
     with execution.replaced(interleaved, "apart", _unfollowed):
         paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
@@ -151,7 +152,7 @@ def _strides(operation: str) -> str:
 
 
 def _reached(path: Path) -> bool:
-    """Whether numbers lead down a path that no sample took; it is given them."""
+    """Whether numbers may take a path without samples; they become its sample."""
     status, at = execution._reach(path)
     path.samples = [at] if at else []
     return status != "unsat"
@@ -164,7 +165,7 @@ def _way(status: str, path: Path, family: Family) -> Way:
 
 
 def _needed(path: Path) -> list[Node]:
-    """The path's conditions without those that follow from the rest."""
+    """The conditions of the path without those that follow from the others."""
     kept = list(path.conditions)
     for condition in list(kept):
         rest = tuple(c for c in kept if c is not condition)

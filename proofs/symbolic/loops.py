@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Composition by the contract of a run (`runs`), so that every rank up to 3 is followed on both sides.
+"""Composition with its runs replaced by their contract (`runs`), which covers every rank up to 3 of A and of B.
 
-The loops of `layouts.compose` are executed with a run replaced by its contract, and R(c) = A(B(c)) follows run by run
-(RUNS), on every path; so does that a run is only called in a state that its contract speaks about.
+The loops of `layouts.compose` are executed with a run replaced by its contract. On every path it is proved, run by run,
+that R(c) = A(B(c)) (RUNS), and that a run is called only in a state that its contract allows.
+
+`composition_loops`  the operation; `digits_of` names the digits of a coordinate of R
 """
 
 from __future__ import annotations
@@ -28,10 +30,11 @@ Run: TypeAlias = "tuple[int, int, Any, Any, list[Any]]"
 
 
 def composition_loops(rank: int, right: int) -> Operation:
-    """Composition around its runs: every mode of B, with its runs replaced by their contract.
+    """The operation composition with the runs of every mode of B replaced by their contract.
 
-    p_j tells the kind of mode j: 1 to ``rank`` runs of lengths n_j and values v_j that leave the digits u_j used; 0, a
-    mode of extent 1 or stride 0; beyond ``rank``, a negative stride. More runs than A has modes there are not.
+    The input p_j is the kind of mode j: 1 to ``rank`` is its number of runs, of lengths n_j and values v_j, after which
+    the digits u_j are used; 0 is a mode of extent 1 or stride 0; ``rank`` + 1 is a negative stride. A mode has no more
+    runs than A has modes.
     """
     space = _loops_space(rank, right)
 
@@ -72,7 +75,7 @@ def composition_loops(rank: int, right: int) -> Operation:
 
 
 def _loops_space(rank: int, right: int) -> Space:
-    """A in canonical form, the modes N_j:r_j of B with their kinds, and the runs that each may have."""
+    """The inputs: A in canonical form, the modes N_j:r_j of B with their kinds, and the runs of each."""
     pieces = [f"{j}.{t}" for j in range(right) for t in range(rank if rank > 1 else 0)]
     used = [f"u{x}.{i}" for x in pieces for i in range(rank - 1)]
     names = [*names_of("MD", rank), *names_of("Nrp", right), *(f"n{x}" for x in pieces), *(f"v{x}" for x in pieces)]
@@ -85,7 +88,7 @@ def _loops_space(rank: int, right: int) -> Space:
 
 
 def _kinds(j: int, rank: int) -> Node:
-    """What the kind p_j says of the mode N_j:r_j; every mode has one."""
+    """The assumption that the kind p_j fits the mode N_j:r_j."""
     wide: Node = (">=", f"N{j}", 2)
     plain: Node = ("and", ("==", f"p{j}", 0), (">=", f"N{j}", 1), ("or", ("==", f"N{j}", 1), ("==", f"r{j}", 0)))
     runs: Node = ("and", (">=", f"p{j}", 1), ("<=", f"p{j}", rank), wide, (">=", f"r{j}", 1))
@@ -94,7 +97,7 @@ def _kinds(j: int, rank: int) -> Node:
 
 
 def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
-    """Small numbers for one call, each kind of mode alike often."""
+    """Small numbers for one call; the kinds of modes are equally likely."""
     at = {f"M{i}": source.randint(2, 6) for i in range(rank)} | {f"D{i}": source.randint(-3, 12) for i in range(rank)}
     for j in range(right):
         kind = source.randint(0, rank + (source.random() < 0.2))
@@ -109,7 +112,7 @@ def _sample(source: Random, rank: int, right: int) -> dict[str, int]:
 
 
 def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tuple[Any, Any, Any]:
-    """The arguments of every run, the digits used then, and the result, when the runs return what is given."""
+    """The arguments of every run, the digits used before it, and the result, when the runs return ``todo``."""
     requested: list[tuple[Any, Any]] = []
     states: list[Any] = []
 
@@ -127,7 +130,7 @@ def _around(t: Target, todo: Sequence[Run], compose_it: Callable[[], Any]) -> tu
 
 
 def _runs(at: Mapping[str, Any], j: int, most: int) -> list[Run]:
-    """The runs of mode j of B: (j, place, length, value, digits used after it); none of a mode that has none."""
+    """The runs of mode j of B, as (j, place, length, value, digits used after it)."""
     if most == 1:
         return []
     count = next((t for t in range(1, most + 1) if at[f"p{j}"] == t), 0)
@@ -145,12 +148,12 @@ ModeRuns: TypeAlias = "list[list[tuple[int, int, Node, Node, list[Node]]]]"
 
 
 def _step(mine: Sequence[tuple[int, int, Node, Node, list[Node]]], j: int, t: int) -> Node:
-    """The step of run t of mode j: r_j times the lengths before it."""
+    """The step of run t of mode j: r_j times the lengths of the runs before it."""
     return times([f"r{j}", *(n for _, _, n, _, _ in mine[:t])])
 
 
 def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
-    """Each run gets what is left of its mode, in the state that the run before it left, as the contract has it."""
+    """The goals that each run is called with the rest of its mode, in the state after the run before it."""
     requested = [
         (times([n for _, _, n, _, _ in mine[t:]]), _step(mine, j, t)) for mine in mode_runs for j, t, *_ in mine
     ]
@@ -164,7 +167,7 @@ def _called(rank: int, mode_runs: ModeRuns, found: Any) -> Iterator[Goal]:
 
 
 def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
-    """R(c) = A(B(c)): run by run, by RUNS and the contract of each; a mode without runs adds nothing to either side."""
+    """The goals for R(c) = A(B(c)), run by run, by RUNS and the contract of a run; a mode without runs adds nothing."""
     bounded = [m for m, _ in a[:-1]]
     x: Node = 0
     value: Node = 0
@@ -198,12 +201,12 @@ def _returned(a: Modes, mode_runs: ModeRuns, result: Modes) -> Iterator[Goal]:
 
 
 def digits_of(mode_runs: ModeRuns) -> list[str]:
-    """The digits of a coordinate of R, one for each run, or one for a mode without."""
+    """The names of the digits of a coordinate of R: one for each run, and one for a mode without runs."""
     return [f"k{j}.{t}" for j, mine in enumerate(mode_runs) for t in range(len(mine) or 1)]
 
 
 def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, Node, Node]) -> Iterator[Goal]:
-    """That B(c) is the index which the runs have reached, and R(c) the value."""
+    """The goals that B(c) is the index after the last run, and R(c) the value."""
     index, x, out, value = ends
     names = digits_of(mode_runs)
     inside = [c for digit, (n, _) in zip(names, result, strict=True) for c in ((">=", digit, 0), ("<", digit, n))]
@@ -215,7 +218,7 @@ def _met(a: Modes, mode_runs: ModeRuns, result: Modes, ends: tuple[Node, Node, N
 
 
 def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Sequence[Node]) -> Node:
-    """A(x) is the value so far, and no digit of x is larger than what is used."""
+    """The invariant: A(x) is the value so far, and each digit of x is at most the used one."""
     below = [("<=", digit, u) for digit, u in zip(bounded_digits(x, bounded), used, strict=True)]
     return conjunction((("==", pathwise.at(a, x), value), *below))
 
@@ -223,7 +226,7 @@ def _invariant(a: Modes, bounded: Sequence[Node], x: Node, value: Node, used: Se
 def _contract(
     a: Modes, bounded: Sequence[Node], run: tuple[Node, ...], used: Sequence[Node], after: Sequence[Node]
 ) -> Node:
-    """What `composition_run` proves of a run of steps s and value v from the index x, at its coordinate k."""
+    """The contract, proved by `composition_run`, of a run of step s and value v from the index x, at coordinate k."""
     x, k, s, v = run
     moved = total([x, times([k, s])])
     digits = list(zip(bounded_digits(x, bounded), used, strict=True))
@@ -234,7 +237,7 @@ def _contract(
 
 
 def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
-    """That modes are the expected ones; the stride of an extent of 1 does not matter."""
+    """The condition that modes equal the expected ones; the stride of an extent of 1 does not matter."""
     if len(leaves) != len(expected):
         return ("!=", 0, 0)
     pairs = [
@@ -245,9 +248,9 @@ def _alike(leaves: Modes, expected: Sequence[tuple[Node, Node]]) -> Node:
 
 
 def _ends(rank: int) -> Goal:
-    """As many runs as A has modes cannot all end where a digit carries: LIMIT_ONCE for any two runs and any digit.
+    """The goal that not all of as many runs as A has modes end at a carry: LIMIT_ONCE for any two runs and any digit.
 
-    That a run which leaves something of its mode has ended so, is what `_first_carry` says of it.
+    A run that does not take the rest of its mode ends at a carry, by `_first_carry`.
     """
     digits = [[f"e{t}.{i}" for i in range(rank - 1)] for t in range(rank)]
     lengths = [f"n0.{t}" for t in range(rank)]

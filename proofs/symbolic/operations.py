@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The operations that are executed symbolically, each at one rank: its inputs, its call, its goals, its definition."""
+"""The operations that are executed from end to end, each at one rank: inputs, call, goals and definition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from proofs.symbolic.pathwise import Goal, modes, sorted_modes
 
 
 def operations(rank: int) -> Iterator[Operation]:
-    """Every operation, end to end, at every rank up to the given one (composition's right side up to rank 2)."""
+    """Every operation, from end to end, at every rank up to ``rank``; for composition B has rank 2 at most."""
     for r in range(1, rank + 1):
         yield _coalesce(r)
         yield from (_composition(r, b) for b in range(1, min(2, 4 - r) + 1))
@@ -27,23 +27,31 @@ def operations(rank: int) -> Iterator[Operation]:
 
 
 def layout_of(letters: str, rank: int, at: Mapping[str, Any]) -> tuple[Any, Any]:
-    """Shape and stride of a rank from what their letters stand for."""
+    """The shape and stride of a rank, from the values of the inputs that have these letters."""
     s, d = (tuple(at[f"{x}{i}"] for i in range(rank)) for x in letters)
     return (s[0], d[0]) if rank == 1 else (s, d)
 
 
 def names_of(letters: str, rank: int) -> list[str]:
-    """The names of modes: s0, s1, ..., d0, d1, ... for the letters sd."""
+    """The names of inputs: s0, s1, ..., d0, d1, ... for the letters sd.
+
+    >>> names_of("sd", 2)
+    ['s0', 's1', 'd0', 'd1']
+    """
     return [f"{x}{i}" for x in letters for i in range(rank)]
 
 
 def at_least(names: Sequence[str], least: int) -> list[Node]:
-    """That each of the names is so large."""
+    """The conditions that each of the inputs is at least ``least``."""
     return [(">=", x, least) for x in names]
 
 
 def written(shape: Any, stride: Any) -> str:
-    """A layout in CuTe's notation."""
+    """The layout in CuTe's notation.
+
+    >>> written((4, (2,)), (1, (8,)))
+    '(4,(2)):(1,(8))'
+    """
     return f"{shape}:{stride}".replace(" ", "").replace(",)", ")")
 
 
@@ -69,14 +77,14 @@ def symbols_of(path: Path) -> dict[str, SymInt]:
 
 
 def canonical(letters: str, rank: int) -> list[Node]:
-    """A coalesced layout: extents of 2 or more, no neighbours that merge."""
+    """The conditions that a layout is coalesced: extents of 2 or more, no neighbours that merge."""
     s, d = letters[0], letters[1]
     wide = at_least([f"{s}{i}" for i in range(rank)], 2)
     return [*wide, *(("!=", f"{d}{i + 1}", ("*", f"{s}{i}", f"{d}{i}")) for i in range(rank - 1))]
 
 
 def _split(result: Any, count: int) -> list[pathwise.Modes]:
-    """The parts of a composition's result, one for each mode of B."""
+    """The parts of the result of a composition, one for each mode of B."""
     shape, stride = result.shape, result.stride
     if count == 1:
         return [modes(flat(pair(result)))]
@@ -135,7 +143,7 @@ def _complement(rank: int) -> Operation:
 
 
 def outside_complement(path: Path, a: pathwise.Modes, target: Node) -> Goal:
-    """That a path on which complement refuses lies outside its precondition, and is sorted as its sample says."""
+    """The goal that a path on which complement refuses is outside the precondition, modes sorted as in its sample."""
     chain = [a[i] for i in sorted_modes(path, a)]
     ordered: list[Node] = [("<=", low[1], high[1]) for low, high in pairwise(chain)]
     refused: Node = ("not", pathwise.complementable(chain, target))
@@ -169,7 +177,7 @@ def _inverse(rank: int, side: str) -> Operation:
 
 
 def _divide(rank: int) -> Operation:
-    """logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
+    """The operation logical_divide by one mode N:r: R = A o (T, T*), with T* computed by the same code."""
     names = [*names_of("MD", rank), "N", "r"]
     assumed = [*canonical("MD", rank), *at_least(["N"], 2), *at_least(["r"], 1)]
     space = Space.make(names, assumed, 4000)
@@ -207,7 +215,7 @@ def _divide(rank: int) -> Operation:
 
 
 def _product(rank: int) -> Operation:
-    """logical_product with one mode N:r: R = (A, A* o (N:r)): with PRODUCT_ANY, every value is taken once."""
+    """The operation logical_product with one mode N:r: R = (A, A* o (N:r)), which is injective by PRODUCT_ANY."""
     names = [*names_of("sd", rank), "N", "r"]
     assumed = [*at_least(names_of("s", rank), 2), *at_least([*names_of("d", rank), "r"], 1), *at_least(["N"], 2)]
     space = Space.make(names, assumed, 4000)

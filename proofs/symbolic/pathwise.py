@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What has to be proved of one path: the operation's definition, with the instances of laws that close it.
+"""The goals of one path: the definition of the operation, with the instances of laws that prove it.
 
-A goal speaks of the formulas that the path returned, under the conditions that led there. Its hints are instances of
-laws of the catalogue and nothing else.
+A goal is about the formulas that the path returned, under the conditions of the path. Its hints are instances of laws
+of the catalogue and nothing else.
+
+`Goal`            one statement about a path
+`instance`        a law applied to terms
+`coalesced`, `composed`, `complemented`, `right_inverted`, `left_inverted`   the goals of the operations
+`complementable`, `invertible_left`, `carrying`   the preconditions, for paths that refuse
 """
 
 from __future__ import annotations
@@ -20,32 +25,38 @@ Modes = list[tuple[Node, Node]]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One statement about a path; ``names`` are the variables beyond the inputs."""
+    """One statement about a path.
+
+    why      what is claimed, in words
+    names    its variables besides the inputs
+    assumed  what is assumed of these
+    goal     the formula to be proved
+    hints    instances of laws that may be used
+    steps    goals that together imply this one
+    """
 
     why: str
     names: tuple[str, ...]
     assumed: tuple[Node, ...]
     goal: Node
     hints: tuple[Node, ...] = ()
-    steps: tuple[
-        Goal, ...
-    ] = ()  # together they imply the goal; where one of them fails, the goal may hold all the same
+    steps: tuple[Goal, ...] = ()  # when a step fails, the goal may still be true
 
 
 def modes(flat: Flat) -> Modes:
-    """The modes as formulas."""
+    """The modes of a layout as formulas."""
     return [(formula(s), formula(d)) for s, d in flat]
 
 
 def instance(name: str, *arguments: Node, **functions: Modes) -> Node:
-    """A law at given terms, and each function that it speaks of one of the given layouts."""
+    """A law applied to terms, with each of its functions replaced by one of the given layouts."""
     law = shipped()[name]
     found = substitute(law.implication(), dict(zip(law.variables, arguments, strict=True)))
     return expand(found, {f: (("index",), at(functions[f], "index")) for f in law.functions})
 
 
 def same(found: Sequence[tuple[Node, Node]], wanted: Sequence[tuple[Node, Node]]) -> Node:
-    """That modes are the wanted ones, as many of them."""
+    """The condition that modes equal the wanted ones, in number and in value."""
     if len(found) != len(wanted):
         return ("!=", 0, 0)
     pairs = [("==", x, y) for mode, other in zip(found, wanted, strict=True) for x, y in zip(mode, other, strict=True)]
@@ -53,7 +64,7 @@ def same(found: Sequence[tuple[Node, Node]], wanted: Sequence[tuple[Node, Node]]
 
 
 def limit(bounded: Sequence[Node], step: Node, count: Node) -> tuple[Node, list[Node]]:
-    """The first number of steps at which a digit carries, or ``count`` of them; and the step's bounded digits."""
+    """The first number of steps at which a digit carries, or else ``count``; and the bounded digits of the step."""
     digits: list[Node] = [("%", quotient(step, bounded[:i]), m) for i, m in enumerate(bounded)]
     first = count
     for m, digit in zip(bounded, digits, strict=True):
@@ -63,7 +74,7 @@ def limit(bounded: Sequence[Node], step: Node, count: Node) -> tuple[Node, list[
 
 
 def total(terms: Sequence[Node]) -> Node:
-    """Their sum."""
+    """The sum of some terms."""
     out: Node = 0
     for term in terms:
         out = term if out == 0 else ("+", out, term)
@@ -71,7 +82,7 @@ def total(terms: Sequence[Node]) -> Node:
 
 
 def times(factors: Sequence[Node]) -> Node:
-    """Their product."""
+    """The product of some factors."""
     out: Node = 1
     for factor in factors:
         out = factor if out == 1 else out if factor == 1 else ("*", out, factor)
@@ -79,7 +90,7 @@ def times(factors: Sequence[Node]) -> Node:
 
 
 def at(layout: Modes, index: Node) -> Node:
-    """The layout at an index, the last mode unbounded."""
+    """The value of a layout at an index, the last mode unbounded."""
     terms: list[Node] = []
     for place, (s, d) in enumerate(layout):
         last = place == len(layout) - 1
@@ -89,14 +100,14 @@ def at(layout: Modes, index: Node) -> Node:
 
 
 def quotient(index: Node, extents: Sequence[Node]) -> Node:
-    """The index divided by one extent after the other."""
+    """The index divided by the extents, one after the other."""
     for extent in extents:
         index = ("//", index, extent)
     return index
 
 
 def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
-    """coalesce: the size stays, and the value at every index."""
+    """The goals of coalesce: the result has the same size and the same value at every index."""
     whole = times([s for s, _ in a])
     yield Goal("size", (), (), ("==", times([s for s, _ in result]), whole))
     inside: tuple[Node, ...] = ((">=", "i", 0), ("<", "i", whole))
@@ -104,7 +115,7 @@ def coalesced(a: Modes, result: Modes) -> Iterator[Goal]:
 
 
 def merging(a: Modes) -> tuple[Node, ...]:
-    """What tells the digits of merged modes from those of the modes, at the index i."""
+    """The instances of laws that relate the digits of merged modes to those of the modes, at the index i."""
     hints: list[Node] = []
     for i in range(len(a)):
         below = times([s for s, _ in a[:i]])
@@ -122,7 +133,7 @@ def merging(a: Modes) -> tuple[Node, ...]:
 
 
 def merged(path: Path, a: Modes) -> Modes:
-    """The modes without those that have extent 1 on this path, neighbours that merge on it merged."""
+    """The modes without those of extent 1 on this path, and with neighbours merged that merge on it."""
     out: Modes = []
     for s, d in a:
         if follows(path, ("==", s, 1)):
@@ -135,16 +146,16 @@ def merged(path: Path, a: Modes) -> Modes:
 
 
 def follows(path: Path, fact: Node) -> bool:
-    """Whether a comparison follows from the path's conditions; False when the solver does not know."""
+    """Whether a comparison follows from the conditions of the path; False when the solver cannot decide it."""
     if not all(evaluate(fact, at, {}) for at in path.samples[:20]):
         return False
     return not path.feasible(negated(fact))
 
 
 def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
-    """composition: mode j of the result has the size of mode j of B, and R(k) = A(B(k)) in digits of the result.
+    """The goals of composition: mode j of R has the size of mode j of B, and R(k) = A(B(k)) in digits of R.
 
-    ``a`` is coalesced: extents of 2 or more, no two neighbours mergeable.
+    ``a`` is coalesced: it has extents of 2 or more, and no neighbours that merge.
     """
     parts: list[tuple[str, Node, Node]] = []  # digit, its extent, what it adds to B's value
     values: list[Node] = []
@@ -167,7 +178,7 @@ def composed(a: Modes, b: Modes, result: Sequence[Modes]) -> Iterator[Goal]:
 def _no_carry(
     a: Modes, parts: Sequence[tuple[str, Node, Node]], scope: tuple[tuple[str, ...], tuple[Node, ...]], result: Node
 ) -> Iterator[Goal]:
-    """NOCARRY, mode by mode of A: no digit carries, so quotients and remainders add and scale; then A is linear."""
+    """The steps, mode by mode of A: no digit carries, so quotients and remainders add and scale; then A is linear."""
     steps = [step for _, _, step in parts]
     terms: list[Node] = []
     for m, d in a[:-1]:
@@ -197,10 +208,10 @@ def _weighed(parts: Sequence[tuple[str, Node, Node]], weights: Sequence[Node]) -
 
 
 def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) -> Iterator[Goal]:
-    """complement: (A, R), its modes in ascending order, never overlaps, and is compact until it reaches the target.
+    """The goals of complement: the modes of (A, R), sorted by stride, do not overlap and are compact up to the target.
 
-    Ascending modes with n_i e_i <= e_{i+1} are injective (U), compact ones onto a range (COMPLEMENT_COVERS). ``order``
-    sorts the modes of A and then R; modes of extent 1 or stride 0 of A are left out of it.
+    Ascending modes with n_i e_i <= e_{i+1} are injective (U), and compact ones cover a range (COMPLEMENT_COVERS).
+    ``order`` sorts the modes of A and R, without modes of A of extent 1 or stride 0.
     """
     both = [*a, *result]
     chain = [both[i] for i in order]
@@ -219,7 +230,7 @@ def complemented(a: Modes, target: Node, result: Modes, order: Sequence[int]) ->
 
 
 def gaps(path: Path, chain: Modes) -> Modes:
-    """A* of modes sorted by stride that do not overlap: the gap below each mode, and what lies beyond; any extent."""
+    """A* for sorted modes that do not overlap: the gap below each mode, and a last mode of any extent."""
     out: Modes = []
     reach: Node = 1
     for s, d in chain:
@@ -236,7 +247,7 @@ def _divisions(layout: Modes) -> Iterator[tuple[Node, Node, Node]]:
 
 
 def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
-    """right_inverse: mode j of R, at P_j = n_0 ... n_{j-1}, is a group of modes of L that steps by P_j."""
+    """The goals of right_inverse: mode j of R is a group of modes of L, as one of stride P_j = n_0 ... n_{j-1}."""
     for j, (n, e) in enumerate(result):
         if (n, e) == (1, 0):
             continue
@@ -258,9 +269,9 @@ def right_inverted(a: Modes, result: Modes) -> Iterator[Goal]:
 
 
 def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
-    """left_inverse: R(L(k)) = k in digits of L, whose modes are merged first.
+    """The goal of left_inverse: R(L(k)) = k in digits of L, whose modes are merged first.
 
-    R is compared with the modes d_0:0, d_1/d_0:w_0, ..., s:w that are not merged yet, and these with the digits.
+    Its two steps: R equals the modes d_0:0, d_1/d_0:w_0, ..., s:w before merging, and these give the digits of k.
     """
     a = merged(path, a)
     order = sorted_modes(path, a)
@@ -292,7 +303,7 @@ def left_inverted(path: Path, a: Modes, result: Modes) -> Iterator[Goal]:
 
 
 def sorted_modes(path: Path, layout: Modes) -> list[int]:
-    """The modes that count, by stride, as a sample of the path has them; by place where there is no sample."""
+    """The positions of modes with extent > 1 and stride != 0, by the stride in the first sample, if there is one."""
     at = path.samples[0] if path.samples else None
     seen = [
         (evaluate(d, at, {}) if at else i + 1, evaluate(s, at, {}) if at else 2, i) for i, (s, d) in enumerate(layout)
@@ -301,7 +312,7 @@ def sorted_modes(path: Path, layout: Modes) -> list[int]:
 
 
 def invertible_left(a: Modes) -> Node:
-    """The precondition of left_inverse: of any two modes, the strides divide and the finer one fits below the other."""
+    """The precondition of left_inverse: of two modes, one stride divides the other, and the finer mode ends below."""
     parts: list[Node] = [("or", ("==", s, 1), (">=", d, 1)) for s, d in a]
     for i, (s, d) in enumerate(a):
         for t, e in a[i + 1 :]:
@@ -312,7 +323,7 @@ def invertible_left(a: Modes) -> Node:
 
 
 def complementable(chain: Modes, target: Node) -> Node:
-    """The precondition of complement, modes sorted by stride: no overlap, and no hole below the target."""
+    """The precondition of complement for sorted modes: no overlap, and no gap below the target that A* cannot fill."""
     parts: list[Node] = []
     reach: Node = 1
     for s, d in chain:
@@ -323,11 +334,11 @@ def complementable(chain: Modes, target: Node) -> Node:
 
 
 def carrying(bounded: Sequence[Node], b: Modes) -> Goal:
-    """That some run of B's modes in A carries: the precondition of composition, no carry, does not hold.
+    """The goal that some run of a mode of B carries in A: the precondition of composition, no carry, is false.
 
-    Run t of mode j takes n steps, until a digit carries or all are done; q times as many steps, and m more, are left of
-    it. No carry: m = 0, and the digits of all runs, n - 1 times each, sum to less than the extents. A run of a single
-    step changes nothing, so it does not matter that there may be fewer runs than A has modes.
+    Run t of mode j takes n steps, until a digit carries or the mode ends; the mode has n * q + m steps in total. No
+    carry means: m = 0, and the digits of all runs, n - 1 times each, sum to less than the extents. A run of one step
+    changes nothing, so there may be fewer runs than A has modes.
     """
     names: list[str] = []
     known: list[Node] = []

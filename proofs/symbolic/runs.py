@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The parts of composition that its loops rest on (`loops`): the merging of A's modes, and one run.
+"""Two parts of composition that its loops (`loops`) use: the merging of the modes of A, and one run.
 
 `layouts.compose` merges the modes of A and folds the modes of B one after the other, each in runs. One run is executed
-from any state and proved to keep a contract: for every index x whose digits are at most those used, and k < n,
+from any state and proved to satisfy a contract: for every index x whose digits are at most those used, and k < n,
 
     A(x + k step) = A(x) + k value, and the digits of x + k step are at most those used then        (RUN_STEP)
 """
@@ -24,7 +24,7 @@ from proofs.symbolic.pathwise import Goal, Modes, instance, limit, modes, times
 
 
 def composition_merging(rank: int) -> Operation:
-    """The first step: A's modes merged, as the function that they are beyond A's domain too."""
+    """The operation that merges the modes of A, without changing the function, also beyond the domain of A."""
     names = names_of("sd", rank)
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
@@ -53,10 +53,10 @@ def composition_merging(rank: int) -> Operation:
 
 
 def composition_run(rank: int) -> Operation:
-    """One run n:A(r) that a mode N:r of B begins with, from any state: the digits u of A that are used already.
+    """The operation of one run n:A(r), with which a mode N:r of B begins, from any state: the used digits u of A.
 
-    n is the first count at which a digit of A carries, or N. It is refused just when n does not divide N, or when its
-    digits and the used ones carry together; both break every result, for the strides that see one mode alone.
+    n is the first count at which a digit of A carries, or N. The run is refused exactly when n does not divide N, or
+    its digits and the used ones carry together; then no result is right for strides that are 0 in all modes but one.
     """
     names = [*names_of("MD", rank), *names_of("u", rank - 1), "N", "r"]
     assumed = [*canonical("MD", rank), *at_least(names_of("u", rank - 1), 0), *at_least(["N"], 2), *at_least(["r"], 1)]
@@ -98,7 +98,7 @@ def composition_run(rank: int) -> Operation:
 
 
 def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Goal:
-    """That n, however it rounds up, is the first count at which a digit carries, or N: n e >= M, and (n - 1) e < M."""
+    """The goal that n, however it is rounded up, is N or the first count with a carry: n e >= M, and (n - 1) e < M."""
     carries: list[Node] = [(">=", ("*", "c", digit), m) for m, digit in zip(bounded, digits, strict=True)]
     before: list[Node] = [("<", ("*", ("-", "c", 1), digit), m) for m, digit in zip(bounded, digits, strict=True)]
     hints = [instance("DIVDEF", digit, ("-", 0, m)) for m, digit in zip(bounded, digits, strict=True)]
@@ -109,7 +109,7 @@ def _first_carry(bounded: Sequence[Node], n: Node, digits: Sequence[Node]) -> Go
 
 
 def _stepped(a: Modes, bounded: Sequence[str], n: Node, used: Sequence[Node]) -> Iterator[Goal]:
-    """The contract: RUN_STEP mode by mode of A, from any index x whose digits are at most those used."""
+    """The goal of the contract, by RUN_STEP mode by mode of A, from any index x whose digits are at most those used."""
     inside: list[Node] = [(">=", "k", 0), ("<", "k", n)]
     inside += [("<=", digit, f"u{i}") for i, digit in enumerate(bounded_digits("x", bounded))]
     moved: Node = ("+", "x", ("*", "k", "r"))
@@ -131,9 +131,9 @@ def bounded_digits(index: Node, bounded: Sequence[Node]) -> list[Node]:
 
 
 def _broken(bounded: Sequence[str]) -> Iterator[Goal]:
-    """Why a carry breaks every result: with stride 1 in mode i, 0 elsewhere, no index z has a value of M_i or more.
+    """The goals that a carry breaks every result: for stride 1 in mode i and 0 elsewhere, every value is below M_i.
 
-    So where n digits of r carry, A(n r) is not n A(r); where those used carry with it, A at their sum is not the sum.
+    So when n digits of r carry, A(n r) is not n A(r); when they carry with the used ones, A of the sum is not the sum.
     """
     for i, m in enumerate(bounded):
         digit: Node = ("%", pathwise.quotient("z", bounded[:i]), m)

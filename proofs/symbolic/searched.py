@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What our operations search for instead of computing it: symbolic execution stops there.
+"""The searches within the operations of `layouts`, which symbolic execution cannot follow.
 
-`complement` searches whether modes that interleave stay apart (`layouts.interleaved`), and `logical_product` asks for a
-single copy of a block that has no complement. Both do so only where they refuse otherwise. So the campaign takes the
-answer no, and such a path for a refusal; the answers yes are enumerated on small layouts, by tests.
+`complement` searches whether modes that interleave overlap (`layouts.interleaved`), and `logical_product` searches
+whether a block without a complement has a single copy. Both search only where they would refuse otherwise. So the
+campaign replaces the answer by no, which makes such a path a refusal; tests enumerate the answers yes on small layouts.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SEARCHING = ("complement", "logical_divide", "logical_product")
 
 
 def refusing(operation: Operation) -> Operation:
-    """The operation with every search answered by no."""
+    """The operation with the answer no for every search."""
     if operation.name not in SEARCHING:
         return operation
 
@@ -34,8 +34,8 @@ def refusing(operation: Operation) -> Operation:
 
 @contextmanager
 def answered(interleaved: Any, single: Any) -> Iterator[None]:
-    """The searches replaced: of interleaved modes, and of a single copy."""
-    # By sys.modules: `layouts.complement` is the function of that name.
+    """A block in which the searches for interleaved modes and for a single copy are replaced."""
+    # By sys.modules, as `layouts.complement` is the function of that name.
     with (
         replaced(sys.modules["layouts.complement"], "below_interleaved", interleaved),
         replaced(sys.modules["layouts.products"], "single", single),

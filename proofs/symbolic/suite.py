@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an implementation is held to: every operation at every rank, from end to end or by contracts."""
+"""The operations that are examined: each at every rank, from end to end or by contracts."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from proofs.symbolic.searched import refusing
 
 @cache
 def examined(rank: int, inside: bool) -> tuple[Operation, ...]:
-    """What an implementation is held to at every rank up to the given one; with ``inside`` what looks into ours too.
+    """The operations at every rank up to the given one; with ``inside`` also those that execute parts of `layouts`.
 
-    Ours composes rank 3 by contract only: followed from end to end, its paths are too many.
+    With ``inside``, composition of rank 3 is examined by contract only: from end to end it has too many paths.
     """
     return tuple(_examined(rank, inside))
 
@@ -45,11 +45,11 @@ def _examined(rank: int, inside: bool) -> Iterator[Operation]:
 
 
 class NotComposed(Exception):
-    """Composition was not called by its name, once: the contract says nothing of such a path, and it is no refusal."""
+    """Composition was not called once by its name: the contract does not apply to the path, which is no refusal."""
 
 
 def _composing_once(operation: Operation) -> Operation:
-    """The operation; where the code of others goes around composition, that is told, not taken for a refusal."""
+    """The operation, raising NotComposed when foreign code does not call composition; that is not a refusal."""
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         try:
