@@ -105,9 +105,8 @@ def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> R
     """What the probe of the kind showed."""
     if kind == "pairs":
         return classes(signature, machine.table(signature))
-    if is_warpgroup(signature):
-        return warpgroup.look(machine, signature, seed)
-    return follow(machine, signature, sparse.look(signature, seed))
+    look = warpgroup.look if is_warpgroup(signature) else sparse.look
+    return follow(machine, signature, look(signature, seed))
 
 
 def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:

@@ -27,6 +27,7 @@ import numpy.typing as npt
 
 from gpu_checks.inference import warpgroup
 from gpu_checks.inference.copies import observe
+from gpu_checks.inference.queries import follow
 from gpu_checks.machine import Machine
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Labels, Refused
 from isa_tables.signature import Fragment, Signature, mnemonics
@@ -88,7 +89,7 @@ def _narrow() -> tuple[Signature, ...]:
 def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
     """The labels that shared memory gives to A and D of a wgmma; empty where it gives none."""
     try:
-        return {anchor.operand: anchor.labels for anchor in warpgroup.look(machine, wide).anchors or ()}
+        return {anchor.operand: anchor.labels for anchor in follow(machine, wide, warpgroup.look(wide)).anchors or ()}
     except Refused:
         return {}
 

@@ -20,11 +20,11 @@ import numpy as np
 
 from gpu_checks.inference import sparse
 from gpu_checks.inference.interactions import Few, Meetings, distinct, transfer
-from gpu_checks.inference.queries import Look, alongside, ask, follow, numbering
+from gpu_checks.inference.queries import Look, alongside, ask, numbering
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
-from gpu_checks.machine import Machine, Numbering
+from gpu_checks.machine import Numbering
 from gpu_checks.model import COLUMN, CONTRACTED, ROW, Anchor, Image, Labels
 from isa_tables.signature import Signature
 
@@ -36,12 +36,8 @@ Seen: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a
 _ROW = 16
 
 
-def look(machine: Machine, signature: Signature, seed: int = 0) -> Relation:
-    """Probe every form and image of an instruction. Raises Refused or DeviceFault as the machine does."""
-    return follow(machine, signature, _look(signature, seed))
-
-
-def _look(signature: Signature, seed: int) -> Look[Relation]:
+def look(signature: Signature, seed: int = 0) -> Look[Relation]:
+    """Every form and image of an instruction."""
     start = yield from sparse.whole(signature)
     images = () if start.notes else _images(start, seed)
     relation: Relation
