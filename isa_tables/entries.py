@@ -209,9 +209,9 @@ def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str]
         return {key: keys[key] for key in ("row", "col", "held") if key in keys}, False
     for key in ("col", "held"):
         if key in keys:
-            raise TableError(file, f"{name}.{key}", f"means nothing beside {has[0]!r}")
+            raise TableError(file, f"{name}.{key}", f"has no meaning with {has[0]!r}: remove one of them")
     if "cta" in keys and has != ["layouts"]:
-        raise TableError(file, f"{name}.cta", f"means nothing beside {has[0]!r}")
+        raise TableError(file, f"{name}.cta", f"has no meaning with {has[0]!r}: remove one of them")
     beside = {"cta": keys["cta"]} if "cta" in keys else {}
     return {**keys.get("place", {}), **beside}, has == ["place"]
 
@@ -257,7 +257,7 @@ def _check_provenance(entry: Entry, file: str) -> None:
         reason = f"must be one of {', '.join(schema.PROVENANCES)}, not {entry.provenance!r}"
         raise TableError(file, f"{entry.key}.provenance", reason)
     if kind in schema.SOURCED and not source.strip():
-        raise TableError(file, f"{entry.key}.provenance", f'say from what: "{kind}: ..."')
+        raise TableError(file, f"{entry.key}.provenance", f'name the source: "{kind}: ..."')
     if kind == "corrected" and entry.erratum is None:
         raise TableError(file, f"{entry.key}.erratum", "this key is missing: what is wrong in the ISA")
     if kind == "corrected" and not entry.printed:

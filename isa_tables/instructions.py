@@ -281,7 +281,7 @@ def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragmen
     let: dict[str, Formula] = {}
     for key, text in found.let.items() if found.maps else ():
         if not key.isidentifier() or key in names or key in variant.numbers:
-            raise TableError(file, f"{found.key}.let.{key}", "not a new name")
+            raise TableError(file, f"{found.key}.let.{key}", "must be an identifier that is not a name already")
         let[key] = parse_in(file, f"{found.key}.let.{key}", text, names, variant.numbers)
         names[key] = let[key].signed
     return Operand(

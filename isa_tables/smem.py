@@ -183,7 +183,11 @@ def _check_fields(found: Layouts) -> None:
     for field in found.fields:
         bits = set(range(field.low, field.high + 1))
         if not bits or bits & taken:
-            raise TableError(found.file, f"field.{field.name}", f"bits {field.low} to {field.high} are none or taken")
+            raise TableError(
+                found.file,
+                f"field.{field.name}",
+                f"bits {field.low} to {field.high} are an empty range or overlap another field",
+            )
         taken |= bits
     names = [field.name for field in found.fields]
     _check_once(found.file, "field", names)

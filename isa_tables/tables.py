@@ -235,7 +235,7 @@ def _expand(table: Table, form: Mapping[str, Any]) -> Iterator[Variant]:
     select = {name: tuple(words) for name, words in form.get("select", {}).items()}
     for name in (*param, *select):
         if name in operands or (name in param and name in select):
-            raise TableError(table.file, "param" if name in param else "select", f"{name!r} is taken")
+            raise TableError(table.file, "param" if name in param else "select", f"{name!r} is a name already")
     first = {name: words[0] for name, words in select.items()}
     asm = form.get("asm", ", ".join(f"{{{name}}}" for name in operands))
     targets, ptx, ctas = tuple(form["targets"]), form.get("ptx", table.isa), form.get("ctas", 1)

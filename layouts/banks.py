@@ -196,7 +196,7 @@ def best_swizzle(accesses: Sequence[Access]) -> Best:
     """
     used = [a for access in accesses for a in access.addresses if a is not None]
     if not used:
-        raise LayoutError("no address: there is nothing to search a swizzle for")
+        raise LayoutError("no lane has an address: give at least one access")
     widest = max(access.bits for access in accesses)
     best: Best | None = None
     for swizzle in swizzles(widest, max(used) + widest // 8):

@@ -268,7 +268,7 @@ def _axes(operand: str) -> tuple[int, int]:
     return AXES[operand]
 
 
-@lru_cache(maxsize=64)  # whoever plants a bug in thrfrg has to clear it: layouts alone are in the key
+@lru_cache(maxsize=64)  # by layouts alone: a test that plants a bug in thrfrg must clear it
 def _thrfrg(mma: TiledMMA, operand: str, layout: Any) -> Any:
     """thrfrg, cached: all threads of a tile use the same one."""
     return mma.thrfrg(operand, layout)

@@ -198,5 +198,5 @@ def test_the_descriptor() -> None:
 def test_the_share_of_a_cta_goes_with_address_maps_only(tmp_path: Path) -> None:
     text = (PTX / "tcgen05_mma.toml").read_text()
     (tmp_path / "tcgen05_mma.toml").write_text(text.replace('[D]\ntype   = "b32"', '[D]\ncta = "0"\ntype   = "b32"'))
-    with pytest.raises(TableError, match=r"D\.cta: means nothing beside 'place'"):
+    with pytest.raises(TableError, match=r"D\.cta: has no meaning with 'place'"):
         instruction(MMA.format("", 1, "f16"), tmp_path)

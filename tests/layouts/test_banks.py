@@ -136,7 +136,7 @@ def test_the_result_has_conflicts_where_no_swizzle_avoids_them() -> None:
 
 
 def test_nothing_to_search_for_is_rejected() -> None:
-    with pytest.raises(LayoutError, match="no address"):
+    with pytest.raises(LayoutError, match="no lane has an address"):
         best_swizzle([Access((None,), 32)])
 
 
