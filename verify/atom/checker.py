@@ -66,10 +66,6 @@ class Court(Run):
             return [*subject.parts, *absent]
         return subject.named or (None,) if scope is Scope.INSTRUCTION else (None,)
 
-    def named(self, subject: Subject, operand: Any, scope: Scope) -> str:
-        """The atom's name, with the operand's."""
-        return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else subject.name
-
     def evidence(self, row: Property, subject: Subject, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
         """What is found of the atom as each instruction sees it, and why some could not be compared."""
         ask = super().evidence

@@ -40,6 +40,13 @@ class Part:
     said: tuple[tuple[object, ...], ...] = ()  # the formulas' keys
 
     @property
+    def parsed(self) -> Layout:
+        """The layout. Raises TypeError where it is ill formed."""
+        if self.layout is None:
+            raise TypeError(f"{self.text} is not well formed: {self.fault}")
+        return self.layout
+
+    @property
     def axes(self) -> tuple[str, ...]:
         """The names of the coordinates: two, or one where bits are numbered."""
         return AXES[self.name]
@@ -106,6 +113,13 @@ class Subject:
     def name(self) -> str:
         """The atom's name."""
         return self.atom.name
+
+    @property
+    def numbering(self) -> tuple[Layout, Layout]:
+        """`thr` and `rep`. Raises TypeError where they do not name every lane once."""
+        if self.thr is None or self.rep is None:
+            raise TypeError(f"{self.atom.thr} is not well formed: {self.thr_fault}")
+        return self.thr, self.rep
 
     @property
     def mma(self) -> Atom:

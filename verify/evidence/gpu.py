@@ -28,7 +28,7 @@ from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Counterexample, Evidence, Status, Witness
 from verify.evidence.cache_key import asked, seen
 from verify.evidence.gpu_shared_memory import comparable
-from verify.evidence.gpu_sparse import Broken
+from verify.evidence.gpu_sparse import Conflict
 
 R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -47,17 +47,6 @@ class Agrees:
     """The labels meet as recorded; `pairs` counts the (label, class) pairs that were matched."""
 
     pairs: int
-
-
-@dataclass(frozen=True, slots=True)
-class Conflict:
-    """One axis of which no relabelling explains the recording; the first place where it shows."""
-
-    axis: str
-    operands: tuple[str, str]
-    lane: int
-    value: int
-    statement: str
 
 
 def labels(subject: Subject) -> Labels | str:
@@ -326,7 +315,7 @@ def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording)
     view = comparable(subject, claimed, recording)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
-    found: Agrees | Conflict | Broken = judge(subject, view.claimed, view.recording, view.axes)
+    found: Agrees | Conflict = judge(subject, view.claimed, view.recording, view.axes)
     if isinstance(found, Agrees):
         found = _passed(view.claimed["C"], recording) or found
     if isinstance(found, Agrees):

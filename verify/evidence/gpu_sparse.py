@@ -23,8 +23,8 @@ ROW, K = 0, 2  # of the classes
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
-    """The first place where metadata and layouts do not fit."""
+class Conflict:
+    """The first place where a recording contradicts the layouts: on which axis, of which operands, in which slot."""
 
     axis: str
     operands: tuple[str, str]
@@ -49,21 +49,21 @@ class Stored:
         """How many columns a stored element stands for."""
         return coarseness(self.meaning)
 
-    def judge(self) -> int | Broken:
+    def judge(self) -> int | Conflict:
         """How many (element, pattern) and (element, selector) pairs fit, or the first that does not."""
         for found in (checks := [self._whole(), self._contracted(), self._ruled()]):
-            if isinstance(found, Broken):
+            if isinstance(found, Conflict):
                 return found
         return sum(found for found in checks if isinstance(found, int))
 
-    def _whole(self) -> int | Broken:
+    def _whole(self) -> int | Conflict:
         """The values that make up a stored element are its columns, one after the other, from a multiple on."""
         if self.dealt is None:
             return 0
         count = self.elements.shape[1]
         if self.dealt.shape[1] != count * self.columns:
             said = f"A has {self.dealt.shape[1]} values in each lane, the instruction stores {count} elements"
-            return Broken("k", ("A", "A"), 0, 0, f"{said} of {self.columns} columns")
+            return Conflict("k", ("A", "A"), 0, 0, f"{said} of {self.columns} columns")
         steps = np.arange(self.columns)
         begin = self.elements[..., 1] // self.columns * self.columns
         wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], begin[..., None] + steps), axis=-1)
@@ -73,15 +73,15 @@ class Stored:
         lane, value, step, axis = (int(c) for c in wrong[0])
         columns = ", ".join(f"(m={m}, k={k})" for m, k in self.dealt.reshape(wanted.shape)[lane, value].tolist())
         said = f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns in order"
-        return Broken("mk"[axis], ("A", "A"), lane, value * self.columns + step, said)
+        return Conflict("mk"[axis], ("A", "A"), lane, value * self.columns + step, said)
 
-    def _contracted(self) -> int | Broken:
+    def _contracted(self) -> int | Conflict:
         """Under each pattern, k of A and B is one bijection with the classes."""
         claimed, classes = (one.ravel() for one in self.b)
         class_of = np.full(1 + int(claimed.max(initial=0)), -1, np.int64)
         class_of[claimed] = classes
         if (class_of[claimed] != classes).any() or len(np.unique(class_of)) != len(class_of):
-            return Broken("k", ("B", "B"), 0, 0, "k of B is no relabelling of what the hardware sums over")
+            return Conflict("k", ("B", "B"), 0, 0, "k of B is no relabelling of what the hardware sums over")
         columns, points = self.elements[..., 1], self.b[0].size
         for pattern, kept in self.metadata.kept.items():
             meant = np.array(self.meaning.kept[pattern])[columns % self.meaning.columns // self.columns]
@@ -93,18 +93,18 @@ class Stored:
                 where = f"k={seen[0]}" if len(seen) else "a k that B does not have"
                 said = f"A lane {lane}, stored element {value}: claimed to stand for k={k[lane, value]} under "
                 said += f"metadata {pattern:#06b}; the hardware multiplies it with B's {where}"
-                return Broken("k", ("A", "B"), lane, value * self.columns, said)
+                return Conflict("k", ("A", "B"), lane, value * self.columns, said)
             points += kept.size
         return points
 
-    def _ruled(self) -> int | Broken:
+    def _ruled(self) -> int | Conflict:
         """Under each selector, the field that rules an element holds the bits of the element's columns."""
         if self.e is None:
             return 0
         each = self.e.shape[1] * FIELD // WORD
         if self.e.shape[1] * FIELD % WORD or each != self.meaning.columns:
             said = f"E has {self.e.shape[1]} values in each lane, a field of four bits describes {self.meaning.columns}"
-            return Broken("k", ("E", "E"), 0, 0, f"{said} of {WORD // FIELD * self.meaning.columns}")
+            return Conflict("k", ("E", "E"), 0, 0, f"{said} of {WORD // FIELD * self.meaning.columns}")
         steps, points = np.arange(each), 0
         first = self.elements[..., 1] // self.meaning.columns * self.meaning.columns
         wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], first[..., None] + steps), axis=-1)
@@ -117,7 +117,7 @@ class Stored:
                 (m, k), (x, y) = wanted[lane, value, step], held[lane, value, step]
                 said = f"E lane {at[0]} value {at[1]} is claimed to be about (m={x}, k={y}); the hardware rules "
                 said += f"(m={m}, k={k}), A lane {lane} stored element {value}, by it under selector {selector}"
-                return Broken("mk"[axis], ("A", "E"), *at, said)
+                return Conflict("mk"[axis], ("A", "E"), *at, said)
             points += int(held[..., 0].size)
         return points
 

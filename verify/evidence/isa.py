@@ -74,7 +74,7 @@ def _rows(table: Table) -> tuple[Table, int]:
 
 def fragment_size(subject: Subject, part: Part) -> Finding:
     """That a layout has as many threads and values as its fragment, or as its tile needs."""
-    layout = _layout(part)
+    layout = part.parsed
     threads, values = size(layout[0]), size(layout[1])
     wanted = subject.expected(part)
     if (threads, values) == wanted:
@@ -101,7 +101,7 @@ def _expects(part: Part) -> str:
 
 def in_bounds(subject: Subject, part: Part) -> Finding:
     """That no (thread, value) is an element outside the tile."""
-    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table = evaluate(layout)
     rows, _ = _rows(table)
     if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
@@ -126,7 +126,7 @@ def in_bounds(subject: Subject, part: Part) -> Finding:
 
 def owns(subject: Subject, part: Part) -> Finding:
     """That each element of the tile is held as often as it has to be."""
-    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)
     rows, times = _rows(table)
     within = (rows >= 0) & (rows < elements)
@@ -171,7 +171,7 @@ def _missing(part: Part, counts: Table, copies: int) -> tuple[str, ...]:
 
 def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]) -> Counterexample:
     """The smallest two points that own one element."""
-    layout = _layout(part)
+    layout = part.parsed
     thread, value = (int(c) for c in crowded[0])
     element = int(table[thread, value])
     others = np.argwhere(table == element)
@@ -190,7 +190,7 @@ def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tu
 
 def equals(subject: Subject, part: Part) -> Finding:
     """That L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula."""
-    table = evaluate(_layout(part))
+    table = evaluate(part.parsed)
     wanted = subject.expected(part)
     if table.shape != wanted:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
@@ -207,7 +207,7 @@ def equals(subject: Subject, part: Part) -> Finding:
 
 def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table: Table) -> Counterexample | None:
     """The smallest point at which one replica of the layout leaves the formula."""
-    thr, rep = _thr(subject), _rep(subject)
+    thr, rep = subject.numbering
     lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
     x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
     bad = (table != x + part.extent[0] * y) | (x < 0) | (x >= part.extent[0]) | (y < 0) | (y >= part.extent[1])
@@ -223,14 +223,14 @@ def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table
     return Counterexample(
         {"thread": thread, "lane": lane, "value": value},
         f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
-        f"{spelled(_layout(part), thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
+        f"{spelled(part.parsed, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
         f"{row + part.extent[0] * col}",
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {table.size} points disagree",),
         isa=formula.text(),
         repair=repair.find(subject, part),
         unique=len(wrong) == 1,
-        reproduced=walk(_layout(part), thread, value) == got and (beyond or got != row + part.extent[0] * col),
+        reproduced=walk(part.parsed, thread, value) == got and (beyond or got != row + part.extent[0] * col),
     )
 
 
@@ -260,7 +260,7 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
 
 def inverse_holds(subject: Subject, part: Part) -> Finding:
     """That L(R(k)) = k for every element k of the tile, with R the layout's right inverse."""
-    layout, elements = _layout(part), part.extent[0] * part.extent[1]
+    layout, elements = part.parsed, part.extent[0] * part.extent[1]
     try:
         inverse = right_inverse(layout)
     except LayoutError as error:
@@ -297,7 +297,7 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
         return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason)
     drawn = [{part.name: _random(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
     given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
-    a, b = _effective(given)
+    a, b = effective(given)
     bad = _through_fragments(subject, maps, places, given) != a @ b.swapaxes(1, 2)
     if bad.any():
         trial, row, col = (int(c) for c in np.argwhere(bad)[0])
@@ -323,7 +323,7 @@ def _random(part: Part, rng: Random) -> Matrix:
     return np.repeat(blocks.astype(np.float64), coarse, axis=1)
 
 
-def _effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
+def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
     """A and B with what scales them and what metadata drops; axes of trials and of products stand before, if any."""
     a, b = matrices["A"], matrices["B"]
     for name in ("E", "SFA"):
@@ -337,9 +337,10 @@ def by_lane(subject: Subject, part: Part) -> Table:
     In memory one thread's view is dealt out, or one of each CTA: that all have the same is a claim of its own.
     """
     if isinstance(part.formulas[0], Memory):
-        return evaluate(_layout(part))[: part.formulas[0].ctas]
-    table = evaluate(_layout(part))
-    lanes = _thr(subject)(np.arange(table.shape[0])[:, None]) + _rep(subject)(np.arange(subject.rep_size))
+        return evaluate(part.parsed)[: part.formulas[0].ctas]
+    table = evaluate(part.parsed)
+    thr, rep = subject.numbering
+    lanes = thr(np.arange(table.shape[0])[:, None]) + rep(np.arange(subject.rep_size))
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
     spread[lanes] = table[:, None, :]
     return spread
@@ -363,7 +364,7 @@ def _through_fragments(
             lanes = np.broadcast_to(which[: len(x)], x.shape)
             elements = given[part.name].swapaxes(1, 2).reshape(trials, -1)
             seen[part.name][:, lanes, x, y] = elements[:, maps[part.name]]
-    a, b = _effective(seen)
+    a, b = effective(seen)
     computed = a @ b.swapaxes(2, 3)
     accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
     x, y = places["C"]
@@ -381,21 +382,3 @@ def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
 def _reaches_beyond(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
     """Whether an instruction has elements that a tile has not, which is then not its own."""
     return any(at.min() < 0 or at.max() >= end for at, end in zip(places, extent, strict=True))
-
-
-def _layout(part: Part) -> Layout:
-    if part.layout is None:
-        raise TypeError(f"{part.text} is not well formed: {part.fault}")
-    return part.layout
-
-
-def _thr(subject: Subject) -> Layout:
-    if subject.thr is None:
-        raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
-    return subject.thr
-
-
-def _rep(subject: Subject) -> Layout:
-    if subject.rep is None:
-        raise TypeError(f"{subject.atom.thr} has no complement in {subject.lanes} lanes: {subject.thr_fault}")
-    return subject.rep

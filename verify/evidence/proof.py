@@ -71,13 +71,9 @@ def tiling(budget: int) -> Evidence:
 
 
 def _fragment(subject: Subject, part: Part, formula: int = 0) -> proofs.Fragment:
-    if subject.thr is None or subject.rep is None:
-        raise TypeError(f"{subject.atom.thr} is not well formed: {subject.thr_fault}")
-    if part.layout is None:
-        raise TypeError(f"{part.text} is not well formed: {part.fault}")
     locate = part.formulas[formula].locate if part.formulas else None
     copies = subject.multiplicity(part)
-    return proofs.Fragment(part.layout, part.extent, subject.thr, subject.rep, locate, copies)
+    return proofs.Fragment(part.parsed, part.extent, *subject.numbering, locate, copies)
 
 
 def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:

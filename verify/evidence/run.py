@@ -56,8 +56,8 @@ class Run:
         raise NotImplementedError
 
     def named(self, subject: Any, operand: Any, scope: Scope) -> str:
-        """What evidence is said to be shared with."""
-        raise NotImplementedError
+        """What evidence is said to be shared with: the subject, with the operand where it is of one."""
+        return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else str(subject.name)
 
     def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = lambda _: True) -> list[Verdict]:
         """The verdict on every wanted claim, in the table's order: properties of one scope go from unit to unit."""

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from layouts import Layout, LayoutError
 from layouts.tensor import Tensor
 from verify.evidence import repair
-from verify.evidence.isa import RANGES, evaluate
+from verify.evidence.isa import RANGES, effective, evaluate
 from verify.tiling import reference
 from verify.tiling.bind import Dealt, Tiling
 
@@ -42,7 +42,7 @@ def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
 
 def expected(given: Mapping[str, Array]) -> Array:
     """The product by numpy."""
-    a, b = _effective(given)
+    a, b = effective(given)
     return a @ b.T
 
 
@@ -82,7 +82,7 @@ def by_atom(tiling: Tiling, dealt: Dealt, rows: npt.NDArray[Any]) -> npt.NDArray
 def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
     """The accumulators [v, wM, wN, wK][frg, restM, restN] after every instruction of the tile."""
     seen = {d.name: _matrix(d, table(tiling, d), fragments[d.name]) for d in tiling.dealt if d.name != "C"}
-    a, b = _effective(seen)
+    a, b = effective(seen)
     # [k, m, wM, wN, wK, restM, restK] and the same of n: an instruction per restM, restN and restK.
     c = np.einsum("kmabcxz,knabcyz->nmabcxy", a, b, optimize=True)
     accumulator = _accumulator(tiling)
@@ -102,10 +102,8 @@ def _matrix(dealt: Dealt, where: Table, fragments: Array) -> Array:
 
 def table(tiling: Tiling, dealt: Dealt) -> Table:
     """The element of the atom that each (v, value) is, by the book, or by the atom where the book is silent."""
-    if dealt.part.layout is None:
-        raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
     told = repair.wanted_table(tiling.subject, dealt.part) if dealt.part.formulas else None
-    return evaluate(dealt.part.layout) if told is None else told
+    return evaluate(dealt.part.parsed) if told is None else told
 
 
 def stored(tiling: Tiling, accumulators: Array) -> Array:
@@ -125,11 +123,3 @@ def stored(tiling: Tiling, accumulators: Array) -> Array:
 
 def _accumulator(tiling: Tiling) -> Dealt:
     return next(dealt for dealt in tiling.dealt if dealt.name == "C")
-
-
-def _effective(matrices: Mapping[str, Array]) -> tuple[Array, Array]:
-    """A and B with what metadata drops and scale factors multiply."""
-    a, b = matrices["A"], matrices["B"]
-    for name in ("E", "SFA"):
-        a = a * matrices.get(name, 1)
-    return a, b * matrices.get("SFB", 1)

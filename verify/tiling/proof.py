@@ -5,7 +5,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import proofs
 from gpu_checks.tilings import TilingRun
@@ -31,10 +30,6 @@ class Prover(Run):
             return (None,)
         stated = (d for d in subject.dealt if scope is Scope.OPERAND or d.name in subject.stated.smem)
         return [Operand(subject, dealt) for dealt in stated]
-
-    def named(self, subject: Tiling, operand: Any, scope: Scope) -> str:
-        """The tiling's name, with the operand's."""
-        return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else subject.name
 
 
 def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
@@ -95,10 +90,8 @@ def multiples(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
 def partition(tiling: Tiling, dealt: Dealt) -> proofs.Partition:
     """The operand as the solver sees it: the atom's layout, the threads, and what was stated of its axes."""
     x, y = (_axis(tiling, axis) for axis in dealt.along)
-    if dealt.part.layout is None:
-        raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
     along = dealt.along[0] + 1, dealt.along[1] + 1
-    return proofs.Partition(dealt.part.layout, tiling.mma.thr_layout_vmnk, (x, y), along, dealt.copies)
+    return proofs.Partition(dealt.part.parsed, tiling.mma.thr_layout_vmnk, (x, y), along, dealt.copies)
 
 
 def _axis(tiling: Tiling, axis: int) -> proofs.Axis:

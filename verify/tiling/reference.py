@@ -24,9 +24,7 @@ def threads(tiling: Tiling) -> Table:
     The layout of the atoms numbers them, and the number says where: each begins at the first lane that those with a
     smaller number leave free, so that the quadpairs of Volta fill a warp before the next one.
     """
-    thr, atoms = tiling.subject.thr, tiling.stated.atoms_layout
-    if thr is None:
-        raise TypeError(f"{tiling.subject.mma.thr} is not well formed: {tiling.subject.thr_fault}")
+    (thr, _), atoms = tiling.subject.numbering, tiling.stated.atoms_layout
     lanes = every(thr.shape, thr.stride)
     numbers = np.array(every(atoms.shape, atoms.stride)).reshape(tiling.atoms, order="F")
     begins: Table = np.array(_begins(tuple(sorted(lanes)), int(numbers.max()) + 1))
@@ -63,9 +61,7 @@ def parts(tiling: Tiling, dealt: Dealt, tile: tuple[int, int, int]) -> Table:
 
     Every atom (wM, wN, wK), every thread v of it, every value, every repetition is counted out.
     """
-    if dealt.part.layout is None:
-        raise TypeError(f"{dealt.part.text} is not well formed: {dealt.part.fault}")
-    held = np.add.outer(*(np.array(every(shape, stride)) for shape, stride in halves(dealt.part.layout)))
+    held = np.add.outer(*(np.array(every(shape, stride)) for shape, stride in halves(dealt.part.parsed)))
     rows, shape = dealt.part.extent[0], (*held.shape[:1], *tiling.atoms, held.shape[1], *dealt.repeats(tile))
     if (held == held[0]).all():  # an operand in memory: all threads see the same
         held = held[:1]

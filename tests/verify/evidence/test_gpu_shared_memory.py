@@ -17,7 +17,7 @@ from verify.atom.command import main
 from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, RELATION
 from verify.core.verdict import Evidence, Property, Status, Witness
 from verify.evidence.gpu import Recorded
-from verify.evidence.gpu_sparse import Broken, Stored
+from verify.evidence.gpu_sparse import Conflict, Stored
 
 SILICON = frozenset({Witness.SILICON})
 RS, SS = "SM90_64x16x16_F32F16F16_RS", "SM90_64x16x16_F32F16F16_SS"
@@ -251,6 +251,6 @@ def test_an_element_that_stands_for_a_k_which_b_does_not_have_is_told() -> None:
     seen = SimpleNamespace(kept={4: np.array([[10, 11, 1, 21]])})
     stored = Stored(Sparsity(4, {4: (0, 1)}), seen, told, None, (np.arange(4), np.arange(10, 14)), None)
     found = stored.judge()
-    assert isinstance(found, Broken) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
+    assert isinstance(found, Conflict) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
     assert "stored element 2: claimed to stand for k=4 under metadata 0b0100" in found.statement
     assert found.statement.endswith("the hardware multiplies it with B's a k that B does not have")
