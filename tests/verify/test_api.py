@@ -14,7 +14,7 @@ import verify
 from layouts import Layout
 from layouts.atoms import AtomFileError, registry
 from verify.core.errors import Exit, SpecError, UsageError
-from verify.movement import spec as movement
+from verify.movement import bind as movement
 from verify.tiling import spec as tiling
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

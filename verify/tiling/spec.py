@@ -222,12 +222,7 @@ def load(path: Path) -> list[TilingSpec]:
     Raises AtomFileError with all errors: unreadable, over 1 MiB, not TOML, nested too deep, a key missing, unknown or
     unreadable.
     """
-    from layouts.atoms.errors import raised
-
-    found = read(path)
-    if found.errors:
-        raise raised(found.errors)
-    return list(found.items)
+    return list(read(path).whole())
 
 
 def read(path: Path) -> Found[TilingSpec]:
