@@ -71,7 +71,7 @@ def _conflict(access: SmemAccess, number: int, found: Sequence[Wavefronts]) -> C
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
-        repair=f"{best.swizzle} of elements: {best.said}" if best.free and best.swizzle.bits else "",
+        repair=f"{best.swizzle} of elements: {best.words}" if best.free and best.swizzle.bits else "",
         replay=access.replay,
         reproduced=here % 32 == there % 32 == conflict.bank and (here != there or access.operation is Operation.COPY),
     )
@@ -99,7 +99,7 @@ class Found:
         return self.total == self.least
 
     @property
-    def said(self) -> str:
+    def words(self) -> str:
         """The figures in words."""
         if self.free:
             return f"no conflict, {self.total} wavefronts"

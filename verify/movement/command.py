@@ -22,7 +22,7 @@ there (ldmatrix to mma, accumulators to stmatrix, accumulators to A of the next 
 is asked of shared memory. --shared LAYOUT --access LAYOUT: there is room, and accesses are whole, aligned and free of
 bank conflicts for every base address. --descriptor LAYOUT: an operand of wgmma lies as a matrix descriptor says, and
 which. Or a TOML FILE that states several."""
-COUNTED = 1 << 12  # points up to which the solver's counterexamples are counted: the book counts them at base 0
+COUNTED = 1 << 12  # points up to which the solver's counterexamples are counted: the ISA check counts them at base 0
 KEYS = spec.options()
 READ = ("files", "only", *KEYS, "output")
 STOPS = {"list": READ, "search_swizzle": (*READ, "format")}
@@ -82,7 +82,7 @@ def _stated(options: argparse.Namespace) -> list[Movement]:
 
 
 def _judge(stated: Sequence[Movement], options: argparse.Namespace) -> Report:
-    """The report on all movements but those that we fail at, which are told in a line of their own."""
+    """The report on all movements; one that fails by a fault of ours is a line of its own."""
     import proofs
     from verify.cli.batch import judged
     from verify.report import Case
@@ -128,7 +128,7 @@ def _search(stated: Sequence[Movement], options: argparse.Namespace) -> int:
     except LayoutError as error:
         raise UsageError(f"--search-swizzle: {error}") from error
     fault = confirmed(accesses, best.swizzle) if best.free else ""
-    told = f"no swizzle serves: under {best.swizzle} {fault}" if fault else f"{best.swizzle} of elements: {best.said}"
+    told = f"no swizzle serves: under {best.swizzle} {fault}" if fault else f"{best.swizzle} of elements: {best.words}"
     output.write(f"{told}\n", options.output)
     return Exit.STANDS if best.free and not fault else Exit.REFUTED
 

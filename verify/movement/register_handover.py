@@ -35,10 +35,10 @@ class HandOver:
     rows: Layout = ONE
     columns: Layout = ONE
     source: Layout = ONE
-    derived: bool = True  # nothing of how they are placed is stated
+    derived: bool = True  # rows, values and tiles: nothing is given
     replay: str = ""
-    major: str = ""  # of the tile in memory, where it is stated
-    access: SmemAccess | None = None  # of its rows, where it is stated how the tile lies in shared memory
+    major: str = ""  # of the tile in memory, where it is given
+    access: SmemAccess | None = None  # of its rows, where the tile's place in shared memory is given
 
     @property
     def miscount(self) -> str:

@@ -40,7 +40,7 @@ class RegisterOperand:
 
     @property
     def citation(self) -> str:
-        """The section that the formula stands in, with its provenance."""
+        """The section of the formula, with its provenance."""
         return f"PTX ISA {self.section} ({self.provenance})"
 
     def number(self, lane: Any, value: Any) -> Any:

@@ -32,7 +32,7 @@ def verdicts(over: HandOver, budget: int, solver: proofs.Solver) -> list[Verdict
         return [*found, join(claim, [unchecked(Witness.BOOK, "the counts differ")])]
     handed = join(claim, [_compared(over), _proof(over, budget, solver), _recorded(over)])
     found.append(handed)
-    if not held.rows or (over.access and not over.major):  # the rows of a placed tile are judged as accesses
+    if not held.rows or (over.access and not over.major):  # the rows of a placed tile are accesses
         return found
     lies = (
         f"the axis of {over.major}-major memory"
@@ -95,21 +95,21 @@ def _counterexample(over: HandOver, lane: int, value: int, bad: int) -> Countere
 
     source = image(over.source, value)
     row, column = held.locate(lane, source)
-    gets, asked = place(lane, source), int(wanted.number(lane, value))
-    holders = [(t, v) for t in range(held.lanes) for v in range(held.values) if place(t, v) == asked]
+    gets, wants = place(lane, source), int(wanted.number(lane, value))
+    holders = [(t, v) for t in range(held.lanes) for v in range(held.values) if place(t, v) == wants]
     here = [v for t, v in holders if t == lane]
     found = f"lane {lane} holds it as value {here[0]}" if here else "no lane holds it"
     if holders and not here:
         found = f"lane {holders[0][0]} holds it as value {holders[0][1]}: no order of the values brings it here"
     return Counterexample(
         {"lane": lane, "value": value},
-        f"T{lane} V{value} wants {wanted.shown(asked)} and gets {wanted.shown(gets)}; {found}",
-        f"{wanted.citation}: {asked}; {held.citation}: value {source}, ({row}, {column}), {gets}",
+        f"T{lane} V{value} wants {wanted.shown(wants)} and gets {wanted.shown(gets)}; {found}",
+        f"{wanted.citation}: {wants}; {held.citation}: value {source}, ({row}, {column}), {gets}",
         extent="unique" if bad == 1 else "smallest",
         damage=(f"{bad} of {wanted.lanes * wanted.values} points disagree",),
         replay=over.replay,
         unique=bad == 1,
-        reproduced=gets != asked,
+        reproduced=gets != wants,
     )
 
 
@@ -132,7 +132,7 @@ def _proof(over: HandOver, budget: int, solver: proofs.Solver) -> Evidence:
 
 
 def _recorded(over: HandOver) -> Evidence:
-    """A kernel in which the two instructions stood thus, if one was run; its result equalled numpy's."""
+    """A recorded kernel with the two instructions in a row whose result equalled numpy's, where there is one."""
     if not over.derived:
         return unchecked(Witness.SILICON, "kernels place rows and values as they are derived")
     named = (_same(over.held.mnemonic), _same(over.wanted.mnemonic), over.wanted.operand)
@@ -155,7 +155,7 @@ def _same(mnemonic: str) -> frozenset[str]:
 
 
 def _axes(over: HandOver) -> tuple[str, ...]:
-    """The axes along which the rows may run: that of the major, or any where none is stated."""
+    """The axes along which the rows may run: that of the major, or any where there is none."""
     if over.major == "MN":
         return (next(axis for axis in over.wanted.axes if axis != "k"),)
     return (over.major.lower(),) if over.major else over.wanted.axes
@@ -184,14 +184,14 @@ def _turned(over: HandOver, axis: str) -> str:
     if turned is None or turned.miscount or turned.along != axis or _compared(turned).counterexample is not None:
         return ""
     name = over.held.mnemonic
-    told = f"{name.partition('.')[0]} {'without' if '.trans' in name else 'with'} .trans"
-    return told if over.derived else f"{told}, rows {turned.rows}"
+    change = f"{name.partition('.')[0]} {'without' if '.trans' in name else 'with'} .trans"
+    return change if over.derived else f"{change}, rows {turned.rows}"
 
 
 def _proof_along(over: HandOver, budget: int, solver: proofs.Solver) -> Evidence:
     """The hand-over with rows that are straight lines along one of the axes, by the solver: no row is evaluated here.
 
-    It speaks where the hand-over is proved, whose rows start where they are said to.
+    It is made where the hand-over is proved, so that rows are known to start where they should.
     """
     from proofs.layout.movement import prove_handed
 

@@ -37,7 +37,7 @@ def verdicts(access: SmemAccess, budget: int, solver: proofs.Solver) -> list[Ver
 
 
 def placed(access: SmemAccess, unit: int, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """Where the tile lies: in shared memory, and at a multiple of `unit` bytes where its base is stated."""
+    """Where the tile lies: in shared memory, and at a multiple of `unit` bytes where its base is given."""
     return [_fits(access, budget, solver), *([] if access.base is None else [_based(access, access.base, unit)])]
 
 

@@ -25,7 +25,7 @@ CAPACITY: Mapping[str, int] = {  # KiB of shared memory that one CTA can have
     **dict.fromkeys(("sm_86", "sm_89", "sm_120", "sm_121"), 99),
     **dict.fromkeys(("sm_90", "sm_100", "sm_101", "sm_103", "sm_110"), 227),
 }
-ARCH = "sm_90"  # where none is stated
+ARCH = "sm_90"  # where none is given
 WIDTHS: Mapping[str, tuple[int, ...]] = {  # how shared memory is accessed -> bits that one access can have
     "load": tuple(PHASE),
     "store": tuple(PHASE),
@@ -50,9 +50,9 @@ class SmemAccess:
     width: int  # bits that a thread asks for at once
     how: str = "load"
     replay: str = ""
-    source: Layout | None = None  # index in the tile -> element of global memory that is copied, where it is stated
+    source: Layout | None = None  # index in the tile -> element of global memory that is copied, where it is given
     arch: str = ARCH  # whose shared memory it is
-    base: int | None = None  # byte at which the tile starts, where it is stated
+    base: int | None = None  # byte at which the tile starts, where it is given
 
     @property
     def swizzle(self) -> Swizzle:
@@ -112,7 +112,7 @@ class SmemAccess:
         return range(0, size(self.threads[0]), LANES)
 
     def posed(self) -> Posed:
-        """The same as the solver is given it: layouts as they were stated, none computed from another."""
+        """The same as the solver is given it: layouts as they were given, none computed from another."""
         from proofs.layout.movement import Access as Posed
 
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
@@ -122,10 +122,10 @@ class SmemAccess:
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperand:
-    """An operand of wgmma in shared memory, `access.tile` (mn, k) -> element, and what is stated of its descriptor."""
+    """An operand of wgmma in shared memory, `access.tile` (mn, k) -> element, and what is known of its descriptor."""
 
     access: SmemAccess
-    majors: tuple[str, ...]  # K or MN: the one that is stated, or those in which wgmma takes such elements
+    majors: tuple[str, ...]  # K or MN: the one that is given, or those in which wgmma takes such elements
     steps: tuple[int, int]  # of the tile along mn and k that wgmma takes
     lbo: int | None = None  # bytes; read off where absent, as sbo
     sbo: int | None = None

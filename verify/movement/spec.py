@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Movements as their users state them: by options of the command, or as tables of a TOML file.
+"""Specs of movements, as users write them: by options of the command, or as tables of a TOML file.
 
-The fields of the specs below are the keys; options, TOML keys and what is said of them come from there. A file holds
-one table for each movement, parsed and never executed. Which key it has tells its sort:
+The fields of the dataclasses below are the keys: options, TOML keys, help, errors and JSON schema come from there.
+A file holds one table for each movement, parsed and never executed. There are three sorts, told by their first key:
 
 ["registers"]
 from   = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
@@ -148,10 +148,10 @@ ARCH = "architecture whose shared memory it is, sm_90 where absent"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MovementSpec:
-    """A movement as stated; each sort of movement has further keys."""
+    """A movement as its user gives it; each sort of movement has further keys."""
 
     name: str
-    replay: str  # the command that states it again
+    replay: str  # the command that verifies it again
     base: int | None = key(
         "byte of shared memory at which the tile starts; any that suits it where absent", BYTE, "BYTES"
     )

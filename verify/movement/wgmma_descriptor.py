@@ -38,7 +38,7 @@ FEW = 3  # start addresses that are listed, and the last
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """What a descriptor says but for its start, and where it starts: for every `width` elements along k, in bytes."""
+    """The fields of a descriptor, and where it starts: in bytes, for every `width` elements along k."""
 
     swizzle: str
     major: str
@@ -47,7 +47,7 @@ class Fields:
     width: int = 0  # of a tile that has one start alone
     starts: Layout = ONE_START
 
-    def said(self) -> str:
+    def words(self) -> str:
         """The fields in words."""
         return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
 
@@ -106,7 +106,7 @@ def _steps(operand: DescribedOperand) -> Verdict:
 
 
 def _described(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> Verdict:
-    """Whether a descriptor, of those that agree with what is stated, describes the layout."""
+    """Whether a descriptor, with the major and offsets of the spec where it has them, describes the layout."""
     access, table = operand.access, read_layouts("wgmma")
     cited = f"PTX ISA {table.section} ({table.provenance})"
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
@@ -118,9 +118,9 @@ def _described(operand: DescribedOperand, budget: int, solver: proofs.Solver) ->
     fitted = partial(_fitted, access, table, name)
     read = min((fitted(major, None, None) for major in operand.majors), key=lambda one: len(one.bad))
     best = min((fitted(major, operand.lbo, operand.sbo) for major in operand.majors), key=lambda one: len(one.bad))
-    text = f"is what the descriptor {best.fields.said()} says{best.fields.begins()}, {cited}"
-    mine = read.fields.said()
-    repair = "" if len(read.bad) or read.overflow or mine == best.fields.said() else mine
+    text = f"is what the descriptor {best.fields.words()} says{best.fields.begins()}, {cited}"
+    mine = read.fields.words()
+    repair = "" if len(read.bad) or read.overflow or mine == best.fields.words() else mine
     fault = best.overflow or _shared(access)
     evidence = [_enumerated(access, table, best, fault, repair)]
     if not fault:  # which is no question of where a single element lies, all that the solver is given
@@ -180,7 +180,7 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
         return 0, ONE_START
     try:
         starts = logical_divide(mode, Layout(width))[1]
-    except LayoutError:  # no strides tell where parts start
+    except LayoutError:  # there are no strides from part to part
         return 0, ONE_START
     starts = Layout(starts.shape, scaled(starts.stride, access.element // BYTE))
     if any(image(starts, part) % access.bytes.period for part in range(size(starts))):
@@ -219,7 +219,7 @@ def _shared(access: SmemAccess) -> str:
 
 
 def _proof(access: SmemAccess, table: Layouts, fields: Fields, budget: int, solver: proofs.Solver) -> Evidence:
-    """The same for the layout's shape and stride before the solver; both sides are taken before the swizzle."""
+    """The same for the layout's shape and stride before the solver; both addresses are taken before the swizzle."""
     from proofs.layout.movement import HandOver, prove_handed
 
     swizzle = access.bytes
