@@ -7,7 +7,6 @@ import contextlib
 import io
 import json
 from collections.abc import Callable
-from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import pytest
 import layouts.compose
 from layouts import Layout, Swizzle, banks
 from verify.movement import command as movement
+from verify.movement import register_handover
 
 pytestmark = pytest.mark.slow
 
@@ -68,7 +68,7 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "one swizzle for all": (Swizzle, "__call__", lambda swizzle, x: x ^ (x >> 7 & 7) << 4),
     "no conflict ever": (banks, "_phase", lambda asked, bits, shared: (1, None)),
     "composition returns its first": (layouts.compose, "composition", lambda a, b: a),
-    "coalesce makes compact": (import_module("layouts.fit"), "coalesce", lambda layout: Layout(layout.shape)),
+    "what is read off is compact": (register_handover, "from_samples", lambda extent, value: Layout(extent)),
 }
 
 
