@@ -183,11 +183,8 @@ def _check_fields(found: Layouts) -> None:
     for field in found.fields:
         bits = set(range(field.low, field.high + 1))
         if not bits or bits & taken:
-            raise TableError(
-                found.file,
-                f"field.{field.name}",
-                f"bits {field.low} to {field.high} are an empty range or overlap another field",
-            )
+            reason = f"bits {field.low} to {field.high} are an empty range or overlap another field"
+            raise TableError(found.file, f"field.{field.name}", reason)
         taken |= bits
     names = [field.name for field in found.fields]
     _check_once(found.file, "field", names)

@@ -28,7 +28,7 @@ class TiledCopy:
     """A copy atom repeated over threads and values: ``layout_tv`` distributes the tile ``tiler`` over the threads.
 
     layout_tv is (thread, value) -> index in the tile; ``tiler`` gives the tile in the tensor, mode by mode. layout_tv
-    applies to the atom's ``ref`` (its source or destination); the layout of the other follows from the atom.
+    describes the atom's ``ref``, its source or destination; the layout of the other follows from the atom.
 
     >>> from layouts.tensor import make_identity_tensor
     >>> one = CopyAtom("1:0", "(1,32):(0,1)", "(1,32):(0,1)", "(1,32):(0,1)", 16)
