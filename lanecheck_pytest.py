@@ -19,17 +19,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from verify.gate import Checker, Entry
+    from verify.gate import Entry, Suite
     from verify.report import Report
 
 OURS = frozenset({"verify", "layouts", "isa_tables", "proofs", "gpu_checks"})
-HOME = Path(__file__).resolve().parent  # where our packages stand: beside this module
-WITNESSES = ("book", "proof", "silicon")
+HOME = Path(__file__).resolve().parent  # the folder of our packages, which is this module's
+CHECKS = ("isa", "proof", "gpu")
 ELSEWHERE = "run the command `lanecheck` in another folder"
 
 NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
 ASKED = pytest.StashKey[dict[Path, None]]()  # those of them to be collected at the end, in order
-CHECKER = pytest.StashKey["Checker"]()
+SUITE = pytest.StashKey["Suite"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -46,7 +46,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--lanecheck-require",
         action="append",
         default=[],
-        choices=WITNESSES,
+        choices=CHECKS,
         help="a witness that must have spoken on every entry; repeatable",
     )
     group.addoption(
@@ -200,20 +200,20 @@ class EntryItem(pytest.Item):
         insist(checker(self.config), [self.entry], require, allowed)
 
     def reportinfo(self) -> tuple[Path, int, str]:
-        """Where the entry stands."""
+        """The file and the line of the entry."""
         return self.path, self.entry.line - 1, self.name
 
 
-def checker(config: pytest.Config) -> Checker:
+def checker(config: pytest.Config) -> Suite:
     """What verifies entries, one for the session: what it found for one is not sought again for the next."""
-    if CHECKER not in config.stash:
-        from verify.gate import Checker
+    if SUITE not in config.stash:
+        from verify.gate import Suite
 
-        config.stash[CHECKER] = Checker()
-    return config.stash[CHECKER]
+        config.stash[SUITE] = Suite()
+    return config.stash[SUITE]
 
 
-def insist(checker: Checker, entries: Sequence[Entry], require: Sequence[str], allowed: bool) -> Report:
+def insist(checker: Suite, entries: Sequence[Entry], require: Sequence[str], allowed: bool) -> Report:
     """The report on the entries where all are verified; else the test fails with its text, or is skipped."""
     found = checker.verify(entries, require, allowed)
     if found.failure:
@@ -270,8 +270,8 @@ def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
         __tracebackhide__ = True
         words = [require] if isinstance(require, str) else list(require)
         for word in words:
-            if word not in WITNESSES:
-                pytest.fail(f"require={word!r}: no witness has that name; one of {', '.join(WITNESSES)}", pytrace=False)
+            if word not in CHECKS:
+                pytest.fail(f"require={word!r}: no check has that name; one of {', '.join(CHECKS)}", pytrace=False)
         beside = request.path.parent / file if file is not None else None
         where = beside if beside is not None and beside.exists() else file
         entries, problem = checker(request.config).select(names, where)

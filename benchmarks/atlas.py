@@ -22,7 +22,7 @@ raise SystemExit(code)
 
 
 def figures() -> Iterator[Figure]:
-    wall, peak, atoms = _made("--witness", "book,proof")
+    wall, peak, atoms = _made("--checks", "isa,proof")
     yield Figure(f"{atoms}, isa and proof, cold", f"{LIMIT:g} seconds", wall, LIMIT, 1.0)
     yield Figure(f"{atoms}, isa and proof, cold: memory", f"{MEMORY:g} MiB", peak, MEMORY, 1.0, "MiB")
     _, peak, atoms = _made()

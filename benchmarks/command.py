@@ -36,8 +36,8 @@ def process(*words: str) -> Callable[[], object]:
 def figures() -> Iterator[Figure]:
     imports = process("-c", BASELINE)
     one = process("-m", "verify.atom", "SM80_16x8x16", "-q")
-    every = process("-m", "verify.atom", "--all", "--expect-known", "-q", "--witness", "book,proof")
-    warps = process("-m", "verify.atom", *WARP_ATOMS, "--expect-known", "-q", "--witness", "book,proof")
+    every = process("-m", "verify.atom", "--all", "--expect-known", "-q", "--checks", "isa,proof")
+    warps = process("-m", "verify.atom", *WARP_ATOMS, "--expect-known", "-q", "--checks", "isa,proof")
     five, ten = (process("-c", f"import time; time.sleep({seconds})") for seconds in (5, 10))
     yield paired("verify.atom SM80_16x8x16, cold", one, f"python -c '{BASELINE}'", imports, 3.0)
     yield paired("97 atoms up to SM90's mma.sync, isa and proof", warps, "five seconds", five, 1.0, rounds=3)

@@ -68,7 +68,7 @@ def chained(tiling: Tiling) -> None:
     judge(tiling, Prover())
     solver = proofs.Solver()
     for one in read(CHAIN).items:
-        if any(not verdict.status.stands for verdict in verdicts(one, proofs.BUDGET, solver)):
+        if any(not verdict.status.confirmed for verdict in verdicts(one, proofs.BUDGET, solver)):
             raise RuntimeError(f"{one.name} is not verified")
 
 

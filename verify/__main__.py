@@ -45,10 +45,10 @@ def _general(words: Sequence[str] | None) -> int:
         listed = "\n".join(f"  {name:<8} {what}" for name, (_, what) in COMMANDS.items())
         told = f"usage: lanecheck COMMAND …\n       lanecheck --version\n\n{listed}\n\nexample:\n  {EXAMPLE}\n\n"
         write(f"{told}`lanecheck COMMAND --help` tells more.\n", None)
-        return Exit.STANDS if words else Exit.USAGE
+        return Exit.OK if words else Exit.USAGE
     if words[0] == "--version":
         write(f"{installation.version()}\n", None)
-        return Exit.STANDS
+        return Exit.OK
     raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], list(COMMANDS), 'command')}")
 
 

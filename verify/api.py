@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING
 
 from verify.core.errors import SpecError, UsageError
 from verify.core.names import select
-from verify.core.verdict import Witness
-from verify.gate import Checker, Entry
+from verify.core.verdict import Check
+from verify.gate import Entry, Suite
 from verify.report import Report
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def verify_atom(
     A name is looked up in `file`, or else among the shipped atoms. `require` names checks that must have been made.
 
     >>> verify_atom("SM80_16x8x8_F32F16F16F32_TN").exit().name
-    'STANDS'
+    'VERIFIED'
     """
     if isinstance(atom, Path):
         return _report(_readable(_checker().read(atom)), require, allow_unchecked)
@@ -55,7 +55,7 @@ def verify_tiling(
     >>> from verify.tiling.spec import TilingSpec, atoms_layout
     >>> mine = TilingSpec("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
     >>> verify_tiling(mine).exit().name
-    'STANDS'
+    'VERIFIED'
     """
     if isinstance(tiling, str | Path):
         return _report(_named(tiling, file, "tiling"), (), allow_unchecked)
@@ -78,7 +78,7 @@ def verify_layout(
     """The verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
 
     >>> verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=(16, 8)).exit().name
-    'STANDS'
+    'VERIFIED'
     >>> verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)).exit().name
     'REFUTED'
 
@@ -94,9 +94,9 @@ def verify_layout(
 
 
 @lru_cache(maxsize=1)
-def _checker() -> Checker:
+def _checker() -> Suite:
     """One for the process: solver, recordings and evidence are shared by all calls."""
-    return Checker()
+    return Suite()
 
 
 def _named(subject: str | Path, file: str | Path | None, what: str) -> list[Entry]:
@@ -118,4 +118,4 @@ def _readable(found: tuple[list[Entry], str]) -> list[Entry]:
 
 def _report(entries: Iterable[Entry], require: Sequence[str], allow_unchecked: bool) -> Report:
     cases = tuple(entry.case() for entry in entries)
-    return Report(cases, frozenset(map(Witness, require)), allow_unchecked=allow_unchecked)
+    return Report(cases, frozenset(map(Check, require)), allow_unchecked=allow_unchecked)

@@ -19,14 +19,14 @@ from verify.binding.completion import atoms
 from verify.cli.batch import attempt
 from verify.core.errors import Exit, UsageError
 from verify.core.files import meant_for
-from verify.core.verdict import Witness
+from verify.core.verdict import Check
 from verify.movement import bind as movements
 from verify.report import Case, Failure, Report, as_text
 from verify.tiling import spec as tiling_stated
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.atom.checker import Court
+    from verify.atom.checker import AtomChecker
     from verify.movement.bind import Movement
     from verify.tiling.proof import Prover
     from verify.tiling.spec import TilingSpec
@@ -59,7 +59,7 @@ def _malformed(error: AtomFileError) -> Entry:
     return Entry(error.key or "syntax", told, error.place[0] if error.place else 1)
 
 
-class Checker:
+class Suite:
     """Verifies entries one by one. Solver, recordings and evidence are loaded with the first, then shared."""
 
     def read(self, path: Path) -> tuple[list[Entry], str]:
@@ -107,10 +107,10 @@ class Checker:
         told = [attempt(entry, lambda one: one.case()) for entry in entries]
         cases = tuple(case for case in told if isinstance(case, Case))
         failures = [failure.message for failure in told if isinstance(failure, Failure)]
-        report = Report(cases, frozenset(map(Witness, require)), allow_unchecked=True)
+        report = Report(cases, frozenset(map(Check, require)), allow_unchecked=True)
         if failures:
             return Found(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
-        if report.exit() is not Exit.STANDS:
+        if report.exit() is not Exit.OK:
             return Found(report, as_text.render(report).rstrip())
         unread = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
         return Found(report, unchecked="" if allow_unchecked else "; ".join(unread))
@@ -138,10 +138,10 @@ class Checker:
         return Case(stated.name, tuple(verdicts(stated, proofs.BUDGET, self._solver)))
 
     @cached_property
-    def _court(self) -> Court:
-        from verify.atom.checker import Court
+    def _court(self) -> AtomChecker:
+        from verify.atom.checker import AtomChecker
 
-        return Court()
+        return AtomChecker()
 
     @cached_property
     def _solver(self) -> proofs.Solver:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
-and does it own every element of it once? A layout of rank 2 is read as (thread, value); any other as one index.
+and has every element of it one owner? A layout of rank 2 is read as (thread, value); any other as one index.
 Is it the same function as another, however both are spelled?"""
 LARGEST = 1 << 24
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
@@ -85,10 +85,10 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
     from layouts import LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
-    from verify.atom.checker import Court
-    from verify.atom.properties import IN_BOUNDS, OWNS, WELL_FORMED
-    from verify.binding.atom import Part, Subject
-    from verify.core.verdict import Claim, Witness, join
+    from verify.atom.checker import AtomChecker
+    from verify.atom.properties import IN_BOUNDS, OWNERSHIP, WELL_FORMED
+    from verify.binding.atom import BoundAtom, BoundOperand
+    from verify.core.verdict import Check, Claim, join
     from verify.evidence import isa
     from verify.report import Case, Report
 
@@ -102,16 +102,16 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
-    part = Part("C", text, layout, fault, extent, ())
+    part = BoundOperand("C", text, layout, fault, extent, ())
     threads = size(layout[0]) if layout is not None else 1
     atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
-    subject = Subject(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
-    court = Court(frozenset({Witness.BOOK, Witness.PROOF}))
+    subject = BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
+    court = AtomChecker(frozenset({Check.ISA, Check.PROOF}))
     form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
     verdicts = [join(form, isa.parsed(replace(part, layout=read)))]
     for row, claim in (
         (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
-        (OWNS, f"owns each element of {extent[0]}x{extent[1]} once"),
+        (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),
     ):
         if layout is not None:
             verdicts.append(join(Claim(text, "", row, claim), court.evidence(row, subject, part)))

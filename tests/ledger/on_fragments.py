@@ -18,9 +18,9 @@ from layouts import Layout, complement, size
 from layouts.atoms import Atom, registry
 from tests.ledger.expression import compute
 from tests.ledger.on_layouts import differ
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import RELATION
-from verify.core.verdict import Status, Witness
+from verify.core.verdict import Check, Status
 
 CELL = re.compile(r"T(\d+)V(\d+)")
 Locate = Callable[[int, int], tuple[int, int]]
@@ -266,8 +266,8 @@ def observed(name: str, operand: str, layout: str) -> str:
     found = registry()[name]
     assert isinstance(found, Atom)
     claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
-    relation = next(v for v in Court().judge(claimed) if v.claim.kind == RELATION)
-    (recorded,) = (e for e in relation.evidence if e.witness is Witness.SILICON)
+    relation = next(v for v in AtomChecker().judge(claimed) if v.claim.prop == RELATION)
+    (recorded,) = (e for e in relation.evidence if e.check is Check.GPU)
     if recorded.status is Status.AGREES:
         return ""
     at = recorded.counterexample.inputs if recorded.counterexample else {}

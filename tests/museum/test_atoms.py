@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import load
-from verify.atom.checker import Court
-from verify.atom.properties import EQUALS, OWNS, PRODUCT, RELATION, SIGNATURE, SIZE, WELL_FORMED
-from verify.core.verdict import Property, Status, Verdict, Witness
+from verify.atom.checker import AtomChecker
+from verify.atom.properties import EQUALS, OWNERSHIP, PRODUCT, RELATION, SIGNATURE, SIZE, WELL_FORMED
+from verify.core.verdict import Check, Property, Status, Verdict
 from verify.report import Case, Report, as_text
 
 HERE = Path(__file__).parent
@@ -19,8 +19,8 @@ RIGHT = {atom.name: atom for atom in load(HERE / "right.toml")}
 
 # number -> (operand, property, words of the report)
 EXPECTED = {
-    "1": ("B", OWNS, ["T0 V4 and T1 V0 both own (n=0, k=4)", "smallest of 96", "k = 20..31, every n"]),
-    "2": ("A", OWNS, ["T0 V1 and T1 V0 both own (m=0, k=4)", "smallest of 3528 collisions"]),
+    "1": ("B", OWNERSHIP, ["T0 V4 and T1 V0 both own (n=0, k=4)", "smallest of 96", "k = 20..31, every n"]),
+    "2": ("A", OWNERSHIP, ["T0 V1 and T1 V0 both own (m=0, k=4)", "smallest of 3528 collisions"]),
     "3": ("B", EQUALS, ["2044 of 2048 points disagree"]),
     "4": ("A", WELL_FORMED, ["((16,8))"]),
     "5": ("C", EQUALS, ["112 of 128 points disagree"]),
@@ -31,20 +31,20 @@ EXPECTED = {
 
 
 @pytest.fixture(scope="module")
-def checker() -> Court:
-    return Court()
+def checker() -> AtomChecker:
+    return AtomChecker()
 
 
 def verdict(verdicts: list[Verdict], part: str, kind: Property) -> Verdict:
-    return next(v for v in verdicts if v.claim.part == part and v.claim.kind == kind)
+    return next(v for v in verdicts if v.claim.part == part and v.claim.prop == kind)
 
 
 def number(name: str) -> str:
     return name.split(":", maxsplit=1)[0]
 
 
-def statuses(found: Verdict) -> Mapping[Witness, Status]:
-    return {e.witness: e.status for e in found.evidence}
+def statuses(found: Verdict) -> Mapping[Check, Status]:
+    return {e.check: e.status for e in found.evidence}
 
 
 def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
@@ -53,7 +53,7 @@ def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
 
 
 @pytest.mark.parametrize("name", list(WRONG))
-def test_wrong_is_refuted_with_its_counterexample(name: str, checker: Court) -> None:
+def test_wrong_is_refuted_with_its_counterexample(name: str, checker: AtomChecker) -> None:
     part, kind, words = EXPECTED[number(name)]
     verdicts = checker.judge(WRONG[name])
     found = verdict(verdicts, part, kind)
@@ -64,15 +64,15 @@ def test_wrong_is_refuted_with_its_counterexample(name: str, checker: Court) -> 
 
 
 @pytest.mark.parametrize("name", list(RIGHT))
-def test_repaired_twin_is_verified(name: str, checker: Court) -> None:
+def test_repaired_twin_is_verified(name: str, checker: AtomChecker) -> None:
     verdicts = checker.judge(RIGHT[name])
     assert [v for v in verdicts if v.status not in (Status.PROVED, Status.AGREES, Status.UNCHECKED)] == []
-    claims = {(v.claim.part, v.claim.kind) for v in verdicts if v.status.stands}
+    claims = {(v.claim.part, v.claim.prop) for v in verdicts if v.status.confirmed}
     part, kind, _ = EXPECTED[number(name)]
     assert (part, kind) in claims
 
 
-def test_the_repair_of_1_is_the_one_stride(checker: Court) -> None:
+def test_the_repair_of_1_is_the_one_stride(checker: AtomChecker) -> None:
     found = verdict(checker.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
     assert found.counterexample is not None
     assert found.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
@@ -86,15 +86,15 @@ def test_2_reaches_568_of_4096_elements() -> None:
 
 
 @pytest.mark.parametrize("name", ["3: SM80_16x8x256_S32U1U1S32_TN_XORPOPC", "5: m16n8k16 of a tutorial"])
-def test_a_bijection_can_be_wrong(name: str, checker: Court) -> None:
+def test_a_bijection_can_be_wrong(name: str, checker: AtomChecker) -> None:
     part = EXPECTED[number(name)][0]
     verdicts = checker.judge(WRONG[name])
-    assert verdict(verdicts, part, OWNS).status is Status.PROVED
+    assert verdict(verdicts, part, OWNERSHIP).status is Status.PROVED
     found = verdict(verdicts, part, EQUALS)
-    assert statuses(found) == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
+    assert statuses(found) == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
 
 
-def test_24_passes_every_product_and_only_the_isa_tables_refute_it(checker: Court) -> None:
+def test_24_passes_every_product_and_only_the_isa_tables_refute_it(checker: AtomChecker) -> None:
     verdicts = checker.judge(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
     assert verdict(verdicts, "", PRODUCT).status is Status.AGREES
     assert verdict(verdicts, "", RELATION).status is Status.AGREES

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import pytest
 
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 
 pytest_plugins = ["pytester"]
 
@@ -140,7 +140,7 @@ def test_selecting_one_test_collects_no_atom(guest: Guest, monkeypatch: pytest.M
     assert guest.collected() == guest.collected(".") == [PLACED[0], beside, PLACED[1]]
     assert guest.collected("test_it.py::test_it") == guest.collected("test_it.py") == PLACED[1:]
     assert guest.collected("test_it.py::test_it", "--lanecheck", "atoms/a.toml") == PLACED
-    monkeypatch.setattr(Court, "judge", lambda *_: pytest.exit("an atom was judged"))
+    monkeypatch.setattr(AtomChecker, "judge", lambda *_: pytest.exit("an atom was judged"))
     guest.run("-k", "test_it").assert_outcomes(passed=1, deselected=2)
 
 
@@ -183,14 +183,14 @@ def test_wrong(verify_atom): verify_atom({name.replace("THEIRS_", "MY_")!r}, fil
 
 
 def test_a_failure_of_ours_costs_one_entry(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = Court.judge
+    judge = AtomChecker.judge
 
-    def failing(court: Court, atom: object) -> object:
+    def failing(court: AtomChecker, atom: object) -> object:
         if getattr(atom, "name", "").startswith("MY"):
             raise RuntimeError("planted")
         return judge(court, atom)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Court, "judge", failing)
+    monkeypatch.setattr(AtomChecker, "judge", failing)
     guest.write(mine_toml=MINE + "\n" + MINE.replace("MY_", "THEIRS_"))
     done = guest.run("--lanecheck", "mine.toml")
     done.assert_outcomes(failed=1, passed=1)
@@ -248,7 +248,7 @@ def test_a_word_that_is_no_witness_is_one_line(guest: Guest, words: str) -> None
     done = guest.run("-rN")
     done.assert_outcomes(failed=1)
     shown = [line for line in done.outlines if "verify_atom" in line or "witness has" in line]
-    assert shown == ["require='bok': no witness has that name; one of book, proof, silicon"]
+    assert shown == ["require='bok': no witness has that name; one of isa, proof, gpu"]
 
 
 UNNAMED = "\n".join(line for line in MINE.splitlines() if not line.startswith("ptx"))
@@ -261,7 +261,7 @@ def test_what_nothing_could_be_compared_with_is_skipped_with_the_reason(guest: G
     header = UNNAMED.splitlines().index('["MY_16x8x16_F32F16F16F32"]') + 3
     done.stdout.fnmatch_lines([f"SKIPPED * mine.toml:{header}: UNCHECKED MY_16x8x16_F32F16F16F32: *"])
     guest.run("--lanecheck", "mine.toml", "--lanecheck-allow-unchecked").assert_outcomes(passed=1)
-    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "book").assert_outcomes(failed=1)
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "isa").assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize("said", ["ptx = []", 'expect = "UNCHECKED"'])

@@ -23,7 +23,7 @@ def test_an_atom_that_nobody_could_compare_is_skipped_with_the_reason(guest: Gue
     done.assert_outcomes(skipped=2)
     assert text_of(done).count("SKIPPED [1]") == 2 and "UNCHECKED MY_16x8x16" in text_of(done) and why in text_of(done)
     guest.run("--lanecheck", "mine.toml", "--lanecheck-allow-unchecked", "mine.toml").assert_outcomes(passed=1)
-    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "book", "mine.toml").assert_outcomes(failed=1)
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "isa", "mine.toml").assert_outcomes(failed=1)
 
 
 @pytest.mark.parametrize("line", ["ptx = []", f'ptx = ["{UNKNOWN}"]\nexpect = "UNCHECKED: no table of it"'])
@@ -32,7 +32,7 @@ def test_what_its_entry_says_that_nobody_can_compare_passes_unless_a_witness_is_
 ) -> None:
     guest.write(mine_toml=MINE.replace(PTX, line), test_mine_py=FIXTURE.format(""))
     guest.run("--lanecheck", "mine.toml", ".").assert_outcomes(passed=2)
-    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "book", "mine.toml").assert_outcomes(failed=1)
+    guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "isa", "mine.toml").assert_outcomes(failed=1)
 
 
 def test_the_fixture_passes_what_is_unchecked_where_that_is_allowed(guest: Guest) -> None:

@@ -51,8 +51,8 @@ def judged(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixtu
     found: dict[str, set[str]] = {}
     for verdict in subject["verdicts"]:
         for evidence in verdict["evidence"]:
-            if evidence["witness"] == "silicon" or ("Dst", "equals") == (verdict["part"], verdict["kind"]):
-                found.setdefault(evidence["witness"], set()).add(evidence["status"])
+            if evidence["check"] == "gpu" or ("Dst", "equals") == (verdict["part"], verdict["property"]):
+                found.setdefault(evidence["check"], set()).add(evidence["status"])
     return found
 
 
@@ -60,7 +60,7 @@ def judged(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(turned, case, tmp_path, capsys) -> None:
     found = judged(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
-    assert found == {"book": {"PROVED"}, "proof": {"PROVED"}, "silicon": {"AGREES"}}
+    assert found == {"isa": {"PROVED"}, "proof": {"PROVED"}, "gpu": {"AGREES"}}
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
 )
 def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, case, tmp_path, capsys) -> None:
     found = judged(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
-    assert found == {"book": {"REFUTED"}, "proof": {"REFUTED"}, "silicon": {"REFUTED"}}
+    assert found == {"isa": {"REFUTED"}, "proof": {"REFUTED"}, "gpu": {"REFUTED"}}
 
 
 @pytest.mark.parametrize(
@@ -96,5 +96,5 @@ def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, c
 def test_the_gpus_check_alone_finds_the_first_byte(permutation, order, code, said, tmp_path, capsys) -> None:
     file = tmp_path / "atoms.toml"
     file.write_text(toml(ldmatrix(False, permutation, order)), encoding="utf-8")
-    assert atom.main(["--atoms", str(file), "--witness", "silicon", "--require", "silicon", "-v"]) == code
+    assert atom.main(["--atoms", str(file), "--checks", "gpu", "--require", "gpu", "-v"]) == code
     assert said in capsys.readouterr().out

@@ -12,8 +12,8 @@ import pytest
 from layouts.atoms import Atom, CopyAtom, registry
 from verify import layout as layout_command
 from verify.atom import command
-from verify.atom.checker import Court
-from verify.atom.properties import EQUALS, OWNS, RELATION, SIGNATURE
+from verify.atom.checker import AtomChecker
+from verify.atom.properties import EQUALS, OWNERSHIP, RELATION, SIGNATURE
 from verify.core.verdict import Property, Status, Verdict
 
 
@@ -23,7 +23,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> s
 
 
 def said(atom: Atom | CopyAtom, part: str, kind: Property) -> Verdict:
-    return next(v for v in Court().judge(atom) if (v.claim.part, v.claim.kind) == (part, kind))
+    return next(v for v in AtomChecker().judge(atom) if (v.claim.part, v.claim.prop) == (part, kind))
 
 
 def mma(name: str) -> Atom:
@@ -47,7 +47,7 @@ def test_a1_shape_and_stride_of_different_profiles(capsys: pytest.CaptureFixture
     right = replace(
         mma(name), operands={**mma(name).operands, "A": "((4,8),(32,2)):((512,1),(16,8))"}, known_defect=None
     )
-    assert not [v for v in Court().judge(right) if v.status is Status.REFUTED]
+    assert not [v for v in AtomChecker().judge(right) if v.status is Status.REFUTED]
 
 
 def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.Captu
     wrong = said(with_mode, "", SIGNATURE).counterexample
     assert wrong is not None and wrong.statement == "B is s16, the instruction's is s8"
     right = replace(with_mode, types={**with_mode.types, "B": "s8"})
-    assert not [v for v in Court().judge(right) if v.status is Status.REFUTED]
+    assert not [v for v in AtomChecker().judge(right) if v.status is Status.REFUTED]
 
 
 def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureFixture[str]) -> None:
@@ -78,8 +78,8 @@ def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureF
 
 def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "SM90_64x24x16_F16F16F16_SS", "-v")
-    assert "A    PROVED    owns each element of 64x16 (m,k) 128 times" in out
-    assert "B    PROVED    owns each element of 24x16 (n,k) 128 times" in out
+    assert "A    PROVED    gives each element of 64x16 (m,k) 128 owners" in out
+    assert "B    PROVED    gives each element of 24x16 (n,k) 128 owners" in out
     assert "128 times" not in printed(capsys, "SM90_64x24x16_F16F16F16_RS", "-v").split("  B    ")[0]
     wrong = said(replace(mma("SM90_64x24x16_F16F16F16_SS"), copies={"A": 1}), "", SIGNATURE).counterexample
     assert (
@@ -106,7 +106,7 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
     ],
 )
 def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, often: str) -> None:
-    verdict = said(mma(name), operand, OWNS)
+    verdict = said(mma(name), operand, OWNERSHIP)
     assert verdict.claim.text.endswith(often) and verdict.status is Status.PROVED
     other = {"twice": 1, "once": 2, "4 times": 2}[often]
     wrong = said(replace(mma(name), copies={operand: other}), "", SIGNATURE)
@@ -122,8 +122,8 @@ def test_b1_movmatrix_said_not_to_transpose(capsys: pytest.CaptureFixture[str]) 
     assert f"repair   the ISA's layout: {transposed}" in out
     atom = copy("SM75_U32x1_MOVM_T")
     right = replace(atom, operands={**atom.operands, "Dst": transposed}, known_defect=None)
-    statuses = {(v.claim.part, v.claim.kind): v.status for v in Court().judge(right)}
-    assert all(status.stands for status in statuses.values())
+    statuses = {(v.claim.part, v.claim.prop): v.status for v in AtomChecker().judge(right)}
+    assert all(status.confirmed for status in statuses.values())
     assert ("Dst", EQUALS) in statuses and ("Src", EQUALS) not in statuses  # Src names the bits
     assert statuses["bytes", RELATION] is Status.AGREES
 

@@ -85,14 +85,14 @@ RIGHT = {"ldmatrix": LDMATRIX, "tcgen05.ld": TMEM, "wgmma": WGMMA, "cp.async": A
 @pytest.mark.parametrize("table", RIGHT.values(), ids=RIGHT)
 def test_what_the_wrong_ones_are_made_of_stands(table, tmp_path, capsys) -> None:
     code, said = judged(table, tmp_path, capsys)
-    assert code == 0 and "STANDS" in said
+    assert code == 0 and "VERIFIED" in said
 
 
 def test_a_tile_whose_extent_is_no_product_is_proved_member_by_member(tmp_path, capsys) -> None:
     """B and C of the family, whose n is a quotient of parameters; m and k of A are numbers."""
     table = WGMMA | {"params": {"N": [8, 16], "M": [4]}, "shape": [64, "{N*M//M}", 16]}
     code, said = judged(table, tmp_path, capsys, "-v")
-    assert code == 0 and said.count("STANDS") == 2 and "for every N" not in said
+    assert code == 0 and said.count("VERIFIED") == 2 and "for every N" not in said
     assert "for every N > 0 divisible by 8" in judged(WGMMA, tmp_path, capsys, "-v")[1]
 
 
@@ -188,7 +188,7 @@ def test_a_wrong_one_is_refuted_and_the_fault_is_named(case: str, tmp_path, caps
 
 def test_the_family_proof_counts_what_is_in_memory(tmp_path, capsys) -> None:
     """Half of the tile in order is not the tile: the solver's witness alone must not say so."""
-    code, said = judged(WRONG["half of B in a family"][0], tmp_path, capsys, "--witness", "proof", "-v")
+    code, said = judged(WRONG["half of B in a family"][0], tmp_path, capsys, "--checks", "proof", "-v")
     heads = re.findall(r"^(?:X_\d+)? +B +(\w+) +equals", said, re.MULTILINE)
     assert code == 1 and heads == ["REFUTED"] * len(heads) and len(heads) > 1
 
@@ -201,5 +201,5 @@ def test_the_company_of_a_right_atom_changes_no_verdict(tmp_path, capsys) -> Non
     assert atom.main(["--atoms", str(file), "--format", "json"]) == 1
     subjects = json.loads(capsys.readouterr().out)["subjects"]
     for subject in subjects:
-        silicon = [e["status"] for v in subject["verdicts"] for e in v["evidence"] if e["witness"] == "silicon"]
+        silicon = [e["status"] for v in subject["verdicts"] for e in v["evidence"] if e["check"] == "gpu"]
         assert ("AGREES" in silicon[:1]) == subject["name"].startswith("X_")

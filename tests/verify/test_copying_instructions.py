@@ -8,7 +8,7 @@ import pytest
 
 from tests.verify.test_several_instructions import ENTRY, K16, case, stated
 from verify.atom import command
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.core.verdict import Status
 
 COPY = """
@@ -42,15 +42,15 @@ def test_a_copy_that_is_issued_twice_is_one_too_many(
     (tmp_path / "copy.toml").write_text(COPY.format(ptx=json.dumps(ptx)))
     code = command.main([str(tmp_path / "copy.toml")])
     out = " ".join(capsys.readouterr().out.split())
-    assert (code, " ".join(told.split()) in out, "STANDS" in out) == (1 if told else 0, True, not told), out
+    assert (code, " ".join(told.split()) in out, "VERIFIED" in out) == (1 if told else 0, True, not told), out
 
 
 # what multiplies nothing
 
 
 @pytest.fixture(scope="module")
-def court() -> Court:
-    return Court()
+def court() -> AtomChecker:
+    return AtomChecker()
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def court() -> Court:
 )
 @pytest.mark.parametrize("beside", [(), (K16,)])
 def test_a_product_by_an_instruction_that_copies_is_told_so_in_a_sentence(
-    copying: str, beside: tuple[str, ...], tmp_path: Path, court: Court
+    copying: str, beside: tuple[str, ...], tmp_path: Path, court: AtomChecker
 ) -> None:
     found = case(stated(tmp_path, json.dumps([*beside, copying])), court)
     told = f"{copying} copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from gpu_checks import Controls, Recording
 from layouts import Layout
 from layouts.atoms import registry
-from verify.atom.properties import IN_BOUNDS, OWNS
+from verify.atom.properties import IN_BOUNDS, OWNERSHIP
 from verify.binding.atom import contracted, prepare
 from verify.core.digits import halves
-from verify.core.verdict import Status, Witness
+from verify.core.verdict import Check, Status
 from verify.evidence import isa
 from verify.evidence.gpu import Agrees, Labels, judge, labels
 from verify.layout import judge as judge_layout
@@ -42,13 +42,13 @@ def values(modes: Modes) -> list[int]:
 def test_book_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: tuple[int, int]) -> None:
     held = Counter(t + v for t in values(thread) for v in values(value))
     size = extent[0] * extent[1]
-    truth = {IN_BOUNDS: max(held) < size, OWNS: held == Counter(range(size))}
+    truth = {IN_BOUNDS: max(held) < size, OWNERSHIP: held == Counter(range(size))}
     report = judge_layout(text(thread, value), extent)
     for verdict in report.verdicts():
-        if verdict.claim.kind in truth:
-            said = {e.witness: e.status for e in verdict.evidence}
-            wanted = Status.PROVED if truth[verdict.claim.kind] else Status.REFUTED
-            assert said == {Witness.BOOK: wanted, Witness.PROOF: wanted}
+        if verdict.claim.prop in truth:
+            said = {e.check: e.status for e in verdict.evidence}
+            wanted = Status.PROVED if truth[verdict.claim.prop] else Status.REFUTED
+            assert said == {Check.ISA: wanted, Check.PROOF: wanted}
             assert not verdict.contradiction
 
 

@@ -19,7 +19,7 @@ BLOCKS = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
 def test_the_entries_stand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(block for block in BLOCKS if block.startswith('["')), encoding="utf-8")
-    assert atom.main(["--atoms", str(path), "-q", "--require", "book"]) == 0
+    assert atom.main(["--atoms", str(path), "-q", "--require", "isa"]) == 0
     assert capsys.readouterr().out.startswith("7 subjects: 7 stand; ")
 
 

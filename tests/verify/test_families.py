@@ -12,9 +12,9 @@ import layouts.atoms
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load
 from proofs.layout.family import Size
 from verify.atom import command
-from verify.atom.checker import Court, prepared
-from verify.atom.properties import EQUALS, OWNS
-from verify.core.verdict import Property, Status, Verdict, Witness
+from verify.atom.checker import AtomChecker, prepared
+from verify.atom.properties import EQUALS, OWNERSHIP
+from verify.core.verdict import Check, Property, Status, Verdict
 from verify.evidence import isa, proof_family
 
 FOLDER = Path(layouts.atoms.__file__).parent
@@ -32,14 +32,14 @@ SPARSE = "SM90::GMMA::SPARSE::GMMA_64x24x32_F16F16F16_RS"
 
 def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
     """(part, kind) of what is refuted; no two witnesses may disagree."""
-    verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(atom)
+    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).judge(atom)
     assert not any(verdict.contradiction for verdict in verdicts)
-    return {(v.claim.part, v.claim.kind.words) for v in verdicts if v.status is Status.REFUTED}
+    return {(v.claim.part, v.claim.prop.words) for v in verdicts if v.status is Status.REFUTED}
 
 
 def said(atom: AnyAtom, part: str, kind: Property) -> Verdict:
-    verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(atom)
-    return next(v for v in verdicts if (v.claim.part, v.claim.kind) == (part, kind))
+    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).judge(atom)
+    return next(v for v in verdicts if (v.claim.part, v.claim.prop) == (part, kind))
 
 
 @pytest.mark.parametrize("name", ["SM90_64x8x16_F16F16F16_SS", "SM90_64x176x32_S32S8U8_RS_TN", SPARSE])
@@ -50,14 +50,14 @@ def test_members_of_families_stand(name: str) -> None:
 def test_the_accumulator_is_proved_for_every_n_and_says_where_its_formula_comes_from() -> None:
     verdict = said(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", EQUALS)
     assert "derived" in verdict.claim.text
-    proof = next(e for e in verdict.evidence if e.witness is Witness.PROOF)
+    proof = next(e for e in verdict.evidence if e.check is Check.PROOF)
     assert (proof.status, proof.method) == (Status.PROVED, "linear integers, for every N > 0 divisible by 8")
 
 
 def test_matrices_in_memory_are_seen_by_every_thread() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
-    assert "128 times" in said(atom, "A", OWNS).claim.text
-    assert "128 times" in said(atom, "B", OWNS).claim.text
+    assert "128 times" in said(atom, "A", OWNERSHIP).claim.text
+    assert "128 times" in said(atom, "B", OWNERSHIP).claim.text
 
 
 CHANGES = [
@@ -110,7 +110,7 @@ def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
     assert isinstance(atom, Atom)
     wrong = replace(atom, operands={**atom.operands, "E": "((2,2,8),32):((8,512,1),16)"})
     with pytest.raises(AtomFileError, match=r"\.E: mma\.sync.* has no operand E"):
-        Court().judge(wrong)
+        AtomChecker().judge(wrong)
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -166,11 +166,11 @@ def test_a_byte_permutation_is_part_of_the_claim(name: str) -> None:
 def test_addresses_are_held_as_often_as_the_book_says() -> None:
     atom = COPIES["SM75_U32x1_LDSM_N"]
     assert isinstance(atom, CopyAtom)
-    assert "4 times" in said(atom, "Src", OWNS).claim.text
+    assert "4 times" in said(atom, "Src", OWNERSHIP).claim.text
     assert ("", "signature") in refuted(replace(atom, copies={"Src": 2}))
     assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
 
 
 def test_tensor_memory_is_held_by_every_lane() -> None:
     atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
-    assert "32 times" in said(atom, "Src", OWNS).claim.text
+    assert "32 times" in said(atom, "Src", OWNERSHIP).claim.text

@@ -25,9 +25,9 @@ from verify import layout
 from verify.atlas import command as atlas
 from verify.atlas.rows import tabulate
 from verify.atom import command as atom
-from verify.atom.checker import Court, prepared
-from verify.atom.properties import EQUALS, OWNS, PRODUCT, RELATION, SAME_BITS, SIGNATURE
-from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, Witness, join
+from verify.atom.checker import AtomChecker, prepared
+from verify.atom.properties import EQUALS, OWNERSHIP, PRODUCT, RELATION, SAME_BITS, SIGNATURE
+from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, join
 from verify.evidence.gpu import Missing
 from verify.evidence.gpu_live import Live
 from verify.laws import command as laws
@@ -40,11 +40,11 @@ MMA, COPY = "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"
 UNRECORDED = "SM80_CP_ASYNC_CACHEALWAYS<uint32_t,uint32_t>"
 NO_BOOK = "SM100_UTCCP_128dp256bit_1cta"  # the ISA has no order of its bits
 NOTHING = "UniversalFMA<float,float,float,float>"  # ptx = []
-CHECKS = [set(chosen) for count in (1, 2, 3) for chosen in combinations(Witness, count)]
-COURTS = {frozenset(chosen): Court(frozenset(chosen)) for chosen in CHECKS}
+CHECKS = [set(chosen) for count in (1, 2, 3) for chosen in combinations(Check, count)]
+COURTS = {frozenset(chosen): AtomChecker(frozenset(chosen)) for chosen in CHECKS}
 
 
-def case(name: str, chosen: set[Witness]) -> Case:
+def case(name: str, chosen: set[Check]) -> Case:
     return COURTS[frozenset(chosen)].case(registry()[name])
 
 
@@ -68,27 +68,27 @@ def junit(path: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 @pytest.mark.parametrize("name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"])  # the last has no anchor
-def test_a_right_atom_stands_by_whichever_checks_are_asked_for(name: str, chosen: set[Witness]) -> None:
+def test_a_right_atom_stands_by_whichever_checks_are_asked_for(name: str, chosen: set[Check]) -> None:
     found = case(name, chosen)
-    assert (found.status, found.gap) == ("STANDS", "")
-    assert found.observed == (chosen == {Witness.SILICON})
+    assert (found.status, found.gap) == ("VERIFIED", "")
+    assert found.observed == (chosen == {Check.GPU})
     assert Report((found,)).exit() == 0
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-def test_an_unrecorded_instruction_is_no_gap_unless_silicon_alone_is_asked(chosen: set[Witness]) -> None:
+def test_an_unrecorded_instruction_is_no_gap_unless_silicon_alone_is_asked(chosen: set[Check]) -> None:
     found = case(UNRECORDED, chosen)
-    alone = chosen == {Witness.SILICON}
-    assert found.status == ("UNCHECKED" if alone else "STANDS") and not found.observed
+    alone = chosen == {Check.GPU}
+    assert found.status == ("UNCHECKED" if alone else "VERIFIED") and not found.observed
     assert found.gap.startswith("no recorded GPU has run") == alone
     assert Report((found,)).exit() == (4 if alone else 0)
     assert Report((found,), allow_unchecked=True).exit() == 0
-    if Witness.SILICON in chosen:
-        assert Report((found,), require=frozenset({Witness.SILICON}), allow_unchecked=True).exit() == 4
+    if Check.GPU in chosen:
+        assert Report((found,), require=frozenset({Check.GPU}), allow_unchecked=True).exit() == 4
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[Witness]) -> None:
+def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[Check]) -> None:
     found = replace(case(NO_BOOK, chosen), expect="")
     assert found.status == "UNCHECKED" and found.gap and Report((found,)).exit() == 4
     expected = replace(found, expect="UNCHECKED: the ISA leaves it open")
@@ -97,62 +97,62 @@ def test_what_the_isa_leaves_open_is_unchecked_by_whichever_checks(chosen: set[W
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-def test_an_atom_that_issues_nothing_on_purpose_is_counted_and_no_failure(chosen: set[Witness]) -> None:
+def test_an_atom_that_issues_nothing_on_purpose_is_counted_and_no_failure(chosen: set[Check]) -> None:
     found = case(NOTHING, chosen)
     assert found.status == "UNCHECKED" and "`ptx` is empty" in found.gap and Report((found,)).exit() == 0
     assert "1 unchecked (1 without a matrix instruction)" in as_text.render(Report((found,)), quiet=True)
 
 
 def test_an_instruction_that_nobody_compared_leaves_the_atom_unchecked() -> None:
-    right = case(MMA, set(Witness))
+    right = case(MMA, set(Check))
     unknown = Claim(MMA, "", SIGNATURE, "fits hmma.magic")
-    silent = join(unknown, [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="the book has no hmma")])
+    silent = join(unknown, [Evidence(Check.ISA, Status.UNCHECKED, "", reason="the book has no hmma")])
     found = replace(right, verdicts=(*right.verdicts, silent))
     assert (found.status, found.gap) == ("UNCHECKED", "the book has no hmma")
-    for witness in Witness:
-        assert Report((found,), frozenset({witness}), allow_unchecked=True).exit() == 4
-        assert Report((right,), frozenset({witness})).exit() == 0
-    wrong = join(unknown, [Evidence(Witness.BOOK, Status.REFUTED, "looked up")])
+    for check in Check:
+        assert Report((found,), frozenset({check}), allow_unchecked=True).exit() == 4
+        assert Report((right,), frozenset({check})).exit() == 0
+    wrong = join(unknown, [Evidence(Check.ISA, Status.REFUTED, "looked up")])
     assert replace(found, verdicts=(*found.verdicts, wrong)).status == "REFUTED"
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen: set[Witness]) -> None:
+def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen: set[Check]) -> None:
     sparse = registry()["SM90::GMMA::SPARSE::GMMA_64x8x32_F16F16F16_SS"]
     bare = replace(sparse, operands={name: text for name, text in sparse.operands.items() if name != "E"})
     court = COURTS[frozenset(chosen)]
-    assert court.case(sparse).status == "STANDS"
+    assert court.case(sparse).status == "VERIFIED"
     found = court.case(bare)
     assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not say how E is dealt out")
 
 
-def heard(kind: Property, *said: tuple[Witness, Status]) -> Verdict:
+def heard(kind: Property, *said: tuple[Check, Status]) -> Verdict:
     """The verdict on a claim of this kind by what each witness said."""
-    evidence = [Evidence(witness, status, "tried", reason=f"{witness} knows why") for witness, status in said]
+    evidence = [Evidence(check, status, "tried", reason=f"{check} knows why") for check, status in said]
     return join(Claim("atom", "A" if kind.scope is Scope.OPERAND else "", kind, "a claim"), evidence)
 
 
-BOOK, PROOF, SILICON = Witness
+BOOK, PROOF, GPU = Check
 PROVED, AGREES, REFUTED, UNKNOWN, UNCHECKED, *_ = Status
 
 
 def test_each_witness_that_was_asked_has_to_speak_on_what_the_atom_says_and_one_on_all_else() -> None:
-    equal, met = heard(EQUALS, (BOOK, PROVED), (PROOF, PROVED)), heard(RELATION, (SILICON, AGREES))
-    assert Case("atom", (equal, met)).status == "STANDS"
+    equal, met = heard(EQUALS, (BOOK, PROVED), (PROOF, PROVED)), heard(RELATION, (GPU, AGREES))
+    assert Case("atom", (equal, met)).status == "VERIFIED"
     half = heard(EQUALS, (BOOK, UNCHECKED), (PROOF, PROVED))
     assert (Case("atom", (half, met)).status, Case("atom", (half, met)).gap) == ("UNCHECKED", "book knows why")
-    unsound = heard(RELATION, (SILICON, AGREES), (SILICON, UNCHECKED))
+    unsound = heard(RELATION, (GPU, AGREES), (GPU, UNCHECKED))
     assert Case("atom", (equal, unsound)).gap == "silicon knows why"
-    for kind in (PRODUCT, OWNS):
-        assert Case("atom", (equal, met, heard(kind, (BOOK, AGREES), (SILICON, UNCHECKED)))).status == "STANDS"
+    for kind in (PRODUCT, OWNERSHIP):
+        assert Case("atom", (equal, met, heard(kind, (BOOK, AGREES), (GPU, UNCHECKED)))).status == "VERIFIED"
         assert Case("atom", (equal, met, heard(kind, (BOOK, UNCHECKED)))).status == "UNCHECKED"
-        assert Case("atom", (equal, met, heard(kind))).status == "STANDS"
-    assert Case("atom", (half, heard(OWNS, (PROOF, UNKNOWN)))).status == "UNKNOWN"
-    assert Case("atom", (half, heard(OWNS, (PROOF, REFUTED)))).status == "REFUTED"
+        assert Case("atom", (equal, met, heard(kind))).status == "VERIFIED"
+    assert Case("atom", (half, heard(OWNERSHIP, (PROOF, UNKNOWN)))).status == "UNKNOWN"
+    assert Case("atom", (half, heard(OWNERSHIP, (PROOF, REFUTED)))).status == "REFUTED"
 
 
 def test_a_gpu_contradicts_an_atom_only_where_all_else_confirms_it() -> None:
-    equal, wrong = heard(EQUALS, (BOOK, PROVED)), heard(RELATION, (SILICON, REFUTED))
+    equal, wrong = heard(EQUALS, (BOOK, PROVED)), heard(RELATION, (GPU, REFUTED))
     found = Case("atom", (equal, wrong))
     assert found.status == "CONTRADICTION" and Report((found,)).exit() == 3 and len(found.contradictions) == 1
     assert found.contradicts(wrong) and not found.contradicts(equal)
@@ -180,7 +180,7 @@ def test_every_command_takes_the_option(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
     equal = Claim("atom", "A", EQUALS, "equals the ISA")
-    for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Witness.BOOK, Status.UNCHECKED, "")]),)):
+    for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Check.ISA, Status.UNCHECKED, "")]),)):
         assert Case("atom", verdicts).status == "UNCHECKED" and Report((Case("atom", verdicts),)).exit() == 4
     taken = Verdict(equal, Status.TAKEN, ())
     assert Case("atom", (taken,)).gap == "nothing was checked"
@@ -220,16 +220,16 @@ def test_an_empty_ptx_is_exit_0_in_every_format(tmp_path: Path, capsys: pytest.C
 
 
 def test_what_stands_on_observation_alone_says_so(capsys: pytest.CaptureFixture[str]) -> None:
-    assert atom.main([MMA, "--witness", "silicon"]) == 0
-    assert capsys.readouterr().out.startswith(f"{MMA}  STANDS (observed) ")
-    assert atom.main([MMA, "--witness", "silicon", "--format", "html"]) == 0
-    assert ">STANDS (observed)</span>" in capsys.readouterr().out
-    for words, observed in (("silicon", True), ("silicon,proof", False)):
-        assert atom.main([MMA, "--witness", words, "--format", "json"]) == 0
+    assert atom.main([MMA, "--checks", "gpu"]) == 0
+    assert capsys.readouterr().out.startswith(f"{MMA}  VERIFIED (observed) ")
+    assert atom.main([MMA, "--checks", "gpu", "--format", "html"]) == 0
+    assert ">VERIFIED (observed)</span>" in capsys.readouterr().out
+    for words, observed in (("gpu", True), ("gpu,proof", False)):
+        assert atom.main([MMA, "--checks", words, "--format", "json"]) == 0
         (told,) = json.loads(capsys.readouterr().out)["subjects"]
-        assert (told["status"], told["observed"]) == ("STANDS", observed)
-    assert atlas.main([MMA, "--witness", "silicon"]) == 0
-    assert "1 STANDS (observed)" in capsys.readouterr().out
+        assert (told["status"], told["observed"]) == ("VERIFIED", observed)
+    assert atlas.main([MMA, "--checks", "gpu"]) == 0
+    assert "1 VERIFIED (observed)" in capsys.readouterr().out
 
 
 def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,7 +237,7 @@ def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsy
     assert atlas.main(bare) == 4 and "exit 4" in capsys.readouterr().out
     assert atlas.main([*bare, "--allow-unchecked"]) == 0 and "exit 0" in capsys.readouterr().out
     bare_instruction = "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e4m3.e4m3.f32"
-    assert tabulate((), COURTS[frozenset({Witness.SILICON})], [bare_instruction]).exit == 0
+    assert tabulate((), COURTS[frozenset({Check.GPU})], [bare_instruction]).exit == 0
     (tmp_path / "lacks_all.py").write_text("class Layout: pass\nLayoutError = ValueError\n")
     lacks = ["--module", "lacks_all", "--path", str(tmp_path), "--only", "complement", "--rank", "1"]
     assert laws.main(lacks) == 4 and "lacks_all has no function" in capsys.readouterr().out
@@ -257,7 +257,7 @@ def test_live_without_a_gpu_is_one_line_and_exit_4(
         assert (told.out, told.err) == ("", "lanecheck: --live: no CUDA device: none is here\n")
     assert atom.main([MMA, "--live", "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 4
     assert junit(tmp_path / "junit.xml")["error"] == ["lanecheck judged"]
-    assert atom.main([MMA, "--live", "--witness", "book"]) == 2
+    assert atom.main([MMA, "--live", "--checks", "isa"]) == 2
 
 
 class Broken:
@@ -281,8 +281,8 @@ def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | Non
     assert live(signature(mnemonic)) == Missing("the probe process ended", applies)
     (in_memory,) = live.product(prepared(registry()["SM90_64x8x16_F32F16F16_SS"]))
     assert in_memory.reason == "products are run with all operands in registers" and not in_memory.applies
-    found = Court(lookup=live, multiply=live.product).case(registry()[MMA])
-    assert found.status == ("UNCHECKED" if applies else "STANDS")
+    found = AtomChecker(lookup=live, multiply=live.product).case(registry()[MMA])
+    assert found.status == ("UNCHECKED" if applies else "VERIFIED")
 
 
 def swapped(right: Recording) -> Recording:
@@ -335,13 +335,13 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     assert atom.main([*words, "--format", "json"]) == 3
     (told,) = json.loads(capsys.readouterr().out)["subjects"]
     assert told["status"] == "CONTRADICTION" and said in told["contradictions"][0]
-    assert [v["kind"] for v in told["verdicts"] if v["contradiction"]] == [claim]
+    assert [v["property"] for v in told["verdicts"] if v["contradiction"]] == [claim]
     assert atom.main([*words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 3
     found = junit(tmp_path / "junit.xml")
     assert found["failure"] == [] and len(found["error"]) == 1
     assert atom.main([*words, "--format", "html"]) == 3
     assert out.count("CONTRADICTION") == 1 and capsys.readouterr().out.count(">CONTRADICTION</span>") == 2
-    assert atom.main([*words, "--witness", "silicon"]) == 1
+    assert atom.main([*words, "--checks", "gpu"]) == 1
     assert "REFUTED" in capsys.readouterr().out
 
 
@@ -351,4 +351,4 @@ def test_a_wrong_atom_that_a_recording_refutes_is_no_contradiction(
     path = tmp_path / "mine.toml"
     path.write_text(ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))"))
     assert atom.main(["--atoms", str(path)]) == 1
-    assert "CONTRADICTION" not in (out := capsys.readouterr().out) and "A, B and D meet as recorded" in out
+    assert "CONTRADICTION" not in (out := capsys.readouterr().out) and "A, B and D interact as recorded" in out

@@ -8,7 +8,7 @@ import pytest
 
 from verify import layout
 from verify.atom import command as atom
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.laws import command as laws
 from verify.movement import command as movement
 from verify.tiling import command as tiling
@@ -80,7 +80,7 @@ def test_a_failure_of_ours_and_an_interruption_are_errors(
     def fail(*_: object) -> None:
         raise failing
 
-    monkeypatch.setattr(Court, "judge", fail)
+    monkeypatch.setattr(AtomChecker, "judge", fail)
     (folder / "mine.toml").write_text(MINE, encoding="utf-8")
     assert atom.main(["--atoms", "mine.toml", "--format=junit", "--output=out.xml"]) == code
     assert errors(folder / "out.xml")

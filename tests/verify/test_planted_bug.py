@@ -9,9 +9,9 @@ import pytest
 from layouts import Layout
 from layouts.atoms import registry
 from verify.atom import command as atom
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, RELATION
-from verify.core.verdict import Status, Witness
+from verify.core.verdict import Check, Status
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 TRUE_CALL = Layout.__call__
@@ -37,18 +37,18 @@ def test_a_bug_in_evaluation_contradicts_the_solver(
 
 def test_each_witness_says_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
-    verdicts = Court().judge(registry()[NAME])
-    equals = next(v for v in verdicts if v.claim.kind == EQUALS and v.claim.part == "C")
-    said = {e.witness: e.status for e in equals.evidence}
-    assert said == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.PROVED}
+    verdicts = AtomChecker().judge(registry()[NAME])
+    equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
+    said = {e.check: e.status for e in equals.evidence}
+    assert said == {Check.ISA: Status.REFUTED, Check.PROOF: Status.PROVED}
     assert equals.contradiction
-    relation = next(v for v in verdicts if v.claim.kind == RELATION)
+    relation = next(v for v in verdicts if v.claim.prop == RELATION)
     assert relation.status is Status.AGREES
 
 
 def test_the_book_alone_notices_that_its_witness_does_not_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
-    assert atom.main([NAME, "--witness", "book"]) == 3
+    assert atom.main([NAME, "--checks", "isa"]) == 3
 
 
 def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -57,8 +57,8 @@ def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.Mon
     operands = dict(wrong.operands) | {"C": "((4,8),(2,2)):((32,1),(8,16))"}
     fooled = type(wrong)(**{f: getattr(wrong, f) for f in wrong.__slots__} | {"operands": operands})
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
-    verdicts = Court().judge(fooled)
-    equals = next(v for v in verdicts if v.claim.kind == EQUALS and v.claim.part == "C")
-    said = {e.witness: e.status for e in equals.evidence}
-    assert said == {Witness.BOOK: Status.PROVED, Witness.PROOF: Status.REFUTED}
+    verdicts = AtomChecker().judge(fooled)
+    equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
+    said = {e.check: e.status for e in equals.evidence}
+    assert said == {Check.ISA: Status.PROVED, Check.PROOF: Status.REFUTED}
     assert equals.contradiction

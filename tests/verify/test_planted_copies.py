@@ -46,8 +46,8 @@ def test_instructions_whose_parameters_differ_share_no_evidence(
     with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
         assert atom.main(["--atoms", str(file)]) == 1
     told = capsys.readouterr().out
-    heads = re.findall(r"^WITH_(\d) +(?:\w+ +)?(STANDS|REFUTED)", told, re.MULTILINE)
-    assert heads == [(str(odd), ("STANDS", "REFUTED")[odd]) for odd in order]
+    heads = re.findall(r"^WITH_(\d) +(?:\w+ +)?(VERIFIED|REFUTED)", told, re.MULTILINE)
+    assert heads == [(str(odd), ("VERIFIED", "REFUTED")[odd]) for odd in order]
     assert "also proof REFUTED" in told
 
 
@@ -59,7 +59,7 @@ def test_what_the_text_selects_and_the_atom_leaves_open_is_unchecked(
     file = tmp_path / "atoms.toml"
     file.write_text(COPY.format(name="OPEN", flag="x1.", dst=EVEN))
     with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
-        assert atom.main(["--atoms", str(file), "--require", "book"]) == 4
+        assert atom.main(["--atoms", str(file), "--require", "isa"]) == 4
     told = capsys.readouterr().out
     assert "UNCHECKED" in told
     assert "the bits that it moves depend on odd, which the atom leaves open" in told

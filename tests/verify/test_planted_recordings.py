@@ -25,9 +25,9 @@ from tests.gpu_checks.kernels.test_digit_coded import sparse_machine
 from tests.gpu_checks.simulated import Simulated, tile_deal
 from tests.verify.evidence.test_gpu_shared_memory import MMA_SP
 from verify.atom import command as atom
-from verify.atom.checker import Court, prepared
+from verify.atom.checker import AtomChecker, prepared
 from verify.atom.properties import EQUALS_ABSOLUTE, RELATION
-from verify.core.verdict import Evidence, Property, Status, Witness
+from verify.core.verdict import Check, Evidence, Property, Status
 from verify.evidence import recorded
 from verify.evidence.gpu import Recorded
 from verify.evidence.gpu_live import Live
@@ -57,7 +57,7 @@ def recording(name: str) -> Recording:
 def heard(name: str, changed: Recording, kind: Property = RELATION) -> Evidence:
     """What silicon says of an atom where one recording is all there is."""
     lookup = Recorded({changed.mnemonic: (changed,)})  # type: ignore[arg-type]
-    verdicts = Court(frozenset({Witness.SILICON}), lookup=lookup).judge(mma(name), lambda claim: claim.kind == kind)
+    verdicts = AtomChecker(frozenset({Check.GPU}), lookup=lookup).judge(mma(name), lambda claim: claim.prop == kind)
     (evidence,) = verdicts[-1].evidence
     return evidence
 
@@ -101,7 +101,7 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
     changed = change(right)
     pairs = int(np.prod([changed.operands[x].size // 4 for x in "AB"]))
     file = writer.write(tmp_path, "planted", [writer.page(replace(changed, gpu="Planted", pairs=pairs))])
-    assert atom.main([name, "--witness", "silicon", "--recordings", str(tmp_path), "-q"]) == 2
+    assert atom.main([name, "--checks", "gpu", "--recordings", str(tmp_path), "-q"]) == 2
     assert capsys.readouterr().err.startswith(f"lanecheck: {file}: {right.mnemonic}: {said}")
     assert probe.main(["--check", str(tmp_path)]) == (1 if "rebuild" in said else 2)
     out, err = capsys.readouterr()
@@ -110,7 +110,7 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
 
 def test_the_same_file_unchanged_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     writer.write(tmp_path, "planted", [writer.page(replace(recording(TN), gpu="Planted"))])
-    assert atom.main([TN, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
+    assert atom.main([TN, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     assert "recording of Planted" in capsys.readouterr().out
 
 
@@ -120,7 +120,7 @@ def test_recordings_by_kernels_of_another_text_are_heard_with_a_warning_for_each
     other = "SM80_16x8x8_F32F16F16F32_TN"
     old = [replace(recording(name), gpu="Planted", kernel_hash="0" * 64) for name in (TN, other)]
     file = writer.write(tmp_path, "planted", [writer.page(one) for one in old])
-    assert atom.main([TN, other, "--witness", "silicon", "--recordings", str(tmp_path)]) == 0
+    assert atom.main([TN, other, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     said = f"{old[1].mnemonic}: recorded by kernels of another text than today's: record it anew"
     assert err == f"lanecheck: warning: {file}: {said}\n"
@@ -245,5 +245,5 @@ def test_what_other_silicon_refutes_is_replayed_by_it(tmp_path: Path, capsys: py
 
 def refused(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
     """What is printed of a contradiction, without the times."""
-    assert atom.main([*argv, "--witness", "silicon"]) == 3
+    assert atom.main([*argv, "--checks", "gpu"]) == 3
     return re.sub(r"[\d.]+ ms", "", capsys.readouterr().out)

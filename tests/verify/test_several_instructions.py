@@ -15,10 +15,10 @@ from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from verify.atlas import command as atlas
 from verify.atlas.unclaimed import Silent, as_atom
 from verify.atom import command
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, SIGNATURE
-from verify.core.verdict import Property, Status, Verdict, Witness
-from verify.gate import Checker
+from verify.core.verdict import Check, Property, Status, Verdict
+from verify.gate import Suite
 from verify.report import Case, Report
 from verify.tiling import command as tiling
 
@@ -40,8 +40,8 @@ source = "a test"
 
 
 @pytest.fixture(scope="module")
-def court() -> Court:
-    return Court()
+def court() -> AtomChecker:
+    return AtomChecker()
 
 
 def stated(folder: Path, ptx: str, **more: str) -> AnyAtom:
@@ -50,12 +50,12 @@ def stated(folder: Path, ptx: str, **more: str) -> AnyAtom:
     return load(path)[0]
 
 
-def case(atom: AnyAtom, court: Court) -> Case:
+def case(atom: AnyAtom, court: AtomChecker) -> Case:
     return Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "", expect=atom.expect or "")
 
 
 def on(found: Case, kind: Property, part: str = "") -> list[Verdict]:
-    return [v for v in found.verdicts if v.claim.kind == kind and v.claim.part == part]
+    return [v for v in found.verdicts if v.claim.prop == kind and v.claim.part == part]
 
 
 def refutations(found: Case) -> list[str]:
@@ -72,7 +72,7 @@ def quoted(*names: str) -> str:
 
 
 def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_not(
-    tmp_path: Path, court: Court
+    tmp_path: Path, court: AtomChecker
 ) -> None:
     for order in ((K16, K8), (K8, K16)):
         found = case(stated(tmp_path, quoted(*order)), court)
@@ -82,7 +82,7 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
         assert equals.status is Status.REFUTED and equals.counterexample is not None
         assert f"by {K8}: " in equals.counterexample.statement and not equals.counterexample.repair
         assert "9.7.14.5.7 " in equals.claim.text and "9.7.14.5.8 " in equals.claim.text
-        assert {e.witness for e in equals.evidence} == {Witness.BOOK, Witness.PROOF}
+        assert {e.check for e in equals.evidence} == {Check.ISA, Check.PROOF}
         assert not found.contradiction
 
 
@@ -104,15 +104,15 @@ def pairs(count: int) -> Iterator[tuple[str, str]]:
 @pytest.mark.parametrize(
     ("witnesses", "count"),
     [
-        ({Witness.BOOK, Witness.SILICON}, 9),
-        ({Witness.PROOF}, 6),
-        pytest.param(frozenset(Witness), 18, marks=pytest.mark.slow),
+        ({Check.ISA, Check.GPU}, 9),
+        ({Check.PROOF}, 6),
+        pytest.param(frozenset(Check), 18, marks=pytest.mark.slow),
     ],
 )
 def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_does_not_fit(
-    witnesses: set[Witness], count: int
+    checks: set[Check], count: int
 ) -> None:
-    court, told = Court(frozenset(witnesses)), set()
+    court, told = AtomChecker(frozenset(checks)), set()
     for first, second in pairs(count):
         atom = as_atom(first)
         assert not isinstance(atom, Silent)
@@ -121,7 +121,7 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
             other = case(replace(atom, ptx=(second,)), court).status
         except AtomFileError as error:
             other = str(error)
-        assert both.status != "STANDS" or other == "STANDS", (first, second)
+        assert both.status != "VERIFIED" or other == "VERIFIED", (first, second)
         assert not both.contradiction, (first, second)
         assert both.status != "REFUTED" or any(second in line for line in refutations(both)), (first, second)
         told.add(both.status)
@@ -129,7 +129,9 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
 
 
 @pytest.mark.parametrize("family", ["wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d"])
-def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked(family: str, court: Court) -> None:
+def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked(
+    family: str, court: AtomChecker
+) -> None:
     """Which element a lane holds is not said: the sides are counted, and nothing is compared."""
     atom = as_atom("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
     assert isinstance(atom, CopyAtom)
@@ -137,12 +139,12 @@ def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked
     found = case(replace(atom, ptx=(named,)), court)
     silent = [v for part in ("Src", "Dst") for v in on(found, EQUALS, part)]
     assert len(silent) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in silent)
-    assert found.status != "STANDS"
+    assert found.status != "VERIFIED"
     both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), court)
-    assert both.status not in ("STANDS", "CONTRADICTION")
+    assert both.status not in ("VERIFIED", "CONTRADICTION")
 
 
-def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_path: Path, court: Court) -> None:
+def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_path: Path, court: AtomChecker) -> None:
     sibling = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{}.popc"
     atom = as_atom(sibling.format("xor"))
     assert isinstance(atom, Atom)
@@ -155,49 +157,51 @@ def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_
 # what nobody compared
 
 
-@pytest.mark.parametrize("require", ["book", "proof", "silicon"])
+@pytest.mark.parametrize("require", ["isa", "proof", "gpu"])
 def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecked(
-    require: str, tmp_path: Path, court: Court
+    require: str, tmp_path: Path, court: AtomChecker
 ) -> None:
     for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
         found = case(stated(tmp_path, quoted(*order)), court)
         assert found.status == "UNCHECKED"
         assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
-        report = Report((found,), frozenset({Witness(require)}))
+        report = Report((found,), frozenset({Check(require)}))
         assert report.exit() == 4 and "hmma.magic" in report.unmet()[0][1]
 
 
 def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown_family(
-    tmp_path: Path, court: Court
+    tmp_path: Path, court: AtomChecker
 ) -> None:
     none = "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"
     for order in ((K16, none), ("hmma.magic", none), (K16, "hmma.magic", none)):
         found = case(stated(tmp_path, quoted(*order)), court)
         assert found.status == "REFUTED"
-        assert Report((found,), frozenset({Witness.BOOK})).exit() == 1
+        assert Report((found,), frozenset({Check.ISA})).exit() == 1
 
 
-def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_another_that_is(court: Court) -> None:
+def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_another_that_is(
+    court: AtomChecker,
+) -> None:
     """The shape and the types of both agree; of the second nothing is said that an operand could equal."""
     right = registry()["SM80_8x8x4_F64F64F64F64_TN"]
-    assert isinstance(right, Atom) and right.ptx and case(right, court).status == "STANDS"
+    assert isinstance(right, Atom) and right.ptx and case(right, court).status == "VERIFIED"
     both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
     found = case(both, court)
     assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED}
-    assert found.status == "UNCHECKED" and Report((found,), frozenset({Witness.BOOK})).unmet()
+    assert found.status == "UNCHECKED" and Report((found,), frozenset({Check.ISA})).unmet()
 
 
-def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(court: Court) -> None:
+def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(court: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom)
     found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), court)
     (equals,) = on(found, EQUALS, "C")
-    assert found.status == "REFUTED" and [e.witness for e in equals.evidence] == [Witness.BOOK, Witness.PROOF]
+    assert found.status == "REFUTED" and [e.check for e in equals.evidence] == [Check.ISA, Check.PROOF]
     assert equals.counterexample is not None and not equals.counterexample.statement.startswith("by ")
 
 
-def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, court: Court) -> None:
+def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, court: AtomChecker) -> None:
     found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), court)
     told = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
     assert found.status == "REFUTED" and told == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
@@ -231,12 +235,12 @@ def test_what_ptx_cannot_be_is_told_with_its_place(tmp_path: Path, ptx: str, key
     assert told.value.key == key and problem in told.value.problem
 
 
-def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: Court) -> None:
+def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
     found = case(right, court)
-    assert found.status == "STANDS" and len(on(found, SIGNATURE)) == 2
+    assert found.status == "VERIFIED" and len(on(found, SIGNATURE)) == 2
     wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
     told = case(wrong, court)
     assert told.status == "REFUTED"
@@ -251,7 +255,9 @@ def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: Court) -> N
     ("shape", "says"),
     [((96, 64, 16), "M = 96"), ((128, 12, 16), "N = 12"), ((128, 264, 16), "N = 264"), ((128, 64, 32), "128x64x32")],
 )
-def test_extents_that_the_isa_does_not_list_are_refuted(shape: tuple[int, int, int], says: str, court: Court) -> None:
+def test_extents_that_the_isa_does_not_list_are_refuted(
+    shape: tuple[int, int, int], says: str, court: AtomChecker
+) -> None:
     m, n, k = shape
     atom = as_atom("tcgen05.mma.cta_group::1.kind::f16")
     assert isinstance(atom, Atom)
@@ -260,7 +266,7 @@ def test_extents_that_the_isa_does_not_list_are_refuted(shape: tuple[int, int, i
     assert found.status == "REFUTED" and any(says in line for line in refutations(found))
 
 
-def test_a_list_that_depends_on_m_decides_for_that_m(court: Court) -> None:
+def test_a_list_that_depends_on_m_decides_for_that_m(court: AtomChecker) -> None:
     atom = as_atom("tcgen05.mma.cta_group::1.kind::i8")
     assert isinstance(atom, Atom)
     m, n, k = 128, 40, 32  # of integers N is a multiple of 16 above 32
@@ -276,7 +282,7 @@ def test_a_list_that_depends_on_m_decides_for_that_m(court: Court) -> None:
         "mma.sync.aligned.m16n12k16.row.col.f32.f16.f16.f32",
     ],
 )
-def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, court: Court) -> None:
+def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, court: AtomChecker) -> None:
     assert case(stated(tmp_path, quoted(mnemonic)), court).status == "REFUTED"
 
 
@@ -295,17 +301,17 @@ def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path:
     ],
 )
 def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_verified(
-    mnemonic: str, operand: str, court: Court
+    mnemonic: str, operand: str, court: AtomChecker
 ) -> None:
     whole = as_atom(mnemonic)
-    assert isinstance(whole, Atom) and operand in whole.operands and case(whole, court).status == "STANDS"
+    assert isinstance(whole, Atom) and operand in whole.operands and case(whole, court).status == "VERIFIED"
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
     found = case(bare, court)
     assert found.status == "UNCHECKED"
     (silent,) = on(found, EQUALS, operand)
     assert silent.status is Status.UNCHECKED and f"does not say how {operand} is dealt out" in silent.reason
     assert {v.status for part in "ABC" for v in on(found, EQUALS, part)} == {Status.PROVED}
-    assert Report((found,), frozenset({Witness.BOOK})).exit() == 4
+    assert Report((found,), frozenset({Check.ISA})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
     assert case(wrong, court).status == "REFUTED"
 
@@ -314,15 +320,15 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
 
 
 def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_something_else_is_a_surprise(
-    tmp_path: Path, court: Court
+    tmp_path: Path, court: AtomChecker
 ) -> None:
     expected = '"UNCHECKED: a family that no table holds"'
     quiet = case(stated(tmp_path, quoted("hmma.magic"), expect=expected), court)
     assert quiet.status == "UNCHECKED" and Report((quiet,)).exit() == 0 and not Report((quiet,)).surprises
     stands = case(stated(tmp_path, quoted(K16), expect=expected), court)
     assert (
-        stands.status == "STANDS"
-        and "is STANDS" in Report((stands,)).surprises["MINE"]
+        stands.status == "VERIFIED"
+        and "is VERIFIED" in Report((stands,)).surprises["MINE"]
         and Report((stands,)).exit() == 1
     )
     refuted = case(stated(tmp_path, quoted(K8), expect=expected), court)
@@ -336,7 +342,7 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
 @pytest.mark.parametrize(
     ("more", "key", "problem"),
     [
-        ({"expect": '"STANDS"'}, "MINE.expect", "UNCHECKED"),
+        ({"expect": '"VERIFIED"'}, "MINE.expect", "UNCHECKED"),
         ({"expect": "1"}, "MINE.expect", "expected a string"),
         ({"expect": '"UNCHECKED"', "known_defect": '"A: x"'}, "MINE.expect", "known_defect"),
     ],
@@ -347,7 +353,7 @@ def test_what_an_entry_cannot_expect_is_told(tmp_path: Path, more: dict[str, str
     assert told.value.key == key and problem in told.value.problem
 
 
-def test_what_registered_atoms_expect_has_a_reason_and_holds(court: Court) -> None:
+def test_what_registered_atoms_expect_has_a_reason_and_holds(court: AtomChecker) -> None:
     expecting = [atom for atom in registry().values() if atom.expect]
     assert {atom.name.rsplit("_", 2)[0] for atom in expecting} == {"SM100_UTCCP"}
     assert all(atom.expect and atom.expect.partition(": ")[2] for atom in expecting)
@@ -362,17 +368,17 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
 ) -> None:
     path = tmp_path / "three.toml"
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
-    true = Court.judge
+    true = AtomChecker.judge
 
-    def judge(self: Court, atom: AnyAtom, *rest: object) -> list[Verdict]:
+    def judge(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
         return true(self, atom, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Court, "judge", judge)
+    monkeypatch.setattr(AtomChecker, "judge", judge)
     assert command.main(["--atoms", str(path)]) == 3
     told = capsys.readouterr()
-    assert "one    STANDS" in told.out and "three  STANDS" in told.out and "two" not in told.out
+    assert "one    VERIFIED" in told.out and "three  VERIFIED" in told.out and "two" not in told.out
     assert "internal error, two was not judged: ZeroDivisionError: planted" in told.err
     assert "Traceback" not in told.err
 
@@ -385,7 +391,7 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert command.main(["--atoms", str(path)]) == 2
     told = capsys.readouterr()
-    assert "fine  STANDS" in told.out
+    assert "fine  VERIFIED" in told.out
     line = 1 + next(i for i, text in enumerate(path.read_text().splitlines()) if text.startswith("E = "))
     assert told.err.startswith(f"lanecheck: {path}:{line}:1: bad.E: ") and "has no operand E\n" in told.err
 
@@ -398,25 +404,25 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert atlas.main(["--atoms", str(path), "-q"]) == 2
     told = capsys.readouterr()
-    assert told.out.startswith("1 atoms of 1 instructions: 1 STANDS;") and told.out.endswith("exit 2\n")
+    assert told.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and told.out.endswith("exit 2\n")
     assert told.err.count("has no operand E\n") == 1
     stated.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
     assert tiling.main([str(stated), "--atoms", str(path), "-q"]) == 2
     told = capsys.readouterr()
     assert told.out.startswith("2 subjects: 2 stand;") and told.err.count("has no operand E\n") == 1
     path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
-    right = Court.judge
+    right = AtomChecker.judge
 
-    def failing(court: Court, atom: AnyAtom) -> list[Verdict]:
+    def failing(court: AtomChecker, atom: AnyAtom) -> list[Verdict]:
         if atom.name == "bad":
             raise ZeroDivisionError("planted")
         return right(court, atom)
 
-    monkeypatch.setattr(Court, "judge", failing)
+    monkeypatch.setattr(AtomChecker, "judge", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     assert atlas.main(["--atoms", str(path), "-q"]) == 3
     told = capsys.readouterr()
-    assert told.out.startswith("1 atoms of 1 instructions: 1 STANDS;") and told.out.endswith("exit 3\n")
+    assert told.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and told.out.endswith("exit 3\n")
     assert "internal error, bad was not judged: ZeroDivisionError: planted" in told.err
 
 
@@ -426,15 +432,15 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     path = tmp_path / "three.toml"
     names = {"one": K16, "two": K16, "three": K8}
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
-    true = Court.judge
+    true = AtomChecker.judge
 
-    def judge(self: Court, atom: AnyAtom, *rest: object) -> list[Verdict]:
+    def judge(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
         return true(self, atom, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(Court, "judge", judge)
-    checker = Checker()
+    monkeypatch.setattr(AtomChecker, "judge", judge)
+    checker = Suite()
     entries, fault = checker.read(path)
     found = checker.verify(entries)
     assert not fault and [case.name for case in found.report.cases] == ["one", "three"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong atoms dressed up: none may be headed STANDS, and one bad atom must not silence the others."""
+"""Wrong atoms dressed up: none may be headed VERIFIED, and one bad atom must not silence the others."""
 
 import re
 from dataclasses import replace
@@ -10,9 +10,9 @@ import pytest
 from layouts import Layout
 from layouts.atoms import Atom, load, registry
 from verify.atom import command
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, PRODUCT, SIGNATURE, SIZE
-from verify.core.verdict import Status, Witness
+from verify.core.verdict import Check, Status
 from verify.report import Case
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
@@ -26,8 +26,8 @@ def atom(name: str = NAME, **changes: object) -> Atom:
     return replace(found, operands=operands, **changes)  # type: ignore[arg-type]
 
 
-def status(judged: Atom, *witnesses: Witness) -> str:
-    court = Court(frozenset(witnesses)) if witnesses else Court()
+def status(judged: Atom, *checks: Check) -> str:
+    court = AtomChecker(frozenset(checks)) if checks else AtomChecker()
     return Case(judged.name, tuple(court.judge(judged))).status
 
 
@@ -38,13 +38,15 @@ def test_an_unread_mnemonic_silences_no_other() -> None:
 
 
 def test_a_misspelt_family_is_unchecked_and_not_said_to_stand() -> None:
-    assert status(atom(operands={"B": WRONG_B}, ptx=("mma.synk.aligned.m16n8k16.row.col.f32.f16.f16.f32",))) != "STANDS"
+    assert (
+        status(atom(operands={"B": WRONG_B}, ptx=("mma.synk.aligned.m16n8k16.row.col.f32.f16.f16.f32",))) != "VERIFIED"
+    )
 
 
-@pytest.mark.parametrize("witness", list(Witness))
+@pytest.mark.parametrize("witness", list(Check))
 @pytest.mark.parametrize("name", ["SM80_16x8x128_S32U1U1S32_TN_XORPOPC", "SM61_DP2A"])
-def test_form_is_checked_whoever_is_heard(witness: Witness, name: str) -> None:
-    assert status(atom(name), witness) == "REFUTED"
+def test_form_is_checked_whoever_is_heard(check: Check, name: str) -> None:
+    assert status(atom(name), check) == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -52,8 +54,8 @@ def test_form_is_checked_whoever_is_heard(witness: Witness, name: str) -> None:
     [{"A": "((4,8,2),(2,2,2)):((32,1,0),(16,8,128))"}, {"A": "((4,16),(2,2,2)):((32,1),(16,8,128))"}],
 )
 def test_too_many_threads_are_refuted_by_every_witness(operands: dict[str, str]) -> None:
-    for witness in Witness:
-        assert status(atom(operands=operands), witness) == "REFUTED"
+    for check in Check:
+        assert status(atom(operands=operands), check) == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -70,7 +72,7 @@ def test_too_many_threads_are_refuted_by_every_witness(operands: dict[str, str])
     ],
 )
 def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words: str) -> None:
-    verdicts = Court().judge(atom(thr=thr))
+    verdicts = AtomChecker().judge(atom(thr=thr))
     case = Case(NAME, tuple(verdicts))
     assert case.status == "REFUTED"
     told = [v.counterexample for v in verdicts if v.counterexample is not None]
@@ -84,19 +86,19 @@ def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words:
     [({}, True), ({"A": "7xs8"}, False), ({"A": "2xf64"}, False), ({"A": "1xf16"}, True), ({"A": "2xf16"}, False)],
 )
 def test_elements_are_of_the_type_and_take_several_instructions(element: dict[str, str], stands: bool) -> None:
-    assert (status(atom(element=element)) == "STANDS") == stands
+    assert (status(atom(element=element)) == "VERIFIED") == stands
 
 
 @pytest.mark.parametrize("name", ["SM80_8x8x4_C64C64C64C64_TN", "SM80_8x8x4_GC64C64C64GC64_TN"])
 def test_a_composed_atom_issues_as_many_instructions_as_its_components_take(name: str) -> None:
     right = atom(name)
-    assert status(right) == "STANDS"
+    assert status(right) == "VERIFIED"
     assert status(atom(name, ptx=(right.ptx or ())[:1])) == "REFUTED"
 
 
 @pytest.mark.parametrize("c", ["((4,8),(2,2,)):((32,1),(16,8,))", "((4,8,),(2,2,())):((32,1,),(16,8,()))"])
 def test_commas_before_parentheses_and_empty_modes_are_read_twice_alike(c: str) -> None:
-    assert status(atom(operands={"C": c})) == "STANDS"
+    assert status(atom(operands={"C": c})) == "VERIFIED"
     assert status(atom(operands={"C": c.replace("16", "8").replace(",8,", ",16,")})) == "REFUTED"
 
 
@@ -108,7 +110,7 @@ def test_an_accumulator_has_the_components_of_the_result() -> None:
 def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
     """D = A*B + C twice is D = 2*A*B + C: only elements of several components take an instruction several times."""
     once = atom().ptx or ()
-    assert len(once) == 1 and status(atom()) == "STANDS" and status(atom(ptx=once * 2)) == "REFUTED"
+    assert len(once) == 1 and status(atom()) == "VERIFIED" and status(atom(ptx=once * 2)) == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -117,32 +119,32 @@ def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
 )
 def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[int, int, int]) -> None:
     """Its layouts stay inside the tile, which is longer along another axis; the instruction does not."""
-    verdicts = Court().judge(atom(shape=shape))
+    verdicts = AtomChecker().judge(atom(shape=shape))
     assert [v.claim.part for v in verdicts if v.status is Status.REFUTED] == ["shape"]
-    product = next(v for v in verdicts if v.claim.kind == PRODUCT)
+    product = next(v for v in verdicts if v.claim.prop == PRODUCT)
     assert product.status is Status.UNCHECKED and "shape" in product.reason
 
 
 def test_threads_of_one_atom_work_for_one_product() -> None:
     """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
     spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
-    verdicts = Court(frozenset({Witness.BOOK, Witness.PROOF})).judge(spread)
-    signature = next(v for v in verdicts if v.claim.kind == SIGNATURE)
-    said = {e.witness: e.status for e in signature.evidence}
-    assert said == {Witness.BOOK: Status.REFUTED, Witness.PROOF: Status.REFUTED}
+    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).judge(spread)
+    signature = next(v for v in verdicts if v.claim.prop == SIGNATURE)
+    said = {e.check: e.status for e in signature.evidence}
+    assert said == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
 
 
 def test_nothing_is_counted_against_an_instruction_that_is_not_there() -> None:
-    size = next(v for v in Court().judge(atom(ptx=None)) if v.claim.kind == SIZE)
+    size = next(v for v in AtomChecker().judge(atom(ptx=None)) if v.claim.prop == SIZE)
     assert "instruction" not in size.claim.text
     assert status(atom(ptx=None)) == "UNCHECKED"
 
 
 def test_a_tile_in_memory_is_seen_by_every_thread_also_where_no_instruction_is_named() -> None:
     bare = atom("SM90_64x8x16_F32F16F16_SS", ptx=None)
-    assert status(bare, Witness.BOOK, Witness.PROOF) == "UNCHECKED"
+    assert status(bare, Check.ISA, Check.PROOF) == "UNCHECKED"
     for wrong in ("(128,(64,16)):(1,(1,64))", "(128,(64,16)):(0,(1,32))", "(64,(64,16)):(0,(1,64))"):
-        assert status(replace(bare, operands={**bare.operands, "A": wrong}), Witness.BOOK) == "REFUTED"
+        assert status(replace(bare, operands={**bare.operands, "A": wrong}), Check.ISA) == "REFUTED"
 
 
 def test_a_bug_in_the_parser_contradicts_a_second_reading(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -168,14 +170,14 @@ source = "a test"
     path.write_text(entry.format(name="bad", thr="64:1") + entry.format(name="fine", thr="32:1"))
     assert command.main(["--atoms", str(path)]) == 1
     told = capsys.readouterr().out
-    assert re.search(r"^fine +STANDS", told, re.MULTILINE) and re.search(r"^bad .*REFUTED", told, re.MULTILINE)
+    assert re.search(r"^fine +VERIFIED", told, re.MULTILINE) and re.search(r"^bad .*REFUTED", told, re.MULTILINE)
     assert len(load(path)) == 2
 
 
 def test_required_witnesses_must_have_spoken() -> None:
-    assert command.main(["SM80_16x8x16", "--require", "silicon", "--require", "book", "-q"]) == 0
-    assert command.main(["UniversalFMA", "--require", "book", "-q"]) == 4
-    assert command.main(["SM61_DP4A", "--require", "silicon", "-q"]) == 0
+    assert command.main(["SM80_16x8x16", "--require", "gpu", "--require", "isa", "-q"]) == 0
+    assert command.main(["UniversalFMA", "--require", "isa", "-q"]) == 4
+    assert command.main(["SM61_DP4A", "--require", "gpu", "-q"]) == 0
 
 
 @pytest.mark.parametrize("bad_first", [True, False])
@@ -184,10 +186,10 @@ def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> Non
     good = atom("SM90_64x8x32_S32S8S8_SS_TN")
     other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
     bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault
-    court = Court()
+    court = AtomChecker()
     found = {one.name: court.judge(one) for one in ([bad, good] if bad_first else [good, bad])}
-    assert Case(good.name, tuple(found[good.name])).status == "STANDS"
-    refuted = {v.claim.kind for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
+    assert Case(good.name, tuple(found[good.name])).status == "VERIFIED"
+    refuted = {v.claim.prop for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
     assert refuted == {SIZE, EQUALS}
     assert Case("bad", tuple(found["bad"])).status == "REFUTED"  # what holds for every N is no answer of the solver's
 
@@ -204,5 +206,5 @@ def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> Non
 def test_an_accumulator_without_an_operand_of_its_own_is_of_the_type_of_the_result(
     name: str, types: dict[str, str]
 ) -> None:
-    assert status(atom(name), Witness.BOOK) == "STANDS"
-    assert status(atom(name, types=dict(registry()[name].types) | types), Witness.BOOK) == "REFUTED"  # type: ignore[union-attr]
+    assert status(atom(name), Check.ISA) == "VERIFIED"
+    assert status(atom(name, types=dict(registry()[name].types) | types), Check.ISA) == "REFUTED"  # type: ignore[union-attr]

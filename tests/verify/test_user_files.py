@@ -21,7 +21,7 @@ from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.binding.completion import atoms, completed
 from verify.cli import ending
-from verify.gate import Checker
+from verify.gate import Suite
 from verify.laws import command as laws
 from verify.movement import command as movement
 from verify.mutate import command as mutate
@@ -50,28 +50,28 @@ def run(capsys: pytest.CaptureFixture[str], path: Path, text: str, *options: str
 
 
 def test_an_entry_needs_ptx_and_its_layouts_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "json")
+    code, out, _ = run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "json")
     found = json.loads(out)
     taken = {v["part"]: v["claim"] for v in found["subjects"][0]["verdicts"] if v["status"] == "TAKEN"}
     assert code == 0
     assert taken == {"shape": "16x8x16", "thr": "32:1", "types": "D f32, A f16, B f16, C f32"}
     assert found["claims"]["TAKEN"] == 3
-    stated = json.loads(run(capsys, tmp_path, FULL, "--witness", "book", "--format", "json")[1])
+    stated = json.loads(run(capsys, tmp_path, FULL, "--checks", "isa", "--format", "json")[1])
     assert stated["claims"]["TAKEN"] == 0
     assert stated["claims"]["PROVED"] == found["claims"]["PROVED"] + 1  # that thr numbers the lanes
 
 
 def test_what_is_taken_is_told_and_never_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    out = run(capsys, tmp_path, MINIMAL, "--witness", "book", "-v")[1]
+    out = run(capsys, tmp_path, MINIMAL, "--checks", "isa", "-v")[1]
     assert "taken from the instruction: shape 16x8x16; thr 32:1; types D f32, A f16, B f16, C f32" in out
     assert "3 taken" in out and f"operands fit {MMA}" in out
-    wrong = run(capsys, tmp_path, MINIMAL.replace("(8,64)", "(64,8)"), "--witness", "book")
+    wrong = run(capsys, tmp_path, MINIMAL.replace("(8,64)", "(64,8)"), "--checks", "isa")
     assert wrong[0] == 1 and "taken from the instruction: shape 16x8x16; thr 32:1; types" in wrong[1]
     assert "extents" not in out and "threads and types fit" not in out and "number the 32 lanes" not in out
-    junit = ElementTree.fromstring(run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "junit")[1])
+    junit = ElementTree.fromstring(run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "junit")[1])
     skipped = [case.get("name") for case in junit.iter("testcase") if case.find("skipped") is not None]
     assert {"shape taken", "thr taken", "types taken"} <= set(skipped)
-    assert 'class="TAKEN"' in run(capsys, tmp_path, MINIMAL, "--witness", "book", "--format", "html")[1]
+    assert 'class="TAKEN"' in run(capsys, tmp_path, MINIMAL, "--checks", "isa", "--format", "html")[1]
 
 
 @pytest.mark.parametrize(
@@ -170,15 +170,15 @@ def test_every_error_is_told_with_its_line_and_costs_no_other_atom(
     assert err.count("^") == len(said)
     if "no table" not in said[0]:
         other = FULL.replace("MIN", "OTHER")
-        code, out, err = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book")
+        code, out, err = run(capsys, tmp_path, f"{text}\n{other}", "--checks", "isa")
         assert (
             code == 2
-            and out.count("OTHER") == out.count("STANDS") == 1
+            and out.count("OTHER") == out.count("VERIFIED") == 1
             and "exit 2" in out
             and all(part in err for part in said)
         )
         assert run(capsys, tmp_path, f"{text}\n{other}", "--list")[:2] == (2, "OTHER\n")
-        junit = run(capsys, tmp_path, f"{text}\n{other}", "--witness", "book", "--format", "junit")[1]
+        junit = run(capsys, tmp_path, f"{text}\n{other}", "--checks", "isa", "--format", "junit")[1]
         assert junit.count("<error") == len(said)
 
 
@@ -293,7 +293,7 @@ def refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[t
     assert code == 1
     verdicts = json.loads(out)["subjects"][0]["verdicts"]
     return [
-        (v["part"], v["kind"], v["counterexample"]["statement"] + "|" + (v["counterexample"]["repair"] or ""))
+        (v["part"], v["property"], v["counterexample"]["statement"] + "|" + (v["counterexample"]["repair"] or ""))
         for v in verdicts
         if v["status"] == "REFUTED"
     ]
@@ -315,7 +315,7 @@ def test_operands_and_threads_permuted_alike_are_right(tmp_path: Path, capsys: p
     text = FULL.replace("32:1", "(8,4):(4,1)").replace("((4,8),(2,2,2)):((32,1)", "((8,4),(2,2,2)):((1,32)")
     text = text.replace("((4,8),(2,2)):((16,1)", "((8,4),(2,2)):((1,16)")
     text = text.replace("((4,8),(2,2)):((32,1)", "((8,4),(2,2)):((1,32)")
-    assert run(capsys, tmp_path, text, "--witness", "book")[0] == 0
+    assert run(capsys, tmp_path, text, "--checks", "isa")[0] == 0
 
 
 @pytest.mark.parametrize("shape", ["[16, 8, 8]", "[16, 16, 16]", "[8, 16, 16]"])
@@ -331,11 +331,11 @@ def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = FULL.replace(f'ptx = "{MMA}"', "ptx = []")
-    assert run(capsys, tmp_path, text, "--witness", "book", "--allow-unchecked")[0] == 0
+    assert run(capsys, tmp_path, text, "--checks", "isa", "--allow-unchecked")[0] == 0
     twice = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,0))")
     kinds = {kind: why for part, kind, why in refuted(capsys, tmp_path, twice) if part == "B"}
     assert kinds["size"].endswith("|give `copies = { B = 2 }`: each element is held 2 times")
-    assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--witness", "book", "--allow-unchecked")[0] == 0
+    assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--checks", "isa", "--allow-unchecked")[0] == 0
     uneven = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,1))")
     assert all("copies" not in why for _, _, why in refuted(capsys, tmp_path, uneven))
 
@@ -364,14 +364,14 @@ def test_a_file_where_a_name_or_a_layout_is_wanted_is_told_by_its_keys(
 def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(f"{FULL}\n{MINIMAL.replace('MIN', 'BAD').replace('A =', 'a =')}", encoding="utf-8")
-    entries, problem = Checker().read(path)
+    entries, problem = Suite().read(path)
     assert ([entry.name for entry in entries], problem) == (["MIN", "BAD.a"], "")
-    assert [Checker().verify([entry]).failure.partition("BAD")[2] for entry in entries] == [
+    assert [Suite().verify([entry]).failure.partition("BAD")[2] for entry in entries] == [
         "",
         ".a: unknown key; did you mean 'A'?",
     ]
     path.write_text(MINIMAL.replace("A =", "a =").replace("B =", "b ="), encoding="utf-8")
-    entries, problem = Checker().read(path)
+    entries, problem = Suite().read(path)
     assert not entries and problem.count("mine.toml:") == 2
 
 
@@ -435,7 +435,7 @@ Dst    = "(32,(32,2)):(32,(1,1024))"
 Ref    = "(32,(32,2)):(32,(1,1024))"
 copies = { Src = 2 }
 """
-    code, out, _ = run(capsys, tmp_path, text, "--witness", "book", "-v")
+    code, out, _ = run(capsys, tmp_path, text, "--checks", "isa", "-v")
     assert code == 0 and "taken from the instruction: thr 32:1; space Src smem, Dst reg" in out
     assert "threads, widths" not in out and "widths and multiplicities fit" in out
     assert refuted(capsys, tmp_path, text + 'space = { Src = "reg" }\n')

@@ -48,20 +48,20 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _atlas(options: argparse.Namespace) -> Atlas:
-    witnesses = selection.witnesses(options.witness)
+    checks = selection.checks(options.checks)
     selection.take_files(options)
     pool = selection.pool(options.atoms, options)
     names = selection.chosen(options.names, options.arch, pool)
 
     from verify.atlas.rows import tabulate
     from verify.atlas.unclaimed import unclaimed
-    from verify.atom.checker import Court
+    from verify.atom.checker import AtomChecker
 
     everything = not (options.names or options.arch or options.atoms)
     beside = unclaimed(pool.values()) if everything else ()
     with ending.uncollected():
         atoms = (pool[name] for name in names)
-        whole = tabulate(atoms, Court(witnesses), beside, options.quiet, options.allow_unchecked)
+        whole = tabulate(atoms, AtomChecker(checks), beside, options.quiet, options.allow_unchecked)
     if getattr(options, "malformed", ()) and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
         whole = replace(whole, exit=Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole

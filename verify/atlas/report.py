@@ -10,7 +10,7 @@ from html import escape
 from typing import Any
 
 from verify.atlas.rows import Atlas, Row, Told
-from verify.core.verdict import Status, Witness
+from verify.core.verdict import Check, Status
 from verify.report import cut_short, surprise, tally
 
 SCHEMA = 1
@@ -22,12 +22,12 @@ table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .
 def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
     """The names of the columns."""
     first = "instruction" if counted == "atoms" else "without an atom"
-    return [first, counted, *atlas.witnesses, "verdict", "provenance"]
+    return [first, counted, *atlas.checks, "verdict", "provenance"]
 
 
 def cells(atlas: Atlas, row: Row) -> list[str]:
     """A row's cells, in words."""
-    heard = [_told(row.told.get(witness, Counter())) for witness in atlas.witnesses]
+    heard = [_told(row.told.get(check, Counter())) for check in atlas.checks]
     return [row.instruction, str(row.atoms), *heard, _verdict(row), _provenance(row)]
 
 
@@ -52,8 +52,8 @@ def _verdict(row: Row) -> str:
     known = len({wrong.name for wrong in row.refuted if wrong.known})
     words = []
     for status in (
-        "STANDS",
-        "STANDS (observed)",
+        "VERIFIED",
+        "VERIFIED (observed)",
         "CONTRADICTION",
         "VACUOUS",
         "REFUTED",
@@ -104,24 +104,24 @@ def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
 def _silent(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
     for reason, silent in silences(rows).items():
         about: dict[tuple[tuple[str, int], ...], list[str]] = {}
-        for witness, counts in silent.items():
-            about.setdefault(tuple(counts.items()), []).append(witness)
-        for places, witnesses in about.items():
+        for check, counts in silent.items():
+            about.setdefault(tuple(counts.items()), []).append(check)
+        for places, checks in about.items():
             atoms, where = sum(count for _, count in places), ", ".join(name for name, _ in places)
-            who = " and ".join(witnesses)
+            who = " and ".join(checks)
             yield (
                 "unchecked",
                 f"UNCHECKED by {who}, {atoms} {counted if atoms > 1 else counted[:-1]}: {reason} ({where})",
             )
 
 
-def silences(rows: Iterable[Row]) -> dict[str, dict[Witness, dict[str, int]]]:
+def silences(rows: Iterable[Row]) -> dict[str, dict[Check, dict[str, int]]]:
     """Reason -> witness -> instruction -> how many it was silent on."""
-    found: dict[str, dict[Witness, dict[str, int]]] = {}
+    found: dict[str, dict[Check, dict[str, int]]] = {}
     for row in rows:
-        for witness, reasons in row.reasons.items():
+        for check, reasons in row.reasons.items():
             for reason, count in reasons.items():
-                found.setdefault(reason, {}).setdefault(witness, {})[row.instruction] = count
+                found.setdefault(reason, {}).setdefault(check, {})[row.instruction] = count
     return found
 
 
@@ -136,20 +136,20 @@ def as_text(atlas: Atlas, quiet: bool = False) -> str:
     if quiet:
         return summary(atlas) + "\n"
     lines = []
-    for (first, counted, *witnesses, _, _), rows, sums in _parts(atlas):
+    for (first, counted, *checks, _, _), rows, sums in _parts(atlas):
         lines.append(f"{first}   {counted}   verdict")
         for name, count, *heard, verdict, provenance in (*rows, sums):
             lines.append(f"{name}   {count}   {verdict}")
-            lines += [f"    {line}" for line in (_together(witnesses, heard), provenance) if line]
+            lines += [f"    {line}" for line in (_together(checks, heard), provenance) if line]
     told = [line for _, line in notes(atlas)]
     return "\n".join(filter(None, [*lines, *told, sources(atlas), summary(atlas)])) + "\n"
 
 
-def _together(witnesses: Iterable[str], heard: Iterable[str]) -> str:
-    """What witnesses said, those that said the same named together: "book, proof 8 stands; silicon 8 unchecked"."""
+def _together(checks: Iterable[str], heard: Iterable[str]) -> str:
+    """What witnesses said, those that said the same named together: "isa, proof 8 stands; silicon 8 unchecked"."""
     said: dict[str, list[str]] = {}
-    for witness, words in zip(witnesses, heard, strict=True):
-        said.setdefault(words, []).append(witness)
+    for check, words in zip(checks, heard, strict=True):
+        said.setdefault(words, []).append(check)
     return "; ".join(f"{', '.join(names)} {words}" for words, names in said.items())
 
 
@@ -176,7 +176,7 @@ def as_json(atlas: Atlas) -> str:
         "exit": int(atlas.exit),
         "complete": not atlas.missing,
         "missing": atlas.missing,
-        "witnesses": list(atlas.witnesses),
+        "witnesses": list(atlas.checks),
         "instructions": [_row(row) for row in atlas.rows],
         "total": _row(atlas.total()),
         "without_atom": [_row(row, "instructions") for row in atlas.unclaimed],
@@ -192,9 +192,9 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
         "verdicts": dict(sorted(row.verdicts.items())),
         "claims": {status.value: row.claims[status] for status in Status},
         "witnesses": {
-            witness: {told.value: counts[told] for told in Told}
-            | {"reasons": dict(row.reasons.get(witness, Counter()).most_common())}
-            for witness, counts in row.told.items()
+            check: {told.value: counts[told] for told in Told}
+            | {"reasons": dict(row.reasons.get(check, Counter()).most_common())}
+            for check, counts in row.told.items()
         },
         "provenance": {operand: list(told) for operand, told in row.provenance.items()},
         "recordings": list(row.sources),

@@ -19,11 +19,11 @@ from isa_tables.signature import find, signature
 from layouts.atoms import AnyAtom
 from proofs.progress import Progress, each
 from verify.atlas.unclaimed import Silent, as_atom
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
 from verify.core.errors import Exit
-from verify.core.verdict import Origin, Status, Verdict, Witness, origin
+from verify.core.verdict import Check, Origin, Status, Verdict, origin
 from verify.report import Case, Failure, Report
 
 COMPUTED = "no matrix instruction"
@@ -64,8 +64,8 @@ class Row:
     family: str
     atoms: int = 0
     verdicts: Counter[str] = field(default_factory=Counter)
-    told: dict[Witness, Counter[Told]] = field(default_factory=dict)
-    reasons: dict[Witness, Counter[str]] = field(default_factory=dict)
+    told: dict[Check, Counter[Told]] = field(default_factory=dict)
+    reasons: dict[Check, Counter[str]] = field(default_factory=dict)
     provenance: dict[str, dict[str, None]] = field(default_factory=dict)
     sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
     adapters: Counter[str] = field(default_factory=Counter)  # what copies do after the instruction
@@ -75,7 +75,7 @@ class Row:
     shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
     evidence: int = 0
 
-    def add(self, case: Case, mnemonics: Sequence[str], witnesses: Iterable[Witness]) -> None:
+    def add(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
         """Count an atom in, which issues these instructions."""
         self.atoms += 1
         self.verdicts[case.headline] += 1
@@ -83,19 +83,19 @@ class Row:
         self.claims.update(verdict.status for verdict in case.verdicts)
         if how := case.surprise(expect_known=True):
             self.surprises[case.name] = how
-        for witness in witnesses:
-            self._hear(witness, case, mnemonics)
+        for check in checks:
+            self._hear(check, case, mnemonics)
         for verdict in case.verdicts:
             self._note(verdict, case)
 
-    def leave_open(self, silent: Silent, witnesses: Iterable[Witness], observed: bool) -> None:
+    def leave_open(self, silent: Silent, checks: Iterable[Check], observed: bool) -> None:
         """Count an instruction in of which the book says nothing that could be judged; a GPU may have been observed."""
         self.atoms += 1
         self.verdicts["UNSPECIFIED" if silent.unspecified else "UNCHECKED"] += 1
-        for witness in witnesses:
-            seen = "observed, with nothing to compare: " if observed and witness is Witness.SILICON else ""
-            self.told.setdefault(witness, Counter())[Told.UNCHECKED] += 1
-            self.reasons.setdefault(witness, Counter())[seen + silent.reason] += 1
+        for check in checks:
+            seen = "observed, with nothing to compare: " if observed and check is Check.GPU else ""
+            self.told.setdefault(check, Counter())[Told.UNCHECKED] += 1
+            self.reasons.setdefault(check, Counter())[seen + silent.reason] += 1
 
     def absorb(self, other: Row) -> None:
         """Count another row's atoms in."""
@@ -108,10 +108,10 @@ class Row:
         self.sources |= other.sources
         self.refuted += other.refuted
         self.surprises |= other.surprises
-        for witness, counts in other.told.items():
-            self.told.setdefault(witness, Counter()).update(counts)
-        for witness, reasons in other.reasons.items():
-            self.reasons.setdefault(witness, Counter()).update(reasons)
+        for check, counts in other.told.items():
+            self.told.setdefault(check, Counter()).update(counts)
+        for check, reasons in other.reasons.items():
+            self.reasons.setdefault(check, Counter()).update(reasons)
         for operand, told in other.provenance.items():
             self.provenance.setdefault(operand, {}).update(told)
 
@@ -119,22 +119,22 @@ class Row:
         """Where the book's formulas of each operand come from, in a word each."""
         return {operand: origin(" | ".join(told)) for operand, told in self.provenance.items()}
 
-    def _hear(self, witness: Witness, case: Case, mnemonics: Sequence[str]) -> None:
+    def _hear(self, check: Check, case: Case, mnemonics: Sequence[str]) -> None:
         spoken, silent = Counter[Status](), dict[str, list[str]]()
         for verdict in case.verdicts:
-            about = witness in verdict.claim.kind.required
+            about = check in verdict.claim.prop.required
             for evidence in verdict.evidence:
-                if evidence.witness is not witness:
+                if evidence.check is not check:
                     continue
                 if about and evidence.status is Status.UNCHECKED:
                     silent.setdefault(evidence.reason, []).append(verdict.claim.part)
                 elif about or evidence.status is Status.REFUTED:
                     spoken[evidence.status] += 1
-                if witness is Witness.SILICON and evidence.method:
+                if check is Check.GPU and evidence.method:
                     self.sources[evidence.method] = None
-        self.told.setdefault(witness, Counter())[_in_a_word(spoken, bool(silent))] += 1
+        self.told.setdefault(check, Counter())[_in_a_word(spoken, bool(silent))] += 1
         if silent:
-            self.reasons.setdefault(witness, Counter())[_why(silent, mnemonics)] += 1
+            self.reasons.setdefault(check, Counter())[_why(silent, mnemonics)] += 1
 
     def _note(self, verdict: Verdict, case: Case) -> None:
         claim = verdict.claim
@@ -178,7 +178,7 @@ class Atlas:
     """All rows, and what they amount to; `unclaimed` are instructions without an atom, as the book has them."""
 
     rows: tuple[Row, ...]
-    witnesses: tuple[Witness, ...]
+    checks: tuple[Check, ...]
     exit: Exit
     unclaimed: tuple[Row, ...] = ()
     missing: int = 0  # atoms and instructions that an interruption left without a verdict
@@ -237,7 +237,7 @@ def place(mnemonic: str) -> tuple[str, str]:
 
 def tabulate(
     atoms: Iterable[AnyAtom],
-    court: Court,
+    court: AtomChecker,
     unclaimed: Iterable[str] = (),
     quiet: bool = False,
     allow_unchecked: bool = False,
@@ -250,7 +250,7 @@ def tabulate(
     rows: dict[str, Row] = {}
     bare: dict[str, Row] = {}
     exits: set[Exit] = set()
-    witnesses = tuple(witness for witness in Witness if witness in court.witnesses)
+    checks = tuple(check for check in Check if check in court.checks)
 
     def count(one: AnyAtom | str, shown: Progress) -> None:
         if not isinstance(one, str):
@@ -263,25 +263,30 @@ def tabulate(
         (family, name), found = place(one), as_atom(one)
         if isinstance(found, Silent):
             observed = isinstance(court.recordings(signature(one)), tuple)
-            bare.setdefault(name, Row(name, family)).leave_open(found, witnesses, observed)
+            bare.setdefault(name, Row(name, family)).leave_open(found, checks, observed)
         else:
             _count(found, (family, name), bare, court, exits, allow_unchecked=True)
 
     everything: list[AnyAtom | str] = [*atoms, *unclaimed]
     _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
-    ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNKNOWN)
-    code = next((code for code in ranked if code in exits), Exit.STANDS if rows or bare else Exit.NOTHING)
+    ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED)
+    code = next((code for code in ranked if code in exits), Exit.OK if rows or bare else Exit.EMPTY)
     code = Exit.INTERRUPTED if missing else code
     ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (rows, bare))
-    return Atlas(ordered, witnesses, code, beside, missing)
+    return Atlas(ordered, checks, code, beside, missing)
 
 
 def _count(
-    atom: AnyAtom, where: tuple[str, str], rows: dict[str, Row], court: Court, exits: set[Exit], allow_unchecked: bool
+    atom: AnyAtom,
+    where: tuple[str, str],
+    rows: dict[str, Row],
+    court: AtomChecker,
+    exits: set[Exit],
+    allow_unchecked: bool,
 ) -> None:
     """Judge an atom and count it in its row."""
     family, name = where
     case = court.case(atom)
-    heard = [witness for witness in Witness if witness in court.witnesses]
+    heard = [check for check in Check if check in court.checks]
     rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, heard)
     exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())

@@ -15,7 +15,7 @@ from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import Stated
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, unsaid
-from verify.binding.atom import Named, Part, Subject, prepare, spoken
+from verify.binding.atom import BoundAtom, BoundOperand, Named, prepare, spoken
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
 from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict
@@ -25,7 +25,7 @@ from verify.report import Case
 
 
 @dataclass
-class Court(Run):
+class AtomChecker(Run):
     """One run over the properties of atoms.
 
     Evidence for the same layout and formula is computed once; later claims carry it with `shared` naming the subject
@@ -59,14 +59,16 @@ class Court(Run):
             issues_nothing=atom.ptx == (),
         )
 
-    def units(self, subject: Subject, scope: Scope) -> Sequence[Part | Named | None]:
+    def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
         """The operands, of which some may not be given; the instructions named; or the atom alone."""
         if scope is Scope.OPERAND:
-            absent = (Part(name, "", None, "", (1, 1), (), unsaid(subject, name)) for name in subject.unsaid)
+            absent = (BoundOperand(name, "", None, "", (1, 1), (), unsaid(subject, name)) for name in subject.unsaid)
             return [*subject.parts, *absent]
         return subject.named or (None,) if scope is Scope.INSTRUCTION else (None,)
 
-    def evidence(self, row: Property, subject: Subject, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
+    def evidence(
+        self, row: Property, subject: BoundAtom, operand: Any, before: Sequence[Verdict] = ()
+    ) -> list[Evidence]:
         """What is found of the atom as each instruction sees it, and why some could not be compared."""
         ask = super().evidence
         if row.scope is Scope.INSTRUCTION:
@@ -75,7 +77,7 @@ class Court(Run):
         return heard + [silent for why in row.gaps(subject, operand) for silent in self.silent(row, why)]
 
 
-def _in_view(view: Subject, operand: Part | None) -> Part | None:
+def _in_view(view: BoundAtom, operand: BoundOperand | None) -> BoundOperand | None:
     """An operand as an instruction sees it."""
     return operand and next((part for part in view.parts if part.name == operand.name), operand)
 
@@ -89,7 +91,7 @@ def taken(atom: AnyAtom) -> list[Verdict]:
     ]
 
 
-def of_each(subject: Subject, hear: Callable[[Subject], Iterable[Evidence]]) -> list[Evidence]:
+def of_each(subject: BoundAtom, hear: Callable[[BoundAtom], Iterable[Evidence]]) -> list[Evidence]:
     """What is heard of an atom as each instruction sees it: all must fit, so those that refute it speak alone, by name.
 
     That two instructions differ is no contradiction; that two witnesses differ about one is.
@@ -109,7 +111,7 @@ def of_each(subject: Subject, hear: Callable[[Subject], Iterable[Evidence]]) -> 
     return distinct
 
 
-def by_name(view: Subject, evidence: Evidence, repairable: bool) -> Evidence:
+def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
     """Evidence whose counterexample says by which instruction; a repair is none where it would break another."""
     wrong = evidence.counterexample
     if wrong is None:
@@ -118,13 +120,13 @@ def by_name(view: Subject, evidence: Evidence, repairable: bool) -> Evidence:
     return replace(evidence, counterexample=replace(wrong, statement=told, repair=wrong.repair if repairable else ""))
 
 
-def prepared(entry: Stated) -> Subject:
+def prepared(entry: Stated) -> BoundAtom:
     """An atom of either sort, made ready for judgement."""
     atom = completed(entry)
     return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(prepare(atom))
 
 
-def blamed(subject: Subject) -> Subject:
+def blamed(subject: BoundAtom) -> BoundAtom:
     """The subject with its threads at fault, where with those of the instruction all operands would be right."""
     right = "" if subject.by is None or subject.others else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
@@ -145,12 +147,12 @@ def _lanes(thr: Layout) -> list[int]:
     return sorted(lane_of(thr, thread) for thread in range(size(thr)))
 
 
-def _all_equal(subject: Subject) -> bool:
+def _all_equal(subject: BoundAtom) -> bool:
     """Whether all operands of which the ISA tables have formulas equal them."""
     parts = [part for part in subject.parts if part.formulas]
     if not parts or any(part.layout is None or part.domain != subject.expected(part) for part in parts):
         return False
-    return all(isa.testify(isa.equals, subject, part).status.stands for part in parts)
+    return all(isa.testify(isa.equals, subject, part).status.confirmed for part in parts)
 
 
 def adapter(atom: AnyAtom) -> str:

@@ -17,8 +17,8 @@ from verify.core.errors import AbsentError, UsageError
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
-    from verify.atom.checker import Court
-    from verify.core.verdict import Verdict, Witness
+    from verify.atom.checker import AtomChecker
+    from verify.core.verdict import Check, Verdict
     from verify.report import Report
 
 DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
@@ -79,7 +79,7 @@ def _parser() -> argparse.ArgumentParser:
         "--require",
         action="append",
         default=[],
-        choices=("book", "proof", "silicon"),
+        choices=("isa", "proof", "gpu"),
         help="a witness that must have spoken on every atom: book and proof on its maps, silicon on the relation",
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
@@ -90,41 +90,41 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _witnesses(options: argparse.Namespace) -> frozenset[Witness]:
+def _witnesses(options: argparse.Namespace) -> frozenset[Check]:
     from verify.core.files import purpose
-    from verify.core.verdict import Witness
+    from verify.core.verdict import Check
 
-    witnesses = selection.witnesses(options.witness, options.require)
+    checks = selection.checks(options.checks, options.require)
     place = Path(options.recordings or ".")
     if place.suffix == ".toml" and place.is_file():
         raise UsageError(f"--recordings {place}: {purpose(place)}")
-    if options.live and (options.recordings or Witness.SILICON not in witnesses):
+    if options.live and (options.recordings or Check.GPU not in checks):
         raise UsageError("--live hears this machine's GPU: it needs the silicon witness and no --recordings")
-    return witnesses
+    return checks
 
 
-def _court(options: argparse.Namespace, clean_up: ExitStack) -> Court:
+def _court(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
     import gpu_checks
-    from verify.atom.checker import Court
+    from verify.atom.checker import AtomChecker
     from verify.evidence.gpu import Recorded
 
-    witnesses = _witnesses(options)
+    checks = _witnesses(options)
     budget = inputs.budget(options)
     if options.live:
         from gpu_checks.worker import Worker
         from verify.evidence.gpu_live import Live
 
         live = Live(clean_up.enter_context(Worker()))
-        return Court(witnesses, budget, live, live.product, options="--live ")
+        return AtomChecker(checks, budget, live, live.product, options="--live ")
     extra = [options.recordings] if options.recordings else []
     asked = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
     library = gpu_checks.recordings(*extra)
     if extra:
         len(library)  # opens every file: what is no recording is told once, not for each atom
-    return Court(witnesses, budget, Recorded(library), options=asked)
+    return AtomChecker(checks, budget, Recorded(library), options=asked)
 
 
-def _judge(atoms: Sequence[AnyAtom], court: Court, options: argparse.Namespace) -> Report:
+def _judge(atoms: Sequence[AnyAtom], court: AtomChecker, options: argparse.Namespace) -> Report:
     from verify.cli.batch import judged
 
     report = judged(atoms, court.case, "atoms", options.require, options.expect_known, options.quiet)
@@ -141,7 +141,7 @@ def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
             claim = verdict.claim
             for evidence in verdict.evidence:
                 if evidence.artifact and not evidence.shared:
-                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.kind.key}"
+                    stem = f"{claim.subject}.{claim.part or 'atom'}.{claim.prop.key}"
                     path = directory / f"{quote(stem, safe='')}.smt2"
                     path.write_text(evidence.artifact, encoding="utf-8")
     except OSError as error:

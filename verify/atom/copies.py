@@ -13,11 +13,11 @@ import isa_tables
 from layouts import Layout, size
 from layouts.atoms import CopyAtom
 from verify.atom.mnemonic import again
-from verify.binding.atom import Named, Part, Subject, issuers, joined, known, look_up, thread_value, threads
+from verify.binding.atom import BoundAtom, BoundOperand, Named, issuers, joined, known, look_up, thread_value, threads
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, Side, inverse
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.evidence.isa import Table, evaluate
 
 SIDES = ("Src", "Dst")
@@ -26,7 +26,7 @@ OWN_NAMES = "the names of its bits are the atom's own"
 NO_ORDER = "both sides are memory under one address, for which the ISA has no order of bits"
 
 
-def prepare_copy(atom: CopyAtom) -> Subject:
+def prepare_copy(atom: CopyAtom) -> BoundAtom:
     """Parse the atom's layouts and look up its instructions."""
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     chosen = _chosen(parsed["Src"][0])
@@ -39,7 +39,7 @@ def _seen(
     parsed: Mapping[str, tuple[Layout | None, str]],
     named: tuple[Named, ...],
     instruction: isa_tables.Instruction | None,
-) -> Subject:
+) -> BoundAtom:
     """The atom as one instruction sees it: numbered over its lanes, each side with its formula."""
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
     found: Mapping[str, Formula] = {}
@@ -57,8 +57,8 @@ def _seen(
         formulas = (found[name],) if name in found else ()
         silence = "" if name in found else own
         said = tuple(formula.key for formula in formulas)
-        parts.append(Part(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
-    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
+        parts.append(BoundOperand(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
+    return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
 def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
@@ -160,29 +160,29 @@ def _unpacked(atom: CopyAtom, side: Side) -> str:
     return f"{held}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
 
 
-def gives_names(subject: Subject, part: Part) -> bool:
+def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
     """Whether a side gives the bits the names that the other has to use: Src, where both are in registers."""
     in_registers = isinstance(subject.atom, CopyAtom) and all(subject.atom.space[name] == "reg" for name in SIDES)
     told = any(other.formulas for other in subject.parts if other.name == "Dst")
     return in_registers and part.name == "Src" and told
 
 
-def fits_copy(subject: Subject, atom: CopyAtom, named: Named) -> Evidence:
+def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
     """The book's evidence on one mnemonic: known to the ISA, as many threads, widths and multiplicities."""
     if named.unknown:
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
+        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
         faults, method = [named.refused], "looked up"
     else:
         faults = [*_faults(subject.seen_by(named.instruction), atom)] or [*_again(subject, atom, named)]
         method = "compared"
     if not faults:
-        return Evidence(Witness.BOOK, Status.PROVED, method, 1)
+        return Evidence(Check.ISA, Status.PROVED, method, 1)
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
-    return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
+    return Evidence(Check.ISA, Status.REFUTED, method, 1, counterexample=wrong)
 
 
-def _again(subject: Subject, atom: CopyAtom, named: Named) -> Iterator[str]:
+def _again(subject: BoundAtom, atom: CopyAtom, named: Named) -> Iterator[str]:
     """That the bits are copied more than once: by what is issued before, or by as much as one instruction."""
     times = (atom.ptx or ()).count(named.mnemonic)
     if times > 1:
@@ -190,7 +190,7 @@ def _again(subject: Subject, atom: CopyAtom, named: Named) -> Iterator[str]:
     yield from again(subject, named, lambda view: _faults(view, atom), "copy")
 
 
-def _faults(subject: Subject, atom: CopyAtom) -> Iterator[str]:
+def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
     instruction = subject.instruction
     if not moves(instruction.signature):
         yield f"{instruction.signature.mnemonic} multiplies matrices: it copies nothing"
@@ -219,20 +219,20 @@ def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[s
             yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
 
 
-def same_bits(subject: Subject) -> Evidence:
+def same_bits(subject: BoundAtom) -> Evidence:
     """Whether both sides name the same bits, and the reference is one of them, as a function."""
     started = time.perf_counter()
     parts = {part.name: part for part in subject.parts}
     tables = {name: evaluate(part.layout) for name, part in parts.items() if part.layout is not None}
     if len(tables) < len(parts):
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason="a layout is not well formed")
+        return Evidence(Check.ISA, Status.UNCHECKED, "", reason="a layout is not well formed")
     points = sum(table.size for table in tables.values())
     wrong = _unshared(tables)
     if wrong is None and not any(np.array_equal(tables["Ref"], tables[name]) for name in SIDES):
         wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function")
     status = Status.PROVED if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
-    return Evidence(Witness.BOOK, status, "exhaustive", points, "numpy", seconds=seconds, counterexample=wrong)
+    return Evidence(Check.ISA, status, "exhaustive", points, "numpy", seconds=seconds, counterexample=wrong)
 
 
 def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:

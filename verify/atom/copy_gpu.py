@@ -14,9 +14,9 @@ from collections.abc import Sequence
 import gpu_checks
 from layouts.atoms import Adapter, CopyAtom
 from verify.atom.copies import elsewhere
-from verify.binding.atom import Subject
+from verify.binding.atom import BoundAtom
 from verify.core.digits import lane_of, walks
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.evidence.gpu import Lookup, Missing, place, source, unchecked
 
 BYTE = 8
@@ -24,7 +24,7 @@ Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit
 Finding = tuple[int, Counterexample | None]  # bits compared, what is wrong
 
 
-def moved(subject: Subject, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
+def moved(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
     found = lookup.moves(subject.instruction.signature)
     if isinstance(found, Missing):
@@ -34,7 +34,7 @@ def moved(subject: Subject, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     return [_testify(subject, atom, move) for move in found]
 
 
-def _testify(subject: Subject, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
+def _testify(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
     started = time.perf_counter()
     if not move.sound:
         return unchecked(f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
@@ -49,12 +49,12 @@ def _testify(subject: Subject, atom: CopyAtom, move: gpu_checks.Move) -> Evidenc
     status = Status.AGREES if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
     return Evidence(
-        Witness.SILICON, status, source(move), points, "gpu_checks",
+        Check.GPU, status, source(move), points, "gpu_checks",
         seconds=seconds, counterexample=wrong, recording=place(move),
     )  # fmt: skip
 
 
-def _by_lane(subject: Subject, side: str) -> Rows | str:
+def _by_lane(subject: BoundAtom, side: str) -> Rows | str:
     """What a side calls each bit of each lane, or why it says nothing."""
     part = next(part for part in subject.parts if part.name == side)
     if part.layout is None or subject.thr is None:

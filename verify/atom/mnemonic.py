@@ -9,30 +9,30 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import isa_tables
-from verify.binding.atom import FRAGMENTS, Named, Part, Subject, contracted
+from verify.binding.atom import FRAGMENTS, BoundAtom, BoundOperand, Named, contracted
 from verify.binding.completion import EXTRA
 from verify.core.digits import lane_of
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 
 
-def fits(subject: Subject, named: Named) -> Evidence:
+def fits(subject: BoundAtom, named: Named) -> Evidence:
     """The book's evidence on one mnemonic: known to the ISA, same extents, same types, one product per replica."""
     if named.unknown:
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=named.unknown)
+        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
         return _refuted("looked up", [named.refused])
     faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)]
     if not faults and not subject.mma.element:
         faults = [*again(subject, named, _faults, "product")]
-    return _refuted("compared", faults) if faults else Evidence(Witness.BOOK, Status.PROVED, "compared", 1)
+    return _refuted("compared", faults) if faults else Evidence(Check.ISA, Status.PROVED, "compared", 1)
 
 
 def _refuted(method: str, faults: list[str]) -> Evidence:
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
-    return Evidence(Witness.BOOK, Status.REFUTED, method, 1, counterexample=wrong)
+    return Evidence(Check.ISA, Status.REFUTED, method, 1, counterexample=wrong)
 
 
-def again(subject: Subject, named: Named, faults: Callable[[Subject], Iterable[str]], whole: str) -> Iterator[str]:
+def again(subject: BoundAtom, named: Named, faults: Callable[[BoundAtom], Iterable[str]], whole: str) -> Iterator[str]:
     """That an instruction issued before does it all already; other spellings of one are not issued.
 
     It does where it has none of the `faults` that an instruction can have.
@@ -47,7 +47,7 @@ def again(subject: Subject, named: Named, faults: Callable[[Subject], Iterable[s
             yield f"{done}; several spellings of one instruction are a nested list in `ptx`"
 
 
-def _faults(subject: Subject) -> Iterator[str]:
+def _faults(subject: BoundAtom) -> Iterator[str]:
     signature = subject.instruction.signature
     atom = subject.mma
     m, n, k = atom.shape
@@ -62,7 +62,7 @@ def _faults(subject: Subject) -> Iterator[str]:
     yield from _product_faults(subject, subject.instruction)
 
 
-def type_faults(subject: Subject) -> Iterator[str]:
+def type_faults(subject: BoundAtom) -> Iterator[str]:
     """What is wrong about the atom's types, as one instruction sees it."""
     types, signature = subject.mma.types, subject.instruction.signature
     yield from _apart(types, signature.types)
@@ -96,7 +96,7 @@ def _together(operands: Sequence[str], types: Sequence[str]) -> str:
     return ", ".join(f"{operand} {word}" for operand, word in zip(operands, types, strict=True))
 
 
-def _place_faults(subject: Subject, part: Part, signature: isa_tables.Signature) -> Iterator[str]:
+def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.Signature) -> Iterator[str]:
     """What is wrong about where an operand lives and how often it is held there."""
     name, atom = part.name, subject.mma
     fragment = next((signature.operands[f] for f in FRAGMENTS.get(name, (name,)) if f in signature.operands), None)
@@ -110,7 +110,7 @@ def _place_faults(subject: Subject, part: Part, signature: isa_tables.Signature)
         yield f"each element of {name} is held {atom.copies[name]} times, the instruction holds it {held} times"
 
 
-def _product_faults(subject: Subject, instruction: isa_tables.Instruction) -> Iterator[str]:
+def _product_faults(subject: BoundAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
     """An instruction may make several products; all threads of one replica must work for one of them."""
     if subject.thr is None or subject.rep is None or instruction.signature.products == 1:
         return
@@ -125,7 +125,7 @@ def _product_faults(subject: Subject, instruction: isa_tables.Instruction) -> It
             return
 
 
-def _element_faults(subject: Subject) -> Iterator[str]:
+def _element_faults(subject: BoundAtom) -> Iterator[str]:
     """An element of several numbers, such as a complex "2xf64", and how many instructions a product of them takes.
 
     A x B of a and b components each is at most a*b products, and at least as many as the accumulator has components.

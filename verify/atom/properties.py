@@ -15,8 +15,8 @@ from layouts.atoms import CopyAtom
 from verify.atom.copies import SIDES, fits_copy, gives_names, same_bits
 from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
-from verify.binding.atom import Named, Part, Subject, spoken
-from verify.core.verdict import Check, Evidence, Need, Property, Scope, Stated, Status, Verdict, Witness
+from verify.binding.atom import BoundAtom, BoundOperand, Named, spoken
+from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Stated, Status, Verdict
 from verify.evidence import gpu, isa, proof, proof_family
 from verify.evidence.run import Run, first
 
@@ -28,9 +28,18 @@ EVERY_POINT = "every point"
 # What a claim states
 
 
-def of_operand(words: Callable[[Subject, Part], str]) -> Callable[[Subject, Part], Stated]:
+def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Stated]:
     """A claim about an operand, which rests on no formula."""
     return lambda atom, operand: Stated(operand.name, words(atom, operand))
+
+
+def owners(count: int) -> str:
+    """How many owners an element has, in words.
+
+    >>> owners(1), owners(2), owners(128)
+    ('one owner', 'two owners', '128 owners')
+    """
+    return "one owner" if count == 1 else f"{ {2: 'two', **COUNT}.get(count, count) } owners"
 
 
 def times(count: int) -> str:
@@ -38,50 +47,52 @@ def times(count: int) -> str:
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
-def is_copy(atom: Subject) -> bool:
+def is_copy(atom: BoundAtom) -> bool:
     """Whether the atom is a copy, which names bits in place of elements."""
     return isinstance(atom.atom, CopyAtom)
 
 
-def _numbers_lanes(atom: Subject, _: None) -> Stated:
+def _numbers_lanes(atom: BoundAtom, _: None) -> Stated:
     order = "in the order of its operands" if atom.permuted else "once"
     return Stated("thr", f"threads {atom.atom.thr} with their replicas number the {atom.lanes} lanes {order}")
 
 
-def _parses(atom: Subject, operand: Part) -> str:
+def _parses(atom: BoundAtom, operand: BoundOperand) -> str:
     unit = "bit" if is_copy(atom) else "value"
     return f"{operand.text} is a (thread, {unit}) layout with congruent profiles"
 
 
-def _size(atom: Subject, operand: Part) -> str:
+def _size(atom: BoundAtom, operand: BoundOperand) -> str:
     unit, own, theirs = "values", "its tile needs", "the instruction's fragment"
     if is_copy(atom):
         unit, own, theirs = "bits", "its bits", "the instruction"
     return f"has as many threads and {unit} as {theirs if operand.formulas else own}"
 
 
-def _in_bounds(atom: Subject, operand: Part) -> str:
+def _in_bounds(atom: BoundAtom, operand: BoundOperand) -> str:
     return f"names bits 0..{operand.extent[0] - 1}" if is_copy(atom) else f"stays inside {operand.tile}"
 
 
-def _owns(atom: Subject, operand: Part) -> str:
-    each = f"names each of {operand.extent[0]} bits" if is_copy(atom) else f"owns each element of {operand.tile}"
-    return f"{each} {times(atom.multiplicity(operand))}"
+def _owners(atom: BoundAtom, operand: BoundOperand) -> str:
+    count = atom.multiplicity(operand)
+    if is_copy(atom):
+        return f"names each of {operand.extent[0]} bits {times(count)}"
+    return f"gives each element of {operand.tile} {owners(count)}"
 
 
-def _equals(atom: Subject, operand: Part) -> Stated:
+def _equals(atom: BoundAtom, operand: BoundOperand) -> Stated:
     """Of an MMA atom the formula of each instruction is cited, of a copy that of the first."""
     seen = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
     cited = dict.fromkeys(part.formulas[0].citation for part in seen if part.formulas)
     return Stated(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(seen))
 
 
-def rests_on(operands: Iterable[Part]) -> str:
+def rests_on(operands: Iterable[BoundOperand]) -> str:
     """Where the formulas of some operands come from."""
     return " | ".join(dict.fromkeys(formula.provenance for part in operands for formula in part.formulas))
 
 
-def _fits(atom: Subject, named: Named | None) -> Stated:
+def _fits(atom: BoundAtom, named: Named | None) -> Stated:
     mnemonic = "no instruction" if named is None else named.mnemonic
     if is_copy(atom):
         stated = ["threads", "widths"]["thr" in atom.atom.taken :]
@@ -92,65 +103,65 @@ def _fits(atom: Subject, named: Named | None) -> Stated:
     return Stated("", f"{' and '.join(filter(None, [', '.join(left[:-1]), left[-1]]))} fit {mnemonic}")
 
 
-def _shape(atom: Subject) -> str:
+def _shape(atom: BoundAtom) -> str:
     return "x".join(map(str, atom.mma.shape))
 
 
-def _multiplies(atom: Subject, _: None) -> Stated:
+def _multiplies(atom: BoundAtom, _: None) -> Stated:
     words = f"the {_shape(atom)} product through its {COUNT[len(atom.parts)]} maps alone equals numpy's"
     return Stated("", words, rests_on(atom.parts))
 
 
-def _tiles(atom: Subject, _: None) -> Stated:
+def _tiles(atom: BoundAtom, _: None) -> Stated:
     once = all(atom.multiplicity(part) == 1 for part in atom.parts)
-    often = "once" if once else "as often as one atom does"
-    return Stated("", f"tiles of {_shape(atom)} atoms own every element {often}, for every count of atoms and tiles")
+    many = "one owner" if once else "as many owners as in one atom"
+    return Stated("", f"in tiles of {_shape(atom)} atoms each element has {many}, for every count of atoms and tiles")
 
 
-def _recorded(atom: Subject, _: None) -> Stated:
+def _recorded(atom: BoundAtom, _: None) -> Stated:
     copied = Stated("bytes", "every byte moves as recorded")
-    return copied if is_copy(atom) else Stated("", "A, B and D meet as recorded")
+    return copied if is_copy(atom) else Stated("", "A, B and D interact as recorded")
 
 
 # What a property needs: why it cannot be checked, or nothing
 
 
-def given(atom: Subject, operand: Part) -> bool:
+def given(atom: BoundAtom, operand: BoundOperand) -> bool:
     """Whether the atom gives an operand; one that it leaves out has but a name, and why nothing is known of it."""
     return any(operand is part for part in atom.parts)
 
 
-def _laid_out(atom: Subject, operand: Part, _: Sequence[Verdict]) -> str:
+def _laid_out(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
     if not given(atom, operand):
         return operand.silence
     return "" if operand.layout is not None else "the layout is not well formed"
 
 
-def _shape_fits(atom: Subject, *_: object) -> str:
+def _shape_fits(atom: BoundAtom, *_: object) -> str:
     return f"the shape is at fault: {atom.shape_fault}" if atom.shape_fault else ""
 
 
-def _lanes_numbered(atom: Subject, *_: object) -> str:
+def _lanes_numbered(atom: BoundAtom, *_: object) -> str:
     return f"the threads are at fault: {atom.thr_fault}" if atom.thr_fault else ""
 
 
-def _has_formula(atom: Subject, operand: Part, _: Sequence[Verdict]) -> str:
+def _has_formula(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
     return "" if operand.formulas else atom.no_book or operand.silence
 
 
-def _known(atom: Subject, *_: object) -> str:
+def _known(atom: BoundAtom, *_: object) -> str:
     return atom.no_book
 
 
-def _have_formulas(atom: Subject, *_: object) -> str:
+def _have_formulas(atom: BoundAtom, *_: object) -> str:
     return next((part.silence for part in atom.parts if part.silence), "")
 
 
 def _not_refuted(other: Property) -> Need:
     """That another property of the operand, from which this one follows, is not refuted."""
 
-    def need(_: Subject, operand: Part, before: Sequence[Verdict]) -> str:
-        found = next(v for v in before if v.claim.part == operand.name and v.claim.kind == other)
+    def need(_: BoundAtom, operand: BoundOperand, before: Sequence[Verdict]) -> str:
+        found = next(v for v in before if v.claim.part == operand.name and v.claim.prop == other)
         return f"it fails with {other.words!r}, from which it follows" if found.status is Status.REFUTED else ""
 
     return need
@@ -162,7 +173,7 @@ def verified(*others: Property) -> Need:
     def need(_: object, __: object, before: Sequence[Verdict]) -> str:
         for other in others:
             for verdict in before:
-                if verdict.claim.kind == other and not verdict.status.stands:
+                if verdict.claim.prop == other and not verdict.status.confirmed:
                     return f"its premise does not stand: {verdict.claim.part} {other.words} is {verdict.status}"
         return ""
 
@@ -172,17 +183,17 @@ def verified(*others: Property) -> Need:
 # What could not be compared, besides what was
 
 
-def _uncompared(atom: Subject, operand: Part) -> Iterable[str]:
+def _uncompared(atom: BoundAtom, operand: BoundOperand) -> Iterable[str]:
     return atom.uncompared if atom.by is not None and given(atom, operand) else ()
 
 
-def _unobserved(atom: Subject, _: None) -> Iterable[str]:
+def _unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
     if atom.by is None or atom.shape_fault:
         return ()
     return [*atom.uncompared, *(unsaid(atom, operand) for operand in atom.unsaid)]
 
 
-def unsaid(atom: Subject, operand: str) -> str:
+def unsaid(atom: BoundAtom, operand: str) -> str:
     """Why nothing can be said of an operand that the atom leaves out."""
     return f"the atom does not say how {operand} is dealt out, which {atom.unsaid[operand]} takes from registers"
 
@@ -190,55 +201,55 @@ def unsaid(atom: Subject, operand: str) -> str:
 # What the checks find
 
 
-def at_points(find: Callable[[Subject, Part], isa.Finding]) -> Check:
+def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
     """A comparison at every point of an operand's domain."""
     return lambda run, atom, operand: [isa.testify(find, atom, operand)]
 
 
-def by_solver(prove: proof.Prove) -> Check:
+def by_solver(prove: proof.Prove) -> CheckFunction:
     """A proof about one operand."""
     return lambda run, atom, operand: [prove(atom, operand, run.budget, run.solver)]
 
 
-def _for_family(prove: proof_family.Prove) -> Check:
+def _for_family(prove: proof_family.Prove) -> CheckFunction:
     """A proof about one operand of all members of a family at once; nothing where no argument covers them all."""
 
-    def check(run: Run, atom: Subject, operand: Part) -> list[Evidence]:
+    def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
         scope = proof_family.scope(atom, operand)
         if scope is None:
             return []
         name = run.named(atom, operand, Scope.OPERAND)
-        key = (Witness.PROOF, prove, scope)
+        key = (Check.PROOF, prove, scope)
         return run.cache.once(key, name, lambda: filter(None, [prove(atom, operand, run.budget, run.solver)]))
 
     return check
 
 
-def _certified(run: Run, atom: Subject, operand: Part) -> list[Evidence]:
+def _certified(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
     """Ownership by the solver, and by a certificate that needs none."""
     proved = proof.owns(atom, operand, run.budget, run.solver)
     return [proved, *proof.certificate(operand, atom.multiplicity(operand))]
 
 
-def _follows_from(other: Property) -> Check:
+def _follows_from(other: Property) -> CheckFunction:
     """That a property follows from another, once that is proved: a map that owns each element once leaves no tile."""
 
-    def check(run: Run, atom: Subject, operand: Part) -> list[Evidence]:
+    def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
         once = atom.multiplicity(operand) == 1
-        if once and run.check(Witness.PROOF, other, atom, operand)[0].status is Status.PROVED:
-            return [Evidence(Witness.PROOF, Status.PROVED, f"follows from {other.words!r}")]
+        if once and run.check(Check.PROOF, other, atom, operand)[0].status is Status.PROVED:
+            return [Evidence(Check.PROOF, Status.PROVED, f"follows from {other.words!r}")]
         return []
 
     return check
 
 
-def _looked_up(run: Run, atom: Subject, named: Named | None) -> list[Evidence]:
+def _looked_up(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
     if named is None:
-        return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=atom.no_book)]
+        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=atom.no_book)]
     return [fits_copy(atom, atom.atom, named) if isinstance(atom.atom, CopyAtom) else fits(atom, named)]
 
 
-def _one_product(run: Run, atom: Subject, named: Named | None) -> list[Evidence]:
+def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
     """That all threads work for one product; of an atom that does not fit in another respect, a refutation alone."""
     if named is None or named.instruction is None or is_copy(atom):
         return []
@@ -247,7 +258,7 @@ def _one_product(run: Run, atom: Subject, named: Named | None) -> list[Evidence]
     return [e for e in found if not refuted or e.status is Status.REFUTED]
 
 
-def _related(run: Run, atom: Subject, _: None) -> list[Evidence]:
+def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
     if isinstance(atom.atom, CopyAtom):
         return moved(atom, atom.atom, run.recordings)
     return gpu.relation(atom, run.recordings, run.cache)
@@ -257,18 +268,18 @@ def _related(run: Run, atom: Subject, _: None) -> list[Evidence]:
 # gives are in no key: a bug planted in it is met again by every run, whose cache is its own.
 
 
-def _operand_key(check: Witness, atom: Subject, operand: Part) -> Hashable:
+def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
     where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
     return (operand.text, *where, operand.said)
 
 
-def _product_key(check: Witness, atom: Subject, _: None) -> Hashable:
+def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     """Products on this machine's GPU are made for each atom."""
     maps = tuple((part.text, part.extent, part.said) for part in atom.parts)
-    return None if check is Witness.SILICON else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
+    return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
 
 
-def _observed_key(check: Witness, atom: Subject, _: None) -> Hashable:
+def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     maps = tuple((part.text, part.extent) for part in atom.parts)
     adapter = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else None
     return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, spoken(atom.instruction))
@@ -277,7 +288,7 @@ def _observed_key(check: Witness, atom: Subject, _: None) -> Hashable:
 # The table
 
 
-def _whole_layout(atom: Subject, operand: Part) -> bool:
+def _whole_layout(atom: BoundAtom, operand: BoundOperand) -> bool:
     """Ref of a copy has to be a layout, and no more; so has an operand that is not given to be nothing."""
     return given(atom, operand) and (not is_copy(atom) or operand.name in SIDES)
 
@@ -325,13 +336,13 @@ SIZE = _of_layout(
     how=("counted", "", ""),
     form=True,
 )
-OWNS = _of_layout(
-    "owns",
+OWNERSHIP = _of_layout(
+    "ownership",
     says={
-        MMA: "each element held as often as the book states",
+        MMA: "each element has as many owners as the ISA tables state",
         COPY: "each bit named once, or as often as several threads give its address",
     },
-    states=of_operand(_owns),
+    states=of_operand(_owners),
     isa=at_points(isa.owns),
     proof=first(_for_family(proof_family.owns), _certified),
     how=(EVERY_POINT, "z3", ""),
@@ -341,11 +352,11 @@ IN_BOUNDS = _of_layout(
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
     isa=at_points(isa.in_bounds),
-    proof=first(_for_family(proof_family.owns), _follows_from(OWNS), by_solver(proof.in_bounds)),
-    how=(EVERY_POINT, "follows from *owns*, else z3", ""),
+    proof=first(_for_family(proof_family.owns), _follows_from(OWNERSHIP), by_solver(proof.in_bounds)),
+    how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_layout(
-    "equals",
+    "equals_isa",
     says={
         MMA: "for every logical thread t, replica q, value v: ISA(thr(t) + rep(q), v) = L(t, v)",
         COPY: "each bit of a side is called as where the instruction takes it from or puts it",
@@ -357,7 +368,7 @@ EQUALS = _of_layout(
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, _has_formula),
     gaps=_uncompared,
-    required=frozenset({Witness.BOOK, Witness.PROOF}),
+    required=frozenset({Check.ISA, Check.PROOF}),
 )
 RIGHT_INVERSE = _of_layout(
     "right_inverse",
@@ -365,9 +376,9 @@ RIGHT_INVERSE = _of_layout(
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
     applies=given,
     isa=at_points(isa.inverse_holds),
-    proof=first(_for_family(proof_family.inverse), _follows_from(OWNS), by_solver(proof.inverse)),
-    how=(EVERY_POINT, "follows from *owns*, else z3", ""),
-    needs=(*LAID_OUT, _not_refuted(OWNS)),
+    proof=first(_for_family(proof_family.inverse), _follows_from(OWNERSHIP), by_solver(proof.inverse)),
+    how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
+    needs=(*LAID_OUT, _not_refuted(OWNERSHIP)),
 )
 SIGNATURE = Property(
     "signature",
@@ -394,11 +405,11 @@ PRODUCT = Property(
 )
 TILING = Property(
     "tiling",
-    says={MMA: "any count of atoms and tiles owns every element once (premise: *owns*)"},
+    says={MMA: "in any count of atoms and tiles each element has one owner (premise: *ownership*)"},
     states=_tiles,
     proof=lambda run, *_: [proof.tiling(run.budget)],
     how=("", "z3, uninterpreted atom", ""),
-    needs=(verified(OWNS),),
+    needs=(verified(OWNERSHIP),),
     reads=lambda *_: "for every atom",
 )
 SAME_BITS = Property(
@@ -411,18 +422,18 @@ SAME_BITS = Property(
 )
 RELATION = Property(
     "relation",
-    says={MMA: "A, B and D meet as recorded, up to one relabelling of each axis", COPY: "every byte moves as recorded"},
+    says={MMA: "A, B and D interact as recorded, up to one relabelling", COPY: "every byte moves as recorded"},
     states=_recorded,
     gpu=_related,
     how=("", "", "observed"),
     needs=(_shape_fits, _known),
     gaps=_unobserved,
     reads=_observed_key,
-    required=frozenset({Witness.SILICON}),
+    required=frozenset({Check.GPU}),
 )
 EQUALS_ABSOLUTE = Property(
     "equals_absolute",
-    says={MMA: "the labels are those of the anchors that tie registers to memory"},
+    says={MMA: "rows and columns are those that ldmatrix, stmatrix and descriptors tie to memory"},
     states=lambda *_: Stated("", "its labels are those of the anchors that tie registers to memory"),
     gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),
     how=("", "", "observed"),
@@ -433,7 +444,7 @@ EQUALS_ABSOLUTE = Property(
 TAKEN = Property("taken")  # what an entry leaves to its instruction: there is nothing to check
 PROPERTIES = (
     SHAPE, THREADS,
-    WELL_FORMED, SIZE, IN_BOUNDS, OWNS, EQUALS, RIGHT_INVERSE,
+    WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS, RIGHT_INVERSE,
     SIGNATURE,
     PRODUCT, TILING, SAME_BITS, RELATION, EQUALS_ABSOLUTE,
 )  # fmt: skip

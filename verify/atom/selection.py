@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import argparse
 
     from layouts.atoms import AnyAtom, Family
-    from verify.core.verdict import Witness
+    from verify.core.verdict import Check
 
 NAMED = re.compile(r"SM(\d+)(?=[_:<])")
 ARCHITECTURE = re.compile(r"sm_?(\d+)[af]?", re.IGNORECASE)
@@ -29,9 +29,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob; or a FILE, as of --atoms")
     parser.add_argument("--arch", metavar="SM", help="only the atoms of an architecture, such as sm90")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
-    parser.add_argument(
-        "--witness", default="book,proof,silicon", metavar="W[,W]", help="whom to hear: book, proof, silicon"
-    )
+    parser.add_argument("--checks", default="isa,proof,gpu", metavar="W[,W]", help="whom to hear: isa, proof, gpu")
 
 
 def take_files(options: argparse.Namespace) -> None:
@@ -154,15 +152,15 @@ def _number(arch: str, atoms: Iterable[str]) -> int:
     return int(found[1])
 
 
-def witnesses(text: str, require: Sequence[str] = ()) -> frozenset[Witness]:
+def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
     """The witnesses that a text names; raises UsageError, also where a required one is not among them."""
-    from verify.core.verdict import Witness
+    from verify.core.verdict import Check
 
     try:
-        found = frozenset(Witness(word.strip()) for word in text.split(","))
+        found = frozenset(Check(word.strip()) for word in text.split(","))
     except ValueError as error:
-        raise UsageError(f"--witness {text}: {error}; one of book, proof, silicon") from error
-    missing = [word for word in require if Witness(word) not in found]
+        raise UsageError(f"--checks {text}: {error}; one of isa, proof, gpu") from error
+    missing = [word for word in require if Check(word) not in found]
     if missing:
-        raise UsageError(f"--require {missing[0]} contradicts --witness {text}")
+        raise UsageError(f"--require {missing[0]} contradicts --checks {text}")
     return found

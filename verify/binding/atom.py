@@ -27,7 +27,7 @@ EXTENTS = ("M", "N", "K")  # what a descriptor may choose
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class BoundOperand:
     """One operand of an atom: its layout (None when ill formed), where it must land and what the book says."""
 
     name: str
@@ -92,7 +92,7 @@ class Named:
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class BoundAtom:
     """An atom with everything that its claims are about, as one instruction sees it: the first known of those it names.
 
     `thr` and `rep` are None, and `thr_fault` says why, unless lane thr(t) + rep(q) names every lane once.
@@ -103,10 +103,10 @@ class Subject:
     rep: Layout | None
     thr_fault: str
     lanes: int
-    parts: tuple[Part, ...]
+    parts: tuple[BoundOperand, ...]
     named: tuple[Named, ...]
     by: isa_tables.Instruction | None = None  # whose formulas the parts have and whose lanes are counted
-    others: tuple[Subject, ...] = ()  # the same atom as each further instruction sees it
+    others: tuple[BoundAtom, ...] = ()  # the same atom as each further instruction sees it
     permuted: bool = False  # the threads number every lane once, in another order than the operands need
 
     @property
@@ -129,7 +129,7 @@ class Subject:
         return self.atom
 
     @property
-    def views(self) -> tuple[Subject, ...]:
+    def views(self) -> tuple[BoundAtom, ...]:
         """The atom as each instruction sees it that the ISA tables hold; as it stands where they hold none."""
         return (self, *self.others)
 
@@ -149,7 +149,7 @@ class Subject:
             raise TypeError(f"{self.atom.name}: {self.no_book}")
         return self.by
 
-    def seen_by(self, instruction: isa_tables.Instruction) -> Subject:
+    def seen_by(self, instruction: isa_tables.Instruction) -> BoundAtom:
         """The atom as one of its instructions sees it."""
         return next(view for view in self.views if view.by and spoken(view.by) == spoken(instruction))
 
@@ -185,7 +185,7 @@ class Subject:
         """Replicas: how often the logical threads fit into the lanes."""
         return 0 if self.rep is None else size(self.rep)
 
-    def multiplicity(self, part: Part) -> int:
+    def multiplicity(self, part: BoundOperand) -> int:
         """How often the book has each element held over the logical threads; as declared where it is silent.
 
         The book counts over all lanes, so the replicas share its count. Where neither says it, once; of a tile in
@@ -197,7 +197,7 @@ class Subject:
             return self.atom.copies.get(part.name, max(1, self.threads) if whole else 1)
         return max(1, part.formulas[0].copies // size(self.rep))
 
-    def expected(self, part: Part) -> tuple[int, int]:
+    def expected(self, part: BoundOperand) -> tuple[int, int]:
         """(logical threads, values per thread) that the operand must have.
 
         With the book: its values per lane. Without it: as many as deal every element of the tile out as declared.
@@ -208,7 +208,7 @@ class Subject:
         return self.threads, max(1, points // max(1, self.threads))
 
 
-def prepare(entry: Atom | IncompleteAtom) -> Subject:
+def prepare(entry: Atom | IncompleteAtom) -> BoundAtom:
     """Parse the atom's layouts and look up its instructions; what its entry leaves out is taken from them.
 
     Raises AtomFileError for an operand that none of the instructions has, and for what they do not say.
@@ -240,7 +240,7 @@ def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
     return list({spoken(instruction): instruction for instruction in reversed(found)}.values())[::-1]
 
 
-def joined(views: Sequence[Subject]) -> Subject:
+def joined(views: Sequence[BoundAtom]) -> BoundAtom:
     """The first view of an atom, with the others."""
     first, *others = views
     return replace(first, others=tuple(others))
@@ -251,7 +251,7 @@ def spoken(instruction: isa_tables.Instruction) -> str:
     return instruction.signature.mnemonic
 
 
-def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None) -> Subject:
+def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None) -> BoundAtom:
     """The atom as one instruction sees it: numbered over its lanes, each operand with its formulas."""
     m, n, k = atom.shape
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction is not None else 0)
@@ -260,8 +260,10 @@ def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruct
     for name, text in atom.operands.items():
         layout, fault = thread_value(text)
         found, silence = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
-        parts.append(Part(name, text, layout, fault, extents[name], tuple(found.values()), silence, tuple(found)))
-    return Subject(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
+        parts.append(
+            BoundOperand(name, text, layout, fault, extents[name], tuple(found.values()), silence, tuple(found))
+        )
+    return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
 def contracted(atom: Atom) -> int:

@@ -11,7 +11,7 @@ from proofs.progress import Progress, each
 from verify.cli.ending import complain, option
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.names import Named
-from verify.core.verdict import Witness
+from verify.core.verdict import Check
 from verify.report import Case, Failure, Report
 
 S = TypeVar("S", bound=Named)
@@ -30,7 +30,7 @@ def judged(
     told, missing = told_apart(subjects, judge, what, quiet)
     cases = tuple(case for case in told if isinstance(case, Case))
     failures = tuple(failure for failure in told if isinstance(failure, Failure))
-    return Report(cases, frozenset(map(Witness, require)), expect_known, missing, failures=failures)
+    return Report(cases, frozenset(map(Check, require)), expect_known, missing, failures=failures)
 
 
 def told_apart(

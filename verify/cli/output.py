@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 COLOURS = {
-    **dict.fromkeys(("STANDS", "PROVED", "AGREES"), "32"),  # green
+    **dict.fromkeys(("VERIFIED", "PROVED", "AGREES"), "32"),  # green
     **dict.fromkeys(("UNKNOWN", "UNCHECKED", "TAKEN"), "33"),  # yellow
     **dict.fromkeys(("REFUTED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
 }
@@ -74,7 +74,7 @@ def fitted(text: str, output: str | None) -> str:
 def list_names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:
     """Print the names of what is stated, for --list."""
     write("".join(f"{one.name}\n" for one in stated), options.output)
-    return Exit.USAGE if getattr(options, "malformed", ()) else Exit.STANDS
+    return Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK
 
 
 def write(text: str, output: str | None) -> None:

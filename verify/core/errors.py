@@ -14,12 +14,12 @@ if TYPE_CHECKING:
 class Exit(IntEnum):
     """Exit codes, the same for every command."""
 
-    STANDS = 0
+    OK = 0
     REFUTED = 1
     USAGE = 2
     CONTRADICTION = 3
-    UNKNOWN = 4
-    NOTHING = 5
+    UNDECIDED = 4
+    EMPTY = 5
     INTERRUPTED = 130
 
 
@@ -51,7 +51,7 @@ class UsageError(Exception):
 class AbsentError(UsageError):
     """A check that was asked for and that this machine cannot make."""
 
-    code = Exit.UNKNOWN
+    code = Exit.UNDECIDED
 
 
 class MalformedError(UsageError):

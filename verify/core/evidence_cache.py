@@ -35,7 +35,7 @@ class EvidenceCache:
     """What was found under each key.
 
     >>> from verify.core.verdict import Status, Witness
-    >>> cache, proved = EvidenceCache(), Evidence(Witness.BOOK, Status.PROVED, "counted")
+    >>> cache, proved = EvidenceCache(), Evidence(Check.ISA, Status.PROVED, "counted")
     >>> [cache.once("key", name, lambda: [proved])[0].shared for name in ("one", "other", "one")]
     ['', 'one', '']
     """

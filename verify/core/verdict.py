@@ -25,17 +25,17 @@ class Status(StrEnum):
     TAKEN = "TAKEN"  # not stated: filled in from the instruction, so there is nothing to check
 
     @property
-    def stands(self) -> bool:
+    def confirmed(self) -> bool:
         """Whether this status is a yes."""
         return self in (Status.PROVED, Status.AGREES)
 
 
-class Witness(StrEnum):
+class Check(StrEnum):
     """Who testifies: the ISA's formula, the solver, or recorded and probed hardware."""
 
-    BOOK = "book"
+    ISA = "isa"
     PROOF = "proof"
-    SILICON = "silicon"
+    GPU = "gpu"
 
 
 class Scope(StrEnum):
@@ -67,9 +67,9 @@ class Property:
     Its functions take the subject (an atom, a tiling) and one of the units that its scope is about: an operand, a
     named instruction, or None. A check takes the run first, and returns evidence:
 
-    >>> counted = Evidence(Witness.BOOK, Status.PROVED, "counted")
+    >>> counted = Evidence(Check.ISA, Status.PROVED, "counted")
     >>> size = Property("size", isa=lambda run, atom, operand: [counted])
-    >>> size.by(Witness.BOOK)(None, None, None) == [counted], size.by(Witness.PROOF), size.gpu_alone
+    >>> size.by(Check.ISA)(None, None, None) == [counted], size.by(Check.PROOF), size.gpu_alone
     (True, None, False)
     """
 
@@ -79,15 +79,15 @@ class Property:
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
     states: Callable[[Any, Any], Stated] = lambda subject, operand: Stated("", "")  # the claim about one unit
     applies: Callable[[Any, Any], bool] = lambda subject, operand: True
-    isa: Check | None = None  # what the ISA's formulas, or counting, find
-    proof: Check | None = None  # what the solver finds
-    gpu: Check | None = None  # what GPUs showed, recorded or live
+    isa: CheckFunction | None = None  # what the ISA's formulas, or counting, find
+    proof: CheckFunction | None = None  # what the solver finds
+    gpu: CheckFunction | None = None  # what GPUs showed, recorded or live
     how: tuple[str, str, str] = ("", "", "")  # the methods of the three checks, for the docs
     needs: tuple[Need, ...] = ()  # why it cannot be checked at all: the first that is not empty
     gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what could not be compared besides
-    reads: Callable[[Witness, Any, Any], Hashable] = lambda witness, subject, operand: None  # a check's cache key
+    reads: Callable[[Check, Any, Any], Hashable] = lambda check, subject, operand: None  # a check's cache key
     form: bool = False  # of a subject's form: counted from the ISA tables whichever checks are asked for
-    required: frozenset[Witness] = frozenset()  # the checks that must be made of it before a subject is verified
+    required: frozenset[Check] = frozenset()  # the checks that must be made of it before a subject is verified
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", self.words or self.key.replace("_", " "))
@@ -98,9 +98,9 @@ class Property:
     def __hash__(self) -> int:
         return hash(self.key)
 
-    def by(self, witness: Witness) -> Check | None:
+    def by(self, check: Check) -> CheckFunction | None:
         """The function that makes one of the three checks; None where there is none."""
-        return {Witness.BOOK: self.isa, Witness.PROOF: self.proof, Witness.SILICON: self.gpu}[witness]
+        return {Check.ISA: self.isa, Check.PROOF: self.proof, Check.GPU: self.gpu}[check]
 
     @property
     def gpu_alone(self) -> bool:
@@ -138,7 +138,7 @@ class Claim:
 
     subject: str
     part: str
-    kind: Property
+    prop: Property
     text: str
     provenance: str = ""
 
@@ -170,7 +170,7 @@ class Evidence:
     recorded. `recording` is the file and line of the recording that spoke.
     """
 
-    witness: Witness
+    check: Check
     status: Status
     method: str
     points: int = 0
@@ -198,12 +198,12 @@ class Verdict:
     def contradiction(self) -> bool:
         """Whether two witnesses disagree, or plain arithmetic does not reproduce a counterexample."""
         refuted = any(e.status is Status.REFUTED for e in self.evidence)
-        if refuted and any(e.status.stands for e in self.evidence):
+        if refuted and any(e.status.confirmed for e in self.evidence):
             return True
         return any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
 
 
-Check: TypeAlias = Callable[[Any, Any, Any], list[Evidence]]  # of (run, subject, operand)
+CheckFunction: TypeAlias = Callable[[Any, Any, Any], list[Evidence]]  # of (run, subject, operand)
 Need: TypeAlias = Callable[[Any, Any, Sequence[Verdict]], str]  # of (subject, operand, the verdicts before)
 
 
@@ -213,8 +213,8 @@ def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
     A claim that nobody could speak on is UNCHECKED with every reason given; it never counts as a yes.
 
     >>> claim = Claim("atom", "A", Property("equals"), "equals the ISA")
-    >>> book = Evidence(Witness.BOOK, Status.PROVED, "exhaustive")
-    >>> join(claim, [book, Evidence(Witness.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
+    >>> book = Evidence(Check.ISA, Status.PROVED, "exhaustive")
+    >>> join(claim, [book, Evidence(Check.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
     'UNKNOWN'
     """
     heard = tuple(evidence)

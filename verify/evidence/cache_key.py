@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import gpu_checks
 from gpu_checks.model import Labels
-from verify.binding.atom import Subject
+from verify.binding.atom import BoundAtom
 
 Key = tuple[object, ...]
 
@@ -37,7 +37,7 @@ class _Table:
         return self.labels.__array_interface__["data"], self.labels.shape, self.labels.strides
 
 
-def asked(subject: Subject) -> Key:
+def asked(subject: BoundAtom) -> Key:
     """All of an atom and its instructions that an answer depends on."""
     parts = tuple((part.name, part.text, part.extent, part.said) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature

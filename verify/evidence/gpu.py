@@ -21,11 +21,11 @@ import gpu_checks
 from gpu_checks.recordings_io.validation import StaleRecording, foreign, hold, is_stale, lost, stale_notice
 from isa_tables.signature import Signature
 from layouts import Layout, size
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import AXES, codomain
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.evidence.cache_key import asked, seen
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Conflict
@@ -38,7 +38,7 @@ CLASS = {"m": 0, "n": 1, "k": 2}
 PRODUCT = 3
 NOTHING = (-1, -1)  # what a lane holds to which the atom deals nothing
 Answer = tuple[Status, str, int, Counterexample | None]
-Testify = Callable[[Subject, Labels, gpu_checks.Recording], Answer]
+Testify = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
 
@@ -49,7 +49,7 @@ class Agrees:
     pairs: int
 
 
-def labels(subject: Subject) -> Labels | str:
+def labels(subject: BoundAtom) -> Labels | str:
     """What the atom says that every (lane, value) of its operands in registers holds, or why it says nothing.
 
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
@@ -87,7 +87,7 @@ def _walked(layout: Layout) -> Table:
     return np.array(walks(layout), dtype=np.int64)
 
 
-def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk") -> Agrees | Conflict:
+def judge(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk") -> Agrees | Conflict:
     """Whether some relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
@@ -111,7 +111,7 @@ def judge(subject: Subject, claimed: Labels, recording: gpu_checks.Recording, ax
     return Agrees(pairs)
 
 
-def _misfit(parts: Sequence[Part], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
+def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
     """The first claimed label outside its tile; before that, other numbers of values than the instruction's."""
     for part in parts:
         values, table = recording.operands[RECORDED[part.name]].shape[1], claimed[part.name]
@@ -156,7 +156,7 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     return Conflict(axis, operands, lane, value, _clash(operand, axis, label, lane, value))
 
 
-def _unread(part: Part, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
+def _unread(part: BoundOperand, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
     """The first place that the hardware never read, unless in registers another holds the same element and was read."""
     read = classes[..., PRODUCT].ravel() >= 0
     if read.all():
@@ -253,17 +253,17 @@ def _never(signature: Signature) -> Missing:
     return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
 
 
-def relation(subject: Subject, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
+def relation(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
     """One piece of evidence for each GPU that recorded the atom's instruction."""
     return _each(subject, lookup, _related, known)
 
 
-def absolute(subject: Subject, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
+def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
     """The atom's labels against those of the anchors, one piece of evidence for each recording."""
     return _each(subject, lookup, _anchored, known)
 
 
-def _each(subject: Subject, lookup: Lookup, testify: Testify, known: EvidenceCache) -> list[Evidence]:
+def _each(subject: BoundAtom, lookup: Lookup, testify: Testify, known: EvidenceCache) -> list[Evidence]:
     claims = cache(lambda: labels(subject))
     found = lookup(subject.instruction.signature)
     if isinstance(found, Missing):
@@ -272,7 +272,7 @@ def _each(subject: Subject, lookup: Lookup, testify: Testify, known: EvidenceCac
 
 
 def _asked(
-    subject: Subject,
+    subject: BoundAtom,
     claims: Callable[[], Labels | str],
     recording: gpu_checks.Recording,
     testify: Testify,
@@ -287,14 +287,14 @@ def _asked(
         claimed = claims()
         return claimed if isinstance(claimed, str) else testify(subject, claimed, recording)
 
-    found = known.kept((Witness.SILICON, testify, asked(subject), seen(recording)), answer)
+    found = known.kept((Check.GPU, testify, asked(subject), seen(recording)), answer)
     if isinstance(found, str):
         return unchecked(found)
     status, said, points, wrong = found
     if status is Status.UNCHECKED:
         return unchecked(said, applies=testify is _related)  # anchors may say nothing of an instruction
     seconds = time.perf_counter() - started
-    evidence = Evidence(Witness.SILICON, status, source(recording), points, "gpu_checks", said, seconds)
+    evidence = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", said, seconds)
     return replace(evidence, counterexample=wrong, recording=place(recording))
 
 
@@ -311,7 +311,7 @@ def place(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
     return f"{recording.file}:{recording.line}" if recording.file else ""
 
 
-def _related(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
+def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
     view = comparable(subject, claimed, recording)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
@@ -343,7 +343,7 @@ def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
     return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
 
 
-def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
+def _anchored(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
     if not recording.anchors:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
@@ -374,7 +374,7 @@ def _anchored(subject: Subject, claimed: Labels, recording: gpu_checks.Recording
 
 
 def _misplaced(
-    part: Part, anchor: str, at: tuple[int, int], said: Sequence[int], seen: Sequence[int]
+    part: BoundOperand, anchor: str, at: tuple[int, int], said: Sequence[int], seen: Sequence[int]
 ) -> Counterexample:
     axes, (lane, value) = part.axes, at
     claimed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, said, strict=True))
@@ -385,4 +385,4 @@ def _misplaced(
 
 def unchecked(why: str, applies: bool = True) -> Evidence:
     """The silicon's silence, with its reason; `applies` unless there is nothing that it could have spoken on."""
-    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=why, applies=applies)
+    return Evidence(Check.GPU, Status.UNCHECKED, "", reason=why, applies=applies)

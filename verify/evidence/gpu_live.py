@@ -10,8 +10,8 @@ import numpy as np
 import gpu_checks
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, runs_on
-from verify.binding.atom import Subject
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.binding.atom import BoundAtom
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.evidence.gpu import Missing, Table, labels, unchecked
 
 TRIALS = 64
@@ -42,7 +42,7 @@ class Live:
         device = self.worker.device
         return Missing(found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm))
 
-    def product(self, subject: Subject) -> list[Evidence]:
+    def product(self, subject: BoundAtom) -> list[Evidence]:
         """Random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)
         if isinstance(claimed, str):
@@ -68,6 +68,6 @@ def _map(name: str, table: Table) -> Table:
 
 def _product(wrong: int) -> Evidence:
     if not wrong:
-        return Evidence(Witness.SILICON, Status.AGREES, "live, random integers", TRIALS, "gpu_checks")
+        return Evidence(Check.GPU, Status.AGREES, "live, random integers", TRIALS, "gpu_checks")
     found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU")
-    return Evidence(Witness.SILICON, Status.REFUTED, "live, random integers", TRIALS, counterexample=found)
+    return Evidence(Check.GPU, Status.REFUTED, "live, random integers", TRIALS, counterexample=found)

@@ -19,7 +19,7 @@ import isa_tables
 from gpu_checks import Image
 from gpu_checks.model import CONTRACTED
 from layouts.atoms import AnyAtom, Atom, CopyAtom
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Registers, codomain
 from verify.core.digits import every, halves, modes
 from verify.evidence.gpu_sparse import Stored, by_class, coarseness
@@ -40,14 +40,14 @@ class Comparable:
 
     claimed: Mapping[str, Table]
     recording: gpu_checks.Recording
-    tied: tuple[Part, ...]
+    tied: tuple[BoundOperand, ...]
     axes: str
     said: str
     stored: Stored | None = None
 
 
 def comparable(
-    subject: Subject, claimed: Mapping[str, Table], recording: gpu_checks.Recording, memory: bool = True
+    subject: BoundAtom, claimed: Mapping[str, Table], recording: gpu_checks.Recording, memory: bool = True
 ) -> Comparable | str:
     """Labels and recording brought to the same slots, or why that cannot be; without `memory`, of registers alone."""
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
@@ -78,12 +78,12 @@ def comparable(
     return Comparable(tables, seen, tied, "mn" if sparse else "mnk", "; ".join(told), found)
 
 
-def _space(subject: Subject, part: Part) -> str:
+def _space(subject: BoundAtom, part: BoundOperand) -> str:
     return subject.atom.space.get(part.name, "reg")
 
 
 def _sparse(
-    subject: Subject,
+    subject: BoundAtom,
     claimed: Mapping[str, Table],
     tables: Mapping[str, Table],
     seen: gpu_checks.Recording,
@@ -115,14 +115,14 @@ def _how(stored: Stored) -> list[str]:
     return [f"{told}; E by the fields that rule A's elements under {selectors} selector{'s' * (selectors > 1)}"]
 
 
-def _stored(part: Part, table: Table) -> Table:
+def _stored(part: BoundOperand, table: Table) -> Table:
     """Of an operand in registers, the values that an instruction stores: one for each element of the book's."""
     formula = part.formulas[0]
     coarse = formula.coarse if isinstance(formula, Registers) else 1
     return table[:, ::coarse] if coarse > 1 else table
 
 
-def _not_whole(part: Part) -> str:
+def _not_whole(part: BoundOperand) -> str:
     """Why a matrix in memory is not seen as one: all threads alike, each element once; empty when it is."""
     if part.layout is None:
         return f"{part.name} is not well formed"
@@ -134,7 +134,7 @@ def _not_whole(part: Part) -> str:
     return ""
 
 
-def _by_address(subject: Subject, part: Part, recording: gpu_checks.Recording) -> tuple[Table, Table] | str:
+def _by_address(subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Recording) -> tuple[Table, Table] | str:
     """Labels and recorded classes of every place of every recorded image that holds an element by the book."""
     where = _space(subject, part)
     fault = _not_whole(part) if where == "smem" else f"{part.name} is in {where}"

@@ -13,10 +13,10 @@ from random import Random  # numpy.random takes 10 ms to load
 import numpy as np
 
 from layouts import Layout, LayoutError, leaves, right_inverse, size
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import lane_of, read, spelled, walk, walks
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.core.wording import describe
 from verify.evidence import repair
 
@@ -34,22 +34,22 @@ RANGES = {
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
-def testify(find: Callable[[Subject, Part], Finding], subject: Subject, part: Part) -> Evidence:
+def testify(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
     """What is found at every point of one operand, as evidence."""
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
     status = Status.PROVED if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
-    return Evidence(Witness.BOOK, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
+    return Evidence(Check.ISA, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
 
 
 def form(method: str, fault: str) -> Evidence:
     """What is found of a subject's form: a fault refutes it."""
     wrong = Counterexample({}, fault) if fault else None
-    return Evidence(Witness.BOOK, Status.REFUTED if fault else Status.PROVED, method, 1, counterexample=wrong)
+    return Evidence(Check.ISA, Status.REFUTED if fault else Status.PROVED, method, 1, counterexample=wrong)
 
 
-def parsed(part: Part) -> list[Evidence]:
+def parsed(part: BoundOperand) -> list[Evidence]:
     """That a layout parses and its profiles agree, and a second reading finds the same numbers."""
     layout = part.layout
     if layout is None:
@@ -72,7 +72,7 @@ def _rows(table: Table) -> tuple[Table, int]:
     return (table, 1) if table.strides[0] else (table[:1], len(table))
 
 
-def fragment_size(subject: Subject, part: Part) -> Finding:
+def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
     """That a layout has as many threads and values as its fragment, or as its tile needs."""
     layout = part.parsed
     threads, values = size(layout[0]), size(layout[1])
@@ -86,7 +86,7 @@ def fragment_size(subject: Subject, part: Part) -> Finding:
     return "counted", threads * values, wrong
 
 
-def _held_equally(layout: Layout, part: Part) -> int:
+def _held_equally(layout: Layout, part: BoundOperand) -> int:
     """How often each element of the tile is held; 0 where they differ, or the layout leaves the tile."""
     table, elements = evaluate(layout), part.extent[0] * part.extent[1]
     if not table.size or table.min() < 0 or table.max() >= elements:
@@ -95,11 +95,11 @@ def _held_equally(layout: Layout, part: Part) -> int:
     return int(counts[0]) if (counts == counts[0]).all() else 0
 
 
-def _expects(part: Part) -> str:
+def _expects(part: BoundOperand) -> str:
     return "the ISA" if part.formulas else "its tile"
 
 
-def in_bounds(subject: Subject, part: Part) -> Finding:
+def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """That no (thread, value) is an element outside the tile."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table = evaluate(layout)
@@ -124,7 +124,7 @@ def in_bounds(subject: Subject, part: Part) -> Finding:
     )
 
 
-def owns(subject: Subject, part: Part) -> Finding:
+def owns(subject: BoundAtom, part: BoundOperand) -> Finding:
     """That each element of the tile is held as often as it has to be."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)
@@ -159,7 +159,7 @@ def _owners(count: int) -> str:
     return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
 
 
-def _missing(part: Part, counts: Table, copies: int) -> tuple[str, ...]:
+def _missing(part: BoundOperand, counts: Table, copies: int) -> tuple[str, ...]:
     """Which elements are held too rarely."""
     few = np.flatnonzero(counts < copies)
     if not len(few):
@@ -169,7 +169,9 @@ def _missing(part: Part, counts: Table, copies: int) -> tuple[str, ...]:
     return (f"{len(few)} of {counts.size} elements have {lacking}: {describe(points, part.extent, part.axes)}",)
 
 
-def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]) -> Counterexample:
+def _collision(
+    part: BoundOperand, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]
+) -> Counterexample:
     """The smallest two points that own one element."""
     layout = part.parsed
     thread, value = (int(c) for c in crowded[0])
@@ -188,7 +190,7 @@ def _collision(part: Part, table: Table, crowded: Table, copies: int, damage: tu
     )
 
 
-def equals(subject: Subject, part: Part) -> Finding:
+def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     """That L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula."""
     table = evaluate(part.parsed)
     wanted = subject.expected(part)
@@ -205,7 +207,9 @@ def equals(subject: Subject, part: Part) -> Finding:
     return "exhaustive", points, None
 
 
-def _compare(subject: Subject, part: Part, formula: Formula, replica: int, table: Table) -> Counterexample | None:
+def _compare(
+    subject: BoundAtom, part: BoundOperand, formula: Formula, replica: int, table: Table
+) -> Counterexample | None:
     """The smallest point at which one replica of the layout leaves the formula."""
     thr, rep = subject.numbering
     lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
@@ -240,12 +244,12 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     if first.shape != second.shape:
         sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
         wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
-        return Evidence(Witness.BOOK, Status.REFUTED, "counted", counterexample=wrong)
+        return Evidence(Check.ISA, Status.REFUTED, "counted", counterexample=wrong)
     apart = np.argwhere(first != second)
     if not len(apart):
         spelled_alike = layout == other
         said = "" if spelled_alike else "spelled differently, equal at every point"
-        return Evidence(Witness.BOOK, Status.PROVED, "exhaustive", first.size, "numpy", said)
+        return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, "numpy", said)
     thread, value = (int(c) for c in apart[0])
     wrong = Counterexample(
         {"thread": thread, "value": value},
@@ -255,10 +259,10 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
         damage=(f"{len(apart)} of {first.size} points disagree",),
         reproduced=walk(layout, thread, value) != walk(other, thread, value),
     )
-    return Evidence(Witness.BOOK, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
+    return Evidence(Check.ISA, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
 
 
-def inverse_holds(subject: Subject, part: Part) -> Finding:
+def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """That L(R(k)) = k for every element k of the tile, with R the layout's right inverse."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     try:
@@ -279,7 +283,7 @@ def inverse_holds(subject: Subject, part: Part) -> Finding:
     return "exhaustive", elements, Counterexample({"element": first}, statement)
 
 
-def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
+def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     """A random exact product through the atom's maps on the book's hardware, compared with numpy's.
 
     Every operand is dealt out to (lane, value) by the atom's map, the instruction reads and writes by the book's
@@ -294,7 +298,7 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
     beyond = next((part for part in subject.parts if _reaches_beyond(places[part.name], part.extent)), None)
     if beyond is not None:
         reason = f"the instruction's {beyond.name} reaches beyond {beyond.tile}"
-        return Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason)
+        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=reason)
     drawn = [{part.name: _random(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
     given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
     a, b = effective(given)
@@ -304,12 +308,12 @@ def product(subject: Subject, trials: int = 4, seed: int = 0) -> Evidence:
         statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
         damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
         wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
-        return Evidence(Witness.BOOK, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
+        return Evidence(Check.ISA, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
     seconds = time.perf_counter() - started
-    return Evidence(Witness.BOOK, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
+    return Evidence(Check.ISA, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
 
 
-def _random(part: Part, rng: Random) -> Matrix:
+def _random(part: BoundOperand, rng: Random) -> Matrix:
     """A matrix of small integers; where an element of the book's covers several positions, they share it.
 
     As doubles, whose products are many times faster: every sum stays far below 2^53, so they are exact.
@@ -331,7 +335,7 @@ def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
     return a, b * matrices.get("SFB", 1)
 
 
-def by_lane(subject: Subject, part: Part) -> Table:
+def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
     """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica.
 
     In memory one thread's view is dealt out, or one of each CTA: that all have the same is a claim of its own.
@@ -347,7 +351,10 @@ def by_lane(subject: Subject, part: Part) -> Table:
 
 
 def _through_fragments(
-    subject: Subject, maps: Mapping[str, Table], places: Mapping[str, tuple[Table, Table]], given: Mapping[str, Matrix]
+    subject: BoundAtom,
+    maps: Mapping[str, Table],
+    places: Mapping[str, tuple[Table, Table]],
+    given: Mapping[str, Matrix],
 ) -> Matrix:
     """C of each trial as its map reads it from what the instruction makes of the fragments that the other maps deal.
 
@@ -374,7 +381,7 @@ def _through_fragments(
     return np.where((out == out[:, :1]).all(axis=1), out[:, 0], WRONG)
 
 
-def _located(part: Part, shape: tuple[int, ...]) -> tuple[Table, Table]:
+def _located(part: BoundOperand, shape: tuple[int, ...]) -> tuple[Table, Table]:
     x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
     return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
 

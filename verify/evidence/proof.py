@@ -13,46 +13,46 @@ from typing import TypeAlias
 
 import proofs
 from layouts import Layout, LayoutError, right_inverse
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
 from verify.core.digits import halves, modes, spelled, walk
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
-Prove: TypeAlias = "Callable[[Subject, Part, int, proofs.Solver], Evidence]"
+Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence]"
 
 
-def in_bounds(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+def in_bounds(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """That no value of an operand lies outside its tile."""
     return _evidence(proofs.prove_in_bounds(_fragment(subject, part), budget, solver), part)
 
 
-def owns(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+def owns(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """That each element of an operand's tile is held as often as it has to be."""
     return _evidence(proofs.prove_owns(_fragment(subject, part), budget, solver), part)
 
 
-def inverse(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+def inverse(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """That a layout after its right inverse is the identity on the tile."""
     fragment = _fragment(subject, part)
     try:
         outcome = proofs.prove_right_inverse(fragment, right_inverse(fragment.layout), budget, solver)
     except LayoutError as error:
-        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
+        return Evidence(Check.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
     return _evidence(outcome, part)
 
 
-def certificate(part: Part, copies: int) -> list[Evidence]:
+def certificate(part: BoundOperand, copies: int) -> list[Evidence]:
     """Ownership a second time, by an argument that needs no solver: mixed radix or rank over F2, where one applies."""
     if part.layout is None:
         return []
     found = proofs.certificate(part.layout, part.extent[0] * part.extent[1])
     if found is None or found.copies != copies:
         return []
-    return [Evidence(Witness.PROOF, Status.PROVED, f"{found.method} certificate")]
+    return [Evidence(Check.PROOF, Status.PROVED, f"{found.method} certificate")]
 
 
-def one_product(subject: Subject, budget: int, solver: proofs.Solver) -> list[Evidence]:
+def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[Evidence]:
     """That all threads of a replica work for one of an instruction's products, where it makes several."""
     instruction = subject.instruction
     if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
@@ -70,13 +70,13 @@ def tiling(budget: int) -> Evidence:
     return solved(proofs.prove_tiling(budget), None)
 
 
-def _fragment(subject: Subject, part: Part, formula: int = 0) -> proofs.Fragment:
+def _fragment(subject: BoundAtom, part: BoundOperand, formula: int = 0) -> proofs.Fragment:
     locate = part.formulas[formula].locate if part.formulas else None
     copies = subject.multiplicity(part)
     return proofs.Fragment(part.parsed, part.extent, *subject.numbering, locate, copies)
 
 
-def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence:
+def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """Equality with every formula of the operand; a layout of another size is refuted by counting."""
     layout = _fragment(subject, part).layout
     threads, values = proofs.domain(layout)
@@ -84,9 +84,9 @@ def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> 
     if (threads, values) != wanted:
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
-        return Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)
+        return Evidence(Check.PROOF, Status.REFUTED, "counted", counterexample=wrong)
     if all(isinstance(formula, Memory) and formula.ctas == 1 for formula in part.formulas) and counts(layout):
-        return Evidence(Witness.PROOF, Status.PROVED, "strides in order")
+        return Evidence(Check.PROOF, Status.PROVED, "strides in order")
     heard = []
     for position in range(len(part.formulas)):
         outcome = proofs.prove_equals(_fragment(subject, part, position), budget, solver)
@@ -111,7 +111,7 @@ def counts(layout: Layout) -> bool:
     return all(extent == 1 or stride == 0 for extent, stride in thread)
 
 
-def _evidence(outcome: proofs.Outcome, part: Part) -> Evidence:
+def _evidence(outcome: proofs.Outcome, part: BoundOperand) -> Evidence:
     model = outcome.model
     if outcome.status != "sat" or model is None or part.layout is None:
         return solved(outcome, None)
@@ -124,7 +124,7 @@ def _evidence(outcome: proofs.Outcome, part: Part) -> Evidence:
     return solved(outcome, wrong)
 
 
-def _told(model: Mapping[str, int], part: Part) -> str:
+def _told(model: Mapping[str, int], part: BoundOperand) -> str:
     """A model in words: which (thread, value), and what stands there by the layout and by the formula."""
     if not {"thread", "value", "element"} <= set(model):
         return ", ".join(f"{name} = {number}" for name, number in model.items())
@@ -142,7 +142,7 @@ def _told(model: Mapping[str, int], part: Part) -> str:
 def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
     """A solver's outcome as evidence; `over` says what it ranges over besides the variables."""
     return Evidence(
-        Witness.PROOF,
+        Check.PROOF,
         STATUS[outcome.status],
         f"{outcome.method}, {over}" if over else outcome.method,
         engine=outcome.engine,

@@ -20,13 +20,13 @@ from layouts.atoms.template import PLACE, fill, tokens
 from layouts.int_tuple import IntTuple, congruent, leaves
 from layouts.text import parse_shape_stride
 from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order, prove_family_equals, total
-from verify.binding.atom import Part, Subject, prepare
+from verify.binding.atom import BoundAtom, BoundOperand, prepare
 from verify.binding.coordinates import AXES, Formula, Memory, Registers
-from verify.core.verdict import Evidence, Status, Witness
+from verify.core.verdict import Check, Evidence, Status
 
 STAND_IN = 10**12  # numbers from here on stand for placeholders while a text is read; no layout has so large ones
 
-Prove: TypeAlias = "Callable[[Subject, Part, int, proofs.Solver], Evidence | None]"
+Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence | None]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +35,12 @@ class Whole:
 
     layout: FamilyLayout
     extent: tuple[Size, Size]
-    largest: Subject
-    part: Part
+    largest: BoundAtom
+    part: BoundOperand
     domain: str  # the values of the parameters, in words
 
 
-def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
+def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
     """What evidence for a family is shared by; None for an operand that is the same in every instance.
 
     What is proved of a family says nothing of a member whose instruction has another number of values.
@@ -56,7 +56,7 @@ def scope(subject: Subject, part: Part) -> tuple[object, ...] | None:
     return text, extent, threads, tuple(_steps(family).items()), formulas
 
 
-def _is_member(atom: Atom, part: Part, family: Family) -> bool:
+def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
     """Whether an atom still says what its family says of this operand: one that was changed is no instance."""
     table, params = family.entry.table, atom.params
     if not {"shape", "thr"} <= table.keys():  # taken from each member's instruction
@@ -67,26 +67,26 @@ def _is_member(atom: Atom, part: Part, family: Family) -> bool:
     return same_layout and shape == tuple(map(str, atom.shape)) and fill(str(table["thr"]), params) == atom.thr
 
 
-def owns(subject: Subject, part: Part, *_: object) -> Evidence | None:
+def owns(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
     """That all members own each element as often as they have to, so that none leaves its tile."""
     return _by_digits(subject, part, "mixed radix")
 
 
-def inverse(subject: Subject, part: Part, *_: object) -> Evidence | None:
+def inverse(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
     """That all members have a right inverse: the digits that own each element once."""
     return _by_digits(subject, part, "mixed radix, whose digits are the inverse")
 
 
-def _by_digits(subject: Subject, part: Part, method: str) -> Evidence | None:
+def _by_digits(subject: BoundAtom, part: BoundOperand, method: str) -> Evidence | None:
     """Ownership by mixed radix; None where the layout is no such number over the family's parameters."""
     whole = _whole(subject, part)
     found = None if whole is None else digits(whole.layout, total(whole.extent))
     if whole is None or found is None or found.copies != subject.multiplicity(part):
         return None
-    return Evidence(Witness.PROOF, Status.PROVED, f"{method}, {whole.domain}")
+    return Evidence(Check.PROOF, Status.PROVED, f"{method}, {whole.domain}")
 
 
-def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> Evidence | None:
+def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence | None:
     """Equality of all members with the formula, which must be one for the whole family; None where it is not."""
     whole, formula = _whole(subject, part), part.formulas[0]
     largest = None if whole is None else next(iter(whole.part.formulas), None)
@@ -95,7 +95,7 @@ def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> 
     if isinstance(formula, Memory) and isinstance(largest, Memory):
         method = f"strides in order, {whole.domain}"
         seen_alike = formula.ctas == largest.ctas == 1  # of two CTAs each has its share, in another order
-        return Evidence(Witness.PROOF, Status.PROVED, method) if seen_alike and in_order(whole.layout) else None
+        return Evidence(Check.PROOF, Status.PROVED, method) if seen_alike and in_order(whole.layout) else None
     if not (isinstance(formula, Registers) and isinstance(largest, Registers)) or largest.table.uses:
         return None
     thr, rep = whole.largest.thr, whole.largest.rep
@@ -107,7 +107,7 @@ def equals(subject: Subject, part: Part, budget: int, solver: proofs.Solver) -> 
         return None
     method = f"linear integers, {whole.domain}"
     return Evidence(
-        Witness.PROOF,
+        Check.PROOF,
         Status.PROVED,
         method,
         engine=outcome.engine,
@@ -133,7 +133,7 @@ def _fits(whole: Whole, formula: Formula) -> bool:
     return threads == Size(whole.largest.threads) and points == total(whole.extent) * Size(formula.copies)
 
 
-def _whole(subject: Subject, part: Part) -> Whole | None:
+def _whole(subject: BoundAtom, part: BoundOperand) -> Whole | None:
     """An operand over the parameters; None where its text or its tile is not made of products of them."""
     family = subject.atom.family
     text = family.entry.table.get(part.name) if family is not None else None
@@ -159,7 +159,7 @@ def _steps(family: Family) -> dict[str, int]:
     return {name: gcd(*values) for name, values in numbers.items() if values}
 
 
-def _extent(family: Family, part: Part) -> tuple[Size, Size] | None:
+def _extent(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
     """The tile of an operand over the parameters."""
     stated_shape = family.entry.table["shape"]
     sizes = dict(zip("mnk", stated_shape if isinstance(stated_shape, list) else [], strict=False))

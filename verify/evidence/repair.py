@@ -14,13 +14,13 @@ from math import prod
 import numpy as np
 
 from layouts import Layout, fit
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import halves, modes
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
-def find(subject: Subject, part: Part) -> str:
+def find(subject: BoundAtom, part: BoundOperand) -> str:
     """A repair by one stride or by a swap of two, with how many points it mends; empty where there is none."""
     layout = part.layout
     if layout is None or not part.formulas:
@@ -35,7 +35,7 @@ def find(subject: Subject, part: Part) -> str:
     return _isa_layout(wanted)
 
 
-def wanted_table(subject: Subject, part: Part) -> Table | None:
+def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
     """What the book says at every (logical thread, value); None where formulas or replicas want different things."""
     if subject.thr is None or subject.rep is None:
         return None

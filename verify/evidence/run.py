@@ -12,13 +12,13 @@ from typing import Any
 import gpu_checks
 import proofs
 from verify.core.evidence_cache import EvidenceCache
-from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, Witness, join
+from verify.core.verdict import Check, CheckFunction, Claim, Evidence, Property, Scope, Status, Verdict, join
 from verify.evidence.gpu import Lookup, Recorded
 
 Wanted = Callable[[Claim], bool]
 
 
-def first(*checks: Check) -> Check:
+def first(*checks: CheckFunction) -> CheckFunction:
     """The evidence of the first of some checks that finds any."""
 
     def check(run: Run, subject: Any, operand: Any) -> list[Evidence]:
@@ -34,7 +34,7 @@ class Run:
     A subclass says what the units of each scope are.
     """
 
-    witnesses: frozenset[Witness] = frozenset(Witness)
+    checks: frozenset[Check] = frozenset(Check)
     budget: int = proofs.BUDGET
     lookup: Lookup | None = None  # recordings of instructions, or a GPU; what is shipped where None
     multiply: Callable[[Any], list[Evidence]] | None = None  # products on this machine's GPU
@@ -82,7 +82,7 @@ class Run:
                 return self.silent(row, why)
         return [e for check in self.asked(row) for e in self.check(check, row, subject, operand)]
 
-    def check(self, check: Witness, row: Property, subject: Any, operand: Any) -> list[Evidence]:
+    def check(self, check: Check, row: Property, subject: Any, operand: Any) -> list[Evidence]:
         """What one check finds; computed once for all subjects of which it reads the same."""
         function, key = row.by(check), row.reads(check, subject, operand)
         if function is None:
@@ -92,12 +92,12 @@ class Run:
         name = self.named(subject, operand, row.scope)
         return self.cache.once((check, row, key), name, lambda: function(self, subject, operand))
 
-    def asked(self, row: Property) -> list[Witness]:
+    def asked(self, row: Property) -> list[Check]:
         """The checks of a property that this run makes."""
-        formal = frozenset({Witness.BOOK}) if row.form else frozenset[Witness]()
-        return [check for check in Witness if row.by(check) is not None and check in self.witnesses | formal]
+        formal = frozenset({Check.ISA}) if row.form else frozenset[Check]()
+        return [check for check in Check if row.by(check) is not None and check in self.checks | formal]
 
     def silent(self, row: Property, why: str) -> list[Evidence]:
         """That a property could not be checked: by a GPU only where nothing else checks it."""
-        silent = [check for check in self.asked(row) if check is not Witness.SILICON or row.gpu_alone]
+        silent = [check for check in self.asked(row) if check is not Check.GPU or row.gpu_alone]
         return [Evidence(check, Status.UNCHECKED, "", reason=why) for check in silent]

@@ -70,7 +70,7 @@ def _laws(options: argparse.Namespace) -> int:
     if options.list or options.explain:
         shown = law_report.explain if options.explain else law_report.listing
         output.write(output.fitted(shown(chosen), options.output), options.output)
-        return Exit.STANDS
+        return Exit.OK
     if one_solver and options.solver != "z3":
         print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
@@ -146,7 +146,7 @@ def _code(options: argparse.Namespace) -> int:
     if options.list:
         listed = conformance.listing(options.module, options.path, options.only, rank)
         output.write(output.fitted(listed, options.output), options.output)
-        return Exit.STANDS
+        return Exit.OK
     seconds = options.budget or conformance.BUDGET
     report = conformance.judge(options.module, options.path, options.only, rank, options.fresh, seconds, options.quiet)
     return output.report(report, options)
@@ -170,7 +170,7 @@ def _infer(options: argparse.Namespace) -> int:
     told = {"told": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
     text = output.fitted(found.told, options.output) if options.format == "text" else json.dumps(told, indent=1) + "\n"
     output.write(text, options.output)
-    return Exit.STANDS if found.exact else Exit.UNKNOWN
+    return Exit.OK if found.exact else Exit.UNDECIDED
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from proofs.symbolic.suite import examined
 from verify.core.errors import UsageError
 from verify.core.files import purpose
 from verify.core.names import select
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.laws import properties
 from verify.report import Case, Report
 
@@ -157,15 +157,15 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
         claim = Claim(subject, "", properties.REFUTED, f"false: {refutation.claim} ({refutation.source})")
         status = Status.PROVED if found else Status.UNKNOWN
         told = found.told if found else f"no counterexample among {cases} cases"
-        return Case(subject, (join(claim, [Evidence(Witness.PROOF, status, f"counterexample: {told}", reason=told)]),))
+        return Case(subject, (join(claim, [Evidence(Check.PROOF, status, f"counterexample: {told}", reason=told)]),))
     claim = Claim(subject, "", properties.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
     if isinstance(found, Stopped):
-        evidence = Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)
+        evidence = Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)
     elif found is None:
-        evidence = Evidence(Witness.PROOF, Status.AGREES, f"{cases} cases, right or refused", cases)
+        evidence = Evidence(Check.PROOF, Status.AGREES, f"{cases} cases, right or refused", cases)
     else:
         wrong = Counterexample({}, found.told, damage=(f"holds instead: {refutation.repair}",))
-        evidence = Evidence(Witness.PROOF, Status.REFUTED, f"{cases} cases, smallest first", counterexample=wrong)
+        evidence = Evidence(Check.PROOF, Status.REFUTED, f"{cases} cases, smallest first", counterexample=wrong)
     return Case(subject, (join(claim, [evidence]),))
 
 
@@ -186,27 +186,27 @@ def _target(module: str | None, path: str | None) -> Target:
 def _absent(target: Target, name: str, function: str) -> Case:
     claim = Claim(f"{target.name}: {name}", "", properties.PATHS, "keeps its definition")
     reason = f"{target.name} has no function {function}"
-    return Case(claim.subject, (join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason)]),))
+    return Case(claim.subject, (join(claim, [Evidence(Check.PROOF, Status.UNCHECKED, "", reason=reason)]),))
 
 
 def _small(target: Target, name: str, found: Enumerated | Stopped) -> Verdict:
     """A function on small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
     claim = Claim(f"{target.name}: {name}, small layouts", "", properties.SMALL, "keeps its definition on each of them")
     if isinstance(found, Stopped):
-        return join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)])
+        return join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)])
     told = f"{found.cases} layouts to rank 4, {found.refused} refused"
     if found.faults:
         wrong = Counterexample({}, found.faults[0], damage=tuple(f"also {fault}" for fault in found.faults[1:]))
         return join(
-            claim, [Evidence(Witness.PROOF, Status.REFUTED, f"{told}, {found.wrong} wrong", counterexample=wrong)]
+            claim, [Evidence(Check.PROOF, Status.REFUTED, f"{told}, {found.wrong} wrong", counterexample=wrong)]
         )
-    return join(claim, [Evidence(Witness.PROOF, Status.AGREES, told, found.cases)])
+    return join(claim, [Evidence(Check.PROOF, Status.AGREES, told, found.cases)])
 
 
 def _verdict(target: Target, operation: Operation, found: Examined | Stopped, recorded: bool) -> Verdict:
     claim = Claim(f"{target.name}: {operation.label}", "", properties.PATHS, "keeps its definition on every path")
     if isinstance(found, Stopped):
-        return join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "", reason=found.why)])
+        return join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)])
     told = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
     told += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
     return join(claim, list(_evidence(found, told)))
@@ -217,7 +217,7 @@ def _least(target: Target, operation: Operation) -> Iterator[Verdict]:
     if operation.name in LEAST:
         claim = Claim(f"{target.name}: {operation.label}", "", properties.LEAST, LEAST[operation.name])
         reason = f"that it {LEAST[operation.name]} is asked of small layouts alone"
-        yield join(claim, [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=reason, applies=False)])
+        yield join(claim, [Evidence(Check.PROOF, Status.UNCHECKED, "", reason=reason, applies=False)])
 
 
 def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
@@ -225,17 +225,15 @@ def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
         first, *others = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations[:4]]
         wrong = Counterexample({}, first, damage=tuple(f"also {other}" for other in others))
         method = f"{told}, {len(found.violations)} wrong"
-        yield Evidence(Witness.PROOF, Status.REFUTED, method, counterexample=wrong)
+        yield Evidence(Check.PROOF, Status.REFUTED, method, counterexample=wrong)
     elif found.unknown or found.unexplored:
         left = [f"{found.unexplored} paths not followed"] * bool(found.unexplored)
-        yield Evidence(
-            Witness.PROOF, Status.UNKNOWN, told, reason="; ".join([*dict.fromkeys(found.unknown), *left][:3])
-        )
+        yield Evidence(Check.PROOF, Status.UNKNOWN, told, reason="; ".join([*dict.fromkeys(found.unknown), *left][:3]))
     elif not found.proved:
         reason = f"nothing was proved: all of its {found.paths} paths are refused"
-        yield Evidence(Witness.PROOF, Status.UNKNOWN, told, reason=reason)
+        yield Evidence(Check.PROOF, Status.UNKNOWN, told, reason=reason)
     else:
-        yield Evidence(Witness.PROOF, Status.PROVED, told, found.paths)
+        yield Evidence(Check.PROOF, Status.PROVED, told, found.paths)
 
 
 def infer(operation: str, shape: str, by: str | None, seconds: float, tell: Callable[[str], None]) -> Inferred:

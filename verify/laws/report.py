@@ -12,7 +12,7 @@ from proofs.laws.law import ancestors
 from proofs.laws.refutations import Refutation
 from proofs.laws.solve import Model
 from proofs.progress import each
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.laws import properties
 from verify.report import Case, Report
 
@@ -76,19 +76,19 @@ def judge(
         if name in claims:
             return Case(name, (_refuted(claims[name], frozenset(proved)),))
         made = Case(name, tuple(_verdicts(next(judged), engines, seeds)))
-        proved.update({name} if made.status == "STANDS" else ())
+        proved.update({name} if made.status == "VERIFIED" else ())
         return made
 
     everything = [*ordered, *(name for name in chosen if name in claims)]  # the claims last: laws repair them
     cases, missing = each(everything, case, "laws", str, quiet)
-    return Report(tuple(cases), frozenset({Witness.PROOF}) if require else frozenset(), missing=missing)
+    return Report(tuple(cases), frozenset({Check.PROOF}) if require else frozenset(), missing=missing)
 
 
 def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:
     law = judged.law
     if law.why_open:
         claim = Claim(law.name, "", properties.OPEN, law.statement)
-        yield join(claim, [Evidence(Witness.PROOF, Status.UNKNOWN, "open", reason=law.why_open)])
+        yield join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "open", reason=law.why_open)])
         return
     evidence = [_evidence(judged, engine, seeds) for engine in engines]
     yield join(Claim(law.name, "", properties.HOLDS, law.statement), evidence)
@@ -99,7 +99,7 @@ def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator
 def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
     said = judged.status(engine)
     if not said:
-        return Evidence(Witness.PROOF, Status.UNCHECKED, engine, reason=ONE_SOLVER)
+        return Evidence(Check.PROOF, Status.UNCHECKED, engine, reason=ONE_SOLVER)
     steps = f"{len(judged.tried)} obligation{'s' * (len(judged.tried) > 1)}"
     method = f"{engine}, {steps}" + (f", {seeds} seeds" if seeds > 1 else "")
     why = [
@@ -108,7 +108,7 @@ def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
     model = solve.refute(judged.law) if said == "sat" else None
     wrong = Counterexample({}, model.shown(), reproduced=model.confirmed) if model else None
     return Evidence(
-        Witness.PROOF, STATUS[said], method, engine=solve.version(engine), seconds=judged.seconds(engine),
+        Check.PROOF, STATUS[said], method, engine=solve.version(engine), seconds=judged.seconds(engine),
         reason="; ".join(why[:1]), counterexample=wrong,
     )  # fmt: skip
 
@@ -121,7 +121,7 @@ def _met(judged: Judgement) -> Verdict:
         status = Status.PROVED if model.confirmed else Status.VACUOUS if model.status == "unsat" else Status.UNKNOWN
     shown = model.shown() if model else "not tried"
     reason = "" if status is Status.PROVED else shown
-    return join(claim, [Evidence(Witness.PROOF, status, f"model: {shown}", reason=reason)])
+    return join(claim, [Evidence(Check.PROOF, status, f"model: {shown}", reason=reason)])
 
 
 def _broken(judged: Judgement) -> Verdict:
@@ -130,16 +130,16 @@ def _broken(judged: Judgement) -> Verdict:
     evidence = [_mutant(m) for m in judged.mutants if not m.confirmed]
     if not evidence:
         method = f"{total} counterexamples, each replayed in plain Python"
-        evidence = [Evidence(Witness.PROOF, Status.PROVED, method, total)]
+        evidence = [Evidence(Check.PROOF, Status.PROVED, method, total)]
     return join(claim, evidence)
 
 
 def _mutant(model: Model) -> Evidence:
     if model.status == "unknown":
-        return Evidence(Witness.PROOF, Status.UNKNOWN, model.query.why, reason=f"{model.query.why}: {model.reason}")
+        return Evidence(Check.PROOF, Status.UNKNOWN, model.query.why, reason=f"{model.query.why}: {model.reason}")
     told = f"still true: {model.query.why}" if model.status == "unsat" else f"{model.query.why}: {model.shown()}"
     wrong = Counterexample({}, told, reproduced=model.status == "unsat")
-    return Evidence(Witness.PROOF, Status.REFUTED, "mutant", reason=told, counterexample=wrong)
+    return Evidence(Check.PROOF, Status.REFUTED, "mutant", reason=told, counterexample=wrong)
 
 
 def _refuted(refutation: Refutation, proved: frozenset[str]) -> Verdict:
@@ -147,8 +147,8 @@ def _refuted(refutation: Refutation, proved: frozenset[str]) -> Verdict:
     found = refutations.search(refutation)
     status = Status.PROVED if found is not None else Status.UNKNOWN
     reason = found.told if found is not None else "no counterexample within the bounds of the search"
-    evidence = [Evidence(Witness.PROOF, status, f"counterexample: {reason}", reason="" if found else reason)]
+    evidence = [Evidence(Check.PROOF, status, f"counterexample: {reason}", reason="" if found else reason)]
     for name in refutation.repaired_by:
         status = Status.PROVED if name in proved else Status.UNKNOWN
-        evidence.append(Evidence(Witness.PROOF, status, f"repaired: {refutation.repair} ({name})", shared=name))
+        evidence.append(Evidence(Check.PROOF, status, f"repaired: {refutation.repair} ({name})", shared=name))
     return join(claim, evidence)

@@ -11,7 +11,7 @@ import proofs
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
 from layouts.banks import LANES, WORD, Access, Operation, Wavefronts, best_swizzle
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.evidence.recorded import observations
 from verify.movement.properties import CONFLICT_FREE, compared, proved, unchecked
 from verify.movement.smem_access import BYTE, MATRICES, PLAIN, SmemAccess
@@ -41,7 +41,7 @@ def enumerated(access: SmemAccess) -> Evidence:
     if number is None:
         return compared(None, method, len(found), "numpy", seconds)
     wrong = _conflict(access, number, found)
-    return Evidence(Witness.BOOK, Status.REFUTED, method, len(found), "numpy", counterexample=wrong)
+    return Evidence(Check.ISA, Status.REFUTED, method, len(found), "numpy", counterexample=wrong)
 
 
 def _apart(access: Access) -> Wavefronts:
@@ -138,16 +138,16 @@ def _measured(access: SmemAccess) -> Evidence:
         found = measured.get((operation, one.bits, one.addresses))
         if found is None:
             of = f"the rule was, on {len(recorded)} patterns" if recorded else "nothing was"
-            return unchecked(Witness.SILICON, f"these addresses were not measured; {of}")
+            return unchecked(Check.GPU, f"these addresses were not measured; {of}")
         phases = len(_apart(one).phases)
         if len(one.through(PLAIN).phases) < phases:
             merged = f"{found.wavefronts} wavefronts were measured for {phases} phases"
-            return unchecked(Witness.SILICON, f"phases of this load merge: {merged}")
+            return unchecked(Check.GPU, f"phases of this load merge: {merged}")
         if phases < (least := LEAST.get(access.how, 0)) == found.wavefronts:
             few = f"takes the time of {least} wavefronts, however few it has; these have {phases}"
-            return unchecked(Witness.SILICON, f"a {access.how} {few}")
+            return unchecked(Check.GPU, f"a {access.how} {few}")
         seen.append(found.wavefronts - phases)
         where = f"measured on {found.device.gpu}, {found.device.sm}, driver {found.device.driver}"
     status = Status.REFUTED if any(seen) else Status.AGREES
     wrong = Counterexample({}, f"{sum(seen)} wavefronts too many were measured") if any(seen) else None
-    return Evidence(Witness.SILICON, status, where, len(seen), "gpu_checks", counterexample=wrong)
+    return Evidence(Check.GPU, status, where, len(seen), "gpu_checks", counterexample=wrong)

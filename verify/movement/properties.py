@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 import proofs
-from verify.core.verdict import Counterexample, Evidence, Property, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Property, Status
 from verify.evidence.proof import solved
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
@@ -30,7 +30,7 @@ def compared(
 ) -> Evidence:
     """What a comparison with the ISA tables or a count found: no counterexample proves the claim."""
     status = Status.REFUTED if wrong else Status.PROVED
-    return Evidence(Witness.BOOK, status, method, points, engine, seconds=seconds, counterexample=wrong)
+    return Evidence(Check.ISA, status, method, points, engine, seconds=seconds, counterexample=wrong)
 
 
 def exhaustive(wrong: Counterexample | None, points: int) -> Evidence:
@@ -44,6 +44,6 @@ def proved(outcome: proofs.Outcome, statement: Callable[[Mapping[str, int]], str
     return solved(outcome, None if at is None else Counterexample(dict(at), statement(at)), over)
 
 
-def unchecked(witness: Witness, reason: str) -> Evidence:
+def unchecked(check: Check, reason: str) -> Evidence:
     """No evidence, and why."""
-    return Evidence(witness, Status.UNCHECKED, "", reason=reason)
+    return Evidence(check, Status.UNCHECKED, "", reason=reason)

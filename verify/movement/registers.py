@@ -15,7 +15,7 @@ import numpy as np
 import proofs
 from layouts import Layout, size
 from verify.core.digits import image
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.evidence.recorded import runs
 from verify.movement.properties import COUNT, HANDED, MAJOR, compared, proved, unchecked
 from verify.movement.register_handover import HandOver
@@ -29,7 +29,7 @@ def verdicts(over: HandOver, budget: int, solver: proofs.Solver) -> list[Verdict
     rests = " | ".join(dict.fromkeys((held.provenance, wanted.provenance)))
     claim = Claim(over.name, wanted.operand, HANDED, _wording(over), rests)
     if over.miscount:
-        return [*found, join(claim, [unchecked(Witness.BOOK, "the counts differ")])]
+        return [*found, join(claim, [unchecked(Check.ISA, "the counts differ")])]
     handed = join(claim, [_compared(over), _proof(over, budget, solver), _recorded(over)])
     found.append(handed)
     if not held.rows or (over.access and not over.major):  # the rows of a placed tile are accesses
@@ -44,7 +44,7 @@ def verdicts(over: HandOver, budget: int, solver: proofs.Solver) -> list[Verdict
     if handed.status is Status.PROVED and not handed.contradiction:
         evidence.append(_proof_along(over, budget, solver))
     elif evidence[0].status is Status.PROVED:  # of rows that are not there nothing is proved
-        evidence = [unchecked(Witness.BOOK, "what is handed over does not stand")]
+        evidence = [unchecked(Check.ISA, "what is handed over does not stand")]
     return [*found, join(claim, evidence)]
 
 
@@ -134,7 +134,7 @@ def _proof(over: HandOver, budget: int, solver: proofs.Solver) -> Evidence:
 def _recorded(over: HandOver) -> Evidence:
     """A recorded kernel with the two instructions in a row whose result equalled numpy's, where there is one."""
     if not over.derived:
-        return unchecked(Witness.SILICON, "kernels place rows and values as they are derived")
+        return unchecked(Check.GPU, "kernels place rows and values as they are derived")
     named = (_same(over.held.mnemonic), _same(over.wanted.mnemonic), over.wanted.operand)
     for run in runs():
         product, reuse = run.tiling.product.mnemonic, run.tiling.reuse
@@ -145,8 +145,8 @@ def _recorded(over: HandOver) -> Evidence:
         if run.equal and run.powered and named in [(_same(one), _same(other), x) for one, other, x in stood]:
             gpu = f"{run.device.gpu}, {run.device.sm}, driver {run.device.driver}"
             method = f"kernel {run.tiling.name!r} with both, equal to numpy on {gpu}"
-            return Evidence(Witness.SILICON, Status.AGREES, method, run.elements, "gpu_checks")
-    return unchecked(Witness.SILICON, "no recorded kernel has both instructions in a row")
+            return Evidence(Check.GPU, Status.AGREES, method, run.elements, "gpu_checks")
+    return unchecked(Check.GPU, "no recorded kernel has both instructions in a row")
 
 
 def _same(mnemonic: str) -> frozenset[str]:

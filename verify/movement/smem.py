@@ -14,7 +14,7 @@ import numpy as np
 
 import proofs
 from layouts import ComposedLayout, Swizzle, size
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.movement import bank_conflicts
 from verify.movement.properties import BASE, FITS, KEPT, WHOLE, compared, exhaustive, proved, unchecked
 from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, WRITES, SmemAccess
@@ -31,7 +31,7 @@ def verdicts(access: SmemAccess, budget: int, solver: proofs.Solver) -> list[Ver
     if access.how in WRITES:
         found.append(_kept(access, budget, solver))
     if whole.status is Status.REFUTED:
-        none = [unchecked(Witness.BOOK, "the accesses are not whole")]
+        none = [unchecked(Check.ISA, "the accesses are not whole")]
         return [*found, whole, join(bank_conflicts.claim(access), none)]
     return [*found, whole, bank_conflicts.verdict(access, budget, solver)]
 

@@ -45,7 +45,7 @@ def _main(argv: Sequence[str] | None) -> int:
         return Exit.INTERRUPTED
     if score.survived:
         return Exit.REFUTED
-    return Exit.UNKNOWN if score.silent and not options.allow_unchecked else Exit.STANDS
+    return Exit.UNDECIDED if score.silent and not options.allow_unchecked else Exit.OK
 
 
 def _text(score: Score, options: argparse.Namespace) -> str:

@@ -15,7 +15,7 @@ from layouts import Layout, LayoutError, composition
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.checker import prepared
 from verify.atom.copies import SIDES
-from verify.binding.atom import Part
+from verify.binding.atom import BoundOperand
 from verify.binding.coordinates import AXES
 from verify.core.digits import modes, walks
 from verify.evidence.gpu import HOLDERS
@@ -127,7 +127,7 @@ def relabelled(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> 
         return None
 
 
-def same_function(part: Part, mutant: Part) -> bool:
+def same_function(part: BoundOperand, mutant: BoundOperand) -> bool:
     """Whether a mutant is the layout it was made from: both walked in plain integers over the same domain."""
     if part.layout is None or mutant.layout is None:
         return False

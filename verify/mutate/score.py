@@ -15,19 +15,19 @@ from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
 from proofs.progress import each
-from verify.atom.checker import Court, prepared
-from verify.atom.properties import EQUALS, IN_BOUNDS, OWNS, RELATION
-from verify.core.verdict import Evidence, Property, Status, Verdict, Witness
+from verify.atom.checker import AtomChecker, prepared
+from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, RELATION
+from verify.core.verdict import Check, Evidence, Property, Status, Verdict
 from verify.evidence.gpu_shared_memory import free, refutable
 from verify.mutate.mutants import Mutant, distinct, joint_mutants, mutants, same_function
 from verify.report import cut_short
 
-INTRINSIC = (IN_BOUNDS, OWNS)
+INTRINSIC = (IN_BOUNDS, OWNERSHIP)
 WHOLE = ("", "bytes")  # the parts of the claim on what was recorded
 COUNTED = (*INTRINSIC, EQUALS, RELATION)
 SEED = 3  # of the sample that is mutated of each family
 LARGEST = 1 << 13  # points of a copy that the seed may choose: its mutants are walked in plain integers
-JUDGES = ("book", "z3", "recording", "intrinsic")
+JUDGES = ("isa", "z3", "recording", "intrinsic")
 
 
 @dataclass(slots=True)
@@ -59,7 +59,7 @@ class Score:
     def survived(self) -> bool:
         """Whether a mutant was not refuted by a judge who had to, or a joint mutant fared otherwise than it must."""
         singles = all(self.asked[judge] == self.refuted[judge] for judge in JUDGES[:3])
-        heard = self.asked["book"] == self.asked["z3"] == self.mutants
+        heard = self.asked["isa"] == self.asked["z3"] == self.mutants
         joint = self.joint_related == self.joint_asked and self.joint_refuted == self.joint
         return not (singles and heard and joint)
 
@@ -147,15 +147,17 @@ def _extent(atom: AnyAtom) -> int:
 class Bench:
     """The courts that mutants come before. That a mutant falls matters to z3, not at how many points it does."""
 
-    observers: Court = field(default_factory=lambda: Court(frozenset({Witness.BOOK, Witness.SILICON})))
-    prover: Court = field(default_factory=lambda: Court(frozenset({Witness.PROOF}), loaded=proofs.Solver(counted=0)))
+    observers: AtomChecker = field(default_factory=lambda: AtomChecker(frozenset({Check.ISA, Check.GPU})))
+    prover: AtomChecker = field(
+        default_factory=lambda: AtomChecker(frozenset({Check.PROOF}), loaded=proofs.Solver(counted=0))
+    )
 
     def judge(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
         """What is counted of a mutant: claims on its changed operands and the relation, by z3 equality alone."""
         parts = (*mutant.parts, *WHOLE)
-        heard = self.observers.judge(mutant.atom, lambda claim: claim.kind in COUNTED and claim.part in parts)
+        heard = self.observers.judge(mutant.atom, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
-            heard += self.prover.judge(mutant.atom, lambda claim: claim.kind == EQUALS and claim.part in parts)
+            heard += self.prover.judge(mutant.atom, lambda claim: claim.prop == EQUALS and claim.part in parts)
         return heard
 
 
@@ -191,10 +193,10 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
     score.mutants += 1  # once it was judged: an interruption comes meanwhile
     mine = [v for v in verdicts if v.claim.part in mutant.parts]
     answers = {
-        "book": _said(mine, EQUALS, Witness.BOOK),
-        "z3": _said(mine, EQUALS, Witness.PROOF),
-        "recording": _said(verdicts, RELATION, Witness.SILICON) if refutable(origin, operand) else [],
-        "intrinsic": [e for kind in INTRINSIC for e in _said(mine, kind, Witness.BOOK)],
+        "isa": _said(mine, EQUALS, Check.ISA),
+        "z3": _said(mine, EQUALS, Check.PROOF),
+        "recording": _said(verdicts, RELATION, Check.GPU) if refutable(origin, operand) else [],
+        "intrinsic": [e for kind in INTRINSIC for e in _said(mine, kind, Check.ISA)],
     }
     for judge, said in answers.items():
         if said:
@@ -203,18 +205,18 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
             score.refuted[judge] += refuted
             if not refuted and judge != "intrinsic":
                 score.survivors.append(f"{mutant.origin} {operand}  SURVIVES {judge}: {mutant.what}")
-        elif judge in ("book", "z3"):
+        elif judge in ("isa", "z3"):
             score.survivors.append(f"{mutant.origin} {operand}  UNHEARD by {judge}: {mutant.what}")
 
 
 def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
     verdicts = bench.judge(mutant)
     changed = [v for v in verdicts if v.claim.part in mutant.parts]
-    by_book = _said(changed, EQUALS, Witness.BOOK)
+    by_book = _said(changed, EQUALS, Check.ISA)
     if not by_book:
         return
     score.joint += 1
-    related = _said(verdicts, RELATION, Witness.SILICON)
+    related = _said(verdicts, RELATION, Check.GPU)
     if related and isinstance(mutant.atom, Atom) and free(mutant.atom, mutant.parts):
         score.joint_asked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
@@ -224,12 +226,12 @@ def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
         score.survivors.append(f"{mutant.origin}  SURVIVES book: {mutant.what}")
 
 
-def _said(verdicts: Sequence[Verdict], kind: Property, witness: Witness) -> list[Evidence]:
+def _said(verdicts: Sequence[Verdict], kind: Property, check: Check) -> list[Evidence]:
     """What a witness said on a kind of claim, silence left out."""
     return [
         e
         for v in verdicts
-        if v.claim.kind == kind
+        if v.claim.prop == kind
         for e in v.evidence
-        if e.witness is witness and e.status is not Status.UNCHECKED
+        if e.check is check and e.status is not Status.UNCHECKED
     ]

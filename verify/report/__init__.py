@@ -10,7 +10,7 @@ from functools import cached_property
 from itertools import product
 
 from verify.core.errors import Exit
-from verify.core.verdict import Scope, Status, Verdict, Witness
+from verify.core.verdict import Check, Scope, Status, Verdict
 
 
 @dataclass(frozen=True)
@@ -32,39 +32,39 @@ class Case:
 
     def contradicts(self, verdict: Verdict) -> bool:
         """Whether witnesses disagree on a claim, or a GPU alone refutes it of an atom that is what the ISA says."""
-        of_gpu = verdict.claim.kind.gpu_alone and verdict.status is Status.REFUTED
+        of_gpu = verdict.claim.prop.gpu_alone and verdict.status is Status.REFUTED
         return verdict.contradiction or (of_gpu and self._as_the_isa_says)
 
     @cached_property
     def _as_the_isa_says(self) -> bool:
         """Whether every operand equals what the ISA says, and nothing is refuted but by a GPU."""
-        equals = [v for v in self.verdicts if Witness.BOOK in v.claim.kind.required]
-        equal = [v.status.stands and all(e.status is not Status.UNCHECKED for e in v.evidence) for v in equals]
-        wrong = [v for v in self.verdicts if v.status is Status.REFUTED and not v.claim.kind.gpu_alone]
+        equals = [v for v in self.verdicts if Check.ISA in v.claim.prop.required]
+        equal = [v.status.confirmed and all(e.status is not Status.UNCHECKED for e in v.evidence) for v in equals]
+        wrong = [v for v in self.verdicts if v.status is Status.REFUTED and not v.claim.prop.gpu_alone]
         return bool(equal) and all(equal) and not wrong
 
     @property
     def contradictions(self) -> list[str]:
         """The recordings, by file and line, that contradict an atom which is what the ISA says: they or the ISA err."""
         return [
-            f"{verdict.claim.kind.words}: every `equals` is confirmed and {evidence.recording or evidence.method} "
+            f"{verdict.claim.prop.words}: every `equals` is confirmed and {evidence.recording or evidence.method} "
             "refutes it: the recording or the book is wrong, not the atom"
             for verdict in self.verdicts
             if self.contradicts(verdict) and self._as_the_isa_says
             for evidence in verdict.evidence
-            if evidence.status is Status.REFUTED and verdict.claim.kind.gpu_alone
+            if evidence.status is Status.REFUTED and verdict.claim.prop.gpu_alone
         ]
 
     @property
     def status(self) -> str:
-        """The subject in one word: STANDS, UNCHECKED where a check that was asked for was not made, or the worst."""
+        """The subject in one word: VERIFIED, UNCHECKED where a check that was asked for was not made, or the worst."""
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
         for worst in (Status.VACUOUS, Status.REFUTED, Status.UNKNOWN):
             if worst in statuses:
                 return worst.value
-        return Status.UNCHECKED.value if self.gap else "STANDS"
+        return Status.UNCHECKED.value if self.gap else "VERIFIED"
 
     @cached_property
     def gap(self) -> str:
@@ -75,22 +75,22 @@ class Case:
         """
         for verdict in self.verdicts:
             silent = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
-            if silent and (verdict.claim.kind.required or verdict.status is Status.UNCHECKED):
-                return silent[0].reason or f"{silent[0].witness} gave no reason"
-        if any(verdict.status.stands for verdict in self._saying):
+            if silent and (verdict.claim.prop.required or verdict.status is Status.UNCHECKED):
+                return silent[0].reason or f"{silent[0].check} gave no reason"
+        if any(verdict.status.confirmed for verdict in self._saying):
             return ""
         return next((v.reason for v in self._saying if v.evidence and v.reason), "nothing was checked")
 
     @property
     def _saying(self) -> list[Verdict]:
         """The verdicts on what the subject says, besides its form."""
-        said = [v for v in self.verdicts if v.claim.kind.required]
-        return said or [v for v in self.verdicts if not v.claim.kind.form] or list(self.verdicts)
+        said = [v for v in self.verdicts if v.claim.prop.required]
+        return said or [v for v in self.verdicts if not v.claim.prop.form] or list(self.verdicts)
 
     @property
     def observed(self) -> bool:
         """Whether it stands on observation or samples alone: nothing that it says is proved."""
-        return self.status == "STANDS" and not any(v.status is Status.PROVED for v in self._saying)
+        return self.status == "VERIFIED" and not any(v.status is Status.PROVED for v in self._saying)
 
     @property
     def headline(self) -> str:
@@ -133,7 +133,7 @@ class Report:
     """All cases of a run, what was required of it, and what the user expects."""
 
     cases: tuple[Case, ...]
-    require: frozenset[Witness] = frozenset()
+    require: frozenset[Check] = frozenset()
     expect_known: bool = False
     missing: int = 0  # subjects that an interruption left without a verdict
     failures: tuple[Failure, ...] = field(default=(), kw_only=True)
@@ -166,17 +166,17 @@ class Report:
         On an instruction that could not be compared none has spoken.
         """
         missing = []
-        for case, witness in product(self.cases, sorted(self.require)):
-            about = [v for v in case.verdicts if witness in v.claim.kind.required] or case.verdicts
-            mine = [e for v in about for e in v.evidence if e.witness is witness]
+        for case, check in product(self.cases, sorted(self.require)):
+            about = [v for v in case.verdicts if check in v.claim.prop.required] or case.verdicts
+            mine = [e for v in about for e in v.evidence if e.check is check]
             unnamed = [
                 v.reason
                 for v in case.verdicts
-                if v.claim.kind.scope is Scope.INSTRUCTION and v.status is Status.UNCHECKED
+                if v.claim.prop.scope is Scope.INSTRUCTION and v.status is Status.UNCHECKED
             ]
             silent = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
             if not mine or silent:
-                missing.append((case.name, f"{witness}: {next(iter(silent), 'it was not asked')}"))
+                missing.append((case.name, f"{check}: {next(iter(silent), 'it was not asked')}"))
         return missing
 
     def verdicts(self) -> Iterable[Verdict]:
@@ -204,8 +204,8 @@ class Report:
         if self.surprises or not all(self.expect_known and case.as_known for case in refuted):
             return Exit.REFUTED
         if counts[Status.UNKNOWN] or self.unmet() or self.gaps:
-            return Exit.UNKNOWN
-        return Exit.STANDS if self.cases else Exit.NOTHING
+            return Exit.UNDECIDED
+        return Exit.OK if self.cases else Exit.EMPTY
 
 
 def cut_short(missing: int, what: str = "subject") -> str:

@@ -21,7 +21,7 @@ table {{ border-collapse: collapse; margin: .5rem 0 1rem; }}
 th, td {{ border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; vertical-align: top; }}
 summary {{ cursor: pointer; font-family: ui-monospace, monospace; }}
 pre {{ background: #f6f6f6; padding: .6rem; overflow-x: auto; }}
-.STANDS, .PROVED, .AGREES {{ color: #17692d; }}
+.VERIFIED, .PROVED, .AGREES {{ color: #17692d; }}
 .REFUTED, .VACUOUS, .CONTRADICTION {{ color: #b3261e; font-weight: bold; }}
 .TAKEN {{ color: #555; }}
 .UNKNOWN, .UNCHECKED {{ color: #7a5a00; }}
@@ -40,7 +40,7 @@ def render(report: Report, verbose: bool = False) -> str:
 
 
 def _case(case: Case, verbose: bool) -> Iterator[str]:
-    opened = "" if case.status == "STANDS" else " open"
+    opened = "" if case.status == "VERIFIED" else " open"
     yield f"<details{opened}><summary>{_status(case.status, case.headline)} {escape(case.name)}</summary>"
     yield from (
         f"<p>{escape(line)}</p>"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts for programs: stable and diffable, `"schema": 1`, without times unless asked for."""
+"""Verdicts for programs: stable and diffable, `"schema": 2`, without times unless asked for."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from verify.core.verdict import Counterexample, Evidence, Status, Verdict
 from verify.report import Case, Report
 
-SCHEMA = 1
+SCHEMA = 2
 
 
 def render(report: Report, verbose: bool = False) -> str:
@@ -48,7 +48,7 @@ def _case(case: Case, verbose: bool) -> dict[str, Any]:
 def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
     return {
         "part": verdict.claim.part,
-        "kind": verdict.claim.kind.words,
+        "property": verdict.claim.prop.key,
         "claim": verdict.claim.text,
         "provenance": verdict.claim.provenance or None,
         "status": verdict.status.value,
@@ -60,8 +60,8 @@ def _verdict(case: Case, verdict: Verdict, verbose: bool) -> dict[str, Any]:
 
 
 def _evidence(evidence: Evidence, verbose: bool) -> dict[str, Any]:
-    told = {
-        "witness": evidence.witness.value,
+    found = {
+        "check": evidence.check.value,
         "status": evidence.status.value,
         "method": evidence.method,
         "points": evidence.points,
@@ -70,7 +70,7 @@ def _evidence(evidence: Evidence, verbose: bool) -> dict[str, Any]:
         "reason": evidence.reason or None,
         "counterexample": _counterexample(evidence.counterexample),
     }
-    return told | ({"seconds": round(evidence.seconds, 6)} if verbose else {})
+    return found | ({"seconds": round(evidence.seconds, 6)} if verbose else {})
 
 
 def _counterexample(wrong: Counterexample | None) -> dict[str, Any] | None:

@@ -22,8 +22,8 @@ OUTCOME = {
 def render(report: Report) -> str:
     """JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors. None is a pass.
 
-    What else fails the run is a test case too: a known defect that is not as expected, a required witness that was
-    silent, a subject that is UNCHECKED, that was refused or that we failed at, an interruption. A known defect that was
+    What else fails the run is a test case too: a known defect that is not as expected, a required check that was not
+    made, a subject that is UNCHECKED, that was rejected or that we failed at, an interruption. A known defect that was
     expected is skipped.
     """
     root = ElementTree.Element("testsuites")
@@ -38,7 +38,7 @@ def render(report: Report) -> str:
     for name, reason in report.unmet():
         _extra(suite, name, f"required {reason.partition(':')[0]}", "error", reason)
     for failure in report.failures:
-        _extra(suite, failure.name, "judged", "error", failure.message)
+        _extra(suite, failure.name, "verified", "error", failure.message)
     if not report.complete:
         _extra(suite, "lanecheck", "complete", "error", cut_short(report.missing))
     suite.set("tests", str(len(suite)))
@@ -63,15 +63,15 @@ def _extra(suite: ElementTree.Element, subject: str, name: str, outcome: str, me
 
 def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_known: bool) -> None:
     claim = verdict.claim
-    name = f"{claim.part} {claim.kind.words}".strip()
-    told = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
-    properties = ElementTree.SubElement(told, "properties")
+    name = f"{claim.part} {claim.prop.key}".strip()
+    node = ElementTree.SubElement(suite, "testcase", classname=claim.subject, name=name)
+    properties = ElementTree.SubElement(node, "properties")
     if claim.provenance:
         ElementTree.SubElement(properties, "property", name="provenance", value=claim.provenance)
     for evidence in verdict.evidence:
         shared = f"shared with {evidence.shared}" if evidence.shared else ""
         value = " ".join(filter(None, (evidence.status, evidence.method, shared, evidence.reason)))
-        ElementTree.SubElement(properties, "property", name=evidence.witness.value, value=value)
+        ElementTree.SubElement(properties, "property", name=evidence.check.value, value=value)
     outcome = _outcome(case, verdict, expect_known)
     if outcome:
         wrong = verdict.counterexample
@@ -79,6 +79,6 @@ def _testcase(suite: ElementTree.Element, case: Case, verdict: Verdict, expect_k
         if case.contradicts(verdict):
             message = "; ".join([message, *case.contradictions])
         known = f"known defect: {case.known_defect}: " if outcome == "skipped" and wrong is not None else ""
-        node = ElementTree.SubElement(told, outcome, message=f"{known}{claim.text}: {message}")
+        outcome_node = ElementTree.SubElement(node, outcome, message=f"{known}{claim.text}: {message}")
         if wrong is not None:
-            node.text = "\n".join([wrong.arithmetic, *wrong.damage, wrong.repair, wrong.replay]).strip()
+            outcome_node.text = "\n".join([wrong.arithmetic, *wrong.damage, wrong.repair, wrong.replay]).strip()

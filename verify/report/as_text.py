@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Verdicts for people.
 
-A refutation is told in one order: what was claimed, the smallest witness with its arithmetic, the extent of the
-damage, what the ISA says, a repair if a small one exists, the line that replays it.
+A refutation has one order: what was claimed, the smallest counterexample with its arithmetic, the extent of the damage,
+what the ISA says, a repair if a small one exists, the line that replays it.
 """
 
 from __future__ import annotations
@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from verify.core.verdict import Claim, Evidence, Origin, Status, Verdict, Witness, origin
+from verify.core.verdict import Check, Claim, Evidence, Origin, Status, Verdict, origin
 from verify.report import Case, Report, cut_short, surprise, tally
 
 NAME_WIDTH = 44
-HEADS = ("STANDS", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line
+HEADS = ("VERIFIED", "CONTRADICTION", "VACUOUS", "REFUTED", "UNKNOWN", "UNCHECKED")  # in the order of the last line
 
 
 def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
@@ -23,11 +23,11 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
     if not quiet:
         room = min(NAME_WIDTH, max((len(case.name) for case in report.cases), default=0))
         sources = {source for case in report.cases if (source := _source(case))}
-        alike = len(sources) == 1 and len(report.cases) > 1  # then it is told once
+        alike = len(sources) == 1 and len(report.cases) > 1  # then it is printed once
         for case in report.cases:
             lines += _case(case, verbose, room, alike)
         lines += [surprise(name, how) for name, how in report.surprises.items()]
-        lines += [f"silicon: {source}" for source in sources if alike]
+        lines += [f"gpu: {source}" for source in sources if alike]
     return "\n".join([*lines, summary(report)]) + "\n"
 
 
@@ -35,15 +35,15 @@ def summary(report: Report) -> str:
     """The last line: subjects by status, claims by status, why claims went unchecked, the exit code."""
     by_status = Counter(c.status for c in report.cases)
     listed = sorted(by_status, key=HEADS.index)
-    subjects = ", ".join(f"{by_status[status]} {_verb(status, by_status[status])}" for status in listed)
+    subjects = ", ".join(f"{by_status[status]} {status.lower()}" for status in listed)
     excused = Counter(c.excuse for c in report.unchecked if c.excuse)
     if excused:
         subjects += f" ({', '.join(f'{n} {excuse}' for excuse, n in excused.items())})"
     what = "subject" if len(report.cases) == 1 else "subjects"
     line = f"{len(report.cases)} {what}: {subjects or 'none'}; claims: {tally(report.counts())}"
-    silent = Counter(e.witness.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
-    if silent:
-        line += f" ({', '.join(f'{w} silent on {n}' for w, n in sorted(silent.items()))})"
+    missing = Counter(e.check.value for v in report.verdicts() for e in v.evidence if e.status is Status.UNCHECKED)
+    if missing:
+        line += f" (no evidence: {', '.join(f'{check} on {n}' for check, n in sorted(missing.items()))})"
     unmet = report.unmet()
     if unmet:
         line += f"; required but missing on {len(unmet)}: {unmet[0][0]}: {unmet[0][1]}"
@@ -56,31 +56,27 @@ def summary(report: Report) -> str:
     return f"{line}; exit {int(report.exit())}"
 
 
-def _verb(status: str, count: int) -> str:
-    return "stand" if status == "STANDS" and count != 1 else status.lower()
-
-
 def _source(case: Case) -> str:
-    """What the silicon's evidence rests on: recordings, by their GPU."""
-    heard = {e.method: None for v in case.verdicts for e in v.evidence if e.witness is Witness.SILICON and e.method}
-    return "; ".join(heard)
+    """What the evidence of GPUs rests on: recordings, by their GPU."""
+    sources = {e.method: None for v in case.verdicts for e in v.evidence if e.check is Check.GPU and e.method}
+    return "; ".join(sources)
 
 
 def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
-    """A case's lines; names have `room` columns, and sources that are `alike` in all cases are not told."""
+    """A case's lines; names have `room` columns, and sources that are `alike` in all cases are left out."""
     open_ = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)
-    told = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
-    if not told or verbose:
+    wrong = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
+    if not wrong or verbose:
         yield _headline(case, room, alike)
     for verdict in case.verdicts:
-        if verdict in told:
+        if verdict in wrong:
             yield from story(case, verdict, verbose)
         elif verbose:
             yield from _plain(verdict)
     if taken := [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]:
         yield f"  not stated, taken from the instruction: {'; '.join(taken)}"
     yield from (f"  {line}" for line in case.contradictions)
-    if told and case.known_defect:
+    if wrong and case.known_defect:
         yield f"  known defect: {case.known_defect}"
 
 
@@ -89,19 +85,19 @@ def _headline(case: Case, room: int, alike: bool) -> str:
     line = f"{case.name:<{room}}  {case.headline:<9} {tally(counts, (Status.PROVED, Status.AGREES, Status.TAKEN))}"
     if counts[Status.UNCHECKED]:
         line += f", {counts[Status.UNCHECKED]} unchecked"
-    booked = [v.claim for v in case.verdicts if v.evidence and v.claim.part and v.claim.provenance]
-    rests = {claim.part: origin(claim.provenance) for claim in booked}
-    told: dict[str, list[str]] = {}
+    cited = [v.claim for v in case.verdicts if v.evidence and v.claim.part and v.claim.provenance]
+    rests = {claim.part: origin(claim.provenance) for claim in cited}
+    origins: dict[str, list[str]] = {}
     for part, kinds in rests.items():
         if kinds != (Origin.TEXT,):
-            told.setdefault(" and ".join(kinds), []).append(part)
+            origins.setdefault(" and ".join(kinds), []).append(part)
     if case.adapter:
         line += f"   then: {case.adapter}"
-    if told:
-        line += "   book: " + "; ".join(f"{', '.join(parts)} {kinds}" for kinds, parts in told.items())
+    if origins:
+        line += "   isa: " + "; ".join(f"{', '.join(parts)} {kinds}" for kinds, parts in origins.items())
     source = _source(case)
     if source and not alike:
-        line += f"   silicon: {source}"
+        line += f"   gpu: {source}"
     if case.gap:
         line += f"   {case.gap}"
     elif not source:
@@ -122,13 +118,13 @@ def _plain(verdict: Verdict) -> Iterator[str]:
 
 
 def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
-    """A verdict that does not stand, told from the claim to the line that replays it."""
+    """A verdict that is not a yes, from the claim to the line that replays it."""
     contradicted = case.contradicts(verdict)
     status = "CONTRADICTION" if contradicted else verdict.status.value
-    teller = next((e for e in verdict.evidence if e.status is verdict.status), None)
+    deciding = next((e for e in verdict.evidence if e.status is verdict.status), None)
     where = f"{case.name}  {verdict.claim.part}".rstrip()
-    told = f"{verdict.claim.text}{_rests(verdict.claim)}"
-    yield f"{where}  {status}   {told}" + (f"      {_how(teller)}" if teller else "")
+    claimed = f"{verdict.claim.text}{_rests(verdict.claim)}"
+    yield f"{where}  {status}   {claimed}" + (f"      {_how(deciding)}" if deciding else "")
     text = dict(case.layouts).get(verdict.claim.part)
     if text:
         yield f"  {verdict.claim.part} = {text}"
@@ -136,7 +132,7 @@ def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
         yield from _counterexample(verdict)
     elif verdict.reason:
         yield f"  {verdict.reason}"
-    others = [e for e in verdict.evidence if e is not teller]
+    others = [e for e in verdict.evidence if e is not deciding]
     if contradicted or verbose:
         yield from (f"  {describe(evidence)}" for evidence in verdict.evidence)
     elif others:
@@ -167,14 +163,14 @@ def _how(evidence: Evidence) -> str:
 
 def _brief(evidence: Evidence) -> str:
     if evidence.status is Status.UNCHECKED:
-        return f"{evidence.witness} UNCHECKED ({evidence.reason})"
+        return f"{evidence.check} UNCHECKED ({evidence.reason})"
     wrong = evidence.counterexample
-    return f"{evidence.witness} {evidence.status} ({evidence.method})" + (f": {wrong.statement}" if wrong else "")
+    return f"{evidence.check} {evidence.status} ({evidence.method})" + (f": {wrong.statement}" if wrong else "")
 
 
 def describe(evidence: Evidence, timed: bool = True) -> str:
-    """One piece of evidence in a line: the witness, what it says, how it knows."""
-    line = f"{evidence.witness:<8} {evidence.status:<9} {_how(evidence)}".rstrip()
+    """One piece of evidence in a line: the check, what it found, by which method."""
+    line = f"{evidence.check:<8} {evidence.status:<9} {_how(evidence)}".rstrip()
     if evidence.engine:
         line += f", {evidence.engine}"
     if evidence.seconds and timed:

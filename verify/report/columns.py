@@ -14,8 +14,8 @@ QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a comm
 def fitted(text: str, width: int) -> str:
     """The text with its long lines broken: before a clause, which three blanks set apart, or else between words.
 
-    >>> print(fitted("SM80  STANDS  21 proved   silicon: recording of NVIDIA H200", 40), end="")
-    SM80  STANDS  21 proved
+    >>> print(fitted("SM80  VERIFIED  21 proved   silicon: recording of NVIDIA H200", 40), end="")
+    SM80  VERIFIED  21 proved
         silicon: recording of NVIDIA H200
     """
     return "".join(f"{line}\n" for long in text.splitlines() for line in _lines(long, width))

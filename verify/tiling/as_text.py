@@ -23,5 +23,5 @@ def render(report: Report, judged: str) -> str:
 def _numbers(case: Case) -> Iterator[str]:
     yield case.name
     for verdict in case.verdicts:
-        if verdict.claim.kind in SHOWN and verdict.status.stands:
+        if verdict.claim.prop in SHOWN and verdict.status.confirmed:
             yield f"  {verdict.claim.text}"

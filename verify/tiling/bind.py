@@ -13,7 +13,7 @@ from layouts.atoms import AnyAtom, Atom
 from layouts.coords import Index
 from layouts.tensor import Tensor
 from layouts.tiled import MmaAtom, TiledMMA
-from verify.binding.atom import Part, Subject, thread_value
+from verify.binding.atom import BoundAtom, BoundOperand, thread_value
 from verify.binding.atom import prepare as prepare_atom
 from verify.core.digits import modes
 from verify.core.names import nearest
@@ -43,7 +43,7 @@ class IllFormed(Exception):
 class OutOfTile(Exception):
     """Operands of the atom name elements outside their own tiles, so that nothing is dealt out by tiling them."""
 
-    def __init__(self, subject: Subject, parts: tuple[Part, ...]) -> None:
+    def __init__(self, subject: BoundAtom, parts: tuple[BoundOperand, ...]) -> None:
         super().__init__(", ".join(f"{part.name} = {part.text} leaves {part.tile}" for part in parts))
         self.subject = subject
         self.parts = parts
@@ -53,7 +53,7 @@ class OutOfTile(Exception):
 class Dealt:
     """One operand of a tiling. `mma` is the TiledMMA in which it stands as operand `like`: A, B or C."""
 
-    part: Part
+    part: BoundOperand
     mma: TiledMMA
     like: str
     copies: int  # how often the atom itself holds each element
@@ -106,7 +106,7 @@ class Tiling:
     """A tiling with everything that its claims are about."""
 
     stated: TilingSpec
-    subject: Subject
+    subject: BoundAtom
     mma: TiledMMA
     tile: tuple[int, int, int]
     dealt: tuple[Dealt, ...]
@@ -169,14 +169,14 @@ class Operand:
         return self.read[0]
 
     @cached_property
-    def whole(self) -> tuple[Subject, Part]:
+    def whole(self) -> tuple[BoundAtom, BoundOperand]:
         """The operand of one tiled MMA as that of an atom: the claims about its layout are those of an atom's."""
         tiling, dealt, layout = self.tiling, self.dealt, self.layout
         threads = size(dealt.layout_tv()[0])
         atom = replace(tiling.subject.mma, copies={dealt.name: dealt.held * (threads // tiling.threads)})
-        part = Part(dealt.name, str(layout), layout, "", dealt.extent(tiling.covered), ())
+        part = BoundOperand(dealt.name, str(layout), layout, "", dealt.extent(tiling.covered), ())
         held = size(layout[0])
-        return Subject(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
+        return BoundAtom(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
 
 
 def find(stated: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
@@ -224,7 +224,7 @@ def prepare(stated: TilingSpec, atom: Atom) -> Tiling:
     return Tiling(stated, subject, mma, tile, dealt)
 
 
-def _leaves_its_tile(part: Part) -> bool:
+def _leaves_its_tile(part: BoundOperand) -> bool:
     """Whether an element is below 0 or beyond the last: each digit alone decides its end of the range."""
     if part.layout is None:
         return False
@@ -244,7 +244,7 @@ def _check_strides(stated: TilingSpec, dealt: Dealt) -> None:
         raise stated.error("atom" if stated.file else "", told) from error
 
 
-def _built(stated: TilingSpec, subject: Subject) -> tuple[TiledMMA, tuple[Dealt, ...]]:
+def _built(stated: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[Dealt, ...]]:
     """The TiledMMA and its operands; raises LayoutError where it or one of its layouts cannot be."""
     mma = TiledMMA(subject.mma, stated.atoms_layout, stated.permutation)
     dealt = tuple(_dealt(subject, part, mma, stated) for part in subject.parts)
@@ -253,7 +253,7 @@ def _built(stated: TilingSpec, subject: Subject) -> tuple[TiledMMA, tuple[Dealt,
     return mma, dealt
 
 
-def _dealt(subject: Subject, part: Part, mma: TiledMMA, stated: TilingSpec) -> Dealt:
+def _dealt(subject: BoundAtom, part: BoundOperand, mma: TiledMMA, stated: TilingSpec) -> Dealt:
     like = LIKE.get(part.name, part.name)
     numbers = subject.multiplicity(part), subject.mma.shape, stated.counts
     if like == part.name:

@@ -52,7 +52,7 @@ def _told(stated: Sequence[TilingSpec], options: argparse.Namespace) -> int:
         if missing:
             raise KeyboardInterrupt
         failures = [*(one for one in told if isinstance(one, Failure)), *getattr(options, "malformed", ())]
-        return max((failure.code for failure in failures), default=Exit.STANDS)
+        return max((failure.code for failure in failures), default=Exit.OK)
     report = output.allowing(_judge(stated, options), options)
     if options.format == "text" and not options.quiet and report.cases:
         from verify.report import as_text
@@ -95,7 +95,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--explain", action="store_true", help="print the five steps from layout to thread, and stop")
     parser.add_argument("--thread", type=_natural, metavar="T", help="with --explain: whose part to show (0)")
     parser.add_argument(
-        "--require", action="append", default=[], choices=("proof", "silicon"), help="a witness that must have spoken"
+        "--require", action="append", default=[], choices=("proof", "gpu"), help="a witness that must have spoken"
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     return parser

@@ -10,7 +10,7 @@ from isa_tables.schema import WIDTH
 from layouts import Layout, size
 from layouts.tensor import Tensor
 from verify.binding.atom import FRAGMENTS
-from verify.core.verdict import Counterexample, Evidence, Stated, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
 from verify.tiling import gemm
 from verify.tiling.bind import Dealt, Tiling
 
@@ -109,7 +109,7 @@ def _shape(tiling: Tiling, dealt: Dealt) -> str:
 def _agree(faults: list[str]) -> list[Evidence]:
     wrong = Counterexample({}, faults[0], damage=tuple(faults[1:])) if faults else None
     status = Status.REFUTED if faults else Status.PROVED
-    return [Evidence(Witness.BOOK, status, "counted twice", 2, counterexample=wrong)]
+    return [Evidence(Check.ISA, status, "counted twice", 2, counterexample=wrong)]
 
 
 def _first(tiling: Tiling) -> int:

@@ -11,7 +11,7 @@ import numpy as np
 from gpu_checks.tilings import Product, TilingRun
 from layouts import Layout
 from layouts.tensor import Tensor
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.tiling import gemm
 from verify.tiling.bind import Dealt, Tiling
 
@@ -24,7 +24,7 @@ def recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
         if _same(tiling, run.tiling.product):
             return _told(run)
     reason = f"no run of this tiled MMA is recorded, {len(runs)} of others are"
-    return Evidence(Witness.SILICON, Status.UNCHECKED, "", reason=reason)
+    return Evidence(Check.GPU, Status.UNCHECKED, "", reason=reason)
 
 
 def _told(run: TilingRun) -> Evidence:
@@ -32,11 +32,11 @@ def _told(run: TilingRun) -> Evidence:
     method = f"recording of {device.gpu}, {device.sm}, driver {device.driver}, tile {tile}"
     if not run.equal:
         wrong = Counterexample({}, f"{run.mismatches} of {run.elements} elements differ from numpy's")
-        return Evidence(Witness.SILICON, Status.REFUTED, method, run.elements, counterexample=wrong)
+        return Evidence(Check.GPU, Status.REFUTED, method, run.elements, counterexample=wrong)
     if not run.powered:
         reason = "the recorded run has no controls that a wrong stride would fail"
-        return Evidence(Witness.SILICON, Status.UNCHECKED, method, run.elements, reason=reason)
-    return Evidence(Witness.SILICON, Status.AGREES, method, run.elements)
+        return Evidence(Check.GPU, Status.UNCHECKED, method, run.elements, reason=reason)
+    return Evidence(Check.GPU, Status.AGREES, method, run.elements)
 
 
 def _same(tiling: Tiling, product: Product) -> bool:

@@ -164,7 +164,7 @@ def _main(argv: Sequence[str] | None) -> int:
         raise UsageError("no tiling is stated")
     if options.files or options.output:
         output.write(lines(found), options.output)
-        return Exit.STANDS
+        return Exit.OK
     return _compare(found)
 
 
@@ -201,7 +201,7 @@ def _compare(derived: Sequence[Tiling]) -> int:
         (len(banks), "access patterns take the wavefronts that layouts.banks counts", apart),
     ):
         print(f"{count - len(differ)} of {count} {what}", *differ, sep="\n  ")
-    return Exit.REFUTED if stale or wrong or apart else Exit.STANDS
+    return Exit.REFUTED if stale or wrong or apart else Exit.OK
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 
 from verify.atom.mnemonic import type_faults
 from verify.atom.properties import unsaid
-from verify.binding.atom import Part, Subject, spoken
-from verify.core.verdict import Counterexample, Evidence, Status, Witness
+from verify.binding.atom import BoundAtom, BoundOperand, spoken
+from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.tiling.bind import Tiling
 
 
@@ -24,19 +24,19 @@ def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     wrong = list(dict.fromkeys(_other_types(subject)))
     if wrong:
         found = Counterexample({}, wrong[0], damage=tuple(wrong[1:]))
-        return [Evidence(Witness.BOOK, Status.REFUTED, "compared", 1, counterexample=found)]
+        return [Evidence(Check.ISA, Status.REFUTED, "compared", 1, counterexample=found)]
     reasons = list(dict.fromkeys(open_questions(subject))) if subject.mma.ptx != () else []
-    return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=reason) for reason in reasons]
+    return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=reason) for reason in reasons]
 
 
-def _other_types(subject: Subject) -> Iterator[str]:
+def _other_types(subject: BoundAtom) -> Iterator[str]:
     """How the types of each instruction differ from the atom's, in which the tiling counts and multiplies."""
     for view in subject.views:
         if view.by is not None:
             yield from (f"by {spoken(view.by)}: {fault}" for fault in type_faults(view))
 
 
-def open_questions(subject: Subject) -> Iterator[str]:
+def open_questions(subject: BoundAtom) -> Iterator[str]:
     """Why each instruction that the product does not go by may multiply otherwise."""
     if subject.by is None:
         yield subject.no_book
@@ -54,7 +54,7 @@ def open_questions(subject: Subject) -> Iterator[str]:
                 yield f"{part.name} of {one} is not dealt out as {other} has it"
 
 
-def misfit(view: Subject, part: Part) -> str:
+def misfit(view: BoundAtom, part: BoundOperand) -> str:
     """How an operand differs in size from its instruction's; empty where it does not."""
     if not part.formulas or view.thr is None or part.domain == (wanted := view.expected(part)):
         return ""

@@ -10,7 +10,7 @@ import proofs
 from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
 from verify.core.digits import spelled, walk
-from verify.core.verdict import Counterexample, Evidence, Scope, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Scope, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import Dealt, Operand, Tiling
@@ -38,7 +38,7 @@ def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
     try:
         idle = complement(vmnk, cosize(vmnk)) if cosize(vmnk) > size(vmnk) else ONE
     except LayoutError as error:
-        return [Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=f"the idle lanes are no layout: {error}")]
+        return [Evidence(Check.PROOF, Status.UNCHECKED, "", reason=f"the idle lanes are no layout: {error}")]
     whole = make_layout(vmnk, idle)
     outcome = proofs.prove_bijective(whole, (size(whole),), 1, run.budget, run.solver)
     said = None if outcome.model is None else ", ".join(f"{name} = {n}" for name, n in outcome.model.items())
@@ -54,7 +54,7 @@ def equals(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
     if (threads, values) != wanted:
         statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
-        return [Evidence(Witness.PROOF, Status.REFUTED, "counted", counterexample=wrong)]
+        return [Evidence(Check.PROOF, Status.REFUTED, "counted", counterexample=wrong)]
     extent = dealt.extent(tiling.covered)
     outcome = proofs.prove_tiled(partition(tiling, dealt), layout, run.budget, run.solver)
     model = outcome.model

@@ -19,10 +19,11 @@ from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify.atom import properties as atoms
 from verify.atom.properties import at_points, by_solver, times, verified
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import digits, spelled, walk
 from verify.core.verdict import (
     Check,
+    CheckFunction,
     Claim,
     Counterexample,
     Evidence,
@@ -31,7 +32,6 @@ from verify.core.verdict import (
     Stated,
     Status,
     Verdict,
-    Witness,
     join,
 )
 from verify.evidence import isa, proof
@@ -61,7 +61,7 @@ def case(stated: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Cas
     texts = {d.name: stated.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.dealt}
     texts |= {f"smem {operand}": str(layout) for operand, layout in stated.smem.items()}
     verdicts = tuple(judge(tiling, prover))
-    open_ = any(verdict.claim.kind == INSTRUCTION for verdict in verdicts)
+    open_ = any(verdict.claim.prop == INSTRUCTION for verdict in verdicts)
     return Case(stated.name, verdicts, _defect(atom), tuple(texts.items()), expect=_expected(atom) if open_ else "")
 
 
@@ -88,7 +88,7 @@ def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
     return join(claim, [isa.form("parsed", fault)])
 
 
-def _outside(stated: TilingSpec, subject: Subject, part: Part, prover: Prover) -> Verdict:
+def _outside(stated: TilingSpec, subject: BoundAtom, part: BoundOperand, prover: Prover) -> Verdict:
     """The one claim about an operand of an atom that leaves its tile: it cannot be tiled."""
     claim = Claim(stated.name, part.name, IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
     counted = isa.testify(isa.in_bounds, subject, part)
@@ -112,7 +112,7 @@ def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
         )
     wrong = wrong or _misnumbered(tiling, numbers)
     status = Status.PROVED if wrong is None else Status.REFUTED
-    return [Evidence(Witness.BOOK, status, "enumeration", len(numbers), "numpy", counterexample=wrong)]
+    return [Evidence(Check.ISA, status, "enumeration", len(numbers), "numpy", counterexample=wrong)]
 
 
 def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
@@ -174,15 +174,15 @@ def _why(dealt: Dealt) -> str:
     return f": {', '.join(reasons)}" if reasons else ""
 
 
-def _of_tile(check: Check) -> Check:
+def _of_tile(check: CheckFunction) -> CheckFunction:
     """A check of an atom's operand, made of the operand of one tiled MMA."""
     return lambda run, tiling, operand: check(run, *operand.whole)
 
 
 def _follows_from_owns(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
     """That a layout stays in its tile, since it is proved to own each element."""
-    owns = join(Claim(tiling.name, operand.name, OWNS, ""), run.evidence(OWNS, tiling, operand))
-    proved = Evidence(Witness.PROOF, Status.PROVED, f"follows from {OWNS.words!r}")
+    owns = join(Claim(tiling.name, operand.name, OWNERSHIP, ""), run.evidence(OWNERSHIP, tiling, operand))
+    proved = Evidence(Check.PROOF, Status.PROVED, f"follows from {OWNERSHIP.words!r}")
     return [proved] if owns.status is Status.PROVED else []
 
 
@@ -195,10 +195,10 @@ def _equals(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
         threads, values = table.shape
         said = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         wrong = Counterexample({"threads": threads}, said, repair=_repair(dealt, 0, wanted.size))
-        return [Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
+        return [Evidence(Check.ISA, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
     bad = np.argwhere((table != wanted) & (wanted >= 0))
     if not len(bad):
-        return [Evidence(Witness.BOOK, Status.PROVED, "enumeration", table.size, "numpy")]
+        return [Evidence(Check.ISA, Status.PROVED, "enumeration", table.size, "numpy")]
     thread, value = (int(c) for c in bad[0])
     got, right = int(table[thread, value]), int(wanted[thread, value])
     part = replace(dealt.part, extent=dealt.extent(tiling.covered))
@@ -212,7 +212,7 @@ def _equals(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
         unique=len(bad) == 1,
         reproduced=walk(layout, thread, value) == got != right,
     )
-    return [Evidence(Witness.BOOK, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
+    return [Evidence(Check.ISA, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
 
 
 def _repair(dealt: Dealt, agree: int, points: int) -> str:
@@ -246,7 +246,7 @@ def _partition(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
         )
     wrong = wrong or _elsewhere(tiling, dealt, table)
     status = Status.PROVED if wrong is None else Status.REFUTED
-    return [Evidence(Witness.BOOK, status, "enumeration", table.size, "numpy", counterexample=wrong)]
+    return [Evidence(Check.ISA, status, "enumeration", table.size, "numpy", counterexample=wrong)]
 
 
 def _elsewhere(tiling: Tiling, dealt: Dealt, table: Table) -> Counterexample | None:
@@ -273,24 +273,24 @@ def _multiplies(tiling: Tiling, _: None) -> Stated:
     return Stated("", f"the {shape} product through partitions and fragments alone equals numpy's{sums}")
 
 
-def _product_key(check: Witness, tiling: Tiling, _: None) -> Hashable:
+def _product_key(check: Check, tiling: Tiling, _: None) -> Hashable:
     """Recorded runs are looked up for each tiling."""
     maps = tuple(formula.key for dealt in tiling.dealt for formula in dealt.part.formulas)
-    return (tiling.question(*tiling.dealt), maps) if check is Witness.BOOK else None
+    return (tiling.question(*tiling.dealt), maps) if check is Check.ISA else None
 
 
 def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """A product of random integers through the library's partitions, compared with numpy's."""
     other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
     if other:  # an instruction of other registers than the atom's fragments cannot be issued on them
-        return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=other[0])]
+        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=other[0])]
     given = gemm.operands(tiling)
     right = gemm.expected(given)
     try:
         found = gemm.run(tiling, given)
     except LayoutError as error:
         left = Counterexample({}, f"a partition is not its operand's: {error}")
-        return [Evidence(Witness.BOOK, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)]
+        return [Evidence(Check.ISA, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)]
     bad = np.argwhere(found != right)
     wrong = None
     if len(bad):
@@ -302,7 +302,7 @@ def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
             damage=(f"{len(bad)} of {right.size} elements are wrong",),
         )
     status = Status.AGREES if wrong is None else Status.REFUTED
-    return [Evidence(Witness.BOOK, status, "random integers", right.size, "numpy", counterexample=wrong)]
+    return [Evidence(Check.ISA, status, "random integers", right.size, "numpy", counterexample=wrong)]
 
 
 def _law(tiling: Tiling, _: None) -> Stated:
@@ -324,7 +324,7 @@ def _held(operand: Operand) -> str:
     return times(subject.multiplicity(whole))
 
 
-def _question(check: Witness, tiling: Tiling, operand: Operand) -> Hashable:
+def _question(check: Check, tiling: Tiling, operand: Operand) -> Hashable:
     return tiling.question(operand.dealt)
 
 
@@ -339,7 +339,7 @@ THREADS = Property(
     states=_numbering,
     isa=_numbered,
     proof=threads,
-    reads=lambda check, tiling, _: str(tiling.mma.thr_layout_vmnk) if check is Witness.PROOF else None,
+    reads=lambda check, tiling, _: str(tiling.mma.thr_layout_vmnk) if check is Check.PROOF else None,
 )
 WELL_FORMED = replace(
     atoms.WELL_FORMED,
@@ -347,7 +347,7 @@ WELL_FORMED = replace(
     applies=lambda tiling, operand: not _well_formed(tiling, operand),
     isa=lambda run, tiling, operand: [isa.form("parsed", operand.read[1])],
 )
-OWNS = Property(
+OWNERSHIP = Property(
     "owns",
     Scope.OPERAND,
     states=_of_layout(lambda operand: f"holds each element of {operand.whole[1].tile} {_held(operand)}"),
@@ -405,7 +405,7 @@ INSTRUCTION = Property(
 )
 PROPERTIES = (
     THREADS,
-    WELL_FORMED, IN_BOUNDS, OWNS, EQUALS, PARTITION, MULTIPLES,
+    WELL_FORMED, IN_BOUNDS, OWNERSHIP, EQUALS, PARTITION, MULTIPLES,
     REGISTERS, CALLS, PRODUCT, TILING,
     SWIZZLE_ATOM,
     INSTRUCTION,

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
 from verify.core.digits import image
-from verify.core.verdict import Counterexample, Evidence, Stated, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import Dealt, Operand, Tiling
@@ -35,9 +35,9 @@ def enumerated(run: Run, tiling: Tiling, operand: Operand) -> list[Evidence]:
     try:
         fault = _fault(run, tiling, operand)
     except LayoutError as error:  # whether copies of interleaved modes stay apart was given up
-        return [Evidence(Witness.BOOK, Status.UNCHECKED, "", reason=str(error))]
+        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=str(error))]
     status = Status.PROVED if fault is None else Status.REFUTED
-    return [Evidence(Witness.BOOK, status, "enumeration", x * y, "numpy", counterexample=fault)]
+    return [Evidence(Check.ISA, status, "enumeration", x * y, "numpy", counterexample=fault)]
 
 
 def _fault(run: Run, tiling: Tiling, operand: Operand) -> Counterexample | None:
@@ -55,13 +55,13 @@ def _fault(run: Run, tiling: Tiling, operand: Operand) -> Counterexample | None:
             or _misplaced(dealt, atom, extent)
         )
 
-    return run.cache.kept((Witness.BOOK, "swizzle_atom", str(atom), where, tiling.question(dealt)), found)
+    return run.cache.kept((Check.ISA, "swizzle_atom", str(atom), where, tiling.question(dealt)), found)
 
 
-def copies_key(check: Witness, tiling: Tiling, operand: Operand) -> Hashable:
+def copies_key(check: Check, tiling: Tiling, operand: Operand) -> Hashable:
     """What the solver reads of a swizzle atom; what enumeration finds is told for each tiling."""
     atom = str(tiling.stated.smem[operand.name])
-    return (atom, *operand.dealt.extent(tiling.tile)) if check is Witness.PROOF else None
+    return (atom, *operand.dealt.extent(tiling.tile)) if check is Check.PROOF else None
 
 
 def proved(run: Run, tiling: Tiling, operand: Operand) -> list[Evidence]:
@@ -84,7 +84,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
     plain, whole = (_plain(layout) for layout in (atom, tile_to_shape(atom, extent)))
     if cosize(plain) != size(plain):
         why = f"{plain} has holes: its copies need not follow one another"
-        return Evidence(Witness.PROOF, Status.UNCHECKED, "", reason=why)
+        return Evidence(Check.PROOF, Status.UNCHECKED, "", reason=why)
     (rows, columns), (first, second) = plain, whole
     across = extent[0] // size(rows)
 

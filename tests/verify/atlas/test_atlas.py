@@ -17,8 +17,8 @@ from verify.atlas import command, report
 from verify.atlas.rows import Atlas, Told, instruction, tabulate
 from verify.atlas.unclaimed import unclaimed
 from verify.atom import command as atom
-from verify.atom.checker import Court
-from verify.core.verdict import Witness
+from verify.atom.checker import AtomChecker
+from verify.core.verdict import Check
 
 pytestmark = pytest.mark.xdist_group("atlas")  # its fixtures are made once a run
 
@@ -29,7 +29,7 @@ FEW = ["SM80_16x8x16", "SM61", "SM90_64x24x16_F32F16F16_SS", "SM100_U8x8_LDSM_T"
 
 @pytest.fixture(scope="module")
 def whole() -> Atlas:
-    return tabulate(registry().values(), Court(), unclaimed(registry().values()))
+    return tabulate(registry().values(), AtomChecker(), unclaimed(registry().values()))
 
 
 @pytest.mark.slow
@@ -66,10 +66,10 @@ def test_known_defects_and_only_they_are_refuted(whole: Atlas) -> None:
 @pytest.mark.slow
 def test_silence_is_counted_and_has_a_reason(whole: Atlas) -> None:
     for row in whole.rows:
-        for witness, counts in row.told.items():
+        for check, counts in row.told.items():
             silent = counts[Told.UNCHECKED] + counts[Told.PART]
-            assert silent <= sum(row.reasons.get(witness, Counter()).values())
-            assert all(reason.strip() for reason in row.reasons.get(witness, ()))
+            assert silent <= sum(row.reasons.get(check, Counter()).values())
+            assert all(reason.strip() for reason in row.reasons.get(check, ()))
 
 
 @pytest.mark.slow
@@ -89,10 +89,10 @@ def test_the_sums_are_those_of_the_rows(whole: Atlas, rows: str, whole_of: str, 
     assert sums[counted] == sum(row[counted] for row in listed) == sum(sums["verdicts"].values())
     for key in ("verdicts", "claims"):
         assert Counter(sums[key]) == sum((Counter(row[key]) for row in listed), Counter())
-    for witness in Witness:
-        said = [{word: row["witnesses"][witness][word] for word in Told} for row in listed]
+    for check in Check:
+        said = [{word: row["witnesses"][check][word] for word in Told} for row in listed]
         assert all(sum(counts.values()) == row[counted] for counts, row in zip(said, listed, strict=True))
-        assert {word: sums["witnesses"][witness][word] for word in Told} == {
+        assert {word: sums["witnesses"][check][word] for word in Told} == {
             word: sum(counts[word] for counts in said) for word in Told
         }
 
@@ -107,7 +107,7 @@ def test_the_formats_tell_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
     document = json.loads(told(capsys, "--format", "json"))
     rows = {row["instruction"]: row for row in document["instructions"]}
     assert document["schema"] == 1 and document["total"]["atoms"] == sum(row["atoms"] for row in rows.values()) == 20
-    assert rows["mma.sync m16n8k16"]["witnesses"]["book"]["stands"] == 11
+    assert rows["mma.sync m16n8k16"]["witnesses"]["isa"]["stands"] == 11
     assert rows["dp2a"]["refuted"][0]["known"] is True
     assert rows["wgmma.mma_async.sync m64nNk16"]["provenance"]["C"][0].startswith("derived: ")
     text, markdown = told(capsys), told(capsys, "--format", "markdown")
@@ -128,11 +128,11 @@ def test_the_formats_tell_the_same(capsys: pytest.CaptureFixture[str], tmp_path:
 
 def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["--arch", "sm89", "-q"]) == 0
-    assert capsys.readouterr().out.startswith("8 atoms of 1 instructions: 8 STANDS")
+    assert capsys.readouterr().out.startswith("8 atoms of 1 instructions: 8 VERIFIED")
     assert command.main(["--atoms", str(MUSEUM / "wrong.toml"), "--by", "family"]) == 1
     out = capsys.readouterr().out
     assert (
-        "1: SM80_16x8x32_S32S4S4S32_TN B  REFUTED   owns each element" in out
+        "1: SM80_16x8x32_S32S4S4S32_TN B  REFUTED   gives each element" in out
         and f"{len(load(MUSEUM / 'wrong.toml'))} atoms of" in out
     )
 
@@ -145,7 +145,7 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
         (["--arch", "hopper"], "--arch hopper: no atom"),
         (["SM90_64x12x16_F32F16F16_SS"], "N = 12 is not one of 8, 16, 24"),
         (["no_such_atom"], "no atom is named 'no_such_atom'"),
-        (["--witness", "oracle", "SM61"], "--witness oracle"),
+        (["--checks", "oracle", "SM61"], "--checks oracle"),
         (["--write", "/dev/null/atlas", "SM61"], "--write /dev/null/atlas: Not a directory"),
     ],
 )
@@ -174,25 +174,25 @@ def test_a_known_defect_that_is_gone_is_told(capsys: pytest.CaptureFixture[str],
 
 
 def test_a_witness_that_is_not_asked_has_no_column(capsys: pytest.CaptureFixture[str]) -> None:
-    assert command.main(["SM61_DP4A", "--witness", "book", "--format", "markdown"]) == 0
+    assert command.main(["SM61_DP4A", "--checks", "isa", "--format", "markdown"]) == 0
     assert "| instruction | atoms | book | verdict | provenance |" in capsys.readouterr().out
-    assert tabulate([registry()["SM61_DP4A"]], Court(frozenset({Witness.BOOK}))).witnesses == (Witness.BOOK,)
+    assert tabulate([registry()["SM61_DP4A"]], AtomChecker(frozenset({Check.ISA}))).checks == (Check.ISA,)
 
 
 def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allowed() -> None:
     bare = replace(registry()["SM80_8x8x4_F64F64F64F64_TN"], ptx=None)
-    assert tabulate([bare], Court()).exit == 4 and tabulate([bare], Court(), allow_unchecked=True).exit == 0
+    assert tabulate([bare], AtomChecker()).exit == 4 and tabulate([bare], AtomChecker(), allow_unchecked=True).exit == 0
 
 
 def test_provenance_is_told_of_operands_alone() -> None:
     """Not of the product, which rests on all of them, nor of claims that rest on no formula."""
-    (row,) = tabulate([registry()["SM90_64x16x16_F32F16F16_SS"]], Court()).rows
+    (row,) = tabulate([registry()["SM90_64x16x16_F32F16F16_SS"]], AtomChecker()).rows
     stated, derived = "ISA text", "derived: a figure; CUTLASS; the rule of all fragments"
     assert row.provenance == {"A": {stated: None}, "B": {stated: None}, "C": {derived: None}}
 
 
 def test_a_letter_of_another_script_is_written_as_it_is() -> None:
-    found = tabulate([registry()["SM61_DP4A"]], Court())
+    found = tabulate([registry()["SM61_DP4A"]], AtomChecker())
     named = replace(found, rows=tuple(replace(row, instruction="dp4a·µ") for row in found.rows))
     assert '"instruction": "dp4a·µ"' in report.as_json(named)
 
@@ -202,7 +202,7 @@ def test_a_wrong_book_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     from verify.core.verdict import Counterexample
 
     monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: Counterexample({}, "planted"))
-    found = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], Court())
+    found = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], AtomChecker())
     assert found.exit == 3 and found.rows[0].verdicts["CONTRADICTION"] == 1
 
 

@@ -17,9 +17,9 @@ from layouts.atoms import Atom, CopyAtom, registry
 from verify.atlas import command
 from verify.atlas.rows import Atlas, Told, tabulate
 from verify.atlas.unclaimed import Silent, as_atom, unclaimed, written
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
-from verify.core.verdict import Witness
+from verify.core.verdict import Check
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("unclaimed")]  # its fixtures are made once a run
 
@@ -29,7 +29,7 @@ SPARSE = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 @pytest.fixture(scope="module")
 def beside() -> Atlas:
-    return tabulate((), Court(), BARE)
+    return tabulate((), AtomChecker(), BARE)
 
 
 def test_every_instruction_has_an_atom_or_is_counted_here(beside: Atlas) -> None:
@@ -49,8 +49,8 @@ def test_nothing_that_was_recorded_is_left_out(beside: Atlas) -> None:
     ]
     moved = [n for n in BARE if n in library.moves]
     whole = beside.without_atom()
-    assert whole.told[Witness.SILICON][Told.STANDS] >= len(products) + len(moved) > 140
-    assert whole.told[Witness.SILICON][Told.REFUTED] == 0 and not whole.refuted
+    assert whole.told[Check.GPU][Told.VERIFIED] >= len(products) + len(moved) > 140
+    assert whole.told[Check.GPU][Told.REFUTED] == 0 and not whole.refuted
 
 
 def test_what_the_isa_leaves_open_is_said(beside: Atlas) -> None:
@@ -58,9 +58,9 @@ def test_what_the_isa_leaves_open_is_said(beside: Atlas) -> None:
     assert {row.family for row in opened} == {"wmma.load.sync", "wmma.mma.sync", "wmma.store.sync"}
     for row in opened:
         assert row.verdicts == {"UNSPECIFIED": row.atoms}
-        assert all(reason.startswith("PTX ISA 9.7.14.4.1 leaves ") for reason in row.reasons[Witness.BOOK])
+        assert all(reason.startswith("PTX ISA 9.7.14.4.1 leaves ") for reason in row.reasons[Check.ISA])
     seen = next(row for row in opened if row.instruction == "wmma.mma.sync m16n16k16")
-    assert any(reason.startswith("observed, ") for reason in seen.reasons[Witness.SILICON])
+    assert any(reason.startswith("observed, ") for reason in seen.reasons[Check.GPU])
 
 
 @pytest.mark.parametrize("name", [n for n in BARE if n.startswith(("mma.s", "dp2a"))][::7])
@@ -104,10 +104,10 @@ def test_a_wrong_book_is_contradicted_by_the_recordings(tmp_path: Path, monkeypa
     monkeypatch.setattr("isa_tables.instruction", lambda name, **_: wrong)
     look_up.cache_clear()
     try:
-        found = tabulate((), Court(), [SPARSE])
+        found = tabulate((), AtomChecker(), [SPARSE])
     finally:
         look_up.cache_clear()
-    assert found.without_atom().told[Witness.SILICON][Told.REFUTED] == 1 and found.exit == 3
+    assert found.without_atom().told[Check.GPU][Told.REFUTED] == 1 and found.exit == 3
 
 
 def test_the_command_shows_them_only_with_everything(capsys: pytest.CaptureFixture[str]) -> None:

@@ -42,7 +42,7 @@ def test_the_main_job_stands(capsys: pytest.CaptureFixture[str]) -> None:
         "SM80_16x8x16_F32F16F16F32_TN",
         "SM80_16x8x16_F32BF16BF16F32_TN",
     ]
-    assert all(line.split()[1] == "STANDS" for line in out[:11]) and len(out) == 13
+    assert all(line.split()[1] == "VERIFIED" for line in out[:11]) and len(out) == 13
     assert out[11].startswith("silicon: recording of ")
     assert out[-1].startswith("11 subjects: 11 stand; claims: ") and out[-1].endswith("exit 0")
 
@@ -76,7 +76,7 @@ def test_json_is_stable_and_carries_no_times(capsys: pytest.CaptureFixture[str])
     document = json.loads(texts[0])
     assert document["schema"] == 1 and document["exit"] == 0 and len(document["subjects"]) == 8
     assert "seconds" not in texts[0]
-    kinds = [v["kind"] for v in document["subjects"][0]["verdicts"]]
+    kinds = [v["property"] for v in document["subjects"][0]["verdicts"]]
     assert kinds.count("equals") == 3 and kinds[-1] == "equals absolute"
     atom.main(["SM70_8x8x4", "--format", "json", "-v"])
     assert "seconds" in capsys.readouterr().out
@@ -109,7 +109,7 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
     silent = Path(user_file(tmp_path, text="\n".join(row for row in text.split("\n") if not row.startswith("ptx"))))
     assert outcomes(silent)[::2] == (4, ["MINE_0 checked"])
     assert outcomes(silent, "--allow-unchecked")[::2] == (0, [])
-    assert outcomes(silent, "--require", "book")[::2] == (4, ["MINE_0 checked", "MINE_0 required book"])
+    assert outcomes(silent, "--require", "isa")[::2] == (4, ["MINE_0 checked", "MINE_0 required book"])
     gone = Path(user_file(tmp_path, text=text + 'known_defect = "B: it was wrong"\n'))
     assert outcomes(gone, "--expect-known")[::2] == (1, ["MINE_0 known defect"])
     assert atom.main(["--atoms", str(gone), "--expect-known", "-q"]) == 1
@@ -140,7 +140,7 @@ def test_an_atom_without_an_instruction_is_unchecked_by_book_and_silicon(tmp_pat
     path = user_file(tmp_path, text=text)
     assert atom.main(["--atoms", path]) == 4
     assert atom.main(["--atoms", path, "--allow-unchecked"]) == 0
-    assert atom.main(["--atoms", path, "--allow-unchecked", "--require", "silicon"]) == 4
+    assert atom.main(["--atoms", path, "--allow-unchecked", "--require", "gpu"]) == 4
 
 
 def test_an_instruction_the_isa_does_not_have_is_refuted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -160,8 +160,8 @@ def test_an_instruction_family_the_book_lacks_is_unchecked(tmp_path: Path, capsy
     [
         ([], "which atom?"),
         (["SM80_16x8x17"], "no atom is named 'SM80_16x8x17'; nearest: SM80_16x8x16"),
-        (["--witness", "book,oracle", "--all"], "oracle"),
-        (["--witness", "book", "--require", "silicon", "--all"], "contradicts"),
+        (["--checks", "book,oracle", "--all"], "oracle"),
+        (["--checks", "isa", "--require", "gpu", "--all"], "contradicts"),
         (["--rlimit", "0", "--all"], "budget must be positive"),
         (["--atoms", "/nowhere/atoms.toml"], "/nowhere/atoms.toml"),
         (["--atoms", "."], "."),

@@ -8,9 +8,9 @@ from dataclasses import replace
 import pytest
 
 from layouts.atoms import Atom, registry
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import SIGNATURE
-from verify.core.verdict import Counterexample, Status, Verdict, Witness
+from verify.core.verdict import Check, Counterexample, Status, Verdict
 
 
 def atom(name: str, **changes: object) -> Atom:
@@ -20,7 +20,7 @@ def atom(name: str, **changes: object) -> Atom:
 
 
 def signatures(judged: Atom) -> list[Verdict]:
-    return [v for v in Court(frozenset({Witness.BOOK})).judge(judged) if v.claim.kind == SIGNATURE]
+    return [v for v in AtomChecker(frozenset({Check.ISA})).judge(judged) if v.claim.prop == SIGNATURE]
 
 
 def told(judged: Atom) -> list[str]:

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from layouts.atoms import registry
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import COPY, EQUALS, MMA, PROPERTIES, of_operand
 from verify.core.evidence_cache import EvidenceCache
-from verify.core.verdict import Counterexample, Evidence, Property, Scope, Status, Witness
+from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Status
 from verify.report import Report, as_html, as_json, as_junit, as_text
 from verify.tiling.properties import PROPERTIES as OF_TILINGS
 
@@ -49,14 +49,14 @@ def test_a_key_names_one_property(rows: tuple[Property, ...]) -> None:
 @pytest.mark.parametrize("row", PROPERTIES, ids=lambda row: row.key)
 def test_each_check_that_is_made_is_told_in_the_docs(row: Property) -> None:
     assert row.says.keys() <= {MMA, COPY} and row.says
-    assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Witness]
+    assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Check]
 
 
 def count(run: object, atom: object, operand: object) -> list[Evidence]:
     """Whether an operand has an even number of values."""
     values = operand.values  # type: ignore[attr-defined]
     wrong = Counterexample({"values": values}, f"{values} values") if values % 2 else None
-    return [Evidence(Witness.BOOK, Status.REFUTED if wrong else Status.PROVED, "counted", counterexample=wrong)]
+    return [Evidence(Check.ISA, Status.REFUTED if wrong else Status.PROVED, "counted", counterexample=wrong)]
 
 
 EVEN = Property(
@@ -71,10 +71,10 @@ EVEN = Property(
 
 
 def test_another_property_is_one_row_and_its_function() -> None:
-    court = Court(frozenset({Witness.BOOK}), table=(*PROPERTIES, EVEN))
+    court = AtomChecker(frozenset({Check.ISA}), table=(*PROPERTIES, EVEN))
     right, wrong = court.case(registry()[NAME]), court.case(registry()["SM80_8x8x4_F64F64F64F64_TN"])
     found = {
-        case.name: [(v.claim.part, v.status) for v in case.verdicts if v.claim.kind == EVEN] for case in (right, wrong)
+        case.name: [(v.claim.part, v.status) for v in case.verdicts if v.claim.prop == EVEN] for case in (right, wrong)
     }
     assert found[right.name] == [(part, Status.PROVED) for part in "ABC"]
     assert found[wrong.name] == [("A", Status.REFUTED), ("B", Status.REFUTED), ("C", Status.PROVED)]
@@ -84,11 +84,11 @@ def test_another_property_is_one_row_and_its_function() -> None:
         assert "has an even number of values" in text
     assert '"kind": "even"' in as_json.render(report)
     copies = court.case(registry()["SM75_U32x1_LDSM_N"])
-    assert not [v for v in copies.verdicts if v.claim.kind == EVEN]
+    assert not [v for v in copies.verdicts if v.claim.prop == EVEN]
 
 
 def test_what_two_atoms_share_is_found_once_by_a_property_whose_key_says_so() -> None:
-    court = Court(frozenset({Witness.BOOK}), table=(EVEN,))
+    court = AtomChecker(frozenset({Check.ISA}), table=(EVEN,))
     first, second = (court.judge(registry()[name]) for name in (NAME, "SM80_16x8x16_F32BF16BF16F32_TN"))
     assert [v.evidence[0].shared for v in first] == ["", "", ""]
     assert [v.evidence[0].shared for v in second] == [f"{NAME} {part}" for part in "ABC"]
@@ -97,6 +97,6 @@ def test_what_two_atoms_share_is_found_once_by_a_property_whose_key_says_so() ->
 def test_properties_do_not_share_what_was_found() -> None:
     """Two properties whose functions read the same have evidence of their own."""
     cache = EvidenceCache()
-    proved, refuted = (Evidence(Witness.BOOK, status, "counted") for status in (Status.PROVED, Status.REFUTED))
-    assert cache.once((Witness.BOOK, EVEN, "4:1"), "one", lambda: [proved])[0].status is Status.PROVED
-    assert cache.once((Witness.BOOK, EQUALS, "4:1"), "one", lambda: [refuted])[0].status is Status.REFUTED
+    proved, refuted = (Evidence(Check.ISA, status, "counted") for status in (Status.PROVED, Status.REFUTED))
+    assert cache.once((Check.ISA, EVEN, "4:1"), "one", lambda: [proved])[0].status is Status.PROVED
+    assert cache.once((Check.ISA, EQUALS, "4:1"), "one", lambda: [refuted])[0].status is Status.REFUTED

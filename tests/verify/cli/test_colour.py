@@ -35,12 +35,12 @@ def test_colour(terminal: bool, environment: dict[str, str], painted: bool, monk
     screen = Screen() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setitem(sys.modules, "rich", None)  # it would be an ImportError
-    output.write("SM80 STANDS, STANDSTILL REFUTED\n", None)
+    output.write("SM80 VERIFIED, STANDSTILL REFUTED\n", None)
     told = "SM80 \x1b[32mSTANDS\x1b[0m, STANDSTILL \x1b[1;31mREFUTED\x1b[0m\n"
-    assert screen.getvalue() == (told if painted else "SM80 STANDS, STANDSTILL REFUTED\n")
+    assert screen.getvalue() == (told if painted else "SM80 VERIFIED, STANDSTILL REFUTED\n")
 
 
 def test_a_file_is_never_in_colour(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("FORCE_COLOR", "1")
-    output.write("STANDS\n", str(tmp_path / "report"))
-    assert (tmp_path / "report").read_text() == "STANDS\n"
+    output.write("VERIFIED\n", str(tmp_path / "report"))
+    assert (tmp_path / "report").read_text() == "VERIFIED\n"

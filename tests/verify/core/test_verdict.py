@@ -8,14 +8,14 @@ from xml.etree import ElementTree
 import pytest
 
 from verify.atom.properties import EQUALS, RELATION, SIGNATURE
-from verify.core.verdict import Claim, Counterexample, Evidence, Status, Verdict, Witness, join
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.report import Case, Report, as_html, as_json, as_junit, as_text
 
 CLAIM = Claim("atom", "A", EQUALS, "equals the ISA")
 
 
 def said(*statuses: Status) -> Verdict:
-    return join(CLAIM, [Evidence(w, s, "method") for w, s in zip(itertools.cycle(Witness), statuses, strict=False)])
+    return join(CLAIM, [Evidence(w, s, "method") for w, s in zip(itertools.cycle(Check), statuses, strict=False)])
 
 
 @pytest.mark.parametrize("other", [s for s in Status if s not in (Status.REFUTED,)])
@@ -38,14 +38,14 @@ def test_yes_beside_no_is_a_contradiction(yes: Status) -> None:
 
 def test_an_irreproducible_counterexample_is_a_contradiction() -> None:
     wrong = Counterexample({}, "nonsense", reproduced=False)
-    assert join(CLAIM, [Evidence(Witness.BOOK, Status.REFUTED, "m", counterexample=wrong)]).contradiction
+    assert join(CLAIM, [Evidence(Check.ISA, Status.REFUTED, "m", counterexample=wrong)]).contradiction
 
 
 def test_silence_is_unchecked_with_every_reason() -> None:
-    silent = [Evidence(w, Status.UNCHECKED, "", reason=f"no {w}") for w in Witness]
+    silent = [Evidence(w, Status.UNCHECKED, "", reason=f"no {w}") for w in Check]
     verdict = join(CLAIM, silent)
     assert verdict.status is Status.UNCHECKED
-    assert all(f"no {w}" in verdict.reason for w in Witness)
+    assert all(f"no {w}" in verdict.reason for w in Check)
     assert join(CLAIM, []).status is Status.UNCHECKED
 
 
@@ -68,11 +68,11 @@ def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
 
 
 def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
-    related = Claim("atom", "", RELATION, "A, B and D meet as recorded")
-    silent = join(related, [Evidence(Witness.SILICON, Status.UNCHECKED, "", reason="no recording", applies=False)])
+    related = Claim("atom", "", RELATION, "A, B and D interact as recorded")
+    silent = join(related, [Evidence(Check.GPU, Status.UNCHECKED, "", reason="no recording", applies=False)])
     case = Case("atom", (said(Status.PROVED), silent))
     assert Report((case,)).exit() == 0
-    assert Report((case,), require=frozenset({Witness.SILICON})).exit() == 4
+    assert Report((case,), require=frozenset({Check.GPU})).exit() == 4
 
 
 def test_expect_known_wants_exactly_the_known_defects() -> None:
@@ -95,7 +95,7 @@ def taken() -> Report:
 
 
 def test_what_is_taken_is_counted_apart_and_is_no_yes() -> None:
-    assert not Status.TAKEN.stands
+    assert not Status.TAKEN.confirmed
     text = as_text.render(taken())
     assert "1 proved, 0 agree, 1 taken" in text and "claims: 1 proved, 0 agree, 0 refuted" in text
     assert json.loads(as_json.render(taken()))["claims"] | {"PROVED": 1, "TAKEN": 1, "AGREES": 0} == {

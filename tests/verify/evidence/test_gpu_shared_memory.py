@@ -12,14 +12,14 @@ import gpu_checks
 import isa_tables
 from isa_tables.tables import Sparsity
 from layouts.atoms import Atom, registry
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.command import main
 from verify.atom.properties import EQUALS, EQUALS_ABSOLUTE, RELATION
-from verify.core.verdict import Evidence, Property, Status, Witness
+from verify.core.verdict import Check, Evidence, Property, Status
 from verify.evidence.gpu import Recorded
 from verify.evidence.gpu_sparse import Conflict, Stored
 
-SILICON = frozenset({Witness.SILICON})
+GPU = frozenset({Check.GPU})
 RS, SS = "SM90_64x16x16_F32F16F16_RS", "SM90_64x16x16_F32F16F16_SS"
 MNEMONIC = "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16"
 SPARSE = "SM90::GMMA::SPARSE::GMMA_64x64x32_F32F16F16_"
@@ -31,8 +31,8 @@ def mma(name: str) -> Atom:
     return atom
 
 
-def heard(atom: Atom, kind: Property = RELATION, court: Court | None = None) -> Evidence:
-    verdicts = (court or Court(SILICON)).judge(atom, lambda claim: claim.kind == kind)
+def heard(atom: Atom, kind: Property = RELATION, court: AtomChecker | None = None) -> Evidence:
+    verdicts = (court or AtomChecker(GPU)).judge(atom, lambda claim: claim.prop == kind)
     (evidence,) = verdicts[-1].evidence
     return evidence
 
@@ -74,7 +74,7 @@ MMA_SP = Atom(
 
 
 def test_a_sparse_instruction_in_registers_is_compared_as_a_whole() -> None:
-    assert not [v for v in Court().judge(MMA_SP) if v.status is Status.REFUTED]
+    assert not [v for v in AtomChecker().judge(MMA_SP) if v.status is Status.REFUTED]
     found = heard(MMA_SP)
     assert found.status is Status.AGREES
     assert found.reason.endswith("E by the fields that rule A's elements under 4 selectors")
@@ -119,7 +119,7 @@ def test_silicon_alone_refutes_k_and_metadata(operand: str, text: str, code: int
     types = 'types = { D = "f32", A = "f16", B = "f16", C = "f32" }'
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(["[MINE]", head, types, *lines, ""]), encoding="utf-8")
-    assert main(["--atoms", str(path), "--witness", "silicon", "--require", "silicon", "-q"]) == code
+    assert main(["--atoms", str(path), "--checks", "gpu", "--require", "gpu", "-q"]) == code
 
 
 WRONG = [
@@ -162,7 +162,9 @@ def test_the_order_of_values_in_memory_is_the_books_to_refute() -> None:
     """Silicon cannot see it, says so, and the book refutes it."""
     other = changed(RS, B="(128,(16,16)):(0,(16,1))")
     assert heard(other).status is Status.AGREES
-    (verdict,) = Court(frozenset({Witness.BOOK})).judge(other, lambda claim: claim.kind == EQUALS and claim.part == "B")
+    (verdict,) = AtomChecker(frozenset({Check.ISA})).judge(
+        other, lambda claim: claim.prop == EQUALS and claim.part == "B"
+    )
     assert verdict.status is Status.REFUTED
 
 
@@ -190,7 +192,7 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
 def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -> None:
     atom = mma(SPARSE + "RS")
     without = {name: text for name, text in atom.operands.items() if name != "E"}
-    (verdict,) = Court(SILICON).judge(replace(atom, operands=without), lambda claim: claim.kind == RELATION)
+    (verdict,) = AtomChecker(GPU).judge(replace(atom, operands=without), lambda claim: claim.prop == RELATION)
     found, silent = verdict.evidence
     assert found.status is Status.AGREES and found.reason.endswith("whose meaning is the book's; E is not given")
     assert silent.status is Status.UNCHECKED and "does not say how E is dealt out" in silent.reason
@@ -212,9 +214,9 @@ def test_a_book_with_another_meaning_of_metadata_is_seen(monkeypatch: pytest.Mon
     assert heard(mma(SPARSE + "SS")).status is Status.REFUTED
 
 
-def court(recording: gpu_checks.Recording) -> Court:
+def court(recording: gpu_checks.Recording) -> AtomChecker:
     found = Recorded({recording.mnemonic: (recording,)})  # type: ignore[arg-type]
-    return Court(SILICON, lookup=found)
+    return AtomChecker(GPU, lookup=found)
 
 
 @pytest.mark.parametrize("swizzle", ["none", "32B", "64B", "128B"])

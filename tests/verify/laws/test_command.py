@@ -59,7 +59,10 @@ def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str
 def test_a_law_stands_with_everything_that_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "COALESCE_LAST", "--solver", "z3", "--jobs", "1")
     assert code == 0
-    assert [line.split()[:2] for line in out.splitlines()[:2]] == [["DIVDEF", "STANDS"], ["COALESCE_LAST", "STANDS"]]
+    assert [line.split()[:2] for line in out.splitlines()[:2]] == [
+        ["DIVDEF", "VERIFIED"],
+        ["COALESCE_LAST", "VERIFIED"],
+    ]
 
 
 def test_an_open_statement_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
@@ -108,7 +111,7 @@ def test_json_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "MONO", "--solver", "z3", "--jobs", "1", "--format", "json")
     told = json.loads(out)
     assert (code, told["claims"]["PROVED"]) == (0, 3)
-    assert [v["kind"] for v in told["subjects"][0]["verdicts"]] == ["holds", "not vacuous", "mutants broken"]
+    assert [v["property"] for v in told["subjects"][0]["verdicts"]] == ["holds", "not vacuous", "mutants broken"]
 
 
 def test_a_refuted_claim_is_told_with_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,7 +226,7 @@ def test_a_way_around_composition_is_no_refusal() -> None:
 def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "--code", "--only", "R*", "-v")
     assert code == 0, out
-    assert [line.split()[1] for line in out.splitlines() if "  STANDS " in line] == [f"R{i}" for i in range(1, 10)]
+    assert [line.split()[1] for line in out.splitlines() if "  VERIFIED " in line] == [f"R{i}" for i in range(1, 10)]
 
 
 @pytest.mark.slow
@@ -347,7 +350,7 @@ def test_what_small_layouts_alone_are_asked_stands_in_the_headline(
     )
     words = ("--module", "cutelike_idle", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
     code, out, _ = said(capsys, *words)
-    (paths,) = (line for line in out.splitlines() if " STANDS " in line)
+    (paths,) = (line for line in out.splitlines() if " VERIFIED " in line)
     assert (code, "modes, 1 will do" in out) == (1, True)
     assert paths.endswith("that it leaves the fewest modes is asked of small layouts alone")
 

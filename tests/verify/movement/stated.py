@@ -37,4 +37,4 @@ def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
 
 def by_kind(report: dict) -> dict[str, dict]:
     """The verdicts on the first subject by their kind."""
-    return {verdict["kind"]: verdict for verdict in report["subjects"][0]["verdicts"]}
+    return {verdict["property"]: verdict for verdict in report["subjects"][0]["verdicts"]}

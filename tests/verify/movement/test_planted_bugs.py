@@ -85,7 +85,7 @@ def judged(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         code = movement.main([*words, "--format", "json"])
     report = json.loads(out.getvalue()) if code in (0, 1, 3, 4) and out.getvalue() else {"subjects": [{"verdicts": []}]}
-    return code, {verdict["kind"]: verdict for verdict in report["subjects"][0]["verdicts"]}
+    return code, {verdict["property"]: verdict for verdict in report["subjects"][0]["verdicts"]}
 
 
 def stands(verdict: dict[str, Any] | None) -> bool:
@@ -96,16 +96,16 @@ def stands(verdict: dict[str, Any] | None) -> bool:
 def test_the_false_claims_are_refuted_by_two_witnesses_where_nothing_is_planted(name: str) -> None:
     words, kind = FALSE[name]
     code, verdicts = judged(words)
-    said = {one["witness"]: one["status"] for one in verdicts[kind]["evidence"]}
-    assert code == 1 and said["book"] == said["proof"] == "REFUTED" and not verdicts[kind]["contradiction"]
+    said = {one["check"]: one["status"] for one in verdicts[kind]["evidence"]}
+    assert code == 1 and said["isa"] == said["proof"] == "REFUTED" and not verdicts[kind]["contradiction"]
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_the_true_claims_stand_by_two_witnesses_where_nothing_is_planted(name: str) -> None:
     code, verdicts = judged(TRUE[name])
     assert code == 0 and all(map(stands, verdicts.values()))
-    said = {kind: {one["witness"]: one["status"] for one in verdict["evidence"]} for kind, verdict in verdicts.items()}
-    assert all(said[kind]["book"] == said[kind]["proof"] == "PROVED" for kind in PROVED & said.keys())
+    said = {kind: {one["check"]: one["status"] for one in verdict["evidence"]} for kind, verdict in verdicts.items()}
+    assert all(said[kind]["isa"] == said[kind]["proof"] == "PROVED" for kind in PROVED & said.keys())
 
 
 def test_no_false_claim_stands_on_a_planted_bug(bug: str) -> None:

@@ -15,7 +15,7 @@ from verify.movement.register_handover import HandOver
 
 WIDE = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
 
-STANDS = {
+VERIFIED = {
     "ldmatrix.x4 to A": (["--from", X4, "--to", F16, "--major", "K"], "(16,2):(1,128) of the tile, its elements 8:16"),
     "ldmatrix.x2 to B": (["--from", X2, *TO_B, "--major", "K"], "(8,2):(1,64)"),
     "ldmatrix.x2.trans to B": (
@@ -39,15 +39,15 @@ STANDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", STANDS)
+@pytest.mark.parametrize("case", VERIFIED)
 def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words, told = STANDS[case]
+    words, told = VERIFIED[case]
     code, report = judged(capsys, *words)
     handed = by_kind(report)["handed over"]
-    assert code == 0 and report["subjects"][0]["status"] == "STANDS"
+    assert code == 0 and report["subjects"][0]["status"] == "VERIFIED"
     assert told in handed["claim"]
     assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
-        "book": "PROVED",
+        "isa": "PROVED",
         "proof": "PROVED",
     }.items()
 
@@ -55,7 +55,7 @@ def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> N
 def test_counts_are_compared_once(capsys: pytest.CaptureFixture[str]) -> None:
     _, report = judged(capsys, "--from", X4, "--to", F16, "--major", "K")
     (counted,) = (e for v in report["subjects"][0]["verdicts"] for e in v["evidence"] if e["method"] == "counted")
-    assert (counted["witness"], counted["points"]) == ("book", 1)
+    assert (counted["witness"], counted["points"]) == ("isa", 1)
 
 
 REFUTED = {
@@ -81,7 +81,7 @@ def test_what_is_not_handed_over(case: str, capsys: pytest.CaptureFixture[str]) 
     handed = by_kind(report)["handed over"]
     assert code == 1 and told in handed["counterexample"]["statement"]
     assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
-        "book": "REFUTED",
+        "isa": "REFUTED",
         "proof": "REFUTED",
     }.items()
     assert handed["counterexample"]["reproduced"] and not handed["contradiction"]
@@ -223,4 +223,4 @@ def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.Ca
     ):
         _, report = judged(capsys, *words)
         said = {e["witness"]: e for e in by_kind(report)["handed over"]["evidence"]}
-        assert said["silicon"]["status"] == status, words
+        assert said["gpu"]["status"] == status, words

@@ -61,7 +61,7 @@ def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: py
     """Every base within a word is judged; what is told of wavefronts is that of the base at which lanes meet."""
     _, report = judged(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
     conflicts = by_kind(report)["free of bank conflicts"]
-    book = next(evidence for evidence in conflicts["evidence"] if evidence["witness"] == "book")
+    book = next(evidence for evidence in conflicts["evidence"] if evidence["witness"] == "isa")
     taken, least = map(int, re.findall(r"\d+", conflicts["counterexample"]["damage"][0]))
     assert f"at base 0, {taken} wavefronts" in book["method"]
     assert f"no conflict, {least} wavefronts" in conflicts["counterexample"]["repair"]
@@ -74,7 +74,7 @@ def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
     code, report = judged(capsys, *access(ROWS))
     wrong = by_kind(report)["free of bank conflicts"]
     assert code == 1 and {e["witness"]: e["status"] for e in wrong["evidence"]} == dict.fromkeys(
-        ("book", "proof", "silicon"), "REFUTED"
+        ("isa", "proof", "gpu"), "REFUTED"
     )
     told = wrong["counterexample"]
     assert told["statement"] == "T0 and T1 ask bank 0 for words 0 and 32 in access 0"
@@ -181,8 +181,8 @@ def test_the_rows_of_matrices_are_stored_as_they_are_loaded(
         found, report = judged(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
         free = by_kind(report)["free of bank conflicts"]
         statuses = {e["witness"]: e["status"] for e in free["evidence"]}
-        assert found == code and statuses["book"] == statuses["proof"] == free["status"]
-        assert statuses["silicon"] == {"Sw<3,3,3> o ": "AGREES", "": "REFUTED"}.get(swizzle, "UNCHECKED")
+        assert found == code and statuses["isa"] == statuses["proof"] == free["status"]
+        assert statuses["gpu"] == {"Sw<3,3,3> o ": "AGREES", "": "REFUTED"}.get(swizzle, "UNCHECKED")
 
 
 def test_silicon_cannot_tell_copies_of_fewer_than_three_wavefronts(capsys: pytest.CaptureFixture[str]) -> None:

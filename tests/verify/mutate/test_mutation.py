@@ -11,9 +11,9 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import registry
-from verify.atom.checker import Court
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, PROPERTIES
-from verify.binding.atom import Part, Subject
+from verify.binding.atom import BoundAtom, BoundOperand
 from verify.mutate import command as mutate
 from verify.mutate import score
 from verify.mutate.mutants import Mutant, changes, distinct, joint_mutants, mutants
@@ -70,7 +70,7 @@ def test_the_whole_registry_is_refuted() -> None:
     """Book, z3 and recording refute all mutants that are another function; intrinsic claims alone do not."""
     score = campaign(list(registry().values()))
     assert score.layouts == 186 and score.mutants > 3200 and score.survivors == []
-    for judge in ("book", "z3"):
+    for judge in ("isa", "z3"):
         assert score.refuted[judge] == score.asked[judge] == score.mutants
     assert score.refuted["recording"] == score.asked["recording"] > 600
     assert 0.85 < score.refuted["intrinsic"] / score.asked["intrinsic"] < 1
@@ -108,11 +108,11 @@ def test_a_mutant_on_which_the_book_was_silent_is_no_success(
 ) -> None:
     """Mutants are made from operands that the book knows: where it says nothing, a hundred per cent is of fewer."""
 
-    def gone(_: Subject, operand: Part, __: object) -> str:
+    def gone(_: BoundAtom, operand: BoundOperand, __: object) -> str:
         return "gone" if ":((16," in operand.text else ""
 
     table = tuple(replace(row, needs=(gone, *row.needs)) if row == EQUALS else row for row in PROPERTIES)
-    monkeypatch.setattr(score, "Court", partial(Court, table=table))
+    monkeypatch.setattr(score, "Court", partial(AtomChecker, table=table))
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     told = capsys.readouterr().out
     assert "SM80_8x8x4_F64F64F64F64_TN A  UNHEARD by book: stride 8 (mode 0) doubled" in told

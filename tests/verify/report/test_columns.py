@@ -73,7 +73,7 @@ def test_a_report_fits_and_says_all(name: str, monkeypatch: pytest.MonkeyPatch) 
 
 def test_a_word_that_is_too_long_stays_whole() -> None:
     name = "x" * 90
-    assert fitted(f"{name}  STANDS    21 proved, 3 agree", 80) == f"{name}\n    STANDS    21 proved, 3 agree\n"
+    assert fitted(f"{name}  VERIFIED    21 proved, 3 agree", 80) == f"{name}\n    VERIFIED    21 proved, 3 agree\n"
 
 
 def test_a_command_that_is_broken_is_still_one_command() -> None:

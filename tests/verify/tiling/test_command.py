@@ -137,7 +137,7 @@ def test_too_small_a_budget_is_told_and_never_a_pass(capsys: pytest.CaptureFixtu
     code, out, _ = run(capsys, "--atom", F16, "--rlimit", "50")
     assert code == 4
     assert "UNKNOWN" in out and "rlimit 50 exhausted" in out
-    assert "STANDS" not in out
+    assert "VERIFIED" not in out
 
 
 def test_the_right_twins_of_the_wrong_file_stand(capsys: pytest.CaptureFixture[str]) -> None:
@@ -191,7 +191,7 @@ def test_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, WRONG, "--format", "json", "-o", str(path))
     document = json.loads(path.read_text(encoding="utf-8"))
     assert (code, out, document["schema"], document["exit"]) == (1, "", 1, 1)
-    assert [subject["status"] for subject in document["subjects"]] == ["REFUTED", "STANDS"] * 3
+    assert [subject["status"] for subject in document["subjects"]] == ["REFUTED", "VERIFIED"] * 3
     run(capsys, WRONG, "--format", "junit", "-o", str(path))
     assert len(ElementTree.parse(path).findall(".//failure")) == document["claims"]["REFUTED"]
     assert run(capsys, WRONG, "--format", "html")[1].startswith("<!DOCTYPE html>")

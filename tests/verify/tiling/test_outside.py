@@ -59,7 +59,7 @@ def test_an_atom_that_leaves_its_tile_costs_no_other_tiling(tmp_path: Path, caps
     atoms = own(tmp_path / "atoms.toml", "(16,-8)")
     code, out, err = run(capsys, str(path), "--atoms", atoms)
     assert (code, err) == (1, "")
-    assert [name for name in tables if f"{name}  STANDS    " in out or f"{name}   STANDS    " in out] == [
+    assert [name for name in tables if f"{name}  VERIFIED    " in out or f"{name}   VERIFIED    " in out] == [
         "first",
         "last",
     ]

@@ -34,7 +34,7 @@ def judged(capsys: pytest.CaptureFixture[str], atom: str) -> tuple[int, dict]:
 def test_the_tile_is_one_copy_after_another(atom: str, said: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, verdict = judged(capsys, atom)
     assert code == 0 and verdict["status"] == "PROVED"
-    assert {e["witness"]: e["status"] for e in verdict["evidence"]} == {"book": "PROVED", "proof": said}
+    assert {e["check"]: e["status"] for e in verdict["evidence"]} == {"isa": "PROVED", "proof": said}
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_a_swizzle_longer_than_the_only_copy_is_no_fault(capsys: pytest.CaptureF
 
 def test_what_does_not_divide_is_refuted_without_the_solver(capsys: pytest.CaptureFixture[str]) -> None:
     code, verdict = judged(capsys, "(8,7):(7,1)")
-    assert code == 1 and [e["witness"] for e in verdict["evidence"]] == ["book"]
+    assert code == 1 and [e["check"] for e in verdict["evidence"]] == ["isa"]
 
 
 @pytest.mark.parametrize(

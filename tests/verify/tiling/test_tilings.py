@@ -17,9 +17,9 @@ from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
 from proofs import BUDGET
-from verify.binding.atom import Part
+from verify.binding.atom import BoundOperand
 from verify.core.errors import SpecError
-from verify.core.verdict import Property, Status, Verdict, Witness
+from verify.core.verdict import Check, Property, Status, Verdict
 from verify.evidence import proof
 from verify.evidence.isa import evaluate
 from verify.evidence.repair import with_strides
@@ -31,7 +31,7 @@ from verify.tiling.properties import (
     CALLS,
     EQUALS,
     IN_BOUNDS,
-    OWNS,
+    OWNERSHIP,
     PARTITION,
     PRODUCT,
     REGISTERS,
@@ -53,11 +53,11 @@ def judged(stated: TilingSpec, prover: Prover | None = None) -> Case:
 
 
 def refuted(found: Case) -> set[tuple[str, Any]]:
-    return {(v.claim.part, v.claim.kind) for v in found.verdicts if v.status is Status.REFUTED}
+    return {(v.claim.part, v.claim.prop) for v in found.verdicts if v.status is Status.REFUTED}
 
 
 def verdict(found: Case, kind: Property, part: str = "") -> Verdict:
-    return next(v for v in found.verdicts if v.claim.kind == kind and v.claim.part == part)
+    return next(v for v in found.verdicts if v.claim.prop == kind and v.claim.part == part)
 
 
 def one_of_each() -> dict[str, list[str]]:
@@ -102,8 +102,8 @@ PERMUTATIONS = {
 def test_every_kind_of_permutation_stands(name: str) -> None:
     atom, text = PERMUTATIONS[name]
     found = judged(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
-    assert found.status == "STANDS"
-    assert all(v.status.stands for v in found.verdicts)
+    assert found.status == "VERIFIED"
+    assert all(v.status.confirmed for v in found.verdicts)
 
 
 ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,1):(1,4,0)", "(3,1,2):(2,0,1)"]
@@ -111,14 +111,14 @@ ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,
 
 @pytest.mark.parametrize("text", ATOMS_LAYOUTS)
 def test_every_order_of_atoms_stands(text: str) -> None:
-    assert judged(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "STANDS"
+    assert judged(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
 
 
 def test_a_quadpair_alone_and_four_of_them() -> None:
     """Volta's atom has eight threads, at lanes 0 to 3 and 16 to 19; four of them fill a warp."""
     atom = "SM70_8x8x4_F32F16F16F32_NT"
     alone, four = judged(TilingSpec("one", atom)), judged(TilingSpec("four", atom, TWO_BY_TWO))
-    assert (alone.status, four.status) == ("STANDS", "STANDS")
+    assert (alone.status, four.status) == ("VERIFIED", "VERIFIED")
     assert verdict(alone, THREADS).claim.text == "8 threads for one atom, numbered up to 19"
     assert verdict(four, THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
 
@@ -126,7 +126,7 @@ def test_a_quadpair_alone_and_four_of_them() -> None:
 def test_one_scalar_and_one_thread() -> None:
     """The smallest tiled MMA there is: one element, one thread, all strides 0."""
     found = judged(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
-    assert found.status == "STANDS" and verdict(found, THREADS).claim.text == "1 thread for one atom"
+    assert found.status == "VERIFIED" and verdict(found, THREADS).claim.text == "1 thread for one atom"
 
 
 # What a thread holds, worked out by hand: 128*128 accumulators over 128 threads are 128 each; A has 128*32 elements,
@@ -173,7 +173,7 @@ def unmasked(mma: TiledMMA) -> Layout:
 def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TiledMMA, "layoutC_TV", property(unmasked))
     found = judged(TilingSpec("museum 25", F16_K8, Layout((2, 2, 2))))
-    assert refuted(found) == {("C", IN_BOUNDS), ("C", OWNS), ("C", EQUALS)}
+    assert refuted(found) == {("C", IN_BOUNDS), ("C", OWNERSHIP), ("C", EQUALS)}
     wrong = verdict(found, IN_BOUNDS, "C").counterexample
     assert wrong is not None and wrong.reproduced
     assert wrong.statement == "T128 V0 holds element 512 = (m=0, n=16), the tile has 0..511"
@@ -355,7 +355,7 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] 
             Layout((2, 1, 1)),
             claimed={"C": "((4,8,4,2),(2,2,2)):((256,1,16,-64),(128,8,1024))"},
         ),
-        {("C", IN_BOUNDS), ("C", OWNS), ("C", EQUALS)},
+        {("C", IN_BOUNDS), ("C", OWNERSHIP), ("C", EQUALS)},
     ),
     "museum 12: two warpgroups interleaved": (
         lambda: TilingSpec(
@@ -368,7 +368,7 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] 
     ),
     "the ISA's own C of one atom, forgotten to tile": (
         lambda: TilingSpec("one", F16, TWO_BY_TWO, claimed={"C": "((4,8),(2,2)):((32,1),(16,8))"}),
-        {("C", OWNS), ("C", EQUALS)},
+        {("C", OWNERSHIP), ("C", EQUALS)},
     ),
     "no layout at all": (
         lambda: TilingSpec("profiles", F16, claimed={"A": "((4,8),4):((32,1),(16,8))"}),
@@ -388,7 +388,7 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
 @pytest.mark.parametrize(("text", "leaves"), [("(2,2):(5,2)", False), ("(2,2):(6,2)", True), ("(2,2):(-1,2)", True)])
 def test_an_atom_leaves_its_tile_where_one_element_is_below_0_or_beyond_the_last(text: str, leaves: bool) -> None:
     """Of a tile of 8 elements the last is 7."""
-    assert bind._leaves_its_tile(Part("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
+    assert bind._leaves_its_tile(BoundOperand("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
 
 
 def test_a_thread_is_named_within_its_atom() -> None:
@@ -407,7 +407,7 @@ def test_a_claimed_layout_that_is_the_tilings_in_another_spelling() -> None:
     """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not sound."""
     claimed = {"C": "((4,8,8),(2,2,2)):((256,1,16),(128,8,1024))"}
     two = Layout((2, 1, 1))
-    assert judged(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "STANDS"
+    assert judged(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "VERIFIED"
 
 
 def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
@@ -422,7 +422,7 @@ def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
     }
     for name, (stated, status) in asked.items():
         heard = verdict(judged(stated, prover), PRODUCT).evidence
-        assert [e.status for e in heard if e.witness is Witness.SILICON] == [status], name
+        assert [e.status for e in heard if e.check is Check.GPU] == [status], name
 
 
 def test_a_recorded_run_that_failed_refutes() -> None:
