@@ -258,6 +258,11 @@ def _check_divisors(formula: Node, law: Law) -> None:
 
 
 def ancestors(law: Law, laws: Mapping[str, Law]) -> frozenset[str]:
-    """The names of all laws that the proof of ``law`` uses, directly or through other laws."""
+    """The names of all laws that the proof of ``law`` uses, directly or through other laws.
+
+    >>> laws = catalogue()
+    >>> sorted(ancestors(laws["NDIV"], laws))
+    ['DIGITS3', 'DIVDEF', 'DM', 'LTD', 'MONO', 'SPLIT']
+    """
     direct = frozenset(h.law for h in law.hints)
     return reduce(frozenset.union, (ancestors(laws[name], laws) for name in direct), direct)

@@ -35,7 +35,12 @@ class Obligation:
 
 
 def obligations(law: Law) -> tuple[Obligation, ...]:
-    """The cuts, each of which may use the cuts before it, and then the law itself."""
+    """The cuts, each of which may use the cuts before it, and then the law itself.
+
+    >>> from proofs.laws.decide import shipped
+    >>> [obligation.name for obligation in obligations(shipped()["MRAD"])]
+    ['MRAD.cut0', 'MRAD']
+    """
     known = [(f"kind.{x}", text(node), node) for x, node in law.domain]
     known += [(f"hyp.{i}", text(node), node) for i, node in enumerate(law.hyps)]
     known += [(f"hint.{i}", hint.instance, hint.formula) for i, hint in enumerate(law.hints)]
@@ -126,6 +131,10 @@ def mutants(law: Law) -> Iterator[Query]:
 
     The range of a variable is dropped too, except for divisors: division by 0 has no meaning. A part of the goal that a
     declared mutant changes is not changed again.
+
+    >>> from proofs.laws.decide import shipped
+    >>> [mutant.why for mutant in mutants(shipped()["MONO"])]
+    ['c of any sign', 'without a <= b', 'strict']
     """
     inside, goal = tuple(node for _, node in law.domain), conjunction(law.goal)
     for x, _ in law.domain:

@@ -3,6 +3,11 @@
 
 Everything is computed from the definitions in plain Python, where a layout is a pair of flat tuples. The operations are
 the published ones, or those of an implementation that is checked for the same errors.
+
+`Refutation`, `catalogue`  a false claim, and all of them by name
+`search`                   the smallest counterexample, a `Found`
+`breaks`                   what is wrong with the published counterexample
+`SEARCHES`                 the cases of each search, in order of size, and their test
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Answer:
     spent    the resource units of that solver
     seconds  the time it took
     reason   why the status is unknown
-    core     the names of the assumptions that the solver used, when they were asked for
+    core     the names of the assumptions that the solver used, when they were requested
     """
 
     engine: str
@@ -116,7 +116,13 @@ def refute(law: Law) -> Model:
 
 
 def counterexample(query: Query, solver: Solver | None = None) -> Model:
-    """A counterexample to a mutant, in small numbers when there is one."""
+    """A counterexample to a mutant, in small numbers when there is one.
+
+    >>> from proofs.laws.decide import shipped
+    >>> from proofs.laws.problem import mutants
+    >>> counterexample(next(mutants(shipped()["MONO"]))).confirmed
+    True
+    """
     return satisfy(query, [near(query.law, distance) for distance in NEAR], solver)
 
 

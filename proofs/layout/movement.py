@@ -91,6 +91,11 @@ def prove_handed(over: HandOver, budget: int = BUDGET, solver: Solver | None = N
     """Prove rows(r) + columns(c) = wanted(lane, v) with (r, c) = locate(lane, source(v)), for every lane and value v.
 
     A point is a (lane, value).
+
+    >>> rows, columns, same = Layout(32, 2), Layout(2, 1), Layout(2, 1)
+    >>> two_each = HandOver(lambda lane, v: (lane, v), rows, columns, lambda lane, v: 2 * lane + v, same, 32)
+    >>> prove_handed(two_each).status
+    'unsat'
     """
     flat = modes(over.source), modes(over.rows), modes(over.columns)
     title = f"hand-over: values {over.source}, rows {over.rows}, columns {over.columns}"
@@ -123,7 +128,7 @@ def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solve
 def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that two values at the same byte are the same element of the tile: no element overwrites another one.
 
-    A point is two lanes and a value of each. Base 0 is enough: a base moves both alike, and a swizzle is injective.
+    A point is two lanes and a value of each. Base 0 is enough: a base moves both equally, and a swizzle is injective.
     """
     path = access.path
     lanes, values = (size(path.layouts[i]) for i in (0, 1))
@@ -137,6 +142,11 @@ def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | N
 
     When words are not shared, two lanes may not access the same bank at all. A point is a base, a step, two lanes, and
     one of the words that each lane accesses.
+
+    >>> lanes = Layout.parse("(32,1):(1,0)")      # each of 32 lanes accesses one word of 4 bytes
+    >>> row, column = (Access(lanes, Layout(32, d), 4, 32, 32, Swizzle(0, 4, 3), 1, 128) for d in (1, 32))
+    >>> prove_conflict_free(row).status, prove_conflict_free(column).status
+    ('unsat', 'sat')
     """
     path = access.path
     words, lanes = max(1, access.bits // (8 * WORD)), size(path.layouts[0])

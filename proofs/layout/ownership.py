@@ -156,7 +156,7 @@ class _Ownership(Claim):
         return Survey(len(wrong) + len(missing), first)
 
     def _first(self, rank: int, elements: list[int], owners: Counter[int]) -> Point:
-        """The facts at the first point that owns a wrong element, with its next owner."""
+        """The facts at the first point that is an owner of a wrong element, with the next owner."""
         element, miscounted = elements[rank], self.miscount() is not None
         facts = self._place(rank)
         if 0 <= element < self.elements:

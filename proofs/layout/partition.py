@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An operand of a tiled MMA, distributed over threads: who owns each element, for every number of tiles.
+"""An operand of a tiled MMA, distributed over threads: the owners of each element, for every number of tiles.
 
 Along an axis, `count` atoms of `atom` coordinates lie side by side, repeated `rest` times; `tiler` maps a position to a
 coordinate of the tile, and the tile itself is repeated, R counting the tiles:

@@ -44,7 +44,7 @@ def name() -> str:
 def read(smt: str, budget: int, seed: int = 0, core: bool = False) -> Reading:
     """The answers of cvc5 to an SMT-LIB text; with ``core``, also the assumptions that the last check needed if unsat.
 
-    Raises ImportError where cvc5 is not installed, EngineError when it rejects the text.
+    Raises ImportError when cvc5 is not installed, EngineError when it rejects the text.
     """
     import cvc5
 

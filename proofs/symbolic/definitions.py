@@ -46,7 +46,7 @@ def size(modes: Flat) -> int:
 
 
 def listed(number: int) -> range:
-    """The indices below a number. Raises TooLarge where there are more than MOST."""
+    """The indices below a number. Raises TooLarge when there are more than MOST."""
     if number > MOST:
         raise TooLarge(f"{number} values")
     return range(number)

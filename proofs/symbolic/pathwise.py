@@ -336,7 +336,7 @@ def complementable(chain: Modes, target: Node) -> Node:
 def carrying(bounded: Sequence[Node], b: Modes) -> Goal:
     """The goal that some run of a mode of B carries in A: the precondition of composition, no carry, is false.
 
-    Run t of mode j takes n steps, until a digit carries or the mode ends; the mode has n * q + m steps in total. No
+    Run t of mode j takes n of the n * q + m steps that are left of the mode, until a digit carries or the mode ends. No
     carry means: m = 0, and the digits of all runs, n - 1 times each, sum to less than the extents. A run of one step
     changes nothing, so there may be fewer runs than A has modes.
     """

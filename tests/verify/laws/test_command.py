@@ -126,7 +126,7 @@ def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "--explain", "NOCARRY")
     assert code == 0
     assert all(
-        part in out for part in ("source", "proof, by", "DIGITS_ADD", "rests on", "false when", "any rank", "met by")
+        part in out for part in ("source", "proof, by", "DIGITS_ADD", "rests on", "false when", "any rank", "example")
     )
     broken = out.partition("false when")[2].splitlines()
     assert all("=" in line.rpartition(": ")[2] for line in broken if line.strip()), broken
