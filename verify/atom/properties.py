@@ -161,8 +161,8 @@ def _not_refuted(other: Property) -> Need:
     """That another property of the operand, from which this one follows, is not refuted."""
 
     def need(_: BoundAtom, operand: BoundOperand, before: Sequence[Verdict]) -> str:
-        found = next(v for v in before if v.claim.part == operand.name and v.claim.prop == other)
-        return f"it fails with {other.words!r}, from which it follows" if found.status is Status.REFUTED else ""
+        refuted = [v.claim.part for v in before if v.claim.prop == other and v.status is Status.REFUTED]
+        return f"it fails with {other.words!r}, from which it follows" if operand.name in refuted else ""
 
     return need
 
