@@ -66,7 +66,7 @@ def test_every_refusal_lies_outside_the_precondition() -> None:
 def copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of the sources that the record depends on, used in their place."""
     executed = {name for names in campaign.EXECUTED.values() for name in names}
-    names = {"layouts": executed, "proofs/laws": (*campaign.ENGINE, "contracts", "loops", "runs", "searched")}
+    names = {"layouts": executed, "proofs/symbolic": (*campaign.ENGINE, "contracts", "loops", "runs", "searched")}
     for folder, files in names.items():
         (tmp_path / folder).mkdir(parents=True)
         for name in files:
@@ -130,7 +130,7 @@ def test_the_record_depends_on_every_module_that_the_operation_runs(name: str) -
 
 def test_a_change_of_one_contract_leaves_the_rest(copied: Path) -> None:
     """The operations with goals in that module become faults; those with goals elsewhere stay current."""
-    with (copied / "proofs" / "laws" / "runs.py").open("a") as file:
+    with (copied / "proofs" / "symbolic" / "runs.py").open("a") as file:
         file.write("MORE = 1\n")
     left = campaign.recorded().keys()
     assert "complement, rank 3" in left
