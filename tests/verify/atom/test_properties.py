@@ -18,14 +18,14 @@ from verify.report import Report, as_html, as_json, as_junit, as_text
 from verify.tiling.properties import PROPERTIES as OF_TILINGS
 
 DOCS = Path(__file__).parents[3] / "docs" / "claims.md"
-HEAD = "| claim | of | what it says | book | proof | silicon |\n|---|---|---|---|---|---|\n"
-TABLE = re.compile(r"\| claim \| (?:of|what it says) .*?\n(?=\n)", re.DOTALL)
+HEAD = "| property | of | what it says | isa | proof | gpu |\n|---|---|---|---|---|---|\n"
+TABLE = re.compile(r"\| property \| of .*?\n(?=\n)", re.DOTALL)
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 
 
 def table(sort: str) -> str:
     """The properties of a sort of atoms as a table of the docs."""
-    rows = [(row.words, row.scope, row.says[sort], *row.how) for row in PROPERTIES if sort in row.says]
+    rows = [(f"`{row.key}`", row.scope, row.says[sort], *row.how) for row in PROPERTIES if sort in row.says]
     return HEAD + "".join(f"| {' | '.join(cells)} |\n".replace("|  |", "| |").replace("|  |", "| |") for cells in rows)
 
 
@@ -82,7 +82,7 @@ def test_another_property_is_one_row_and_its_function() -> None:
     assert wrong.status == "REFUTED"
     for text in (as_text.render(report, verbose=True), as_html.render(report), as_junit.render(report)):
         assert "has an even number of values" in text
-    assert '"kind": "even"' in as_json.render(report)
+    assert '"property": "even"' in as_json.render(report)
     copies = court.case(registry()["SM75_U32x1_LDSM_N"])
     assert not [v for v in copies.verdicts if v.claim.prop == EVEN]
 
