@@ -14,12 +14,12 @@ from verify.evidence.proof import solved
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 COUNT = Property("count")
-HANDED = Property("handed_over")
+HAND_OVER = Property("hand_over", words="hand-over")
 MAJOR = Property("major")
-FITS = Property("room")
+ROOM = Property("room")
 BASE = Property("base")
 WHOLE = Property("whole_accesses")
-KEPT = Property("kept_apart")
+DISJOINT = Property("disjoint")
 CONFLICT_FREE = Property("free_of_bank_conflicts")
 STEPS = Property("whole_instructions")
 DESCRIBED = Property("descriptor")

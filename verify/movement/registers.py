@@ -17,7 +17,7 @@ from layouts import Layout, size
 from verify.core.digits import image
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.evidence.recorded import runs
-from verify.movement.properties import COUNT, HANDED, MAJOR, compared, proved, unchecked
+from verify.movement.properties import COUNT, HAND_OVER, MAJOR, compared, proved, unchecked
 from verify.movement.register_handover import HandOver
 
 
@@ -27,7 +27,7 @@ def verdicts(over: HandOver, budget: int, solver: proofs.Solver) -> list[Verdict
     counted = f"{held.mnemonic} has a value for each of {wanted.operand}'s, of one width"
     found = [join(Claim(over.name, "", COUNT, counted), [_count(over)])]
     rests = " | ".join(dict.fromkeys((held.provenance, wanted.provenance)))
-    claim = Claim(over.name, wanted.operand, HANDED, _wording(over), rests)
+    claim = Claim(over.name, wanted.operand, HAND_OVER, _wording(over), rests)
     if over.miscount:
         return [*found, join(claim, [unchecked(Check.ISA, "the counts differ")])]
     handed = join(claim, [_compared(over), _proof(over, budget, solver), _recorded(over)])

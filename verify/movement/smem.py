@@ -16,7 +16,7 @@ import proofs
 from layouts import ComposedLayout, Swizzle, size
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.movement import bank_conflicts
-from verify.movement.properties import BASE, FITS, KEPT, WHOLE, compared, exhaustive, proved, unchecked
+from verify.movement.properties import BASE, DISJOINT, ROOM, WHOLE, compared, exhaustive, proved, unchecked
 from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, WRITES, SmemAccess
 
 
@@ -57,7 +57,7 @@ def _fits(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
     """Whether a CTA can have as much shared memory as the tile spans, from its base on."""
     from proofs.layout.movement import prove_room
 
-    claim = Claim(access.name, "", FITS, f"the tile lies in the shared memory that a CTA has on {access.arch}")
+    claim = Claim(access.name, "", ROOM, f"the tile lies in the shared memory that a CTA has on {access.arch}")
     places = np.asarray(access.swizzle(np.asarray(access.plain(np.arange(size(access.plain))))))
     base, most = access.base or 0, access.capacity
     needed = base + (int(places.max()) + 1) * access.element // BYTE
@@ -121,7 +121,7 @@ def _kept(access: SmemAccess, budget: int, solver: proofs.Solver) -> Verdict:
         who = f"T{at['lane']} V{at['value']} and T{at['lane2']} V{at['value2']}"
         return f"{who}, elements {at['index']} and {at['index2']} of the tile, are written to byte {at['byte']}"
 
-    claim = Claim(access.name, "", KEPT, "elements that are written have places of their own")
+    claim = Claim(access.name, "", DISJOINT, "elements that are written have places of their own")
     lost = _overwritten(access)
     wrong = Counterexample({}, lost, replay=access.replay) if lost else None
     solved = proved(prove_kept_apart(access.posed(), budget, solver), statement)

@@ -29,12 +29,12 @@ def access(tile: str, *words: str, threads: str = COLUMN) -> list[str]:
     return ["--shared", tile, "--access", threads, "--element", "16", "--width", "128", *words]
 
 
-def judged(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
+def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]:
     """The exit code and the report."""
     code = movement.main([*words, "--format", "json"])
     return code, json.loads(capsys.readouterr().out)
 
 
-def by_kind(report: dict) -> dict[str, dict]:
+def by_property(report: dict) -> dict[str, dict]:
     """The verdicts on the first subject by their kind."""
     return {verdict["property"]: verdict for verdict in report["subjects"][0]["verdicts"]}

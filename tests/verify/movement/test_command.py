@@ -22,8 +22,8 @@ from tests.verify.movement.stated import (
     X2,
     X4,
     access,
-    by_kind,
-    judged,
+    by_property,
+    checked,
 )
 from verify.movement import command as movement
 from verify.movement import registers
@@ -196,7 +196,7 @@ def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
 ) -> None:
     file = tmp_path / "of a tile.toml"
     file.write_text(f'["{name}"]\ndescriptor = "{ROWS}"\nelement = 16\n["other"]\nfrom = "{X4}"\nto = "{F16}"\n')
-    _, report = judged(capsys, str(file))
+    _, report = checked(capsys, str(file))
     verdicts = report["subjects"][0]["verdicts"]
     (replay,) = {v["counterexample"]["replay"] for v in verdicts if v["status"] == "REFUTED"}
     assert movement.main([*shlex.split(replay)[3:], "-q"]) == 1
@@ -204,14 +204,14 @@ def test_a_refuted_movement_of_a_file_is_replayed_whatever_its_name(
 
 
 def test_the_chain_of_the_example_stands(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, str(EXAMPLE))
+    code, report = checked(capsys, str(EXAMPLE))
     assert code == 0 and len(report["subjects"]) == 8
     assert {subject["status"] for subject in report["subjects"]} == {"VERIFIED"}
 
 
 def test_a_solver_without_a_budget_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
-    assert by_kind(report)["free of bank conflicts"]["status"] == "UNKNOWN" and code == 4
+    code, report = checked(capsys, *access(f"Sw<3,3,3> o {ROWS}"), "--rlimit", "1")
+    assert by_property(report)["free_of_bank_conflicts"]["status"] == "UNKNOWN" and code == 4
 
 
 @pytest.mark.parametrize(
@@ -228,7 +228,7 @@ def test_what_is_handed_over_says_whose_formulas_it_rests_on(
     """The map of matrix loads and stores is derived; in text, JSON and HTML."""
     assert movement.main(words) == 0
     first = capsys.readouterr().out.splitlines()[0]
-    assert first.partition("book: ")[2].partition("   ")[0] == headline
+    assert first.partition("isa: ")[2].partition("   ")[0] == headline
     movement.main([*words, "--format", "json"])
     claims = [claim for one in json.loads(capsys.readouterr().out)["subjects"] for claim in one["verdicts"]]
     handed = next(claim["provenance"] for claim in claims if " every lane " in claim["claim"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors planted in what the witnesses share: no false claim stands, and no true one on a witness that is wrong."""
+"""Errors planted in code that the checks share: no false claim is verified, and no true claim is refuted alone."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ TRUE = {
     "a column that is stored": ["--shared", f"Sw<3,3,3> o {TILE}", *COLUMN, "--how", "store"],
     "a descriptor": ["--descriptor", f"Sw<3,3,3> o {TILE}", "--element", "16"],
 }
-FALSE = {  # what is stated, and the claim that is false
+FALSE = {  # the arguments, and the property that does not hold
     "M-major": (["--from", X4, "--to", F16, "--major", "M"], "major"),
     "ldmatrix.trans from K-major": (["--from", TRANS, "--to", F16, "--major", "K"], "major"),
-    "rows in another order": ([*TRUE["ldmatrix to A"], "--rows", "(8,2,2):(1,128,8)"], "handed over"),
-    "values in another order": (["--from", F16, "--to", F16, "--values", "(2,2,2):(1,4,2)"], "handed over"),
-    "a column that is not swizzled": (["--shared", TILE, *COLUMN], "free of bank conflicts"),
-    "a swizzle too narrow": (["--shared", f"Sw<2,3,3> o {TILE}", *COLUMN], "free of bank conflicts"),
-    "elements across": (["--shared", "(64,64):(1,64)", *COLUMN], "whole accesses"),
-    "rows at one place": (["--shared", "(64,64):(0,1)", *COLUMN, "--how", "store"], "kept apart"),
+    "rows in another order": ([*TRUE["ldmatrix to A"], "--rows", "(8,2,2):(1,128,8)"], "hand_over"),
+    "values in another order": (["--from", F16, "--to", F16, "--values", "(2,2,2):(1,4,2)"], "hand_over"),
+    "a column that is not swizzled": (["--shared", TILE, *COLUMN], "free_of_bank_conflicts"),
+    "a swizzle too narrow": (["--shared", f"Sw<2,3,3> o {TILE}", *COLUMN], "free_of_bank_conflicts"),
+    "elements across": (["--shared", "(64,64):(1,64)", *COLUMN], "whole_accesses"),
+    "rows at one place": (["--shared", "(64,64):(0,1)", *COLUMN, "--how", "store"], "disjoint"),
     "no room": (["--shared", "(64,64):(4096,1)", *COLUMN], "room"),
     "a descriptor of columns": ([*ACROSS, "--element", "16", "--major", "K"], "descriptor"),
     "a descriptor of another swizzle": ([*NARROW, "--element", "16"], "descriptor"),
 }  # fmt: skip
 
-PROVED = {"room", "handed over", "major", "whole accesses", "kept apart", "free of bank conflicts", "descriptor"}
+PROVED = {"room", "hand_over", "major", "whole_accesses", "disjoint", "free_of_bank_conflicts", "descriptor"}
 CALL = Layout.__call__
 
 
@@ -79,8 +79,8 @@ def bug(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(request.param)
 
 
-def judged(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
-    """The exit code and each verdict by its kind; none where the command gave up."""
+def checked(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
+    """The exit code, and each verdict by its property; no verdict where the command ended with an error."""
     out = io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(io.StringIO()):
         code = movement.main([*words, "--format", "json"])
@@ -88,36 +88,36 @@ def judged(words: list[str]) -> tuple[int, dict[str, dict[str, Any]]]:
     return code, {verdict["property"]: verdict for verdict in report["subjects"][0]["verdicts"]}
 
 
-def stands(verdict: dict[str, Any] | None) -> bool:
+def verified(verdict: dict[str, Any] | None) -> bool:
     return verdict is not None and verdict["status"] == "PROVED" and not verdict["contradiction"]
 
 
 @pytest.mark.parametrize("name", FALSE)
-def test_the_false_claims_are_refuted_by_two_witnesses_where_nothing_is_planted(name: str) -> None:
-    words, kind = FALSE[name]
-    code, verdicts = judged(words)
-    said = {one["check"]: one["status"] for one in verdicts[kind]["evidence"]}
-    assert code == 1 and said["isa"] == said["proof"] == "REFUTED" and not verdicts[kind]["contradiction"]
+def test_the_false_claims_are_refuted_by_two_checks_where_nothing_is_planted(name: str) -> None:
+    words, prop = FALSE[name]
+    code, verdicts = checked(words)
+    said = {one["check"]: one["status"] for one in verdicts[prop]["evidence"]}
+    assert code == 1 and said["isa"] == said["proof"] == "REFUTED" and not verdicts[prop]["contradiction"]
 
 
 @pytest.mark.parametrize("name", TRUE)
-def test_the_true_claims_stand_by_two_witnesses_where_nothing_is_planted(name: str) -> None:
-    code, verdicts = judged(TRUE[name])
-    assert code == 0 and all(map(stands, verdicts.values()))
-    said = {kind: {one["check"]: one["status"] for one in verdict["evidence"]} for kind, verdict in verdicts.items()}
-    assert all(said[kind]["isa"] == said[kind]["proof"] == "PROVED" for kind in PROVED & said.keys())
+def test_the_true_claims_are_proved_by_two_checks_where_nothing_is_planted(name: str) -> None:
+    code, verdicts = checked(TRUE[name])
+    assert code == 0 and all(map(verified, verdicts.values()))
+    said = {prop: {one["check"]: one["status"] for one in verdict["evidence"]} for prop, verdict in verdicts.items()}
+    assert all(said[prop]["isa"] == said[prop]["proof"] == "PROVED" for prop in PROVED & said.keys())
 
 
-def test_no_false_claim_stands_on_a_planted_bug(bug: str) -> None:
-    """Book, solver and silicon do not share an evaluation: one of them still sees it."""
-    for name, (words, kind) in FALSE.items():
-        code, verdicts = judged(words)
-        assert code != 0 and not stands(verdicts.get(kind)), (bug, name)
+def test_no_false_claim_is_verified_with_a_planted_bug(bug: str) -> None:
+    """The three checks share no evaluation of layouts: one of them still finds the error."""
+    for name, (words, prop) in FALSE.items():
+        code, verdicts = checked(words)
+        assert code != 0 and not verified(verdicts.get(prop)), (bug, name)
 
 
 def test_a_planted_bug_is_not_reported_as_the_users_mistake(bug: str) -> None:
-    """Of what is true a bug makes contradictions and internal errors, or changes nothing.
+    """With a bug, a true claim ends in a contradiction or an internal error, or the bug changes nothing.
 
-    Descriptors are left out: their offsets are read off by evaluation, and the solver judges what was read.
+    Descriptors are left out: their offsets are read off by evaluation, and the solver checks what was read.
     """
-    assert {judged(words)[0] for name, words in TRUE.items() if name != "a descriptor"} <= {0, 3}
+    assert {checked(words)[0] for name, words in TRUE.items() if name != "a descriptor"} <= {0, 3}

@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 
-from tests.verify.movement.stated import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_kind, judged
+from tests.verify.movement.stated import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_property, checked
 from verify.movement import bind, spec
 from verify.movement import command as movement
 from verify.movement.register_handover import HandOver
@@ -42,20 +42,20 @@ VERIFIED = {
 @pytest.mark.parametrize("case", VERIFIED)
 def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, told = VERIFIED[case]
-    code, report = judged(capsys, *words)
-    handed = by_kind(report)["handed over"]
+    code, report = checked(capsys, *words)
+    handed = by_property(report)["hand_over"]
     assert code == 0 and report["subjects"][0]["status"] == "VERIFIED"
     assert told in handed["claim"]
-    assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
+    assert {e["check"]: e["status"] for e in handed["evidence"]}.items() >= {
         "isa": "PROVED",
         "proof": "PROVED",
     }.items()
 
 
 def test_counts_are_compared_once(capsys: pytest.CaptureFixture[str]) -> None:
-    _, report = judged(capsys, "--from", X4, "--to", F16, "--major", "K")
+    _, report = checked(capsys, "--from", X4, "--to", F16, "--major", "K")
     (counted,) = (e for v in report["subjects"][0]["verdicts"] for e in v["evidence"] if e["method"] == "counted")
-    assert (counted["witness"], counted["points"]) == ("isa", 1)
+    assert (counted["check"], counted["points"]) == ("isa", 1)
 
 
 REFUTED = {
@@ -77,10 +77,10 @@ REFUTED = {
 @pytest.mark.parametrize("case", REFUTED)
 def test_what_is_not_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
     words, told = REFUTED[case]
-    code, report = judged(capsys, *words)
-    handed = by_kind(report)["handed over"]
+    code, report = checked(capsys, *words)
+    handed = by_property(report)["hand_over"]
     assert code == 1 and told in handed["counterexample"]["statement"]
-    assert {e["witness"]: e["status"] for e in handed["evidence"]}.items() >= {
+    assert {e["check"]: e["status"] for e in handed["evidence"]}.items() >= {
         "isa": "REFUTED",
         "proof": "REFUTED",
     }.items()
@@ -93,9 +93,9 @@ def test_what_is_not_handed_over(case: str, capsys: pytest.CaptureFixture[str]) 
 
 @pytest.mark.parametrize(("trans", "major"), [("", "MN"), (".trans", "K")])
 def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
-    found = by_kind(report)
-    assert code == 1 and found["handed over"]["status"] == "PROVED" and found["major"]["status"] == "REFUTED"
+    code, report = checked(capsys, "--from", X4.replace(".shared", f"{trans}.shared"), "--to", F16, "--major", major)
+    found = by_property(report)
+    assert code == 1 and found["hand_over"]["status"] == "PROVED" and found["major"]["status"] == "REFUTED"
     assert found["major"]["counterexample"]["repair"] == f"ldmatrix {'without' if trans else 'with'} .trans"
 
 
@@ -111,13 +111,13 @@ def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsy
 )
 def test_what_would_turn_the_rows_does(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Nothing is offered where .trans moves parts of elements; else the command with the repair stands."""
-    code, report = judged(capsys, *words)
-    told = by_kind(report)["major"]["counterexample"]["repair"] or ""
+    code, report = checked(capsys, *words)
+    told = by_property(report)["major"]["counterexample"]["repair"] or ""
     assert code == 1 and told.endswith(repair) and bool(told) == bool(repair)
     if repair:
         other = [word.replace(".x4.", ".x4.trans.") for word in words]
         other = other[: other.index("--rows")] if "--rows" in other else other
-        assert judged(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
+        assert checked(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
 
 
 SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows of both halves of m
@@ -135,11 +135,11 @@ SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows
     ],
 )
 def test_a_row_is_sixteen_bytes_of_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, "--from", X4, "--to", F16, *words)
+    code, report = checked(capsys, "--from", X4, "--to", F16, *words)
     verdicts = report["subjects"][0]["verdicts"]
     wrong = [v["counterexample"]["statement"] for v in verdicts if v["status"] == "REFUTED"]
     assert code == 1 and len(wrong) == 1 and told in wrong[0]
-    assert by_kind(report)["handed over"]["status"] == "PROVED"
+    assert by_property(report)["hand_over"]["status"] == "PROVED"
 
 
 @pytest.mark.parametrize(
@@ -155,31 +155,31 @@ def test_a_row_is_sixteen_bytes_of_memory(words: list[str], told: str, capsys: p
     ],
 )
 def test_rows_that_memory_has_side_by_side_stand(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, "--from", X4, "--to", F16, *words)
+    code, report = checked(capsys, "--from", X4, "--to", F16, *words)
     assert code == 0, [v["counterexample"] for v in report["subjects"][0]["verdicts"]]
-    assert by_kind(report)["whole accesses"]["status"] == "PROVED"
+    assert by_property(report)["whole_accesses"]["status"] == "PROVED"
 
 
 def test_halves_of_wide_elements_stay_neighbours_in_a_placed_tile(capsys: pytest.CaptureFixture[str]) -> None:
     for shared, code in (("Sw<2,2,3> o (16,8):(16,1)", 0), ("(16,8):(1,16)", 1)):
-        found, report = judged(capsys, "--from", X4, "--to", TF32, "--shared", shared)
-        assert found == code and by_kind(report)["whole accesses"]["status"] == ("REFUTED" if code else "PROVED")
+        found, report = checked(capsys, "--from", X4, "--to", TF32, "--shared", shared)
+        assert found == code and by_property(report)["whole_accesses"]["status"] == ("REFUTED" if code else "PROVED")
 
 
 def test_what_is_stored_has_places_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--from", F16, "--to", ST, "--narrow", "16"]
     for shared, status in (("(16,16):(16,1)", "PROVED"), ("(16,16):(0,1)", "REFUTED")):
-        _, report = judged(capsys, *words, "--shared", shared)
-        kept = by_kind(report)["kept apart"]
+        _, report = checked(capsys, *words, "--shared", shared)
+        kept = by_property(report)["disjoint"]
         assert [e["status"] for e in kept["evidence"]] == [status, status]
     assert movement.main([*words, "--shared", "(16,16):(16,1)", "--arch", "sm_80"]) == 2
     assert "sm_80 has no stmatrix" in capsys.readouterr().err
 
 
 def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, "--from", X2, "--to", F16)
-    found = by_kind(report)
-    assert code == 1 and found["handed over"]["status"] == "UNCHECKED"
+    code, report = checked(capsys, "--from", X2, "--to", F16)
+    found = by_property(report)
+    assert code == 1 and found["hand_over"]["status"] == "UNCHECKED"
     wrong = found["count"]["counterexample"]
     assert "has 4 values of 16 bits in each lane, A of" in wrong["statement"]
     assert wrong["repair"] == "issued 2 times as often (--times)"
@@ -221,6 +221,6 @@ def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.Ca
         (["--from", X4, "--to", F16, "--rows", "(16,2):(1,128)"], "UNCHECKED"),
         (["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN"], "UNCHECKED"),
     ):
-        _, report = judged(capsys, *words)
-        said = {e["witness"]: e for e in by_kind(report)["handed over"]["evidence"]}
+        _, report = checked(capsys, *words)
+        said = {e["check"]: e for e in by_property(report)["hand_over"]["evidence"]}
         assert said["gpu"]["status"] == status, words

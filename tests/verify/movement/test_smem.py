@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.movement.stated import COLUMN, COPIED, F16, ROWS, SW128, X4, access, by_kind, judged
+from tests.verify.movement.stated import COLUMN, COPIED, F16, ROWS, SW128, X4, access, by_property, checked
 from verify.movement import command as movement
 
 
@@ -26,8 +26,8 @@ from verify.movement import command as movement
     ],
 )
 def test_a_tile_has_to_lie_in_shared_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, report = judged(capsys, "--shared", *words, "--access", "(32,1):(1,1)", "--element", "16")
-    room = by_kind(report)["room"]
+    _, report = checked(capsys, "--shared", *words, "--access", "(32,1):(1,1)", "--element", "16")
+    room = by_property(report)["room"]
     assert room["status"] == ("REFUTED" if told else "PROVED")
     assert told in (room["counterexample"] or {"statement": ""})["statement"]
 
@@ -50,8 +50,8 @@ def test_a_tile_has_to_lie_in_shared_memory(words: list[str], told: str, capsys:
     ],
 )
 def test_a_tile_starts_where_it_may(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    _, report = judged(capsys, *words)
-    found = by_kind(report)
+    _, report = checked(capsys, *words)
+    found = by_property(report)
     wrong = [(found[kind]["counterexample"] or {"statement": ""})["statement"] for kind in ("base", "room")]
     assert told in "".join(wrong) and bool(told) == any(wrong)
 
@@ -59,9 +59,9 @@ def test_a_tile_starts_where_it_may(words: list[str], told: str, capsys: pytest.
 @pytest.mark.parametrize(("element", "bases"), [("8", 4), ("16", 2), ("32", 1), ("64", 1)])
 def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: pytest.CaptureFixture[str]) -> None:
     """Every base within a word is judged; what is told of wavefronts is that of the base at which lanes meet."""
-    _, report = judged(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
-    conflicts = by_kind(report)["free of bank conflicts"]
-    book = next(evidence for evidence in conflicts["evidence"] if evidence["witness"] == "isa")
+    _, report = checked(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
+    conflicts = by_property(report)["free_of_bank_conflicts"]
+    book = next(evidence for evidence in conflicts["evidence"] if evidence["check"] == "isa")
     taken, least = map(int, re.findall(r"\d+", conflicts["counterexample"]["damage"][0]))
     assert f"at base 0, {taken} wavefronts" in book["method"]
     assert f"no conflict, {least} wavefronts" in conflicts["counterexample"]["repair"]
@@ -71,24 +71,24 @@ def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: py
 def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    code, report = judged(capsys, *access(ROWS))
-    wrong = by_kind(report)["free of bank conflicts"]
-    assert code == 1 and {e["witness"]: e["status"] for e in wrong["evidence"]} == dict.fromkeys(
+    code, report = checked(capsys, *access(ROWS))
+    wrong = by_property(report)["free_of_bank_conflicts"]
+    assert code == 1 and {e["check"]: e["status"] for e in wrong["evidence"]} == dict.fromkeys(
         ("isa", "proof", "gpu"), "REFUTED"
     )
     told = wrong["counterexample"]
     assert told["statement"] == "T0 and T1 ask bank 0 for words 0 and 32 in access 0"
     assert told["extent"] == "a 8-way conflict" and told["repair"] == "Sw<3,3,3> of elements: no conflict, 4 wavefronts"
-    code, report = judged(capsys, *access(f"Sw<3,3,3> o {ROWS}"))
-    right = by_kind(report)["free of bank conflicts"]
+    code, report = checked(capsys, *access(f"Sw<3,3,3> o {ROWS}"))
+    right = by_property(report)["free_of_bank_conflicts"]
     assert code == 0 and {e["status"] for e in right["evidence"]} == {"PROVED", "AGREES"}
 
 
 def test_a_conflict_of_a_later_warp_is_told_with_its_own_threads(capsys: pytest.CaptureFixture[str]) -> None:
     """Threads 0 to 39 ask for words 0 to 39, those from 40 on for words 65 and up: the first warp has no conflict."""
     words = ["--access", "((40,2),1):((1,65),1)", "--element", "32", "--width", "32"]
-    code, report = judged(capsys, "--shared", "(128,1):(1,128)", *words)
-    told = by_kind(report)["free of bank conflicts"]["counterexample"]
+    code, report = checked(capsys, "--shared", "(128,1):(1,128)", *words)
+    told = by_property(report)["free_of_bank_conflicts"]["counterexample"]
     assert code == 1 and told["inputs"] == {"thread": 33, "other": 40, "step": 0, "bank": 1}
     assert told["statement"] == "T33 and T40 ask bank 1 for words 33 and 65 in access 0"
 
@@ -96,26 +96,26 @@ def test_a_conflict_of_a_later_warp_is_told_with_its_own_threads(capsys: pytest.
 def test_a_xor_of_period_eight_does_not_serve_sixteen_rows(capsys: pytest.CaptureFixture[str]) -> None:
     """Museum 22: 64-bit loads have phases of 16 rows, and rows 8 apart are swizzled alike."""
     words = ["--access", "(32,4):(1,64)", "--element", "16", "--width", "64"]
-    code, report = judged(capsys, "--shared", f"Sw<3,3,3> o {ROWS}", *words)
-    told = by_kind(report)["free of bank conflicts"]["counterexample"]
+    code, report = checked(capsys, "--shared", f"Sw<3,3,3> o {ROWS}", *words)
+    told = by_property(report)["free_of_bank_conflicts"]["counterexample"]
     assert code == 1 and told["extent"] == "a 2-way conflict" and told["statement"].startswith("T0 and T8 ask bank 0")
-    assert judged(capsys, "--shared", f"Sw<4,2,4> o {ROWS}", *words)[0] == 0
+    assert checked(capsys, "--shared", f"Sw<4,2,4> o {ROWS}", *words)[0] == 0
 
 
 @pytest.mark.parametrize("swizzle", ["Sw<2,3,3>", "Sw<3,2,3>", "Sw<3,3,4>", "Sw<3,4,3>"])
 def test_mutants_of_the_swizzle_are_refuted(swizzle: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, *access(f"{swizzle} o {ROWS}"))
+    code, report = checked(capsys, *access(f"{swizzle} o {ROWS}"))
     assert code == 1 and report["subjects"][0]["status"] == "REFUTED"
 
 
 def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, *access(ROWS, threads="(32,8):(64,1)"))
-    found = by_kind(report)
-    assert code == 1 and found["free of bank conflicts"]["status"] == "UNCHECKED"
-    assert found["whole accesses"]["counterexample"]["statement"] == (
+    code, report = checked(capsys, *access(ROWS, threads="(32,8):(64,1)"))
+    found = by_property(report)
+    assert code == 1 and found["free_of_bank_conflicts"]["status"] == "UNCHECKED"
+    assert found["whole_accesses"]["counterexample"]["statement"] == (
         "T0 V1 lies at element 64, V0 at 0: 1 further on is wanted"
     )
-    assert judged(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
+    assert checked(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
 
 
 @pytest.mark.parametrize(("stride", "status"), [(100, "PROVED"), (128, "REFUTED")])
@@ -124,20 +124,20 @@ def test_the_solver_needs_no_layout_of_the_whole_way(
 ) -> None:
     """Lane (3, 0) has index 27, whose digits carry: no strides say what the tile of the access is."""
     words = ["--access", "((4,2),2):((9,1),3)", "--element", "32", "--how", "store"]
-    code, report = judged(capsys, "--shared", f"(6,10):(1,{stride})", *words)
-    found = by_kind(report)
-    assert code == (status == "REFUTED") and found["free of bank conflicts"]["status"] == status
-    for kind in ("whole accesses", "kept apart", "free of bank conflicts"):
-        assert {e["witness"]: e["status"] for e in found[kind]["evidence"]}["proof"] == found[kind]["status"]
+    code, report = checked(capsys, "--shared", f"(6,10):(1,{stride})", *words)
+    found = by_property(report)
+    assert code == (status == "REFUTED") and found["free_of_bank_conflicts"]["status"] == status
+    for kind in ("whole_accesses", "disjoint", "free_of_bank_conflicts"):
+        assert {e["check"]: e["status"] for e in found[kind]["evidence"]}["proof"] == found[kind]["status"]
 
 
 def test_a_load_whose_phases_merge_is_judged_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
     """Pairs of lanes share an address: eight lanes ask for 64 bytes, the next eight for the same banks again."""
     threads = "((2,4,2,2),8):((0,128,1,2),16)"
-    code, report = judged(
+    code, report = checked(
         capsys, "--shared", "(16,64):(64,1)", "--access", threads, "--element", "16", "--width", "128"
     )
-    found = by_kind(report)["free of bank conflicts"]
+    found = by_property(report)["free_of_bank_conflicts"]
     assert code == 0 and not found["contradiction"]
     assert [e["status"] for e in found["evidence"]][:2] == ["PROVED", "PROVED"]
 
@@ -145,11 +145,11 @@ def test_a_load_whose_phases_merge_is_judged_phase_by_phase(capsys: pytest.Captu
 def test_narrow_accesses_are_judged_at_every_byte_of_a_word(capsys: pytest.CaptureFixture[str]) -> None:
     """Bytes 0, 3, 132, 135 lie in words 0, 0, 33, 33; one further they lie in 0, 1, 33, 34, and 1 and 33 meet."""
     words = ["--access", "(4,1):(1,0)", "--element", "8"]
-    code, report = judged(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
-    found = by_kind(report)["free of bank conflicts"]
+    code, report = checked(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
+    found = by_property(report)["free_of_bank_conflicts"]
     assert code == 1 and not found["contradiction"]
     assert [e["status"] for e in found["evidence"]][:2] == ["REFUTED", "REFUTED"]
-    assert judged(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
+    assert checked(capsys, "--shared", "((2,2),1):((3,136),0)", *words)[0] == 0
 
 
 @pytest.mark.parametrize(
@@ -164,10 +164,10 @@ def test_copies_of_one_word_conflict_and_stores_do_not(
     how: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--access", "((2,16),8):((0,8),1)", "--element", "16", "--width", "128", "--how", how]
-    found, report = judged(capsys, "--shared", "128:1", *words)
-    free = by_kind(report)["free of bank conflicts"]
+    found, report = checked(capsys, "--shared", "128:1", *words)
+    free = by_property(report)["free_of_bank_conflicts"]
     assert found == code and not free["contradiction"]
-    assert {e["witness"]: e["status"] for e in free["evidence"]}["proof"] == free["status"]
+    assert {e["check"]: e["status"] for e in free["evidence"]}["proof"] == free["status"]
     assert told in (free["status"], *([free["counterexample"]["statement"]] if code else []))
 
 
@@ -178,9 +178,9 @@ def test_the_rows_of_matrices_are_stored_as_they_are_loaded(
     """Eight rows of 16 bytes, 128 bytes apart: an H200 took as many wavefronts for stmatrix as for ldmatrix."""
     for how in ("ldmatrix", "stmatrix"):
         words = ["--access", "(32,8):(1,32)", "--element", "16", "--how", how]
-        found, report = judged(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
-        free = by_kind(report)["free of bank conflicts"]
-        statuses = {e["witness"]: e["status"] for e in free["evidence"]}
+        found, report = checked(capsys, "--shared", f"{swizzle}(32,64):(64,1)", *words)
+        free = by_property(report)["free_of_bank_conflicts"]
+        statuses = {e["check"]: e["status"] for e in free["evidence"]}
         assert found == code and statuses["isa"] == statuses["proof"] == free["status"]
         assert statuses["gpu"] == {"Sw<3,3,3> o ": "AGREES", "": "REFUTED"}.get(swizzle, "UNCHECKED")
 
@@ -189,8 +189,8 @@ def test_silicon_cannot_tell_copies_of_fewer_than_three_wavefronts(capsys: pytes
     for bits, status in ((32, "UNCHECKED"), (64, "UNCHECKED"), (128, "AGREES")):
         count = bits // 32
         words = ["--access", f"(32,{count}):({count},1)", "--element", "32", "--width", str(bits), "--how", "cp.async"]
-        code, report = judged(capsys, "--shared", "128:1", *words)
-        evidence = by_kind(report)["free of bank conflicts"]["evidence"][-1]
+        code, report = checked(capsys, "--shared", "128:1", *words)
+        evidence = by_property(report)["free_of_bank_conflicts"]["evidence"][-1]
         assert code == 0 and evidence["status"] == status
         assert status == "AGREES" or "takes the time of 3 wavefronts" in evidence["reason"]
 
@@ -198,14 +198,14 @@ def test_silicon_cannot_tell_copies_of_fewer_than_three_wavefronts(capsys: pytes
 def test_a_copy_is_whole_on_both_sides_or_told_how_narrow_it_must_be(capsys: pytest.CaptureFixture[str]) -> None:
     """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
     tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
-    code, report = judged(capsys, *tile, "--global", "(128,32):(4096,1)")
+    code, report = checked(capsys, *tile, "--global", "(128,32):(4096,1)")
     assert code == 0 and [v["status"] for v in report["subjects"][0]["verdicts"]] == ["PROVED"] * 5
-    code, report = judged(capsys, *tile, "--global", "(128,32):(1002,1)")
+    code, report = checked(capsys, *tile, "--global", "(128,32):(1002,1)")
     far = report["subjects"][0]["verdicts"][0]
     assert code == 1 and far["counterexample"]["statement"] == "T4 V0 lies at element 1002, which is no multiple of 8"
     assert far["counterexample"]["repair"] == "accesses of 32 bits are whole"
     narrow = [word if word != "128" else "32" for word in tile]
-    code, report = judged(capsys, *narrow, "--global", "(128,32):(1002,1)")
+    code, report = checked(capsys, *narrow, "--global", "(128,32):(1002,1)")
     assert report["subjects"][0]["verdicts"][0]["status"] == "PROVED"
     assert movement.main(shlex.split(far["counterexample"]["replay"])[3:]) == 1
 
@@ -225,12 +225,12 @@ def test_the_search_serves_several_accesses_at_once(tmp_path: Path, capsys: pyte
 @pytest.mark.parametrize("tile", ["(64,64):(0,0)", "(64,64):(64,0)", "((8,8),64):((64,0),1)"])
 def test_what_is_written_twice_is_lost(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--access", "(32,8):(1,64)", "--element", "16", "--how", "store"]
-    code, report = judged(capsys, "--shared", tile, *words)
-    kept = by_kind(report)["kept apart"]
+    code, report = checked(capsys, "--shared", tile, *words)
+    kept = by_property(report)["disjoint"]
     assert code == 1 and "are both written to element" in kept["counterexample"]["statement"]
     assert [e["status"] for e in kept["evidence"]] == ["REFUTED", "REFUTED"]
     assert not any(verdict["contradiction"] for verdict in report["subjects"][0]["verdicts"])
-    assert by_kind(judged(capsys, "--shared", ROWS, *words)[1])["kept apart"]["status"] == "PROVED"
+    assert by_property(checked(capsys, "--shared", ROWS, *words)[1])["disjoint"]["status"] == "PROVED"
 
 
 @pytest.mark.parametrize(

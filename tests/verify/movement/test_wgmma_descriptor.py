@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.verify.movement.stated import SW128, by_kind, judged
+from tests.verify.movement.stated import SW128, by_property, checked
 
 CORES = "((8,8),(8,2)):((8,64),(1,512))"
 
@@ -27,8 +27,8 @@ CORES = "((8,8),(8,2)):((8,64),(1,512))"
 def test_a_stated_descriptor_is_compared_as_it_is(
     words: list[str], told: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = judged(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
-    found = by_kind(report)["descriptor"]
+    code, report = checked(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
+    found = by_property(report)["descriptor"]
     assert code == bool(told) and not found["contradiction"]
     wrong = found["counterexample"] or {"statement": "", "repair": ""}
     assert told in wrong["statement"] and repair in wrong["repair"]
@@ -36,8 +36,8 @@ def test_a_stated_descriptor_is_compared_as_it_is(
 
 def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
     """All but the first group of eight rows of 64."""
-    _, report = judged(capsys, "--descriptor", SW128, "--sbo", "512", "--element", "16", "--major", "K")
-    found = by_kind(report)["descriptor"]
+    _, report = checked(capsys, "--descriptor", SW128, "--sbo", "512", "--element", "16", "--major", "K")
+    found = by_property(report)["descriptor"]
     assert found["counterexample"]["damage"] == ["3584 of 4096 elements lie elsewhere"]
     assert found["evidence"][0]["points"] == 64 * 64
 
@@ -55,8 +55,8 @@ def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[s
 def test_wgmma_takes_whole_steps(
     tile: str, element: str, told: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = judged(capsys, "--descriptor", tile, "--element", element)
-    steps = by_kind(report)["whole instructions"]
+    code, report = checked(capsys, "--descriptor", tile, "--element", element)
+    steps = by_property(report)["whole_instructions"]
     assert code == bool(told) and steps["status"] == ("REFUTED" if told else "PROVED")
     wrong = steps["counterexample"] or {"statement": "", "repair": ""}
     assert told in wrong["statement"] and wrong["repair"] == repair
@@ -73,8 +73,8 @@ DESCRIBED = {
 
 @pytest.mark.parametrize("tile", DESCRIBED)
 def test_the_descriptor_of_a_canonical_layout(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, "--descriptor", tile, "--element", "16")
-    found = by_kind(report)["descriptor"]
+    code, report = checked(capsys, "--descriptor", tile, "--element", "16")
+    found = by_property(report)["descriptor"]
     assert code == 0 and DESCRIBED[tile] in found["claim"]
     assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
 
@@ -93,8 +93,8 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
     tile: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     element, width, starts = WIDER[tile]
-    code, report = judged(capsys, "--descriptor", tile, "--element", element)
-    found = by_kind(report)["descriptor"]
+    code, report = checked(capsys, "--descriptor", tile, "--element", element)
+    found = by_property(report)["descriptor"]
     assert code == 0 and f"from a start address for each {width} along k ({starts})" in found["claim"]
     assert [e["status"] for e in found["evidence"]] == ["PROVED", "PROVED"]
 
@@ -113,8 +113,8 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
 def test_parts_that_are_no_canonical_layouts_are_refuted(
     tile: str, told: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, report = judged(capsys, "--descriptor", tile, "--element", "16")
-    found = by_kind(report)["descriptor"]
+    code, report = checked(capsys, "--descriptor", tile, "--element", "16")
+    found = by_property(report)["descriptor"]
     assert code == 1 and found["status"] == "REFUTED" and told in found["counterexample"]["statement"]
     assert {e["status"] for e in found["evidence"]} == {"REFUTED"} and not found["contradiction"]
 
@@ -135,5 +135,5 @@ def test_parts_that_are_no_canonical_layouts_are_refuted(
     ],
 )
 def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
-    code, report = judged(capsys, "--descriptor", tile, "--element", "16")
-    assert code == 1 and told in by_kind(report)["descriptor"]["counterexample"]["statement"]
+    code, report = checked(capsys, "--descriptor", tile, "--element", "16")
+    assert code == 1 and told in by_property(report)["descriptor"]["counterexample"]["statement"]

@@ -190,7 +190,7 @@ def test_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "report"
     code, out, _ = run(capsys, WRONG, "--format", "json", "-o", str(path))
     document = json.loads(path.read_text(encoding="utf-8"))
-    assert (code, out, document["schema"], document["exit"]) == (1, "", 1, 1)
+    assert (code, out, document["schema"], document["exit"]) == (1, "", 2, 1)
     assert [subject["status"] for subject in document["subjects"]] == ["REFUTED", "VERIFIED"] * 3
     run(capsys, WRONG, "--format", "junit", "-o", str(path))
     assert len(ElementTree.parse(path).findall(".//failure")) == document["claims"]["REFUTED"]

@@ -27,4 +27,4 @@ def test_the_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     path = tmp_path / "tilings.toml"
     path.write_text(block('["my_tiling"]'), encoding="utf-8")
     assert tiling.main([str(path), "-q"]) == 0
-    assert "1 subject: 1 stands" in capsys.readouterr().out
+    assert "1 subject: 1 verified" in capsys.readouterr().out
