@@ -100,7 +100,7 @@ def test_a_surviving_mutant_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pyt
     monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: None)
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     told = capsys.readouterr().out
-    assert "SM80_8x8x4_F64F64F64F64_TN A  SURVIVES book: " in told and told.endswith("SOME MUTANT SURVIVES\n")
+    assert "SM80_8x8x4_F64F64F64F64_TN A  SURVIVES isa: " in told and told.endswith("SOME MUTANT SURVIVES\n")
 
 
 def test_a_mutant_on_which_the_book_was_silent_is_no_success(
@@ -112,8 +112,8 @@ def test_a_mutant_on_which_the_book_was_silent_is_no_success(
         return "gone" if ":((16," in operand.text else ""
 
     table = tuple(replace(row, needs=(gone, *row.needs)) if row == EQUALS else row for row in PROPERTIES)
-    monkeypatch.setattr(score, "Court", partial(AtomChecker, table=table))
+    monkeypatch.setattr(score, "AtomChecker", partial(AtomChecker, table=table))
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     told = capsys.readouterr().out
-    assert "SM80_8x8x4_F64F64F64F64_TN A  UNHEARD by book: stride 8 (mode 0) doubled" in told
+    assert "SM80_8x8x4_F64F64F64F64_TN A  UNHEARD by isa: stride 8 (mode 0) doubled" in told
     assert "SOME MUTANT SURVIVES" in told
