@@ -84,13 +84,13 @@ def verify_layout(
 
     Raises UsageError for a text that is no layout, and SpecError unless it is just one of the two that is asked.
     """
-    from verify.layout import compare, judge
+    from verify.layout import compare, onto_tile
 
     if (onto is None) == (equals is None):
         raise SpecError("", "verify_layout: onto or equals, one of the two")
     if onto is None:
         return compare(str(layout), str(equals))
-    return judge(str(layout), (onto, 1) if isinstance(onto, int) else onto)
+    return onto_tile(str(layout), (onto, 1) if isinstance(onto, int) else onto)
 
 
 @lru_cache(maxsize=1)

@@ -117,7 +117,7 @@ class Suite:
 
     def of_atom(self, atom: AnyAtom, line: int = 1) -> Entry:
         """An atom as an entry."""
-        return Entry(atom.name, lambda: self._court.case(atom), line)
+        return Entry(atom.name, lambda: self._atoms.case(atom), line)
 
     def of_tiling(self, stated: TilingSpec, line: int = 1) -> Entry:
         """A tiling as an entry."""
@@ -138,7 +138,7 @@ class Suite:
         return Case(stated.name, tuple(verdicts(stated, proofs.BUDGET, self._solver)))
 
     @cached_property
-    def _court(self) -> AtomChecker:
+    def _atoms(self) -> AtomChecker:
         from verify.atom.checker import AtomChecker
 
         return AtomChecker()

@@ -43,7 +43,7 @@ def _main(argv: Sequence[str] | None) -> int:
     other = options.equals
     with Progress(1, "layout", options.quiet) as shown:
         shown.begin(options.layout)
-        report = judge(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
+        report = onto_tile(options.layout, _extent(options.onto)) if other is None else compare(options.layout, other)
     return output.report(report, options)
 
 
@@ -81,7 +81,7 @@ def _no_layout(text: str, problem: str) -> str:
     return f"{text} is no layout: {purpose(Path(text))}"
 
 
-def judge(text: str, extent: tuple[int, int]) -> Report:
+def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
     from layouts import LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
@@ -106,7 +106,7 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
     threads = size(layout[0]) if layout is not None else 1
     atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
     subject = BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
-    court = AtomChecker(frozenset({Check.ISA, Check.PROOF}))
+    checker = AtomChecker(frozenset({Check.ISA, Check.PROOF}))
     form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
     verdicts = [join(form, isa.parsed(replace(part, layout=read)))]
     for row, claim in (
@@ -114,7 +114,7 @@ def judge(text: str, extent: tuple[int, int]) -> Report:
         (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),
     ):
         if layout is not None:
-            verdicts.append(join(Claim(text, "", row, claim), court.evidence(row, subject, part)))
+            verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
     return Report((Case(text, tuple(verdicts)),))
 
 

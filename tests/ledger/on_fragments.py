@@ -266,7 +266,7 @@ def observed(name: str, operand: str, layout: str) -> str:
     found = registry()[name]
     assert isinstance(found, Atom)
     claimed = replace(found, name="claimed", operands={**found.operands, operand: layout}, family=None)
-    relation = next(v for v in AtomChecker().judge(claimed) if v.claim.prop == RELATION)
+    relation = next(v for v in AtomChecker().verify(claimed) if v.claim.prop == RELATION)
     (recorded,) = (e for e in relation.evidence if e.check is Check.GPU)
     if recorded.status is Status.AGREES:
         return ""

@@ -55,7 +55,7 @@ def test_every_wrong_atom_has_an_expectation_and_a_twin() -> None:
 @pytest.mark.parametrize("name", list(WRONG))
 def test_wrong_is_refuted_with_its_counterexample(name: str, checker: AtomChecker) -> None:
     part, kind, words = EXPECTED[number(name)]
-    verdicts = checker.judge(WRONG[name])
+    verdicts = checker.verify(WRONG[name])
     found = verdict(verdicts, part, kind)
     assert found.status is Status.REFUTED and not found.contradiction
     assert found.counterexample is not None and found.counterexample.reproduced
@@ -65,7 +65,7 @@ def test_wrong_is_refuted_with_its_counterexample(name: str, checker: AtomChecke
 
 @pytest.mark.parametrize("name", list(RIGHT))
 def test_repaired_twin_is_verified(name: str, checker: AtomChecker) -> None:
-    verdicts = checker.judge(RIGHT[name])
+    verdicts = checker.verify(RIGHT[name])
     assert [v for v in verdicts if v.status not in (Status.PROVED, Status.AGREES, Status.UNCHECKED)] == []
     claims = {(v.claim.part, v.claim.prop) for v in verdicts if v.status.confirmed}
     part, kind, _ = EXPECTED[number(name)]
@@ -73,7 +73,7 @@ def test_repaired_twin_is_verified(name: str, checker: AtomChecker) -> None:
 
 
 def test_the_repair_of_1_is_the_one_stride(checker: AtomChecker) -> None:
-    found = verdict(checker.judge(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
+    found = verdict(checker.verify(WRONG["1: SM80_16x8x32_S32S4S4S32_TN"]), "B", EQUALS)
     assert found.counterexample is not None
     assert found.counterexample.repair == "one stride: ((4,8),8):((64,1),8)      256 of 256 agree (now 64)"
 
@@ -88,14 +88,14 @@ def test_2_reaches_568_of_4096_elements() -> None:
 @pytest.mark.parametrize("name", ["3: SM80_16x8x256_S32U1U1S32_TN_XORPOPC", "5: m16n8k16 of a tutorial"])
 def test_a_bijection_can_be_wrong(name: str, checker: AtomChecker) -> None:
     part = EXPECTED[number(name)][0]
-    verdicts = checker.judge(WRONG[name])
+    verdicts = checker.verify(WRONG[name])
     assert verdict(verdicts, part, OWNERSHIP).status is Status.PROVED
     found = verdict(verdicts, part, EQUALS)
     assert statuses(found) == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
 
 
 def test_24_passes_every_product_and_only_the_isa_tables_refute_it(checker: AtomChecker) -> None:
-    verdicts = checker.judge(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
+    verdicts = checker.verify(WRONG["24: SM75_16x8x8_F32F16F16F32_TN"])
     assert verdict(verdicts, "", PRODUCT).status is Status.AGREES
     assert verdict(verdicts, "", RELATION).status is Status.AGREES
     assert verdict(verdicts, "A", EQUALS).status is Status.REFUTED

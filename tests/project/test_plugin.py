@@ -140,7 +140,7 @@ def test_selecting_one_test_collects_no_atom(guest: Guest, monkeypatch: pytest.M
     assert guest.collected() == guest.collected(".") == [PLACED[0], beside, PLACED[1]]
     assert guest.collected("test_it.py::test_it") == guest.collected("test_it.py") == PLACED[1:]
     assert guest.collected("test_it.py::test_it", "--lanecheck", "atoms/a.toml") == PLACED
-    monkeypatch.setattr(AtomChecker, "judge", lambda *_: pytest.exit("an atom was judged"))
+    monkeypatch.setattr(AtomChecker, "verify", lambda *_: pytest.exit("an atom was judged"))
     guest.run("-k", "test_it").assert_outcomes(passed=1, deselected=2)
 
 
@@ -183,14 +183,14 @@ def test_wrong(verify_atom): verify_atom({name.replace("THEIRS_", "MY_")!r}, fil
 
 
 def test_a_failure_of_ours_costs_one_entry(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = AtomChecker.judge
+    judge = AtomChecker.verify
 
     def failing(court: AtomChecker, atom: object) -> object:
         if getattr(atom, "name", "").startswith("MY"):
             raise RuntimeError("planted")
         return judge(court, atom)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(AtomChecker, "judge", failing)
+    monkeypatch.setattr(AtomChecker, "verify", failing)
     guest.write(mine_toml=MINE + "\n" + MINE.replace("MY_", "THEIRS_"))
     done = guest.run("--lanecheck", "mine.toml")
     done.assert_outcomes(failed=1, passed=1)

@@ -22,8 +22,8 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> s
     return capsys.readouterr().out
 
 
-def said(atom: Atom | CopyAtom, part: str, kind: Property) -> Verdict:
-    return next(v for v in AtomChecker().judge(atom) if (v.claim.part, v.claim.prop) == (part, kind))
+def said(atom: Atom | CopyAtom, part: str, prop: Property) -> Verdict:
+    return next(v for v in AtomChecker().verify(atom) if (v.claim.part, v.claim.prop) == (part, prop))
 
 
 def mma(name: str) -> Atom:
@@ -47,7 +47,7 @@ def test_a1_shape_and_stride_of_different_profiles(capsys: pytest.CaptureFixture
     right = replace(
         mma(name), operands={**mma(name).operands, "A": "((4,8),(32,2)):((512,1),(16,8))"}, known_defect=None
     )
-    assert not [v for v in AtomChecker().judge(right) if v.status is Status.REFUTED]
+    assert not [v for v in AtomChecker().verify(right) if v.status is Status.REFUTED]
 
 
 def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.Captu
     wrong = said(with_mode, "", SIGNATURE).counterexample
     assert wrong is not None and wrong.statement == "B is s16, the instruction's is s8"
     right = replace(with_mode, types={**with_mode.types, "B": "s8"})
-    assert not [v for v in AtomChecker().judge(right) if v.status is Status.REFUTED]
+    assert not [v for v in AtomChecker().verify(right) if v.status is Status.REFUTED]
 
 
 def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureFixture[str]) -> None:
@@ -122,7 +122,7 @@ def test_b1_movmatrix_said_not_to_transpose(capsys: pytest.CaptureFixture[str]) 
     assert f"repair   the ISA's layout: {transposed}" in out
     atom = copy("SM75_U32x1_MOVM_T")
     right = replace(atom, operands={**atom.operands, "Dst": transposed}, known_defect=None)
-    statuses = {(v.claim.part, v.claim.prop): v.status for v in AtomChecker().judge(right)}
+    statuses = {(v.claim.part, v.claim.prop): v.status for v in AtomChecker().verify(right)}
     assert all(status.confirmed for status in statuses.values())
     assert ("Dst", EQUALS) in statuses and ("Src", EQUALS) not in statuses  # Src names the bits
     assert statuses["bytes", RELATION] is Status.AGREES

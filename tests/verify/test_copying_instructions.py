@@ -49,7 +49,7 @@ def test_a_copy_that_is_issued_twice_is_one_too_many(
 
 
 @pytest.fixture(scope="module")
-def court() -> AtomChecker:
+def checker() -> AtomChecker:
     return AtomChecker()
 
 
@@ -65,9 +65,9 @@ def court() -> AtomChecker:
 )
 @pytest.mark.parametrize("beside", [(), (K16,)])
 def test_a_product_by_an_instruction_that_copies_is_told_so_in_a_sentence(
-    copying: str, beside: tuple[str, ...], tmp_path: Path, court: AtomChecker
+    copying: str, beside: tuple[str, ...], tmp_path: Path, checker: AtomChecker
 ) -> None:
-    found = case(stated(tmp_path, json.dumps([*beside, copying])), court)
+    found = case(stated(tmp_path, json.dumps([*beside, copying])), checker)
     told = f"{copying} copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
     wrong = [v.counterexample for v in found.verdicts if v.status is Status.REFUTED]
     assert found.status == "REFUTED" and [one.statement for one in wrong if one is not None] == [told]

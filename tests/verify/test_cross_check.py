@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The witnesses held against brute force, and so against each other, on random small layouts."""
+"""The checks compared with brute force, and so with one another, on random small layouts."""
 
 from collections import Counter
 from dataclasses import replace
@@ -18,8 +18,8 @@ from verify.binding.atom import contracted, prepare
 from verify.core.digits import halves
 from verify.core.verdict import Check, Status
 from verify.evidence import isa
-from verify.evidence.gpu import Agrees, Labels, judge, labels
-from verify.layout import judge as judge_layout
+from verify.evidence.gpu import Agrees, Labels, labels, relabelling
+from verify.layout import onto_tile
 
 Modes = list[tuple[int, int]]
 MODES = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 12)), min_size=1, max_size=3)
@@ -39,11 +39,11 @@ def values(modes: Modes) -> list[int]:
 
 @pytest.mark.slow
 @given(MODES, MODES, st.tuples(st.integers(1, 6), st.integers(1, 6)))
-def test_book_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: tuple[int, int]) -> None:
-    held = Counter(t + v for t in values(thread) for v in values(value))
+def test_isa_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: tuple[int, int]) -> None:
+    holders = Counter(t + v for t in values(thread) for v in values(value))
     size = extent[0] * extent[1]
-    truth = {IN_BOUNDS: max(held) < size, OWNERSHIP: held == Counter(range(size))}
-    report = judge_layout(text(thread, value), extent)
+    truth = {IN_BOUNDS: max(holders) < size, OWNERSHIP: holders == Counter(range(size))}
+    report = onto_tile(text(thread, value), extent)
     for verdict in report.verdicts():
         if verdict.claim.prop in truth:
             said = {e.check: e.status for e in verdict.evidence}
@@ -107,7 +107,7 @@ PERMUTATIONS = st.fixed_dictionaries(
 
 
 @given(PERMUTATIONS, PERMUTATIONS, st.lists(st.tuples(st.sampled_from("ABC"), *[st.integers(0, 31)] * 2), max_size=2))
-def test_the_silicon_agrees_exactly_when_the_tables_do(
+def test_the_gpu_agrees_exactly_when_the_tables_do(
     numbering: dict[str, list[int]], joint: dict[str, list[int]], swaps: list[tuple[str, int, int]]
 ) -> None:
     """A joint relabelling must pass; after swapping elements of one operand it passes only if no product changed."""
@@ -118,7 +118,7 @@ def test_the_silicon_agrees_exactly_when_the_tables_do(
     for name, one, other in swaps:
         rows = claimed[name]
         rows[[one, other], 0] = rows[[other, one], 0]
-    found = judge(subject, claimed, recording(hardware, numbering))
+    found = relabelling(subject, claimed, recording(hardware, numbering))
     assert isinstance(found, Agrees) == (table(claimed) == table(hardware))
 
 
@@ -129,17 +129,17 @@ def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
     hardware = labels(prepare(ATOM))
     assert not isinstance(hardware, str)
     identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
-    found = judge(subject, claimed, recording(hardware, identity))
+    found = relabelling(subject, claimed, recording(hardware, identity))
     assert not isinstance(found, Agrees) and "outside" in found.statement
 
 
 def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() -> None:
-    """A's first lane is right, B's first lane is not: what is told is of B."""
+    """A's first lane is right, B's first lane is not: the conflict is reported of B."""
     subject, hardware = prepare(ATOM), labels(prepare(ATOM))
     assert not isinstance(hardware, str)
     observed = recording(hardware, {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))})
     observed.operands["B"][0, 0, 2] = 1
-    found = judge(subject, hardware, observed)
+    found = relabelling(subject, hardware, observed)
     assert not isinstance(found, Agrees)
     assert (found.axis, found.operands, found.lane, found.value) == ("k", ("A", "B"), 0, 0)
     assert found.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
@@ -156,7 +156,7 @@ def test_evidence_says_how_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None
     times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
     monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
     assert isa.product(subject).seconds == 2.5
-    assert isa.testify(isa.owns, subject, subject.parts[0]).seconds == 1.5
+    assert isa.compared(isa.owns, subject, subject.parts[0]).seconds == 1.5
 
 
 @pytest.mark.parametrize("extent", [(8, 7), (7, 8)])

@@ -20,7 +20,7 @@ def test_the_entries_stand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(block for block in BLOCKS if block.startswith('["')), encoding="utf-8")
     assert atom.main(["--atoms", str(path), "-q", "--require", "isa"]) == 0
-    assert capsys.readouterr().out.startswith("7 subjects: 7 stand; ")
+    assert capsys.readouterr().out.startswith("7 subjects: 7 verified; ")
 
 
 def test_the_instruction_is_the_shipped_one() -> None:

@@ -32,14 +32,14 @@ SPARSE = "SM90::GMMA::SPARSE::GMMA_64x24x32_F16F16F16_RS"
 
 def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
     """(part, kind) of what is refuted; no two witnesses may disagree."""
-    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).judge(atom)
+    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(atom)
     assert not any(verdict.contradiction for verdict in verdicts)
     return {(v.claim.part, v.claim.prop.words) for v in verdicts if v.status is Status.REFUTED}
 
 
-def said(atom: AnyAtom, part: str, kind: Property) -> Verdict:
-    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).judge(atom)
-    return next(v for v in verdicts if (v.claim.part, v.claim.prop) == (part, kind))
+def said(atom: AnyAtom, part: str, prop: Property) -> Verdict:
+    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(atom)
+    return next(v for v in verdicts if (v.claim.part, v.claim.prop) == (part, prop))
 
 
 @pytest.mark.parametrize("name", ["SM90_64x8x16_F16F16F16_SS", "SM90_64x176x32_S32S8U8_RS_TN", SPARSE])
@@ -110,7 +110,7 @@ def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
     assert isinstance(atom, Atom)
     wrong = replace(atom, operands={**atom.operands, "E": "((2,2,8),32):((8,512,1),16)"})
     with pytest.raises(AtomFileError, match=r"\.E: mma\.sync.* has no operand E"):
-        AtomChecker().judge(wrong)
+        AtomChecker().verify(wrong)
 
 
 def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

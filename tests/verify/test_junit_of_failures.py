@@ -80,7 +80,7 @@ def test_a_failure_of_ours_and_an_interruption_are_errors(
     def fail(*_: object) -> None:
         raise failing
 
-    monkeypatch.setattr(AtomChecker, "judge", fail)
+    monkeypatch.setattr(AtomChecker, "verify", fail)
     (folder / "mine.toml").write_text(MINE, encoding="utf-8")
     assert atom.main(["--atoms", "mine.toml", "--format=junit", "--output=out.xml"]) == code
     assert errors(folder / "out.xml")

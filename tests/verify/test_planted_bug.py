@@ -37,7 +37,7 @@ def test_a_bug_in_evaluation_contradicts_the_solver(
 
 def test_each_witness_says_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
-    verdicts = AtomChecker().judge(registry()[NAME])
+    verdicts = AtomChecker().verify(registry()[NAME])
     equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
     said = {e.check: e.status for e in equals.evidence}
     assert said == {Check.ISA: Status.REFUTED, Check.PROOF: Status.PROVED}
@@ -57,7 +57,7 @@ def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.Mon
     operands = dict(wrong.operands) | {"C": "((4,8),(2,2)):((32,1),(8,16))"}
     fooled = type(wrong)(**{f: getattr(wrong, f) for f in wrong.__slots__} | {"operands": operands})
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
-    verdicts = AtomChecker().judge(fooled)
+    verdicts = AtomChecker().verify(fooled)
     equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
     said = {e.check: e.status for e in equals.evidence}
     assert said == {Check.ISA: Status.PROVED, Check.PROOF: Status.REFUTED}

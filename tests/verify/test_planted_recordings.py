@@ -54,10 +54,10 @@ def recording(name: str) -> Recording:
     return found
 
 
-def heard(name: str, changed: Recording, kind: Property = RELATION) -> Evidence:
+def heard(name: str, changed: Recording, prop: Property = RELATION) -> Evidence:
     """What silicon says of an atom where one recording is all there is."""
     lookup = Recorded({changed.mnemonic: (changed,)})  # type: ignore[arg-type]
-    verdicts = AtomChecker(frozenset({Check.GPU}), lookup=lookup).judge(mma(name), lambda claim: claim.prop == kind)
+    verdicts = AtomChecker(frozenset({Check.GPU}), lookup=lookup).verify(mma(name), lambda claim: claim.prop == prop)
     (evidence,) = verdicts[-1].evidence
     return evidence
 

@@ -40,7 +40,7 @@ source = "a test"
 
 
 @pytest.fixture(scope="module")
-def court() -> AtomChecker:
+def checker() -> AtomChecker:
     return AtomChecker()
 
 
@@ -50,12 +50,12 @@ def stated(folder: Path, ptx: str, **more: str) -> AnyAtom:
     return load(path)[0]
 
 
-def case(atom: AnyAtom, court: AtomChecker) -> Case:
-    return Case(atom.name, tuple(court.judge(atom)), atom.known_defect or "", expect=atom.expect or "")
+def case(atom: AnyAtom, checker: AtomChecker) -> Case:
+    return Case(atom.name, tuple(checker.verify(atom)), atom.known_defect or "", expect=atom.expect or "")
 
 
-def on(found: Case, kind: Property, part: str = "") -> list[Verdict]:
-    return [v for v in found.verdicts if v.claim.prop == kind and v.claim.part == part]
+def on(found: Case, prop: Property, part: str = "") -> list[Verdict]:
+    return [v for v in found.verdicts if v.claim.prop == prop and v.claim.part == part]
 
 
 def refutations(found: Case) -> list[str]:
@@ -72,10 +72,10 @@ def quoted(*names: str) -> str:
 
 
 def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_not(
-    tmp_path: Path, court: AtomChecker
+    tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, K8), (K8, K16)):
-        found = case(stated(tmp_path, quoted(*order)), court)
+        found = case(stated(tmp_path, quoted(*order)), checker)
         signatures = {v.claim.text.split()[-1]: v.status for v in on(found, SIGNATURE)}
         assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
         (equals,) = on(found, EQUALS, "A")
@@ -102,7 +102,7 @@ def pairs(count: int) -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize(
-    ("witnesses", "count"),
+    ("checks", "count"),
     [
         ({Check.ISA, Check.GPU}, 9),
         ({Check.PROOF}, 6),
@@ -112,13 +112,13 @@ def pairs(count: int) -> Iterator[tuple[str, str]]:
 def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_does_not_fit(
     checks: set[Check], count: int
 ) -> None:
-    court, told = AtomChecker(frozenset(checks)), set()
+    checker, told = AtomChecker(frozenset(checks)), set()
     for first, second in pairs(count):
         atom = as_atom(first)
         assert not isinstance(atom, Silent)
-        both = case(replace(atom, ptx=(first, second)), court)
+        both = case(replace(atom, ptx=(first, second)), checker)
         try:
-            other = case(replace(atom, ptx=(second,)), court).status
+            other = case(replace(atom, ptx=(second,)), checker).status
         except AtomFileError as error:
             other = str(error)
         assert both.status != "VERIFIED" or other == "VERIFIED", (first, second)
@@ -130,25 +130,27 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
 
 @pytest.mark.parametrize("family", ["wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d"])
 def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked(
-    family: str, court: AtomChecker
+    family: str, checker: AtomChecker
 ) -> None:
     """Which element a lane holds is not said: the sides are counted, and nothing is compared."""
     atom = as_atom("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
     assert isinstance(atom, CopyAtom)
     named = next(name for name in mnemonics("wmma*") if name.startswith(family))
-    found = case(replace(atom, ptx=(named,)), court)
+    found = case(replace(atom, ptx=(named,)), checker)
     silent = [v for part in ("Src", "Dst") for v in on(found, EQUALS, part)]
     assert len(silent) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in silent)
     assert found.status != "VERIFIED"
-    both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), court)
+    both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), checker)
     assert both.status not in ("VERIFIED", "CONTRADICTION")
 
 
-def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_path: Path, court: AtomChecker) -> None:
+def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(
+    tmp_path: Path, checker: AtomChecker
+) -> None:
     sibling = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.{}.popc"
     atom = as_atom(sibling.format("xor"))
     assert isinstance(atom, Atom)
-    found = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), court)
+    found = case(replace(atom, ptx=(sibling.format("xor"), sibling.format("and"))), checker)
     assert found.status == "REFUTED"
     said = [v.counterexample.statement for v in on(found, SIGNATURE) if v.counterexample is not None]
     assert len(said) == 1 and "nested list" in said[0]
@@ -159,10 +161,10 @@ def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(tmp_
 
 @pytest.mark.parametrize("require", ["isa", "proof", "gpu"])
 def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecked(
-    require: str, tmp_path: Path, court: AtomChecker
+    require: str, tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
-        found = case(stated(tmp_path, quoted(*order)), court)
+        found = case(stated(tmp_path, quoted(*order)), checker)
         assert found.status == "UNCHECKED"
         assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
         report = Report((found,), frozenset({Check(require)}))
@@ -170,39 +172,39 @@ def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecke
 
 
 def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown_family(
-    tmp_path: Path, court: AtomChecker
+    tmp_path: Path, checker: AtomChecker
 ) -> None:
     none = "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"
     for order in ((K16, none), ("hmma.magic", none), (K16, "hmma.magic", none)):
-        found = case(stated(tmp_path, quoted(*order)), court)
+        found = case(stated(tmp_path, quoted(*order)), checker)
         assert found.status == "REFUTED"
         assert Report((found,), frozenset({Check.ISA})).exit() == 1
 
 
 def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_another_that_is(
-    court: AtomChecker,
+    checker: AtomChecker,
 ) -> None:
     """The shape and the types of both agree; of the second nothing is said that an operand could equal."""
     right = registry()["SM80_8x8x4_F64F64F64F64_TN"]
-    assert isinstance(right, Atom) and right.ptx and case(right, court).status == "VERIFIED"
+    assert isinstance(right, Atom) and right.ptx and case(right, checker).status == "VERIFIED"
     both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
-    found = case(both, court)
+    found = case(both, checker)
     assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED}
     assert found.status == "UNCHECKED" and Report((found,), frozenset({Check.ISA})).unmet()
 
 
-def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(court: AtomChecker) -> None:
+def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(checker: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom)
-    found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), court)
+    found = case(replace(right, operands=dict(right.operands) | {"C": "(1,(128,256)):(0,(1,64))"}), checker)
     (equals,) = on(found, EQUALS, "C")
     assert found.status == "REFUTED" and [e.check for e in equals.evidence] == [Check.ISA, Check.PROOF]
     assert equals.counterexample is not None and not equals.counterexample.statement.startswith("by ")
 
 
-def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, court: AtomChecker) -> None:
-    found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), court)
+def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: AtomChecker) -> None:
+    found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
     told = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
     assert found.status == "REFUTED" and told == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
 
@@ -235,17 +237,17 @@ def test_what_ptx_cannot_be_is_told_with_its_place(tmp_path: Path, ptx: str, key
     assert told.value.key == key and problem in told.value.problem
 
 
-def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: AtomChecker) -> None:
+def test_each_alternative_is_judged_by_itself(tmp_path: Path, checker: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
-    found = case(right, court)
+    found = case(right, checker)
     assert found.status == "VERIFIED" and len(on(found, SIGNATURE)) == 2
     wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
-    told = case(wrong, court)
+    told = case(wrong, checker)
     assert told.status == "REFUTED"
     assert [v.status for v in on(told, SIGNATURE)] == [Status.PROVED, Status.REFUTED]
-    assert case(replace(right, ptx=(BLOCK32, SCALE_2X), spellings={}), court).status == "REFUTED"  # both are issued
+    assert case(replace(right, ptx=(BLOCK32, SCALE_2X), spellings={}), checker).status == "REFUTED"  # both are issued
 
 
 # lists that are complete
@@ -256,22 +258,22 @@ def test_each_alternative_is_judged_by_itself(tmp_path: Path, court: AtomChecker
     [((96, 64, 16), "M = 96"), ((128, 12, 16), "N = 12"), ((128, 264, 16), "N = 264"), ((128, 64, 32), "128x64x32")],
 )
 def test_extents_that_the_isa_does_not_list_are_refuted(
-    shape: tuple[int, int, int], says: str, court: AtomChecker
+    shape: tuple[int, int, int], says: str, checker: AtomChecker
 ) -> None:
     m, n, k = shape
     atom = as_atom("tcgen05.mma.cta_group::1.kind::f16")
     assert isinstance(atom, Atom)
     operands = {"A": f"(1,({m},{k})):(0,(1,{m}))", "B": f"(1,({n},{k})):(0,(1,{n}))", "C": f"(1,({m},{n})):(0,(1,{m}))"}
-    found = case(replace(atom, shape=shape, operands=operands), court)
+    found = case(replace(atom, shape=shape, operands=operands), checker)
     assert found.status == "REFUTED" and any(says in line for line in refutations(found))
 
 
-def test_a_list_that_depends_on_m_decides_for_that_m(court: AtomChecker) -> None:
+def test_a_list_that_depends_on_m_decides_for_that_m(checker: AtomChecker) -> None:
     atom = as_atom("tcgen05.mma.cta_group::1.kind::i8")
     assert isinstance(atom, Atom)
     m, n, k = 128, 40, 32  # of integers N is a multiple of 16 above 32
     operands = {"A": f"(1,({m},{k})):(0,(1,{m}))", "B": f"(1,({n},{k})):(0,(1,{n}))", "C": f"(1,({m},{n})):(0,(1,{m}))"}
-    assert case(replace(atom, shape=(m, n, k), operands=operands), court).status == "REFUTED"
+    assert case(replace(atom, shape=(m, n, k), operands=operands), checker).status == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -282,8 +284,8 @@ def test_a_list_that_depends_on_m_decides_for_that_m(court: AtomChecker) -> None
         "mma.sync.aligned.m16n12k16.row.col.f32.f16.f16.f32",
     ],
 )
-def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, court: AtomChecker) -> None:
-    assert case(stated(tmp_path, quoted(mnemonic)), court).status == "REFUTED"
+def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, checker: AtomChecker) -> None:
+    assert case(stated(tmp_path, quoted(mnemonic)), checker).status == "REFUTED"
 
 
 # operands that the atom leaves out
@@ -301,37 +303,37 @@ def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path:
     ],
 )
 def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_verified(
-    mnemonic: str, operand: str, court: AtomChecker
+    mnemonic: str, operand: str, checker: AtomChecker
 ) -> None:
     whole = as_atom(mnemonic)
-    assert isinstance(whole, Atom) and operand in whole.operands and case(whole, court).status == "VERIFIED"
+    assert isinstance(whole, Atom) and operand in whole.operands and case(whole, checker).status == "VERIFIED"
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
-    found = case(bare, court)
+    found = case(bare, checker)
     assert found.status == "UNCHECKED"
     (silent,) = on(found, EQUALS, operand)
     assert silent.status is Status.UNCHECKED and f"does not say how {operand} is dealt out" in silent.reason
     assert {v.status for part in "ABC" for v in on(found, EQUALS, part)} == {Status.PROVED}
     assert Report((found,), frozenset({Check.ISA})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
-    assert case(wrong, court).status == "REFUTED"
+    assert case(wrong, checker).status == "REFUTED"
 
 
 # what an entry expects
 
 
 def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_something_else_is_a_surprise(
-    tmp_path: Path, court: AtomChecker
+    tmp_path: Path, checker: AtomChecker
 ) -> None:
     expected = '"UNCHECKED: a family that no table holds"'
-    quiet = case(stated(tmp_path, quoted("hmma.magic"), expect=expected), court)
+    quiet = case(stated(tmp_path, quoted("hmma.magic"), expect=expected), checker)
     assert quiet.status == "UNCHECKED" and Report((quiet,)).exit() == 0 and not Report((quiet,)).surprises
-    stands = case(stated(tmp_path, quoted(K16), expect=expected), court)
+    stands = case(stated(tmp_path, quoted(K16), expect=expected), checker)
     assert (
         stands.status == "VERIFIED"
         and "is VERIFIED" in Report((stands,)).surprises["MINE"]
         and Report((stands,)).exit() == 1
     )
-    refuted = case(stated(tmp_path, quoted(K8), expect=expected), court)
+    refuted = case(stated(tmp_path, quoted(K8), expect=expected), checker)
     assert (
         refuted.status == "REFUTED"
         and "is REFUTED" in Report((refuted,)).surprises["MINE"]
@@ -353,11 +355,11 @@ def test_what_an_entry_cannot_expect_is_told(tmp_path: Path, more: dict[str, str
     assert told.value.key == key and problem in told.value.problem
 
 
-def test_what_registered_atoms_expect_has_a_reason_and_holds(court: AtomChecker) -> None:
+def test_what_registered_atoms_expect_has_a_reason_and_holds(checker: AtomChecker) -> None:
     expecting = [atom for atom in registry().values() if atom.expect]
     assert {atom.name.rsplit("_", 2)[0] for atom in expecting} == {"SM100_UTCCP"}
     assert all(atom.expect and atom.expect.partition(": ")[2] for atom in expecting)
-    assert {case(atom, court).status for atom in expecting} == {"UNCHECKED"}
+    assert {case(atom, checker).status for atom in expecting} == {"UNCHECKED"}
 
 
 # one atom's failure
@@ -368,14 +370,14 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
 ) -> None:
     path = tmp_path / "three.toml"
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
-    true = AtomChecker.judge
+    true = AtomChecker.verify
 
     def judge(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
         return true(self, atom, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(AtomChecker, "judge", judge)
+    monkeypatch.setattr(AtomChecker, "verify", judge)
     assert command.main(["--atoms", str(path)]) == 3
     told = capsys.readouterr()
     assert "one    VERIFIED" in told.out and "three  VERIFIED" in told.out and "two" not in told.out
@@ -409,16 +411,16 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     stated.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
     assert tiling.main([str(stated), "--atoms", str(path), "-q"]) == 2
     told = capsys.readouterr()
-    assert told.out.startswith("2 subjects: 2 stand;") and told.err.count("has no operand E\n") == 1
+    assert told.out.startswith("2 subjects: 2 verified;") and told.err.count("has no operand E\n") == 1
     path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
-    right = AtomChecker.judge
+    right = AtomChecker.verify
 
-    def failing(court: AtomChecker, atom: AnyAtom) -> list[Verdict]:
+    def failing(checker: AtomChecker, atom: AnyAtom) -> list[Verdict]:
         if atom.name == "bad":
             raise ZeroDivisionError("planted")
-        return right(court, atom)
+        return right(checker, atom)
 
-    monkeypatch.setattr(AtomChecker, "judge", failing)
+    monkeypatch.setattr(AtomChecker, "verify", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     assert atlas.main(["--atoms", str(path), "-q"]) == 3
     told = capsys.readouterr()
@@ -432,14 +434,14 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     path = tmp_path / "three.toml"
     names = {"one": K16, "two": K16, "three": K8}
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
-    true = AtomChecker.judge
+    true = AtomChecker.verify
 
     def judge(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
         return true(self, atom, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(AtomChecker, "judge", judge)
+    monkeypatch.setattr(AtomChecker, "verify", judge)
     checker = Suite()
     entries, fault = checker.read(path)
     found = checker.verify(entries)

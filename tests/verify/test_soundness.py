@@ -27,8 +27,8 @@ def atom(name: str = NAME, **changes: object) -> Atom:
 
 
 def status(judged: Atom, *checks: Check) -> str:
-    court = AtomChecker(frozenset(checks)) if checks else AtomChecker()
-    return Case(judged.name, tuple(court.judge(judged))).status
+    checker = AtomChecker(frozenset(checks)) if checks else AtomChecker()
+    return Case(judged.name, tuple(checker.verify(judged))).status
 
 
 def test_an_unread_mnemonic_silences_no_other() -> None:
@@ -43,7 +43,7 @@ def test_a_misspelt_family_is_unchecked_and_not_said_to_stand() -> None:
     )
 
 
-@pytest.mark.parametrize("witness", list(Check))
+@pytest.mark.parametrize("check", list(Check))
 @pytest.mark.parametrize("name", ["SM80_16x8x128_S32U1U1S32_TN_XORPOPC", "SM61_DP2A"])
 def test_form_is_checked_whoever_is_heard(check: Check, name: str) -> None:
     assert status(atom(name), check) == "REFUTED"
@@ -72,7 +72,7 @@ def test_too_many_threads_are_refuted_by_every_witness(operands: dict[str, str])
     ],
 )
 def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words: str) -> None:
-    verdicts = AtomChecker().judge(atom(thr=thr))
+    verdicts = AtomChecker().verify(atom(thr=thr))
     case = Case(NAME, tuple(verdicts))
     assert case.status == "REFUTED"
     told = [v.counterexample for v in verdicts if v.counterexample is not None]
@@ -119,7 +119,7 @@ def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
 )
 def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[int, int, int]) -> None:
     """Its layouts stay inside the tile, which is longer along another axis; the instruction does not."""
-    verdicts = AtomChecker().judge(atom(shape=shape))
+    verdicts = AtomChecker().verify(atom(shape=shape))
     assert [v.claim.part for v in verdicts if v.status is Status.REFUTED] == ["shape"]
     product = next(v for v in verdicts if v.claim.prop == PRODUCT)
     assert product.status is Status.UNCHECKED and "shape" in product.reason
@@ -128,14 +128,14 @@ def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[i
 def test_threads_of_one_atom_work_for_one_product() -> None:
     """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
     spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
-    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).judge(spread)
+    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(spread)
     signature = next(v for v in verdicts if v.claim.prop == SIGNATURE)
     said = {e.check: e.status for e in signature.evidence}
     assert said == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
 
 
 def test_nothing_is_counted_against_an_instruction_that_is_not_there() -> None:
-    size = next(v for v in AtomChecker().judge(atom(ptx=None)) if v.claim.prop == SIZE)
+    size = next(v for v in AtomChecker().verify(atom(ptx=None)) if v.claim.prop == SIZE)
     assert "instruction" not in size.claim.text
     assert status(atom(ptx=None)) == "UNCHECKED"
 
@@ -186,8 +186,8 @@ def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> Non
     good = atom("SM90_64x8x32_S32S8S8_SS_TN")
     other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
     bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault
-    court = AtomChecker()
-    found = {one.name: court.judge(one) for one in ([bad, good] if bad_first else [good, bad])}
+    checker = AtomChecker()
+    found = {one.name: checker.verify(one) for one in ([bad, good] if bad_first else [good, bad])}
     assert Case(good.name, tuple(found[good.name])).status == "VERIFIED"
     refuted = {v.claim.prop for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
     assert refuted == {SIZE, EQUALS}

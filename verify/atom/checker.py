@@ -14,8 +14,8 @@ from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
 from layouts.atoms.reading import Stated
 from verify.atom.copies import prepare_copy
-from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, unsaid
-from verify.binding.atom import BoundAtom, BoundOperand, Named, prepare, spoken
+from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, not_given
+from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of, prepare
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
 from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict
@@ -35,7 +35,7 @@ class AtomChecker(Run):
     options: str = ""  # those of the command under which other silicon is heard than what is shipped
     table: tuple[Property, ...] = PROPERTIES
 
-    def judge(self, atom: Stated, wanted: Wanted = lambda _: True) -> list[Verdict]:
+    def verify(self, atom: Stated, wanted: Wanted = lambda _: True) -> list[Verdict]:
         """The verdict on every wanted claim of an atom. Its form is always checked, whoever else is heard.
 
         What follows from a claim that is not wanted is not heard either.
@@ -51,7 +51,7 @@ class AtomChecker(Run):
         atom = completed(entry)
         return Case(
             atom.name,
-            tuple(self.judge(atom)),
+            tuple(self.verify(atom)),
             known_defect=atom.known_defect or "",
             layouts=tuple(atom.operands.items()),
             adapter=adapter(atom),
@@ -62,7 +62,9 @@ class AtomChecker(Run):
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
         """The operands, of which some may not be given; the instructions named; or the atom alone."""
         if scope is Scope.OPERAND:
-            absent = (BoundOperand(name, "", None, "", (1, 1), (), unsaid(subject, name)) for name in subject.unsaid)
+            absent = (
+                BoundOperand(name, "", None, "", (1, 1), (), not_given(subject, name)) for name in subject.omitted
+            )
             return [*subject.parts, *absent]
         return subject.named or (None,) if scope is Scope.INSTRUCTION else (None,)
 
@@ -74,7 +76,7 @@ class AtomChecker(Run):
         if row.scope is Scope.INSTRUCTION:
             return ask(row, subject, operand, before)
         heard = of_each(subject, lambda view: ask(row, view, _in_view(view, operand), before))
-        return heard + [silent for why in row.gaps(subject, operand) for silent in self.silent(row, why)]
+        return heard + [silent for why in row.gaps(subject, operand) for silent in self.no_evidence(row, why)]
 
 
 def _in_view(view: BoundAtom, operand: BoundOperand | None) -> BoundOperand | None:
@@ -116,7 +118,7 @@ def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
     wrong = evidence.counterexample
     if wrong is None:
         return evidence
-    told = f"by {spoken(view.instruction)}: {wrong.statement}"
+    told = f"by {mnemonic_of(view.instruction)}: {wrong.statement}"
     return replace(evidence, counterexample=replace(wrong, statement=told, repair=wrong.repair if repairable else ""))
 
 
@@ -152,7 +154,7 @@ def _all_equal(subject: BoundAtom) -> bool:
     parts = [part for part in subject.parts if part.formulas]
     if not parts or any(part.layout is None or part.domain != subject.expected(part) for part in parts):
         return False
-    return all(isa.testify(isa.equals, subject, part).status.confirmed for part in parts)
+    return all(isa.compared(isa.equals, subject, part).status.confirmed for part in parts)
 
 
 def adapter(atom: AnyAtom) -> str:

@@ -42,13 +42,13 @@ def _main(argv: Sequence[str] | None) -> int:
         raise UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)
     _check_gpu(options)
-    report = _heard([pool[name] for name in names], options)
+    report = _report([pool[name] for name in names], options)
     return output.report(report, options)
 
 
 def _check_gpu(options: argparse.Namespace) -> None:
     """Refuse --live where this machine has no GPU to hear, or no CuPy."""
-    _witnesses(options)
+    _checks(options)
     if not options.live:
         return
     import gpu_checks
@@ -58,14 +58,14 @@ def _check_gpu(options: argparse.Namespace) -> None:
         raise AbsentError(f"--live: {found.reason}")
 
 
-def _heard(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
+def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     from gpu_checks import RecordingError
 
     try:
         with ExitStack() as clean_up:
             clean_up.enter_context(ending.uncollected())
             clean_up.enter_context(ending.warnings_in_a_line())
-            return _judge(atoms, _court(options, clean_up), options)
+            return _verify(atoms, _checker(options, clean_up), options)
     except RecordingError as error:
         raise UsageError(str(error)) from error
 
@@ -90,7 +90,7 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _witnesses(options: argparse.Namespace) -> frozenset[Check]:
+def _checks(options: argparse.Namespace) -> frozenset[Check]:
     from verify.core.files import purpose
     from verify.core.verdict import Check
 
@@ -103,12 +103,12 @@ def _witnesses(options: argparse.Namespace) -> frozenset[Check]:
     return checks
 
 
-def _court(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
+def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
     import gpu_checks
     from verify.atom.checker import AtomChecker
     from verify.evidence.gpu import Recorded
 
-    checks = _witnesses(options)
+    checks = _checks(options)
     budget = inputs.budget(options)
     if options.live:
         from gpu_checks.worker import Worker
@@ -124,10 +124,10 @@ def _court(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
     return AtomChecker(checks, budget, Recorded(library), options=asked)
 
 
-def _judge(atoms: Sequence[AnyAtom], court: AtomChecker, options: argparse.Namespace) -> Report:
+def _verify(atoms: Sequence[AnyAtom], checker: AtomChecker, options: argparse.Namespace) -> Report:
     from verify.cli.batch import judged
 
-    report = judged(atoms, court.case, "atoms", options.require, options.expect_known, options.quiet)
+    report = judged(atoms, checker.case, "atoms", options.require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)
     return report

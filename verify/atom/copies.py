@@ -55,9 +55,9 @@ def _seen(
         layout, fault = parsed[name]
         named_bits = bits or _counted(layout, atom.copies.get(name, 1))
         formulas = (found[name],) if name in found else ()
-        silence = "" if name in found else own
+        no_formula = "" if name in found else own
         said = tuple(formula.key for formula in formulas)
-        parts.append(BoundOperand(name, text, layout, fault, (named_bits, 1), formulas, silence, said))
+        parts.append(BoundOperand(name, text, layout, fault, (named_bits, 1), formulas, no_formula, said))
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 

@@ -31,10 +31,10 @@ def moved(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
         return [unchecked(found.reason, found.applies)]
     if fault := next(elsewhere(atom, subject.instruction), ""):
         return [unchecked(fault)]
-    return [_testify(subject, atom, move) for move in found]
+    return [_evidence(subject, atom, move) for move in found]
 
 
-def _testify(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
+def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
     started = time.perf_counter()
     if not move.sound:
         return unchecked(f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")

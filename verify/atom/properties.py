@@ -15,7 +15,7 @@ from layouts.atoms import CopyAtom
 from verify.atom.copies import SIDES, fits_copy, gives_names, same_bits
 from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
-from verify.binding.atom import BoundAtom, BoundOperand, Named, spoken
+from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
 from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Stated, Status, Verdict
 from verify.evidence import gpu, isa, proof, proof_family
 from verify.evidence.run import Run, first
@@ -133,7 +133,7 @@ def given(atom: BoundAtom, operand: BoundOperand) -> bool:
 
 def _laid_out(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
     if not given(atom, operand):
-        return operand.silence
+        return operand.no_formula
     return "" if operand.layout is not None else "the layout is not well formed"
 
 
@@ -146,15 +146,15 @@ def _lanes_numbered(atom: BoundAtom, *_: object) -> str:
 
 
 def _has_formula(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
-    return "" if operand.formulas else atom.no_book or operand.silence
+    return "" if operand.formulas else atom.no_instruction or operand.no_formula
 
 
 def _known(atom: BoundAtom, *_: object) -> str:
-    return atom.no_book
+    return atom.no_instruction
 
 
 def _have_formulas(atom: BoundAtom, *_: object) -> str:
-    return next((part.silence for part in atom.parts if part.silence), "")
+    return next((part.no_formula for part in atom.parts if part.no_formula), "")
 
 
 def _not_refuted(other: Property) -> Need:
@@ -190,12 +190,12 @@ def _uncompared(atom: BoundAtom, operand: BoundOperand) -> Iterable[str]:
 def _unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
     if atom.by is None or atom.shape_fault:
         return ()
-    return [*atom.uncompared, *(unsaid(atom, operand) for operand in atom.unsaid)]
+    return [*atom.uncompared, *(not_given(atom, operand) for operand in atom.omitted)]
 
 
-def unsaid(atom: BoundAtom, operand: str) -> str:
+def not_given(atom: BoundAtom, operand: str) -> str:
     """Why nothing can be said of an operand that the atom leaves out."""
-    return f"the atom does not say how {operand} is dealt out, which {atom.unsaid[operand]} takes from registers"
+    return f"the atom does not say how {operand} is dealt out, which {atom.omitted[operand]} takes from registers"
 
 
 # What the checks find
@@ -203,7 +203,7 @@ def unsaid(atom: BoundAtom, operand: str) -> str:
 
 def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
     """A comparison at every point of an operand's domain."""
-    return lambda run, atom, operand: [isa.testify(find, atom, operand)]
+    return lambda run, atom, operand: [isa.compared(find, atom, operand)]
 
 
 def by_solver(prove: proof.Prove) -> CheckFunction:
@@ -245,7 +245,7 @@ def _follows_from(other: Property) -> CheckFunction:
 
 def _looked_up(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
     if named is None:
-        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=atom.no_book)]
+        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=atom.no_instruction)]
     return [fits_copy(atom, atom.atom, named) if isinstance(atom.atom, CopyAtom) else fits(atom, named)]
 
 
@@ -282,7 +282,7 @@ def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
 def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     maps = tuple((part.text, part.extent) for part in atom.parts)
     adapter = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else None
-    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, spoken(atom.instruction))
+    return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, mnemonic_of(atom.instruction))
 
 
 # The table

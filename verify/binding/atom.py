@@ -36,7 +36,7 @@ class BoundOperand:
     fault: str
     extent: tuple[int, int]
     formulas: tuple[Formula, ...]
-    silence: str = ""  # why the book has no formula, where it knows the instruction
+    no_formula: str = ""  # why the book has no formula, where it knows the instruction
     said: tuple[tuple[object, ...], ...] = ()  # the formulas' keys
 
     @property
@@ -146,12 +146,12 @@ class BoundAtom:
     def instruction(self) -> isa_tables.Instruction:
         """The instruction that sees the atom so. Raises TypeError where there is none."""
         if self.by is None:
-            raise TypeError(f"{self.atom.name}: {self.no_book}")
+            raise TypeError(f"{self.atom.name}: {self.no_instruction}")
         return self.by
 
     def seen_by(self, instruction: isa_tables.Instruction) -> BoundAtom:
         """The atom as one of its instructions sees it."""
-        return next(view for view in self.views if view.by and spoken(view.by) == spoken(instruction))
+        return next(view for view in self.views if view.by and mnemonic_of(view.by) == mnemonic_of(instruction))
 
     @property
     def uncompared(self) -> tuple[str, ...]:
@@ -159,13 +159,13 @@ class BoundAtom:
         return tuple(n.refused or n.unknown for n in self.named if n.instruction is None)
 
     @property
-    def unsaid(self) -> dict[str, str]:
+    def omitted(self) -> dict[str, str]:
         """The operands that an instruction deals out to threads and the atom does not give, each with its mnemonic."""
-        held = {name: spoken(view.by) for view in self.views if view.by for name in EXTRA if _dealt(view.by, name)}
+        held = {name: mnemonic_of(view.by) for view in self.views if view.by for name in EXTRA if _dealt(view.by, name)}
         return {name: mnemonic for name, mnemonic in held.items() if name not in self.atom.operands}
 
     @property
-    def no_book(self) -> str:
+    def no_instruction(self) -> str:
         """Why the book has no formula for the atom; empty when it has one."""
         if self.by is not None:
             return ""
@@ -237,7 +237,7 @@ def _copying(mnemonic: str) -> Named | None:
 def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
     """The instructions that were found, each once, however often and in whatever spelling it is named."""
     found = [n.instruction for n in named if n.instruction is not None]
-    return list({spoken(instruction): instruction for instruction in reversed(found)}.values())[::-1]
+    return list({mnemonic_of(instruction): instruction for instruction in reversed(found)}.values())[::-1]
 
 
 def joined(views: Sequence[BoundAtom]) -> BoundAtom:
@@ -246,7 +246,7 @@ def joined(views: Sequence[BoundAtom]) -> BoundAtom:
     return replace(first, others=tuple(others))
 
 
-def spoken(instruction: isa_tables.Instruction) -> str:
+def mnemonic_of(instruction: isa_tables.Instruction) -> str:
     """An instruction's mnemonic, as the tables spell it."""
     return instruction.signature.mnemonic
 
@@ -259,9 +259,9 @@ def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruct
     parts = []
     for name, text in atom.operands.items():
         layout, fault = thread_value(text)
-        found, silence = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
+        found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
         parts.append(
-            BoundOperand(name, text, layout, fault, extents[name], tuple(found.values()), silence, tuple(found))
+            BoundOperand(name, text, layout, fault, extents[name], tuple(found.values()), no_formula, tuple(found))
         )
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
@@ -365,11 +365,11 @@ def _formulas(
     """Every distinct formula that an instruction has for an operand, by its key, or why it has none."""
     held = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
     if not held:
-        return {}, f"the book does not describe {name} of {spoken(instruction)}"
+        return {}, f"the book does not describe {name} of {mnemonic_of(instruction)}"
     distinct: dict[tuple[object, ...], Formula] = {}
-    silence = ""
+    no_formula = ""
     for fragment in held:
-        found, silence = formulas(name, instruction, instruction.operands[fragment], extent)
+        found, no_formula = formulas(name, instruction, instruction.operands[fragment], extent)
         for formula in found:
             distinct.setdefault(formula.key, formula)
-    return distinct, silence
+    return distinct, no_formula

@@ -30,7 +30,7 @@ class Said:
 
     mnemonic: str
     value: object = None
-    silence: str = ""
+    unsaid: str = ""
 
 
 def atoms(path: Path) -> Found[AnyAtom]:
@@ -124,9 +124,9 @@ def _words(value: object) -> str:
 def _agreed(atom: IncompleteAtom, gap: str) -> object:
     """What all instructions of an atom say of a key that it leaves out; raises AtomFileError."""
     heard = [_said(atom, mnemonic, gap) for mnemonic in atom.mnemonics]
-    silent = next((said for said in heard if said.silence), None)
+    silent = next((said for said in heard if said.unsaid), None)
     if silent is not None:
-        raise atom.entry.error(gap, f"missing, and {silent.mnemonic} cannot say it: {silent.silence}")
+        raise atom.entry.error(gap, f"missing, and {silent.mnemonic} cannot say it: {silent.unsaid}")
     first = heard[0]
     other = next((said for said in heard if said.value != first.value), None)
     if other is not None:
@@ -149,12 +149,12 @@ def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
 
 def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Said:
     if moves(signature):
-        return Said(signature.mnemonic, silence="it multiplies no matrices")
+        return Said(signature.mnemonic, unsaid="it multiplies no matrices")
     open_ = [axis for axis in EXTENTS if axis in signature.select]
     if open_:
-        return Said(signature.mnemonic, silence=f"a descriptor chooses {', '.join(open_)}")
+        return Said(signature.mnemonic, unsaid=f"a descriptor chooses {', '.join(open_)}")
     if "element" in atom.entry.table:
-        return Said(signature.mnemonic, silence="elements of several numbers (`element`) make it the atom's own")
+        return Said(signature.mnemonic, unsaid="elements of several numbers (`element`) make it the atom's own")
     return Said(signature.mnemonic, list(signature.shape))
 
 
@@ -176,17 +176,17 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
     for operand in operands:
         name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
         if name is None:
-            return Said(signature.mnemonic, silence=f"it has no operand {operand}")
+            return Said(signature.mnemonic, unsaid=f"it has no operand {operand}")
         listed = list(dict.fromkeys(row[name] for row in rows or signature.types))
         if len(listed) > 1:
-            return Said(signature.mnemonic, silence=f"a descriptor chooses the type of {operand}: {', '.join(listed)}")
+            return Said(signature.mnemonic, unsaid=f"a descriptor chooses the type of {operand}: {', '.join(listed)}")
         found[operand] = listed[0]
     return Said(signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
 
 
 def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Said:
     if not moves(instruction.signature):
-        return Said(instruction.signature.mnemonic, silence="it copies nothing")
+        return Said(instruction.signature.mnemonic, unsaid="it copies nothing")
     told = spaces(instruction)
     found = {side: told[0] if side == "Dst" else told[-1] for side in sides}
     return Said(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))

@@ -193,9 +193,9 @@ def formulas(
     operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand, extent: tuple[int, int]
 ) -> tuple[tuple[Formula, ...], str]:
     """The formulas for an operand that covers a tile of `extent`, or why the book has none."""
-    silence = _silence(operand, instruction, table)
-    if silence:
-        return (), silence
+    no_formula = _no_formula(operand, instruction, table)
+    if no_formula:
+        return (), no_formula
     section = instruction.section
     if table.space != "reg":
         signature = instruction.signature
@@ -210,7 +210,7 @@ def formulas(
     return tuple(Registers(operand, table, section, fine=fine, which=j) for j in range(fine)), ""
 
 
-def _silence(operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand) -> str:
+def _no_formula(operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand) -> str:
     """Why the book has no map from lanes and values to the tile; empty when it has one."""
     if table.unspecified:
         return f"PTX ISA {instruction.section} leaves {operand} unspecified"

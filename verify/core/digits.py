@@ -125,10 +125,10 @@ def lane_of(thr: Layout, thread: int) -> int:
     return int(image(thr, thread))
 
 
-def spelled(layout: Layout, thread: int, value: int) -> str:
+def written_out(layout: Layout, thread: int, value: int) -> str:
     """The arithmetic of :func:`walk`, written out.
 
-    >>> spelled(Layout.parse("((4,8),8):((32,1),8)"), 0, 4)
+    >>> written_out(Layout.parse("((4,8),8):((32,1),8)"), 0, 4)
     '0*32 + 0*1 + 4*8'
     """
     return " + ".join(f"{digit}*{stride}" for digit, stride in thread_value_terms(layout, thread, value))

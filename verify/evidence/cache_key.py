@@ -37,7 +37,7 @@ class _Table:
         return self.labels.__array_interface__["data"], self.labels.shape, self.labels.strides
 
 
-def asked(subject: BoundAtom) -> Key:
+def atom_key(subject: BoundAtom) -> Key:
     """All of an atom and its instructions that an answer depends on."""
     parts = tuple((part.name, part.text, part.extent, part.said) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature
@@ -45,7 +45,7 @@ def asked(subject: BoundAtom) -> Key:
     return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), book, signature.sparsity
 
 
-def seen(recording: gpu_checks.Recording) -> Key:
+def recording_key(recording: gpu_checks.Recording) -> Key:
     """All of a recording that an answer depends on."""
     return tuple(_facts(recording))
 

@@ -26,7 +26,7 @@ from verify.binding.coordinates import AXES, codomain
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Status
-from verify.evidence.cache_key import asked, seen
+from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Conflict
 
@@ -38,7 +38,7 @@ CLASS = {"m": 0, "n": 1, "k": 2}
 PRODUCT = 3
 NOTHING = (-1, -1)  # what a lane holds to which the atom deals nothing
 Answer = tuple[Status, str, int, Counterexample | None]
-Testify = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
+Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
 
@@ -87,7 +87,9 @@ def _walked(layout: Layout) -> Table:
     return np.array(walks(layout), dtype=np.int64)
 
 
-def judge(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk") -> Agrees | Conflict:
+def relabelling(
+    subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk"
+) -> Agrees | Conflict:
     """Whether some relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
@@ -263,19 +265,19 @@ def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[E
     return _each(subject, lookup, _anchored, known)
 
 
-def _each(subject: BoundAtom, lookup: Lookup, testify: Testify, known: EvidenceCache) -> list[Evidence]:
+def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceCache) -> list[Evidence]:
     claims = cache(lambda: labels(subject))
     found = lookup(subject.instruction.signature)
     if isinstance(found, Missing):
         return [unchecked(found.reason, found.applies)]
-    return [_asked(subject, claims, recording, testify, known) for recording in found]
+    return [_from(subject, claims, recording, compare, known) for recording in found]
 
 
-def _asked(
+def _from(
     subject: BoundAtom,
     claims: Callable[[], Labels | str],
     recording: gpu_checks.Recording,
-    testify: Testify,
+    compare: Compare,
     known: EvidenceCache,
 ) -> Evidence:
     started = time.perf_counter()
@@ -285,14 +287,14 @@ def _asked(
 
     def answer() -> Answer | str:
         claimed = claims()
-        return claimed if isinstance(claimed, str) else testify(subject, claimed, recording)
+        return claimed if isinstance(claimed, str) else compare(subject, claimed, recording)
 
-    found = known.kept((Check.GPU, testify, asked(subject), seen(recording)), answer)
+    found = known.kept((Check.GPU, compare, atom_key(subject), recording_key(recording)), answer)
     if isinstance(found, str):
         return unchecked(found)
     status, said, points, wrong = found
     if status is Status.UNCHECKED:
-        return unchecked(said, applies=testify is _related)  # anchors may say nothing of an instruction
+        return unchecked(said, applies=compare is _related)  # anchors may say nothing of an instruction
     seconds = time.perf_counter() - started
     evidence = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", said, seconds)
     return replace(evidence, counterexample=wrong, recording=place(recording))
@@ -315,11 +317,11 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
     view = comparable(subject, claimed, recording)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
-    found: Agrees | Conflict = judge(subject, view.claimed, view.recording, view.axes)
+    found: Agrees | Conflict = relabelling(subject, view.claimed, view.recording, view.axes)
     if isinstance(found, Agrees):
         found = _passed(view.claimed["C"], recording) or found
     if isinstance(found, Agrees):
-        rest = view.stored.judge() if view.stored else 0
+        rest = view.stored.compare() if view.stored else 0
         if isinstance(rest, int):
             return Status.AGREES, view.said, found.pairs + rest, None
         found = rest

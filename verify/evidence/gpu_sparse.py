@@ -49,7 +49,7 @@ class Stored:
         """How many columns a stored element stands for."""
         return coarseness(self.meaning)
 
-    def judge(self) -> int | Conflict:
+    def compare(self) -> int | Conflict:
         """How many (element, pattern) and (element, selector) pairs fit, or the first that does not."""
         for found in (checks := [self._whole(), self._contracted(), self._ruled()]):
             if isinstance(found, Conflict):

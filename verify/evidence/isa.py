@@ -15,7 +15,7 @@ import numpy as np
 from layouts import Layout, LayoutError, leaves, right_inverse, size
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
-from verify.core.digits import lane_of, read, spelled, walk, walks
+from verify.core.digits import lane_of, read, walk, walks, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.core.wording import describe
 from verify.evidence import repair
@@ -34,7 +34,7 @@ RANGES = {
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
-def testify(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
+def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
     """What is found at every point of one operand, as evidence."""
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
@@ -116,7 +116,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
         Counterexample(
             {"thread": thread, "value": value},
             statement,
-            f"{spelled(layout, thread, value)} = {got}",
+            f"{written_out(layout, thread, value)} = {got}",
             damage=(f"{len(outside)} of {table.size} points fall outside",),
             unique=len(outside) == 1,
             reproduced=walk(layout, thread, value) == got,
@@ -182,7 +182,7 @@ def _collision(
     return Counterexample(
         {"thread": thread, "value": value, "other thread": other, "other value": slot},
         f"T{thread} V{value} and T{other} V{slot} both own {part.show(element)}",
-        f"{spelled(layout, thread, value)} = {element} = {spelled(layout, other, slot)}",
+        f"{written_out(layout, thread, value)} = {element} = {written_out(layout, other, slot)}",
         extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
         damage=damage,
         unique=extra == 1,
@@ -227,7 +227,7 @@ def _compare(
     return Counterexample(
         {"thread": thread, "lane": lane, "value": value},
         f"{where} V{value}: layout {part.show(got)}, ISA ({right})" + f", outside {part.tile}" * beyond,
-        f"{spelled(part.parsed, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
+        f"{written_out(part.parsed, thread, value)} = {got}, ISA {row} + {col}*{part.extent[0]} = "
         f"{row + part.extent[0] * col}",
         extent="unique" if len(wrong) == 1 else "smallest",
         damage=(f"{len(wrong)} of {table.size} points disagree",),
@@ -254,7 +254,7 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     wrong = Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: {int(first[thread, value])} and {int(second[thread, value])}",
-        f"{spelled(layout, thread, value)} and {spelled(other, thread, value)}",
+        f"{written_out(layout, thread, value)} and {written_out(other, thread, value)}",
         extent="unique" if len(apart) == 1 else "smallest",
         damage=(f"{len(apart)} of {first.size} points disagree",),
         reproduced=walk(layout, thread, value) != walk(other, thread, value),

@@ -15,7 +15,7 @@ import proofs
 from layouts import Layout, LayoutError, right_inverse
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
-from verify.core.digits import halves, modes, spelled, walk
+from verify.core.digits import halves, modes, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
@@ -118,7 +118,7 @@ def _evidence(outcome: proofs.Outcome, part: BoundOperand) -> Evidence:
     arithmetic = ""
     if "thread" in model and "value" in model:
         thread, value = model["thread"], model["value"]
-        arithmetic = f"{spelled(part.layout, thread, value)} = {walk(part.layout, thread, value)}"
+        arithmetic = f"{written_out(part.layout, thread, value)} = {walk(part.layout, thread, value)}"
     damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
     wrong = Counterexample(dict(model), _told(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
     return solved(outcome, wrong)

@@ -79,8 +79,8 @@ class Run:
         """What every check that is asked for finds, or why a property cannot be checked."""
         for need in row.needs:
             if why := need(subject, operand, before):
-                return self.silent(row, why)
-        return [e for check in self.asked(row) for e in self.check(check, row, subject, operand)]
+                return self.no_evidence(row, why)
+        return [e for check in self.made(row) for e in self.check(check, row, subject, operand)]
 
     def check(self, check: Check, row: Property, subject: Any, operand: Any) -> list[Evidence]:
         """What one check finds; computed once for all subjects of which it reads the same."""
@@ -92,12 +92,12 @@ class Run:
         name = self.named(subject, operand, row.scope)
         return self.cache.once((check, row, key), name, lambda: function(self, subject, operand))
 
-    def asked(self, row: Property) -> list[Check]:
+    def made(self, row: Property) -> list[Check]:
         """The checks of a property that this run makes."""
         formal = frozenset({Check.ISA}) if row.form else frozenset[Check]()
         return [check for check in Check if row.by(check) is not None and check in self.checks | formal]
 
-    def silent(self, row: Property, why: str) -> list[Evidence]:
+    def no_evidence(self, row: Property, why: str) -> list[Evidence]:
         """That a property could not be checked: by a GPU only where nothing else checks it."""
-        silent = [check for check in self.asked(row) if check is not Check.GPU or row.gpu_alone]
+        silent = [check for check in self.made(row) if check is not Check.GPU or row.gpu_alone]
         return [Evidence(check, Status.UNCHECKED, "", reason=why) for check in silent]

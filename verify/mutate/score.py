@@ -155,9 +155,9 @@ class Bench:
     def judge(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
         """What is counted of a mutant: claims on its changed operands and the relation, by z3 equality alone."""
         parts = (*mutant.parts, *WHOLE)
-        heard = self.observers.judge(mutant.atom, lambda claim: claim.prop in COUNTED and claim.part in parts)
+        heard = self.observers.verify(mutant.atom, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
-            heard += self.prover.judge(mutant.atom, lambda claim: claim.prop == EQUALS and claim.part in parts)
+            heard += self.prover.verify(mutant.atom, lambda claim: claim.prop == EQUALS and claim.part in parts)
         return heard
 
 

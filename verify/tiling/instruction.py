@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from verify.atom.mnemonic import type_faults
-from verify.atom.properties import unsaid
-from verify.binding.atom import BoundAtom, BoundOperand, spoken
+from verify.atom.properties import not_given
+from verify.binding.atom import BoundAtom, BoundOperand, mnemonic_of
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.tiling.bind import Tiling
 
@@ -33,24 +33,24 @@ def _other_types(subject: BoundAtom) -> Iterator[str]:
     """How the types of each instruction differ from the atom's, in which the tiling counts and multiplies."""
     for view in subject.views:
         if view.by is not None:
-            yield from (f"by {spoken(view.by)}: {fault}" for fault in type_faults(view))
+            yield from (f"by {mnemonic_of(view.by)}: {fault}" for fault in type_faults(view))
 
 
 def open_questions(subject: BoundAtom) -> Iterator[str]:
     """Why each instruction that the product does not go by may multiply otherwise."""
     if subject.by is None:
-        yield subject.no_book
+        yield subject.no_instruction
         return
     yield from subject.uncompared
-    for operand in subject.unsaid:
-        yield unsaid(subject, operand)
+    for operand in subject.omitted:
+        yield not_given(subject, operand)
     for view in subject.views:
         yield from filter(None, (view.shape_fault, view.thr_fault))
         for part, first in zip(view.parts, subject.parts, strict=True):
-            if why := part.silence or misfit(view, part):
+            if why := part.no_formula or misfit(view, part):
                 yield why
             elif part.said != first.said:
-                one, other = spoken(view.instruction), spoken(subject.instruction)
+                one, other = mnemonic_of(view.instruction), mnemonic_of(subject.instruction)
                 yield f"{part.name} of {one} is not dealt out as {other} has it"
 
 
@@ -59,4 +59,4 @@ def misfit(view: BoundAtom, part: BoundOperand) -> str:
     if not part.formulas or view.thr is None or part.domain == (wanted := view.expected(part)):
         return ""
     sizes = (f"{threads} threads x {values} values" for threads, values in (wanted, part.domain))
-    return "{} of {} is {}, the atom's {}".format(part.name, spoken(view.instruction), *sizes)
+    return "{} of {} is {}, the atom's {}".format(part.name, mnemonic_of(view.instruction), *sizes)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import proofs
 from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
-from verify.core.digits import spelled, walk
+from verify.core.digits import walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Scope, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -65,7 +65,7 @@ def equals(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
     element = model["element"]
     got = f"({axes[0]}={element % extent[0]}, {axes[1]}={element // extent[0]})"
     statement = f"T{thread} V{value}: layout {got}, tiled atom ({axes[0]}={model['x']}, {axes[1]}={model['y']})"
-    arithmetic = f"{spelled(layout, thread, value)} = {walk(layout, thread, value)}"
+    arithmetic = f"{written_out(layout, thread, value)} = {walk(layout, thread, value)}"
     return [solved(outcome, Counterexample(dict(model), statement, arithmetic))]
 
 

@@ -20,7 +20,7 @@ from layouts.tensor import Tensor
 from verify.atom import properties as atoms
 from verify.atom.properties import at_points, by_solver, times, verified
 from verify.binding.atom import BoundAtom, BoundOperand
-from verify.core.digits import digits, spelled, walk
+from verify.core.digits import digits, walk, written_out
 from verify.core.verdict import (
     Check,
     CheckFunction,
@@ -91,7 +91,7 @@ def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
 def _outside(stated: TilingSpec, subject: BoundAtom, part: BoundOperand, prover: Prover) -> Verdict:
     """The one claim about an operand of an atom that leaves its tile: it cannot be tiled."""
     claim = Claim(stated.name, part.name, IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
-    counted = isa.testify(isa.in_bounds, subject, part)
+    counted = isa.compared(isa.in_bounds, subject, part)
     solved = proof.in_bounds(subject, part, prover.budget, prover.solver)
     return _with_replay(join(claim, [counted, solved]), stated)
 
@@ -205,7 +205,7 @@ def _equals(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
     wrong = Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: layout {part.show(got)}, tiled atom {part.show(right)}",
-        f"{spelled(layout, thread, value)} = {got}, not {right}",
+        f"{written_out(layout, thread, value)} = {got}, not {right}",
         extent="unique" if len(bad) == 1 else "smallest",
         damage=(f"{len(bad)} of {table.size} points disagree",),
         repair=_repair(dealt, table.size - len(bad), table.size),

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atom` as a user meets it: what it prints, its exit codes, its refusals in one line."""
+"""`python -m verify.atom` as a user sees it: what it prints, its exit codes, its errors in one line each."""
 
 import json
 import subprocess
@@ -34,7 +34,7 @@ def user_file(folder: Path, *b: str, text: str = "") -> str:
     return str(path)
 
 
-def test_the_main_job_stands(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_main_job_is_verified(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["SM80_16x8x16"]) == 0
     out = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in out[:3]] == [
@@ -43,8 +43,8 @@ def test_the_main_job_stands(capsys: pytest.CaptureFixture[str]) -> None:
         "SM80_16x8x16_F32BF16BF16F32_TN",
     ]
     assert all(line.split()[1] == "VERIFIED" for line in out[:11]) and len(out) == 13
-    assert out[11].startswith("silicon: recording of ")
-    assert out[-1].startswith("11 subjects: 11 stand; claims: ") and out[-1].endswith("exit 0")
+    assert out[11].startswith("gpu: recording of ")
+    assert out[-1].startswith("11 subjects: 11 verified; claims: ") and out[-1].endswith("exit 0")
 
 
 def test_all_are_listed_and_known_defects_expected(capsys: pytest.CaptureFixture[str]) -> None:
@@ -52,7 +52,7 @@ def test_all_are_listed_and_known_defects_expected(capsys: pytest.CaptureFixture
     assert atom.main(["--all", "--list"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 2743
     assert atom.main(["--arch", "sm75", "--expect-known", "-q"]) == 0
-    assert "10 subjects: 9 stand, 1 refuted; claims: " in capsys.readouterr().out
+    assert "10 subjects: 9 verified, 1 refuted; claims: " in capsys.readouterr().out
     assert atom.main(["SM80_16x8x128", "-q"]) == 1
 
 
@@ -63,8 +63,8 @@ def test_one_architecture(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["--arch", "sm90", "SM80_16x8x16", "-q"]) == 5
     capsys.readouterr()
     assert atom.main(["--arch", "sm91"]) == 2
-    told = capsys.readouterr().err
-    assert "--arch sm91: no atom is of that architecture; there are: sm50, sm61" in told and told.count("\n") == 1
+    printed = capsys.readouterr().err
+    assert "--arch sm91: no atom is of that architecture; there are: sm50, sm61" in printed and printed.count("\n") == 1
 
 
 def test_json_is_stable_and_carries_no_times(capsys: pytest.CaptureFixture[str]) -> None:
@@ -74,10 +74,10 @@ def test_json_is_stable_and_carries_no_times(capsys: pytest.CaptureFixture[str])
         texts.append(capsys.readouterr().out)
     assert texts[0] == texts[1]
     document = json.loads(texts[0])
-    assert document["schema"] == 1 and document["exit"] == 0 and len(document["subjects"]) == 8
+    assert document["schema"] == 2 and document["exit"] == 0 and len(document["subjects"]) == 8
     assert "seconds" not in texts[0]
-    kinds = [v["property"] for v in document["subjects"][0]["verdicts"]]
-    assert kinds.count("equals") == 3 and kinds[-1] == "equals absolute"
+    properties = [v["property"] for v in document["subjects"][0]["verdicts"]]
+    assert properties.count("equals_isa") == 3 and properties[-1] == "equals_absolute"
     atom.main(["SM70_8x8x4", "--format", "json", "-v"])
     assert "seconds" in capsys.readouterr().out
 
@@ -104,12 +104,12 @@ def outcomes(path: Path, *words: str) -> tuple[int, Counter[str], list[str]]:
 
 
 def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """A required witness that was silent, a known defect that is gone, and one that is as expected."""
+    """A required check that was not made, a known defect that is gone, and one that is as expected."""
     text = ENTRY.format(number=0, B=RIGHT_B)
-    silent = Path(user_file(tmp_path, text="\n".join(row for row in text.split("\n") if not row.startswith("ptx"))))
-    assert outcomes(silent)[::2] == (4, ["MINE_0 checked"])
-    assert outcomes(silent, "--allow-unchecked")[::2] == (0, [])
-    assert outcomes(silent, "--require", "isa")[::2] == (4, ["MINE_0 checked", "MINE_0 required book"])
+    bare = Path(user_file(tmp_path, text="\n".join(row for row in text.split("\n") if not row.startswith("ptx"))))
+    assert outcomes(bare)[::2] == (4, ["MINE_0 checked"])
+    assert outcomes(bare, "--allow-unchecked")[::2] == (0, [])
+    assert outcomes(bare, "--require", "isa")[::2] == (4, ["MINE_0 checked", "MINE_0 required isa"])
     gone = Path(user_file(tmp_path, text=text + 'known_defect = "B: it was wrong"\n'))
     assert outcomes(gone, "--expect-known")[::2] == (1, ["MINE_0 known defect"])
     assert atom.main(["--atoms", str(gone), "--expect-known", "-q"]) == 1
@@ -128,12 +128,12 @@ def test_a_users_atoms_take_the_same_path(tmp_path: Path, capsys: pytest.Capture
     assert atom.main(["--atoms", user_file(tmp_path, RIGHT_B)]) == 0
     wrong = user_file(tmp_path, RIGHT_B, "((4,8),(2,2)):((8,1),(16,64))")
     assert atom.main(["--atoms", wrong]) == 1
-    told = capsys.readouterr().out
-    assert "repair   two strides swapped: ((4,8),(2,2)):((16,1),(8,64))" in told
-    assert "replay   python -m verify.atom --atoms" in told and "MINE_1" in told
+    printed = capsys.readouterr().out
+    assert "repair   two strides swapped: ((4,8),(2,2)):((16,1),(8,64))" in printed
+    assert "replay   python -m verify.atom --atoms" in printed and "MINE_1" in printed
 
 
-def test_an_atom_without_an_instruction_is_unchecked_by_book_and_silicon(tmp_path: Path) -> None:
+def test_an_atom_without_an_instruction_is_unchecked_by_the_isa_and_by_gpus(tmp_path: Path) -> None:
     text = ENTRY.format(number=0, B=RIGHT_B).replace(
         'ptx    = ["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]\n', ""
     )
@@ -149,7 +149,9 @@ def test_an_instruction_the_isa_does_not_have_is_refuted(tmp_path: Path, capsys:
     assert "m16n8k16" in capsys.readouterr().out
 
 
-def test_an_instruction_family_the_book_lacks_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_instruction_family_that_the_tables_lack_is_unchecked(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     text = ENTRY.format(number=0, B=RIGHT_B).replace("mma.sync.aligned", "tcgen99.mma")
     assert atom.main(["--atoms", user_file(tmp_path, text=text), "-v"]) == 4
     assert "tcgen99" in capsys.readouterr().out
@@ -160,7 +162,7 @@ def test_an_instruction_family_the_book_lacks_is_unchecked(tmp_path: Path, capsy
     [
         ([], "which atom?"),
         (["SM80_16x8x17"], "no atom is named 'SM80_16x8x17'; nearest: SM80_16x8x16"),
-        (["--checks", "book,oracle", "--all"], "oracle"),
+        (["--checks", "isa,oracle", "--all"], "oracle"),
         (["--checks", "isa", "--require", "gpu", "--all"], "contradicts"),
         (["--rlimit", "0", "--all"], "budget must be positive"),
         (["--atoms", "/nowhere/atoms.toml"], "/nowhere/atoms.toml"),
@@ -174,8 +176,8 @@ def test_an_instruction_family_the_book_lacks_is_unchecked(tmp_path: Path, capsy
 )
 def test_bad_input_is_one_line_and_exit_2(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(arguments) == 2
-    told = capsys.readouterr()
-    assert told.out == "" and len(told.err.splitlines()) == 1 and words in told.err
+    printed = capsys.readouterr()
+    assert printed.out == "" and len(printed.err.splitlines()) == 1 and words in printed.err
 
 
 @pytest.mark.parametrize(
@@ -196,11 +198,11 @@ def test_malformed_files_name_file_and_key(
     text = ENTRY.format(number=0, B=RIGHT_B)
     assert change[0] in text
     assert atom.main(["--atoms", user_file(tmp_path, text=text.replace(*change))]) == 2
-    told = capsys.readouterr().err
-    assert told.count("lanecheck: ") == 1 and "mine.toml" in told and words in told
+    printed = capsys.readouterr().err
+    assert printed.count("lanecheck: ") == 1 and "mine.toml" in printed and words in printed
 
 
-def test_a_file_of_10_megabytes_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_of_10_megabytes_is_rejected(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["--atoms", user_file(tmp_path, text="# " + "x" * 10_000_000)]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1
 
@@ -208,7 +210,7 @@ def test_a_file_of_10_megabytes_is_refused(tmp_path: Path, capsys: pytest.Captur
 def test_smt_problems_are_written(tmp_path: Path) -> None:
     assert atom.main(["SM80_16x8x16_F32F16F16F32_TN", "--emit-smt", str(tmp_path / "smt"), "-q"]) == 0
     written = {p.name for p in (tmp_path / "smt").iterdir()}
-    assert "SM80_16x8x16_F32F16F16F32_TN.A.equals.smt2" in written
+    assert "SM80_16x8x16_F32F16F16F32_TN.A.equals_isa.smt2" in written
     assert all("(check-sat)" in p.read_text() for p in (tmp_path / "smt").iterdir())
 
 

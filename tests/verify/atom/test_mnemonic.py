@@ -20,7 +20,7 @@ def atom(name: str, **changes: object) -> Atom:
 
 
 def signatures(judged: Atom) -> list[Verdict]:
-    return [v for v in AtomChecker(frozenset({Check.ISA})).judge(judged) if v.claim.prop == SIGNATURE]
+    return [v for v in AtomChecker(frozenset({Check.ISA})).verify(judged) if v.claim.prop == SIGNATURE]
 
 
 def told(judged: Atom) -> list[str]:

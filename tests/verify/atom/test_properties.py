@@ -47,7 +47,7 @@ def test_a_key_names_one_property(rows: tuple[Property, ...]) -> None:
 
 
 @pytest.mark.parametrize("row", PROPERTIES, ids=lambda row: row.key)
-def test_each_check_that_is_made_is_told_in_the_docs(row: Property) -> None:
+def test_each_check_that_is_made_is_in_the_docs(row: Property) -> None:
     assert row.says.keys() <= {MMA, COPY} and row.says
     assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Check]
 
@@ -71,8 +71,8 @@ EVEN = Property(
 
 
 def test_another_property_is_one_row_and_its_function() -> None:
-    court = AtomChecker(frozenset({Check.ISA}), table=(*PROPERTIES, EVEN))
-    right, wrong = court.case(registry()[NAME]), court.case(registry()["SM80_8x8x4_F64F64F64F64_TN"])
+    checker = AtomChecker(frozenset({Check.ISA}), table=(*PROPERTIES, EVEN))
+    right, wrong = checker.case(registry()[NAME]), checker.case(registry()["SM80_8x8x4_F64F64F64F64_TN"])
     found = {
         case.name: [(v.claim.part, v.status) for v in case.verdicts if v.claim.prop == EVEN] for case in (right, wrong)
     }
@@ -83,13 +83,13 @@ def test_another_property_is_one_row_and_its_function() -> None:
     for text in (as_text.render(report, verbose=True), as_html.render(report), as_junit.render(report)):
         assert "has an even number of values" in text
     assert '"property": "even"' in as_json.render(report)
-    copies = court.case(registry()["SM75_U32x1_LDSM_N"])
+    copies = checker.case(registry()["SM75_U32x1_LDSM_N"])
     assert not [v for v in copies.verdicts if v.claim.prop == EVEN]
 
 
 def test_what_two_atoms_share_is_found_once_by_a_property_whose_key_says_so() -> None:
-    court = AtomChecker(frozenset({Check.ISA}), table=(EVEN,))
-    first, second = (court.judge(registry()[name]) for name in (NAME, "SM80_16x8x16_F32BF16BF16F32_TN"))
+    checker = AtomChecker(frozenset({Check.ISA}), table=(EVEN,))
+    first, second = (checker.verify(registry()[name]) for name in (NAME, "SM80_16x8x16_F32BF16BF16F32_TN"))
     assert [v.evidence[0].shared for v in first] == ["", "", ""]
     assert [v.evidence[0].shared for v in second] == [f"{NAME} {part}" for part in "ABC"]
 

@@ -55,7 +55,7 @@ def at_third(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 
 def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "judge")
+    at_third(AtomChecker, "verify")
     assert atom.main(ATOMS) == 130
     lines = capsys.readouterr().out.splitlines()
     assert "2 subjects: 2 stand" in lines[-1]
@@ -63,7 +63,7 @@ def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[
 
 
 def test_json_is_marked_incomplete(at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "judge")
+    at_third(AtomChecker, "verify")
     assert atom.main([*ATOMS, "--format", "json"]) == 130
     told = json.loads(capsys.readouterr().out)
     assert (told["complete"], told["missing"], told["exit"], len(told["subjects"])) == (False, 9, 130, 2)
@@ -76,7 +76,7 @@ def test_a_whole_run_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_junit_has_an_error(at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "judge")
+    at_third(AtomChecker, "verify")
     assert atom.main([*ATOMS, "--format", "junit"]) == 130
     suite = ElementTree.fromstring(capsys.readouterr().out)[0]
     assert suite.get("errors") == "1"
@@ -84,7 +84,7 @@ def test_junit_has_an_error(at_third, capsys: pytest.CaptureFixture[str]) -> Non
 
 
 def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "judge")
+    at_third(AtomChecker, "verify")
     assert atom.main([*ATOMS, "--format", "html"]) == 130
     assert "interrupted: 9 subjects not judged" in capsys.readouterr().out
 
@@ -114,7 +114,7 @@ def test_every_command_prints_what_it_has(
 
 @pytest.mark.parametrize("command", [atlas, mutate])
 def test_the_other_formats_are_marked_too(command, at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "judge")
+    at_third(AtomChecker, "verify")
     assert command.main(["SM80_16x8x16", "--format", "json"]) == 130
     told = json.loads(capsys.readouterr().out)
     assert told["complete"] is False and told["missing"] > 0
@@ -132,7 +132,7 @@ def test_an_interruption_before_anything_is_found_is_one_line(
 
 
 def test_a_mutant_that_was_being_judged_is_none_that_survives(at_third, capsys: pytest.CaptureFixture[str]) -> None:
-    at_third(AtomChecker, "judge")
+    at_third(AtomChecker, "verify")
     assert mutate.main(["SM80_16x8x16_F32F16F16F32_TN"]) == 130
     assert capsys.readouterr().out.endswith(" origins not judged\n")
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Joining evidence: a timeout, a silence or a disagreement is never a pass."""
+"""Joining evidence: a time-out, a check that was not made or a disagreement is never a pass."""
 
 import itertools
 import json
@@ -41,9 +41,9 @@ def test_an_irreproducible_counterexample_is_a_contradiction() -> None:
     assert join(CLAIM, [Evidence(Check.ISA, Status.REFUTED, "m", counterexample=wrong)]).contradiction
 
 
-def test_silence_is_unchecked_with_every_reason() -> None:
-    silent = [Evidence(w, Status.UNCHECKED, "", reason=f"no {w}") for w in Check]
-    verdict = join(CLAIM, silent)
+def test_no_evidence_is_unchecked_with_every_reason() -> None:
+    missing = [Evidence(w, Status.UNCHECKED, "", reason=f"no {w}") for w in Check]
+    verdict = join(CLAIM, missing)
     assert verdict.status is Status.UNCHECKED
     assert all(f"no {w}" in verdict.reason for w in Check)
     assert join(CLAIM, []).status is Status.UNCHECKED
@@ -67,23 +67,23 @@ def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
     assert Report(cases).exit() == code
 
 
-def test_required_silicon_that_is_silent_is_not_good_enough() -> None:
+def test_a_required_gpu_without_evidence_is_not_good_enough() -> None:
     related = Claim("atom", "", RELATION, "A, B and D interact as recorded")
-    silent = join(related, [Evidence(Check.GPU, Status.UNCHECKED, "", reason="no recording", applies=False)])
-    case = Case("atom", (said(Status.PROVED), silent))
+    unrecorded = join(related, [Evidence(Check.GPU, Status.UNCHECKED, "", reason="no recording", applies=False)])
+    case = Case("atom", (said(Status.PROVED), unrecorded))
     assert Report((case,)).exit() == 0
     assert Report((case,), require=frozenset({Check.GPU})).exit() == 4
 
 
 def test_expect_known_wants_exactly_the_known_defects() -> None:
     refuted = Case("bad", (said(Status.REFUTED),), known_defect="A: shipped so")
-    stands = Case("good", (said(Status.PROVED),))
-    assert Report((refuted, stands)).exit() == 1
-    assert Report((refuted, stands), expect_known=True).exit() == 0
+    right = Case("good", (said(Status.PROVED),))
+    assert Report((refuted, right)).exit() == 1
+    assert Report((refuted, right), expect_known=True).exit() == 0
     mended = Case("bad", (said(Status.PROVED),), known_defect="A: shipped so")
-    assert Report((mended, stands), expect_known=True).exit() == 1
+    assert Report((mended, right), expect_known=True).exit() == 1
     elsewhere = Case("bad", (said(Status.REFUTED),), known_defect="B: shipped so")
-    assert Report((elsewhere, stands), expect_known=True).exit() == 1
+    assert Report((elsewhere, right), expect_known=True).exit() == 1
     other = Case("other", (said(Status.REFUTED),))
     assert Report((refuted, other), expect_known=True).exit() == 1
 

@@ -31,8 +31,8 @@ def mma(name: str) -> Atom:
     return atom
 
 
-def heard(atom: Atom, kind: Property = RELATION, court: AtomChecker | None = None) -> Evidence:
-    verdicts = (court or AtomChecker(GPU)).judge(atom, lambda claim: claim.prop == kind)
+def heard(atom: Atom, prop: Property = RELATION, checker: AtomChecker | None = None) -> Evidence:
+    verdicts = (checker or AtomChecker(GPU)).verify(atom, lambda claim: claim.prop == prop)
     (evidence,) = verdicts[-1].evidence
     return evidence
 
@@ -74,7 +74,7 @@ MMA_SP = Atom(
 
 
 def test_a_sparse_instruction_in_registers_is_compared_as_a_whole() -> None:
-    assert not [v for v in AtomChecker().judge(MMA_SP) if v.status is Status.REFUTED]
+    assert not [v for v in AtomChecker().verify(MMA_SP) if v.status is Status.REFUTED]
     found = heard(MMA_SP)
     assert found.status is Status.AGREES
     assert found.reason.endswith("E by the fields that rule A's elements under 4 selectors")
@@ -162,7 +162,7 @@ def test_the_order_of_values_in_memory_is_the_books_to_refute() -> None:
     """Silicon cannot see it, says so, and the book refutes it."""
     other = changed(RS, B="(128,(16,16)):(0,(16,1))")
     assert heard(other).status is Status.AGREES
-    (verdict,) = AtomChecker(frozenset({Check.ISA})).judge(
+    (verdict,) = AtomChecker(frozenset({Check.ISA})).verify(
         other, lambda claim: claim.prop == EQUALS and claim.part == "B"
     )
     assert verdict.status is Status.REFUTED
@@ -174,17 +174,17 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
     (mnemonic,) = mma(name).ptx or ()
     (recording,) = gpu_checks.recordings()[mnemonic]
     metadata = recording.metadata
-    assert metadata is not None and heard(mma(name), court=court(recording)).status is Status.AGREES
+    assert metadata is not None and heard(mma(name), checker=checker(recording)).status is Status.AGREES
     for selector, ruler in metadata.rulers.items():
         planted = np.array(ruler)
         planted[5, 3, 1] ^= 1
         other = replace(metadata, rulers={**metadata.rulers, selector: planted})
-        assert heard(mma(name), court=court(replace(recording, metadata=other))).status is Status.REFUTED
+        assert heard(mma(name), checker=checker(replace(recording, metadata=other))).status is Status.REFUTED
     for pattern, kept in metadata.kept.items():
         planted = np.array(kept)
         planted[5, 3] = planted[5, 4]
         other = replace(metadata, kept={**metadata.kept, pattern: planted})
-        found = heard(mma(name), court=court(replace(recording, metadata=other)))
+        found = heard(mma(name), checker=checker(replace(recording, metadata=other)))
         assert found.status is Status.REFUTED and found.counterexample is not None
         assert f"under metadata {pattern:#06b}" in found.counterexample.statement
 
@@ -192,7 +192,7 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
 def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -> None:
     atom = mma(SPARSE + "RS")
     without = {name: text for name, text in atom.operands.items() if name != "E"}
-    (verdict,) = AtomChecker(GPU).judge(replace(atom, operands=without), lambda claim: claim.prop == RELATION)
+    (verdict,) = AtomChecker(GPU).verify(replace(atom, operands=without), lambda claim: claim.prop == RELATION)
     found, silent = verdict.evidence
     assert found.status is Status.AGREES and found.reason.endswith("whose meaning is the book's; E is not given")
     assert silent.status is Status.UNCHECKED and "does not say how E is dealt out" in silent.reason
@@ -214,7 +214,7 @@ def test_a_book_with_another_meaning_of_metadata_is_seen(monkeypatch: pytest.Mon
     assert heard(mma(SPARSE + "SS")).status is Status.REFUTED
 
 
-def court(recording: gpu_checks.Recording) -> AtomChecker:
+def checker(recording: gpu_checks.Recording) -> AtomChecker:
     found = Recorded({recording.mnemonic: (recording,)})  # type: ignore[arg-type]
     return AtomChecker(GPU, lookup=found)
 
@@ -232,8 +232,8 @@ def test_one_image_recorded_otherwise_is_seen(swizzle: str, major: str) -> None:
             first, *_, last = np.flatnonzero(labels[0, :, 2] >= 0)
             labels[0, [first, last]] = labels[0, [last, first]]
         images.append(replace(image, labels=labels))
-    assert heard(mma(SS), court=court(replace(recording, images=tuple(images)))).status is Status.REFUTED
-    assert heard(mma(SS), court=court(recording)).status is Status.AGREES
+    assert heard(mma(SS), checker=checker(replace(recording, images=tuple(images)))).status is Status.REFUTED
+    assert heard(mma(SS), checker=checker(recording)).status is Status.AGREES
 
 
 def test_a_book_with_another_address_map_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
