@@ -51,7 +51,7 @@ def judged(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixtu
     found: dict[str, set[str]] = {}
     for verdict in subject["verdicts"]:
         for evidence in verdict["evidence"]:
-            if evidence["check"] == "gpu" or ("Dst", "equals") == (verdict["part"], verdict["property"]):
+            if evidence["check"] == "gpu" or ("Dst", "equals_isa") == (verdict["part"], verdict["property"]):
                 found.setdefault(evidence["check"], set()).add(evidence["status"])
     return found
 

@@ -90,25 +90,25 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
 @pytest.mark.parametrize(
     ("name", "operand", "often"),
     [
-        ("SM90::GMMA::SPARSE::GMMA_64x8x16_F32TF32TF32_SS_TN", "E", "twice"),
-        ("SM90::GMMA::SPARSE::GMMA_64x8x32_F32F16F16_SS", "E", "twice"),
-        ("SM90::GMMA::SPARSE::GMMA_64x8x64_S32S8S8_SS_TN", "E", "once"),
+        ("SM90::GMMA::SPARSE::GMMA_64x8x16_F32TF32TF32_SS_TN", "E", "two owners"),
+        ("SM90::GMMA::SPARSE::GMMA_64x8x32_F32F16F16_SS", "E", "two owners"),
+        ("SM90::GMMA::SPARSE::GMMA_64x8x64_S32S8S8_SS_TN", "E", "one owner"),
         (
             "SM120::BLOCKSCALED::SM120_16x8x32_TN_VS<float_e4m3_t, float_e4m3_t, float, float_ue8m0_t, 32>",
             "SFA",
-            "twice",
+            "two owners",
         ),
         (
             "SM120::BLOCKSCALED::SM120_16x8x32_TN_VS<float_e4m3_t, float_e4m3_t, float, float_ue8m0_t, 32>",
             "SFB",
-            "4 times",
+            "four owners",
         ),
     ],
 )
 def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, often: str) -> None:
     verdict = said(mma(name), operand, OWNERSHIP)
     assert verdict.claim.text.endswith(often) and verdict.status is Status.PROVED
-    other = {"twice": 1, "once": 2, "4 times": 2}[often]
+    other = {"two owners": 1, "one owner": 2, "four owners": 2}[often]
     wrong = said(replace(mma(name), copies={operand: other}), "", SIGNATURE)
     assert wrong.status is Status.REFUTED
 

@@ -305,7 +305,7 @@ THREADS = {"(4,8):(8,1)": "permutes the lanes", "(2,16):(16,1)": "permutes the l
 @pytest.mark.parametrize("thr", THREADS)
 def test_wrong_threads_are_the_fault_alone(thr: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (found,) = refuted(capsys, tmp_path, FULL.replace("32:1", thr))
-    assert found[:2] == ("thr", "well formed")
+    assert found[:2] == ("thr", "threads")
     assert found[2].startswith(f"{thr} {THREADS[thr]}: with 32:1 A, B, C are the instruction's")
     also = refuted(capsys, tmp_path, FULL.replace("32:1", thr).replace("(16,8,128)", "(8,16,128)"))
     assert {"A", "B", "C"} <= {part for part, _, _ in also}  # A is wrong in any order

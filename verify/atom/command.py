@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
 what a GPU was seen to do (silicon). NAME is an exact name, a prefix that ends at `_`, `<` or the end
 (SM80_16x8x16 means every element type of it), or a glob."""
-EXAMPLE = "SM80_16x8x16 --require silicon"
+EXAMPLE = "SM80_16x8x16 --require gpu"
 
 
 def main(argv: Sequence[str] | None = None) -> int:

@@ -252,7 +252,7 @@ def test_an_element_that_stands_for_a_k_which_b_does_not_have_is_told() -> None:
     told = np.array([[[0, 0], [0, 2], [0, 4], [0, 6]]])
     seen = SimpleNamespace(kept={4: np.array([[10, 11, 1, 21]])})
     stored = Stored(Sparsity(4, {4: (0, 1)}), seen, told, None, (np.arange(4), np.arange(10, 14)), None)
-    found = stored.judge()
+    found = stored.compare()
     assert isinstance(found, Conflict) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
     assert "stored element 2: claimed to stand for k=4 under metadata 0b0100" in found.statement
     assert found.statement.endswith("the hardware multiplies it with B's a k that B does not have")
