@@ -257,7 +257,7 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """`verify_atom("SM80_16x8x16", file="my_atoms.toml")` fails the test unless every selected atom is verified.
 
-    A relative path is looked for beside the test first, then in the working folder. `require="book"`, or several words,
+    A relative path is looked for beside the test first, then in the working folder. `require="isa"`, or several words,
     makes a witness mandatory; `allow_unchecked=True` passes what nobody could compare, which is skipped otherwise.
     """
     line = fault()

@@ -145,7 +145,7 @@ def test_a_repository_that_names_a_file_once_and_runs_another_test(run_pytest: o
 
 
 def test_a_repository_that_uses_the_fixture(run_pytest: object, tmp_path: Path) -> None:
-    test = "def test_it(verify_atom):\n    verify_atom('SM80_16x8x8_F32F16F16F32_TN', require='book')\n"
+    test = "def test_it(verify_atom):\n    verify_atom('SM80_16x8x8_F32F16F16F32_TN', require='isa')\n"
     wrong = "def test_wrong(verify_atom):\n    verify_atom('SM99')\n"
     write(tmp_path, {"test_it.py": test + wrong})
     code, said = run_pytest()  # type: ignore[operator]

@@ -38,5 +38,5 @@ def test_what_its_entry_says_that_nobody_can_compare_passes_unless_a_witness_is_
 def test_the_fixture_passes_what_is_unchecked_where_that_is_allowed(guest: Guest) -> None:
     guest.write(mine_toml=MINE.replace(PTX, ""), test_mine_py=FIXTURE.format(", allow_unchecked=True"))
     guest.run("test_mine.py").assert_outcomes(passed=1)
-    guest.write(test_mine_py=FIXTURE.format(", allow_unchecked=True, require='book'"))
+    guest.write(test_mine_py=FIXTURE.format(", allow_unchecked=True, require='isa'"))
     guest.run("test_mine.py").assert_outcomes(failed=1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.mutate`: the campaign that shows the witnesses refuting wrong atoms."""
+"""`python -m verify.mutate`: the campaign that counts how many wrong atoms each check refutes."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from verify.mutate.score import Score
 
 DESCRIPTION = """Mutate every distinct operand layout of the registry, copies included and families sampled (each stride
-doubled, halved, incremented, each pair swapped, each mode dropped) and count how many mutants each witness refutes;
-then relabel an axis in both operands that hold it, which every product survives and only the book refutes."""
+doubled, halved, incremented, each pair swapped, each mode dropped) and count how many mutants each check refutes. Then
+relabel an axis in both operands that have it: every product stays right, and only isa refutes such a mutant."""
 EXAMPLE = "SM80_16x8x16_F32F16F16F32_TN"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the campaign; returns 0 when every mutant that is another function is refuted, 4 if a witness was silent."""
+    """Run the campaign; returns 0 where every mutant is refuted, 4 where a check has no evidence."""
     return ending.guarded(_main, argv)
 
 
@@ -37,7 +37,7 @@ def _main(argv: Sequence[str] | None) -> int:
     names = selection.chosen(options.names, None, pool)
     score = campaign([pool[name] for name in names], options.quiet)
     if not (score.mutants or score.missing):
-        raise UsageError(f"nothing to mutate: the book holds none of {', '.join(names)}")
+        raise UsageError(f"nothing to mutate: the ISA tables have no formula for {', '.join(names)}")
     as_json = options.format == "json"
     text = json.dumps(score.as_dict(), indent=2) + "\n" if as_json else _text(score, options)
     output.write(text, options.output)
@@ -45,7 +45,7 @@ def _main(argv: Sequence[str] | None) -> int:
         return Exit.INTERRUPTED
     if score.survived:
         return Exit.REFUTED
-    return Exit.UNDECIDED if score.silent and not options.allow_unchecked else Exit.OK
+    return Exit.UNDECIDED if score.without_evidence and not options.allow_unchecked else Exit.OK
 
 
 def _text(score: Score, options: argparse.Namespace) -> str:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong twins of right atoms, to show that the witnesses can say no.
+"""Wrong atoms made from right ones, to show that the checks can refute.
 
 A one-operand mutant changes one stride, swaps two, or drops a mode. A joint mutant relabels one axis in both operands
-that hold it: every product stays right, so only the book can refute it.
+that have it: every product stays right, so only `isa` can refute it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from verify.evidence.repair import with_strides
 
 @dataclass(frozen=True, slots=True)
 class Mutant:
-    """An atom with something wrong in it: `what` was done to which `parts` of which atom."""
+    """A wrong atom: `what` was changed in `parts` of the atom named `origin`."""
 
     origin: str
     parts: tuple[str, ...]
@@ -33,17 +33,17 @@ class Mutant:
 
 
 def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
-    """Every distinct operand layout of some atoms with its formula, each with the first atom that has it.
+    """(atom, operand) for every distinct operand layout with its formula: the first atom that has it.
 
-    Only operands that the book knows take part, of atoms whose layouts are well formed: a mutant must start from a
-    right twin.
+    A mutant must start from a right atom: known defects, atoms with an ill-formed layout and operands without a formula
+    in the ISA tables are left out.
     """
     found: dict[tuple[object, ...], tuple[AnyAtom, str]] = {}
     for atom in atoms:
-        subject = prepared(atom)
-        if atom.known_defect or subject.by is None or any(p.layout is None for p in subject.parts):
+        bound = prepared(atom)
+        if atom.known_defect or bound.by is None or any(p.layout is None for p in bound.parts):
             continue
-        for part in subject.parts:
+        for part in bound.parts:
             if part.formulas:
                 # What a copy reads and what it writes are two claims.
                 side = part.name if isinstance(atom, CopyAtom) else ""
@@ -54,7 +54,7 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
 def mutants(atom: AnyAtom, operand: str) -> Iterator[Mutant]:
     """Every one-operand mutant of one operand of an atom.
 
-    Either side of a copy tells what the other has to say, so that both are wrong where one is.
+    A copy's source and destination are compared with each other, so that a mutant of one operand has both wrong.
     """
     layout = Layout.parse(atom.operands[operand])
     parts = SIDES if isinstance(atom, CopyAtom) else (operand,)
@@ -94,7 +94,7 @@ def _without(layout: Layout, position: int) -> Layout:
 
 
 def with_operands(atom: AnyAtom, changed: dict[str, Layout]) -> AnyAtom:
-    """The atom with some operands' layouts exchanged."""
+    """The atom with other layouts for some operands."""
     operands = dict(atom.operands) | {name: str(layout) for name, layout in changed.items()}
     return replace(atom, operands=operands)
 
@@ -128,7 +128,7 @@ def relabelled(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> 
 
 
 def same_function(part: BoundOperand, mutant: BoundOperand) -> bool:
-    """Whether a mutant is the layout it was made from: both walked in plain integers over the same domain."""
+    """Whether a mutant is the same function as its origin: both are evaluated in plain integers at every point."""
     if part.layout is None or mutant.layout is None:
         return False
     return walks(part.layout) == walks(mutant.layout)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The mutation campaign: which witness refutes how many wrong atoms."""
+"""The mutation campaign: how many wrong atoms each check refutes."""
 
 from __future__ import annotations
 
@@ -23,90 +23,92 @@ from verify.mutate.mutants import Mutant, distinct, joint_mutants, mutants, same
 from verify.report import cut_short
 
 INTRINSIC = (IN_BOUNDS, OWNERSHIP)
-WHOLE = ("", "bytes")  # the parts of the claim on what was recorded
+WHOLE = ("", "bytes")  # the parts of the claim that a recording confirms or refutes
 COUNTED = (*INTRINSIC, EQUALS, RELATION)
 SEED = 3  # of the sample that is mutated of each family
-LARGEST = 1 << 13  # points of a copy that the seed may choose: its mutants are walked in plain integers
-JUDGES = ("isa", "z3", "recording", "intrinsic")
+LARGEST = 1 << 13  # points of a copy that the seed may choose: its mutants are evaluated in plain integers
+COLUMNS = ("isa", "z3", "recording", "intrinsic")
+CHECKS = COLUMNS[:3]  # "intrinsic" counts properties that need no instruction
 
 
 @dataclass(slots=True)
 class Score:
-    """Mutants by judge. `equivalent` ones are the same function as their origin, at every point.
+    """How many mutants each column of COLUMNS checked and refuted.
 
-    `asked` counts the mutants a judge could speak on: a recording speaks only for instructions that a GPU ran, and of
-    operands in registers.
+    `equivalent` mutants are the same function as their origin, at every point. `checked` counts the mutants that a
+    column has evidence on: a recording has it for instructions that a GPU ran, and for operands in registers.
     """
 
     layouts: int = 0
     mutants: int = 0
     equivalent: int = 0
-    asked: Counter[str] = field(default_factory=Counter)
+    checked: Counter[str] = field(default_factory=Counter)
     refuted: Counter[str] = field(default_factory=Counter)
     joint: int = 0
-    joint_asked: int = 0
+    joint_checked: int = 0
     joint_related: int = 0
     joint_refuted: int = 0
     survivors: list[str] = field(default_factory=list)
-    missing: int = 0  # origins of mutants that an interruption left unjudged, or not wholly judged
+    missing: int = 0  # origins whose mutants an interruption left unchecked, all or some of them
 
     @property
     def complete(self) -> bool:
-        """Whether book and z3 refuted all, a recording all it could speak on, and joint mutants fared as they must."""
-        return not (self.missing or self.silent or self.survived)
+        """Whether every check gave evidence and no mutant survived."""
+        return not (self.missing or self.without_evidence or self.survived)
 
     @property
     def survived(self) -> bool:
-        """Whether a mutant was not refuted by a judge who had to, or a joint mutant fared otherwise than it must."""
-        singles = all(self.asked[judge] == self.refuted[judge] for judge in JUDGES[:3])
-        heard = self.asked["isa"] == self.asked["z3"] == self.mutants
-        joint = self.joint_related == self.joint_asked and self.joint_refuted == self.joint
-        return not (singles and heard and joint)
+        """Whether a mutant was not refuted by a check that applies, or a joint mutant has another outcome than it must.
+
+        isa and z3 apply to every mutant. A joint mutant is refuted by isa, and keeps the relation of a recording.
+        """
+        singles = all(self.checked[check] == self.refuted[check] for check in CHECKS)
+        whole = self.checked["isa"] == self.checked["z3"] == self.mutants
+        joint = self.joint_related == self.joint_checked and self.joint_refuted == self.joint
+        return not (singles and whole and joint)
 
     @property
-    def silent(self) -> list[str]:
-        """The witnesses that never spoke."""
-        return [judge for judge in JUDGES[:3] if not self.asked[judge]]
+    def without_evidence(self) -> list[str]:
+        """The checks that have no evidence on any mutant."""
+        return [check for check in CHECKS if not self.checked[check]]
 
     def lines(self) -> list[str]:
         """The score in words, the verdict last."""
-        told = [
+        lines = [
             f"{self.mutants + self.equivalent} mutants of {self.layouts} distinct operand layouts, "
             f"{self.equivalent} of them the same function",
         ]
-        for judge in JUDGES:
-            asked, refuted = self.asked[judge], self.refuted[judge]
-            share = 100 * refuted / asked if asked else 0.0
-            told.append(f"  refuted by {judge:<10} {refuted:>5} of {asked:<5} {share:6.1f} %")
-        told.append(
-            f"{self.joint} joint mutants: the relation holds for {self.joint_related} of {self.joint_asked}, "
-            f"the book refutes {self.joint_refuted} of {self.joint}"
+        for column in COLUMNS:
+            checked, refuted = self.checked[column], self.refuted[column]
+            share = 100 * refuted / checked if checked else 0.0
+            lines.append(f"  refuted by {column:<10} {refuted:>5} of {checked:<5} {share:6.1f} %")
+        lines.append(
+            f"{self.joint} joint mutants: the relation holds for {self.joint_related} of {self.joint_checked}, "
+            f"isa refutes {self.joint_refuted} of {self.joint}"
         )
         if self.missing:
-            told.append(cut_short(self.missing, "origin"))
+            lines.append(cut_short(self.missing, "origin"))
         if self.survived:
-            return [*told, "SOME MUTANT SURVIVES"]
+            return [*lines, "SOME MUTANT SURVIVES"]
         if self.missing:
-            return told
-        return [
-            *told,
-            f"INCOMPLETE: {', '.join(self.silent)} never spoke" if self.silent else "every mutant is refuted",
-        ]
+            return lines
+        none = ", ".join(self.without_evidence)
+        return [*lines, f"INCOMPLETE: no evidence from {none}" if none else "every mutant is refuted"]
 
     def as_dict(self) -> dict[str, object]:
-        """The score as plain data, `"schema": 1`."""
+        """The score as plain data, `"schema": 2`."""
         return {
-            "schema": 1,
+            "schema": 2,
             "layouts": self.layouts,
             "mutants": self.mutants,
             "equivalent": self.equivalent,
-            "asked": {judge: self.asked[judge] for judge in JUDGES},
-            "refuted": {judge: self.refuted[judge] for judge in JUDGES},
+            "checked": {column: self.checked[column] for column in COLUMNS},
+            "refuted": {column: self.refuted[column] for column in COLUMNS},
             "joint": {
                 "mutants": self.joint,
-                "asked": self.joint_asked,
+                "checked": self.joint_checked,
                 "relation_holds": self.joint_related,
-                "refuted_by_book": self.joint_refuted,
+                "refuted_by_isa": self.joint_refuted,
             },
             "survivors": self.survivors,
             "missing": self.missing,
@@ -115,9 +117,10 @@ class Score:
 
 
 def sampled(atoms: Sequence[AnyAtom], seed: int = SEED) -> list[AnyAtom]:
-    """MMA atoms as they are, oldest first; of a family the smallest member and one that the seed chooses.
+    """Every MMA atom without a family; from each family its smallest member and one that the seed chooses.
 
-    Copies by an instruction that differ in its count alone (.x1, .x2 and so on) are such a family too.
+    Copies whose instructions differ only in their count (.x1, .x2 and so on) are such a family too. The oldest
+    architecture comes first.
     """
     chosen: list[AnyAtom] = []
     members: dict[str, list[AnyAtom]] = {}
@@ -145,30 +148,30 @@ def _extent(atom: AnyAtom) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Bench:
-    """The courts that mutants come before. That a mutant falls matters to z3, not at how many points it does."""
+    """The checkers of mutants: of `isa` and `gpu`, and of z3, which stops at the first counterexample of a mutant."""
 
     observers: AtomChecker = field(default_factory=lambda: AtomChecker(frozenset({Check.ISA, Check.GPU})))
     prover: AtomChecker = field(
         default_factory=lambda: AtomChecker(frozenset({Check.PROOF}), loaded=proofs.Solver(counted=0))
     )
 
-    def judge(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
-        """What is counted of a mutant: claims on its changed operands and the relation, by z3 equality alone."""
+    def verify(self, mutant: Mutant, proof: bool = False) -> list[Verdict]:
+        """The verdicts that are counted: on a mutant's changed operands and the relation; z3 decides equality only."""
         parts = (*mutant.parts, *WHOLE)
-        heard = self.observers.verify(mutant.atom, lambda claim: claim.prop in COUNTED and claim.part in parts)
+        found = self.observers.verify(mutant.atom, lambda claim: claim.prop in COUNTED and claim.part in parts)
         if proof:
-            heard += self.prover.verify(mutant.atom, lambda claim: claim.prop == EQUALS and claim.part in parts)
-        return heard
+            found += self.prover.verify(mutant.atom, lambda claim: claim.prop == EQUALS and claim.part in parts)
+        return found
 
 
 def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
-    """Mutate every distinct operand layout of some atoms, families sampled, and let each judge speak."""
+    """Mutate every distinct operand layout of some atoms, families sampled, and count what each check refutes."""
     score, bench = Score(), Bench()
     origins = distinct(sampled(atoms))
     score.layouts = len(origins)
     products = {atom.name: atom for atom, _ in origins if isinstance(atom, Atom)}
 
-    def judge(step: tuple[AnyAtom, str], _: object) -> None:
+    def count(step: tuple[AnyAtom, str], _: object) -> None:
         atom, operand = step
         if operand:
             for mutant in mutants(atom, operand):
@@ -179,7 +182,7 @@ def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
 
     steps = [*origins, *((atom, "") for atom in products.values())]  # an atom as a whole: its joint mutants
     _, score.missing = each(
-        steps, judge, "origins of mutants", lambda step: f"{step[0].name} {step[1]}".rstrip(), quiet
+        steps, count, "origins of mutants", lambda step: f"{step[0].name} {step[1]}".rstrip(), quiet
     )
     return score
 
@@ -189,49 +192,49 @@ def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: M
     if same_function(parts[0], parts[1]):
         score.equivalent += 1
         return
-    verdicts = bench.judge(mutant, proof=True)
-    score.mutants += 1  # once it was judged: an interruption comes meanwhile
+    verdicts = bench.verify(mutant, proof=True)
+    score.mutants += 1  # only now: an interruption may come while it is checked
     mine = [v for v in verdicts if v.claim.part in mutant.parts]
-    answers = {
-        "isa": _said(mine, EQUALS, Check.ISA),
-        "z3": _said(mine, EQUALS, Check.PROOF),
-        "recording": _said(verdicts, RELATION, Check.GPU) if refutable(origin, operand) else [],
-        "intrinsic": [e for kind in INTRINSIC for e in _said(mine, kind, Check.ISA)],
+    evidence = {
+        "isa": _given(mine, EQUALS, Check.ISA),
+        "z3": _given(mine, EQUALS, Check.PROOF),
+        "recording": _given(verdicts, RELATION, Check.GPU) if refutable(origin, operand) else [],
+        "intrinsic": [e for prop in INTRINSIC for e in _given(mine, prop, Check.ISA)],
     }
-    for judge, said in answers.items():
-        if said:
-            refuted = any(e.status is Status.REFUTED for e in said)
-            score.asked[judge] += 1
-            score.refuted[judge] += refuted
-            if not refuted and judge != "intrinsic":
-                score.survivors.append(f"{mutant.origin} {operand}  SURVIVES {judge}: {mutant.what}")
-        elif judge in ("isa", "z3"):
-            score.survivors.append(f"{mutant.origin} {operand}  UNHEARD by {judge}: {mutant.what}")
+    for column, given in evidence.items():
+        if given:
+            refuted = any(e.status is Status.REFUTED for e in given)
+            score.checked[column] += 1
+            score.refuted[column] += refuted
+            if not refuted and column != "intrinsic":
+                score.survivors.append(f"{mutant.origin} {operand}  SURVIVES {column}: {mutant.what}")
+        elif column in ("isa", "z3"):
+            score.survivors.append(f"{mutant.origin} {operand}  UNCHECKED by {column}: {mutant.what}")
 
 
 def _joint(score: Score, bench: Bench, mutant: Mutant) -> None:
-    verdicts = bench.judge(mutant)
+    verdicts = bench.verify(mutant)
     changed = [v for v in verdicts if v.claim.part in mutant.parts]
-    by_book = _said(changed, EQUALS, Check.ISA)
-    if not by_book:
+    by_isa = _given(changed, EQUALS, Check.ISA)
+    if not by_isa:
         return
     score.joint += 1
-    related = _said(verdicts, RELATION, Check.GPU)
+    related = _given(verdicts, RELATION, Check.GPU)
     if related and isinstance(mutant.atom, Atom) and free(mutant.atom, mutant.parts):
-        score.joint_asked += 1
+        score.joint_checked += 1
         score.joint_related += all(e.status is Status.AGREES for e in related)
-    refuted = any(e.status is Status.REFUTED for e in by_book)
+    refuted = any(e.status is Status.REFUTED for e in by_isa)
     score.joint_refuted += refuted
     if not refuted:
-        score.survivors.append(f"{mutant.origin}  SURVIVES book: {mutant.what}")
+        score.survivors.append(f"{mutant.origin}  SURVIVES isa: {mutant.what}")
 
 
-def _said(verdicts: Sequence[Verdict], kind: Property, check: Check) -> list[Evidence]:
-    """What a witness said on a kind of claim, silence left out."""
+def _given(verdicts: Sequence[Verdict], prop: Property, check: Check) -> list[Evidence]:
+    """The evidence of a check on the claims of a property, UNCHECKED left out."""
     return [
         e
         for v in verdicts
-        if v.claim.prop == kind
+        if v.claim.prop == prop
         for e in v.evidence
         if e.check is check and e.status is not Status.UNCHECKED
     ]

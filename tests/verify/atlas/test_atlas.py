@@ -175,7 +175,7 @@ def test_a_known_defect_that_is_gone_is_told(capsys: pytest.CaptureFixture[str],
 
 def test_a_witness_that_is_not_asked_has_no_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["SM61_DP4A", "--checks", "isa", "--format", "markdown"]) == 0
-    assert "| instruction | atoms | book | verdict | provenance |" in capsys.readouterr().out
+    assert "| instruction | atoms | isa | verdict | provenance |" in capsys.readouterr().out
     assert tabulate([registry()["SM61_DP4A"]], AtomChecker(frozenset({Check.ISA}))).checks == (Check.ISA,)
 
 

@@ -36,7 +36,7 @@ def test_colour(terminal: bool, environment: dict[str, str], painted: bool, monk
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setitem(sys.modules, "rich", None)  # it would be an ImportError
     output.write("SM80 VERIFIED, STANDSTILL REFUTED\n", None)
-    told = "SM80 \x1b[32mSTANDS\x1b[0m, STANDSTILL \x1b[1;31mREFUTED\x1b[0m\n"
+    told = "SM80 \x1b[32mVERIFIED\x1b[0m, STANDSTILL \x1b[1;31mREFUTED\x1b[0m\n"
     assert screen.getvalue() == (told if painted else "SM80 VERIFIED, STANDSTILL REFUTED\n")
 
 

@@ -58,7 +58,7 @@ def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[
     at_third(AtomChecker, "verify")
     assert atom.main(ATOMS) == 130
     lines = capsys.readouterr().out.splitlines()
-    assert "2 subjects: 2 stand" in lines[-1]
+    assert "2 subjects: 2 verified" in lines[-1]
     assert lines[-1].endswith("; interrupted: 9 subjects not judged; exit 130")
 
 

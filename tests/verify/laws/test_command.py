@@ -111,7 +111,7 @@ def test_json_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = said(capsys, "MONO", "--solver", "z3", "--jobs", "1", "--format", "json")
     told = json.loads(out)
     assert (code, told["claims"]["PROVED"]) == (0, 3)
-    assert [v["property"] for v in told["subjects"][0]["verdicts"]] == ["holds", "not vacuous", "mutants broken"]
+    assert [v["property"] for v in told["subjects"][0]["verdicts"]] == ["holds", "not_vacuous", "mutants_broken"]
 
 
 def test_a_refuted_claim_is_told_with_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
