@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from verify.movement.bind import Movement
     from verify.tiling.spec import TilingSpec
 
+__all__ = ["verify_atom", "verify_layout", "verify_movement", "verify_tiling"]
+
 
 def verify_atom(
     atom: str | Path | AnyAtom,

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from verify.tiling.proof import Prover
     from verify.tiling.spec import TilingSpec
 
+__all__ = ["Entry", "Found", "Suite"]
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

@@ -9,12 +9,20 @@ atom is a claim: `load` checks its form, `python -m verify.atom` checks whether 
 ((16, 8, 16), '((4,8),(2,2)):((16,1),(8,64))')
 """
 
-from layouts.atoms.atom import Adapter as Adapter
-from layouts.atoms.atom import Atom as Atom
-from layouts.atoms.atom import CopyAtom as CopyAtom
-from layouts.atoms.atom import IncompleteAtom as IncompleteAtom
-from layouts.atoms.entry import Family as Family
-from layouts.atoms.errors import AtomFileError as AtomFileError
-from layouts.atoms.reading import AnyAtom as AnyAtom
-from layouts.atoms.reading import load as load
-from layouts.atoms.shelf import registry as registry
+from layouts.atoms.atom import Adapter, Atom, CopyAtom, IncompleteAtom
+from layouts.atoms.entry import Family
+from layouts.atoms.errors import AtomFileError
+from layouts.atoms.reading import AnyAtom, load
+from layouts.atoms.shelf import registry
+
+__all__ = [
+    "Adapter",
+    "AnyAtom",
+    "Atom",
+    "AtomFileError",
+    "CopyAtom",
+    "Family",
+    "IncompleteAtom",
+    "load",
+    "registry",
+]

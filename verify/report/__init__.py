@@ -12,6 +12,8 @@ from itertools import product
 from verify.core.errors import Exit
 from verify.core.verdict import Check, Scope, Status, Verdict
 
+__all__ = ["Case", "Failure", "Report", "cut_short", "surprise", "tally"]
+
 
 @dataclass(frozen=True)
 class Case:
