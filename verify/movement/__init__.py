@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement`: data on its way between registers and memory."""
+"""`python -m verify.movement`: data that instructions move between registers and memory."""

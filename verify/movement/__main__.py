@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement`."""
+"""Runs `python -m verify.movement`."""
 
 from verify.movement.command import main
 

@@ -28,7 +28,7 @@ NEEDS: dict[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> wh
     "stmatrix": ("stmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
     "cp.async": ("cp.async.ca.shared.global", {"bytes": 16}),
 }
-FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the least of each type
+FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the smallest shape of each type
 
 
 def read(path: Path) -> Found[Movement]:
@@ -42,60 +42,60 @@ def read(path: Path) -> Found[Movement]:
 
 
 def bind(spec: MovementSpec) -> Movement:
-    """The movement that a spec states; raises SpecError for what its keys, or the ISA, forbid together."""
+    """The movement of a spec; raises SpecError where its keys, or its keys and the ISA, contradict each other."""
     if isinstance(spec, HandOverSpec):
         return _hand_over(spec)
     if isinstance(spec, AccessSpec):
         return _access(spec)
     if isinstance(spec, DescriptorSpec):
         return _operand(spec)
-    raise TypeError(f"{spec.name} is of no sort")
+    raise TypeError(f"{spec.name}: unknown sort of movement {type(spec).__name__}")
 
 
 def _hand_over(spec: HandOverSpec) -> HandOver:
-    """Two operands in elements of one width, their rows and values as the spec gives them or read off."""
+    """A hand-over between two operands in elements of one width; rows and values absent from the spec are derived."""
     first = register_operand("from", spec.from_, spec.operand)
     second = register_operand("to", spec.to, spec.operand)
     first, second = _matched(spec, _narrowed(spec, first, second), second)
-    held, wanted = (second, first) if second.rows else (first, second)
-    _check_placing(spec, held, wanted)
+    given, wanted = (second, first) if second.rows else (first, second)
+    _check_placing(spec, given, wanted)
     derived = all(one is None for one in (spec.rows, spec.values, spec.tiles, spec.times))
-    over = HandOver(spec.name, held, wanted, derived=derived, replay=spec.replay, major=spec.major)
+    over = HandOver(spec.name, given, wanted, derived=derived, replay=spec.replay, major=spec.major)
     over = over.placed(spec.rows, spec.values)
     axes = [axis.upper() for axis in wanted.axes]
-    if over.major and not held.rows:
-        raise SpecError("major", "says how rows lie in memory, and nothing here comes from memory")
+    if over.major and not given.rows:
+        raise SpecError("major", "is the order of rows in memory; this hand-over has no rows in memory")
     if over.major and (over.major not in axes if over.major != "MN" else "K" not in axes):
         raise SpecError("major", f"{wanted.operand} has the axes {' and '.join(axes)}, found {over.major!r}")
     return replace(over, access=_rows_in_memory(spec, over))
 
 
 def _narrowed(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand) -> RegisterOperand:
-    """The source, whose accumulators may be converted; SpecError where the two hand nothing over."""
+    """The source operand, narrowed where the spec asks for it; SpecError where the two have no hand-over."""
     if first.rows and second.rows:
-        raise SpecError("to", f"{second.mnemonic} is no matrix multiplication, nor is {first.mnemonic}")
+        raise SpecError("to", f"neither {first.mnemonic} nor {second.mnemonic} is a matrix multiplication; one must be")
     if second.rows and not second.mnemonic.startswith("stmatrix"):
-        raise SpecError("to", f"{second.mnemonic} takes no registers: a store is wanted")
+        raise SpecError("to", f"{second.mnemonic} reads no registers; expected a matrix store")
     if first.rows and not first.mnemonic.startswith("ldmatrix"):
-        raise SpecError("from", f"{first.mnemonic} leaves nothing in registers: a load is wanted")
+        raise SpecError("from", f"{first.mnemonic} leaves nothing in registers; expected a matrix load")
     if spec.narrow is not None:
         if not second.rows:
-            raise SpecError("narrow", f"accumulators are narrowed for a store, and {second.mnemonic} is none")
+            raise SpecError("narrow", f"applies to accumulators that are stored; {second.mnemonic} is not a store")
         narrower = Choice(tuple(bits for bits in (8, 16, 32) if bits <= first.bits), " bits")
         first = replace(first, bits=read_key("narrow", narrower, spec.narrow))
     if not (first.rows or second.rows) and second.operand != "A":
-        raise SpecError("operand", f"accumulators are handed on as A, not as {second.operand}")
+        raise SpecError("operand", f"accumulators can become operand A of the next product, not {second.operand}")
     return first
 
 
 def _matched(
     spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand
 ) -> tuple[RegisterOperand, RegisterOperand]:
-    """Both operands in elements of one width, with as many tiles of the mma as the spec asks for or as fit."""
+    """Both operands in elements of one width, with as many tiles of the mma as the spec has, or as fit."""
     times = spec.times or 1
-    if not (first.rows or second.rows):  # values are converted one by one: n of the accumulators is k of A
+    if not (first.rows or second.rows):  # values are converted one by one: axis n of the accumulators is axis k of A
         if times > 1:
-            raise SpecError("times", "counts matrix loads or stores, and there is none")
+            raise SpecError("times", "is the number of matrix loads or stores; this hand-over has none")
         first = _tiled(spec, first, "n", second.values // first.values)
         return first, second.tiled("k", max(1, first.values // second.values))
     bits, lanes = gcd(first.bits, second.bits), max(first.lanes, second.lanes)
@@ -107,7 +107,7 @@ def _matched(
 
 
 def _tiled(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) -> RegisterOperand:
-    """Tiles side by side, as many as the spec asks for or as fit."""
+    """The operand repeated along an axis, as many times as the spec has, or as fit."""
     if spec.tiles is None:
         return operand.tiled(axis, max(1, count))
     word, _, number = str(spec.tiles).partition("=")
@@ -117,28 +117,28 @@ def _tiled(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) 
     return operand.tiled(word, int(number))
 
 
-def _check_placing(spec: HandOverSpec, held: RegisterOperand, wanted: RegisterOperand) -> None:
-    """Raise SpecError for rows and values that are not as many as there are."""
+def _check_placing(spec: HandOverSpec, given: RegisterOperand, wanted: RegisterOperand) -> None:
+    """Raise SpecError where the rows or values of the spec differ in number from the operands'."""
     rows, values = spec.rows, spec.values
-    if rows is not None and not held.rows:
-        raise SpecError("rows", "nothing here has rows in memory")
-    if rows is not None and size(rows) != held.extent[0]:
-        raise SpecError("rows", f"{rows} has {size(rows)} rows, {held.mnemonic} {held.extent[0]}")
-    if values is not None and (size(values) != wanted.values or cosize(values) > held.values):
+    if rows is not None and not given.rows:
+        raise SpecError("rows", "is the order of rows in memory; this hand-over has no rows in memory")
+    if rows is not None and size(rows) != given.extent[0]:
+        raise SpecError("rows", f"{rows} has {size(rows)} rows, {given.mnemonic} {given.extent[0]}")
+    if values is not None and (size(values) != wanted.values or cosize(values) > given.values):
         has = f"{size(values)} values up to {cosize(values) - 1}"
-        raise SpecError("values", f"{values} has {has}; {wanted.values} are wanted, of {held.values}")
+        raise SpecError("values", f"{values} has {has}; expected {wanted.values} values below {given.values}")
 
 
 def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> SmemAccess | None:
-    """The rows of a hand-over as accesses of shared memory, where the spec says how the tile lies there."""
+    """The accesses of shared memory by a hand-over's rows; None where the spec has no `shared`."""
     if spec.shared is None:
         idle = next((key for key in ("arch", "base") if getattr(spec, key) is not None), None)
         if idle is not None:
-            raise SpecError(idle, "is of shared memory, and where the tile lies there is not stated: shared")
+            raise SpecError(idle, "applies to a tile in shared memory: give --shared too")
         return None
-    if not over.held.rows:
-        raise SpecError("shared", "says where rows lie in memory, and nothing here comes from memory or goes there")
-    if over.miscount:  # there are no rows then
+    if not over.given.rows:
+        raise SpecError("shared", "is the tile's layout in shared memory; this hand-over has no rows in memory")
+    if over.miscount:  # then there are no rows
         return None
     wanted, rows, columns = over.wanted, over.rows, over.columns
     extent = wanted.extent[0] // wanted.parts, wanted.extent[1]
@@ -161,7 +161,7 @@ def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> SmemAccess | None:
 
 
 def _with_access(arch: str | None, how: str) -> str:
-    """The architecture, on which there has to be such an access."""
+    """The architecture; raises SpecError where it lacks the instruction of such an access."""
     arch = arch or ARCH
     mnemonic, select = NEEDS.get(how, ("", {}))
     if mnemonic and not isa_tables.runs_on(isa_tables.instruction(mnemonic, **select).signature, arch):
@@ -170,36 +170,36 @@ def _with_access(arch: str | None, how: str) -> str:
 
 
 def _access(spec: AccessSpec) -> SmemAccess:
-    """Accesses whose widths, threads and tiles fit each other."""
+    """The accesses of a spec; raises SpecError where widths, threads and tiles do not fit each other."""
     threads, source, element, how = spec.access, spec.global_, spec.element, spec.how
     usual = WIDTHS[how][0] if how in MATRICES else element
     width = read_key("width", Choice(WIDTHS[how], " bits"), usual if spec.width is None else spec.width)
     if len(threads) != 2:
-        raise SpecError("access", f"{threads} has rank {len(threads)}: modes for threads and values are wanted")
+        raise SpecError("access", f"{threads} has rank {len(threads)}: expected 2, threads and values")
     if cosize(threads) > size(spec.shared):
         raise SpecError("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(spec.shared)}")
     if source is not None and cosize(threads) > size(source):
         far = f"reaches index {cosize(threads) - 1} of {size(source)} in global memory"
         raise SpecError("global", f"{threads} {far}")
     if source is not None and how in MATRICES:
-        raise SpecError("global", f"{how} has to do with shared memory alone")
+        raise SpecError("global", f"does not apply to {how}, which accesses shared memory alone")
     if how in MATRICES and size(threads[0]) not in (8, 16) and size(threads[0]) % 32:
-        has = f"{size(threads[0])} rows: a matrix has 8, an instruction 1, 2 or 4 of them"
+        has = f"{threads} has {size(threads[0])} rows; expected 8 for each of 1, 2 or 4 matrices"
         raise SpecError("access", has)
     if width % element or size(threads[1]) * element % width:
         values = f"{size(threads[1])} values of {element} bits"
-        raise SpecError("width", f"{width} bits at once do not divide {values}")
+        raise SpecError("width", f"accesses of {width} bits do not divide {values}")
     arch = _with_access(spec.arch, how)
     return SmemAccess(spec.name, spec.shared, threads, element, width, how, spec.replay, source, arch, spec.base)
 
 
 def _operand(spec: DescriptorSpec) -> DescribedOperand:
-    """An operand of wgmma, in a major in which it takes such elements."""
+    """An operand of wgmma; raises SpecError for a major that wgmma does not have for such elements."""
     if spec.major not in ("", "K", "MN"):
         raise SpecError("major", f"expected one of K, MN, found {spec.major!r}")
-    majors, steps = _taken(spec.element)
+    majors, steps = _majors_and_steps(spec.element)
     if spec.major and spec.major not in majors:
-        alone = f"wgmma takes operands of {spec.element} bits {'- or '.join(majors)}-major alone"
+        alone = f"wgmma takes operands of {spec.element} bits in {'- or '.join(majors)}-major order only"
         raise SpecError("major", f"{alone}, found {spec.major!r}")
     element, one = spec.element, Layout((1, 1))
     access = SmemAccess(spec.name, spec.descriptor, one, element, element, replay=spec.replay, base=spec.base)
@@ -207,10 +207,10 @@ def _operand(spec: DescriptorSpec) -> DescribedOperand:
 
 
 @cache
-def _taken(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
-    """The majors and the steps along mn and k in which wgmma takes operands of elements of some bits, by the ISA.
+def _majors_and_steps(bits: int) -> tuple[tuple[str, ...], tuple[int, int]]:
+    """The majors of wgmma's operands with elements of some bits, and their steps along mn and k, by the ISA tables.
 
-    >>> _taken(16), _taken(8)
+    >>> _majors_and_steps(16), _majors_and_steps(8)
     ((('K', 'MN'), (8, 16)), (('K',), (8, 32)))
     """
     least = (name for name in isa_tables.mnemonics(FAMILY) if LEAST in name)

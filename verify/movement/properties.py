@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The properties of a movement, and the evidence on one as every check of a movement gives it."""
+"""The properties of a movement, and the evidence that its checks return."""
 
 from __future__ import annotations
 
@@ -28,22 +28,22 @@ DESCRIBED = Property("descriptor")
 def compared(
     wrong: Counterexample | None, method: str, points: int, engine: str = "", seconds: float = 0.0
 ) -> Evidence:
-    """What a comparison with the ISA tables or a count found: no counterexample proves the claim."""
+    """Evidence of a comparison with the ISA tables, or of a count: PROVED where there is no counterexample."""
     status = Status.REFUTED if wrong else Status.PROVED
     return Evidence(Check.ISA, status, method, points, engine, seconds=seconds, counterexample=wrong)
 
 
 def exhaustive(wrong: Counterexample | None, points: int) -> Evidence:
-    """The same at every point, as arrays."""
+    """Evidence of a comparison at every point, evaluated as arrays."""
     return compared(wrong, "exhaustive", points, "numpy")
 
 
 def proved(outcome: proofs.Outcome, statement: Callable[[Mapping[str, int]], str], over: str = "") -> Evidence:
-    """What the solver found; `statement` puts its counterexample into words."""
+    """Evidence of the solver; `statement` describes its counterexample."""
     at = outcome.model
     return solved(outcome, None if at is None else Counterexample(dict(at), statement(at)), over)
 
 
 def unchecked(check: Check, reason: str) -> Evidence:
-    """No evidence, and why."""
+    """No evidence, because of a reason."""
     return Evidence(check, Status.UNCHECKED, "", reason=reason)

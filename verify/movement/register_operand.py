@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands in registers, as the ISA tables have them: the source and the destination of a hand-over.
+"""Operands in registers, by the ISA tables: the source and the destination of a hand-over.
 
-One of the two is an operand of a matrix instruction, several tiles of it side by side where the other has more values;
-the other is such an operand too, or the rows of a matrix load or store. Elements are counted in the finer of the two.
+One of the two is an operand of a matrix instruction, repeated side by side where the other has more values; the other
+is such an operand too, or the rows of a matrix load or store. Elements are counted in the narrower width of the two.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class RegisterOperand:
         return replace(self, locate=locate, values=values * count, extent=extent)
 
     def warps(self, lanes: int) -> RegisterOperand:
-        """Of a matrix load or store: the same in every warp, whose rows are counted on."""
+        """A matrix load or store repeated in every warp, each with rows of its own, numbered on."""
         if not self.rows or lanes == self.lanes or lanes % self.lanes:
             return self
         rows, width = self.extent[0], self.lanes
@@ -82,7 +82,7 @@ class RegisterOperand:
         return replace(self, locate=locate, lanes=lanes, extent=(rows * (lanes // width), self.extent[1]))
 
     def split(self, bits: int) -> RegisterOperand:
-        """The same registers in elements of fewer bits: of a row they lie side by side, of a tile each has its own."""
+        """The same registers in elements of fewer bits: side by side in a row, parts of an element in a tile."""
         parts = self.bits // bits
         if parts == 1:
             return self
@@ -93,15 +93,15 @@ class RegisterOperand:
 
         x, y = self.extent
         extent = (x, y * parts) if self.rows else (x * parts, y)
-        held = 1 if self.rows else parts
-        return replace(self, locate=locate, values=self.values * parts, bits=bits, extent=extent, parts=held)
+        finer = 1 if self.rows else parts
+        return replace(self, locate=locate, values=self.values * parts, bits=bits, extent=extent, parts=finer)
 
 
 def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
     """The operand that a mnemonic or an atom names under the key `from` or `to`.
 
-    An mma gives its accumulators and takes the operand that is asked for. Raises SpecError under the key for a name of
-    nothing, an instruction that hands no registers over, an operand that it lacks.
+    Of an mma the source is its accumulators, the destination the operand asked for. Raises SpecError under the key for
+    an unknown name, an instruction without operands in registers, and an operand that it lacks.
     """
     atoms: Mapping[str, Any] = registry()
     mnemonic = name if "." in name and "::" not in name.partition(".")[0] else _issued(key, name, atoms)
@@ -113,17 +113,17 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
     if instruction.signature.family.startswith(ROWS):
         return _registers(key, instruction, "R")
     if instruction.signature.family.startswith("movmatrix"):
-        raise SpecError(key, f"{name}: a matrix load or store, or a matrix multiplication is wanted")
+        raise SpecError(key, f"{name}: expected a matrix load or store, or a matrix multiplication")
     wanted = "C" if key == "from" else operand
     space = atoms[name].space.get(wanted, "reg") if isinstance(atoms.get(name), Atom) else "reg"
-    if space != "reg":  # though its instruction may take it from registers as well
+    if space != "reg":  # though its instruction may also take it from registers
         other = name.replace("_SS", "_RS")
         near = f"; {other} takes it from registers" if wanted == "A" and other != name and other in atoms else ""
-        raise SpecError(key, f"{name}: {wanted} is not handed over in registers ({space}){near}")
+        raise SpecError(key, f"{name}: {wanted} is not in registers ({space}){near}")
     if not {"D", "B"} <= instruction.operands.keys() or (key == "to" and wanted == "C"):
-        raise SpecError(key, f"{name}: an mma gives its accumulators and takes A or B; this is no such end")
+        raise SpecError(key, f"{name}: expected an mma: its accumulators are a source, its A or B a destination")
     if wanted == "A" and "E" in instruction.operands:
-        raise SpecError(key, f"{name}: A is compressed, by metadata that no other instruction leaves")
+        raise SpecError(key, f"{name}: A is compressed by metadata, which no other instruction produces")
     if wanted not in AXES or (wanted not in instruction.operands and wanted != "C"):
         have = ", ".join(one for one in instruction.operands if one in AXES)
         raise SpecError(key, f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
@@ -136,21 +136,21 @@ def _issued(key: str, name: str, atoms: Mapping[str, Any]) -> str:
         raise SpecError(key, f"no atom or instruction is named {name!r}{nearest(name, list(atoms), 'atom')}")
     found = atoms[name].ptx
     if not found:
-        raise SpecError(key, f"{name} is no matrix instruction; an mma, ldmatrix or stmatrix is wanted")
+        raise SpecError(key, f"{name} is no matrix instruction; expected an mma, ldmatrix or stmatrix")
     if len(found) != 1:
-        raise SpecError(key, f"{name} is {len(found)} instructions; one is wanted: give its mnemonic")
+        raise SpecError(key, f"{name} is {len(found)} instructions, expected one: give its mnemonic")
     return str(found[0])
 
 
 def _registers(key: str, instruction: isa_tables.Instruction, operand: str) -> RegisterOperand:
-    """An operand of an instruction; R is that of a matrix load or store, by stored row and the element in it."""
+    """An operand of an instruction; R, of a matrix load or store, has coordinates (stored row, element in the row)."""
     signature, rows = instruction.signature, operand == "R"
     table = instruction.operands["D" if operand == "C" else operand]
     if rows and len({part.type for part in signature.operands.values()}) > 1:
-        raise SpecError(key, f"{signature.mnemonic} unpacks padded elements, which are no operand's values")
+        raise SpecError(key, f"{signature.mnemonic} unpacks padded elements, which no operand has as values")
     if not rows and (table.space != "reg" or table.unspecified or signature.products > 1):
         why = "several products" if signature.products > 1 else "unspecified" if table.unspecified else table.space
-        raise SpecError(key, f"{signature.mnemonic}: {operand} is not handed over in registers ({why})")
+        raise SpecError(key, f"{signature.mnemonic}: {operand} is no operand in registers to compare ({why})")
 
     def locate(lane: Any, value: Any) -> tuple[Any, Any]:
         return codomain(operand, *table.locate(lane, value))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Accesses of shared memory: which thread asks for which bytes, how widely, and on what architecture."""
+"""Accesses of shared memory: which thread accesses which bytes, in what width, and on what architecture."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from layouts.int_tuple import IntTuple
 from verify.movement.properties import Table
 
 if TYPE_CHECKING:
-    from proofs.layout.movement import Access as Posed
+    from proofs.layout.movement import Access as SolverAccess
 
 CAPACITY: Mapping[str, int] = {  # KiB of shared memory that one CTA can have
     # CUDA C++ Programming Guide, technical specifications per compute capability
@@ -47,10 +47,10 @@ class SmemAccess:
     tile: Layout | ComposedLayout  # index in the tile -> element of shared memory, a swizzle of it or not
     threads: Layout  # (thread, value) -> index in the tile
     element: int  # bits of an element
-    width: int  # bits that a thread asks for at once
+    width: int  # bits that a thread accesses at once
     how: str = "load"
     replay: str = ""
-    source: Layout | None = None  # index in the tile -> element of global memory that is copied, where it is given
+    source: Layout | None = None  # index in the tile -> element of global memory, of a copy that has it
     arch: str = ARCH  # whose shared memory it is
     base: int | None = None  # byte at which the tile starts, where it is given
 
@@ -65,7 +65,7 @@ class SmemAccess:
         """The tile before the swizzle."""
         inner = self.tile.layout_b if isinstance(self.tile, ComposedLayout) else self.tile
         if not isinstance(inner, Layout):
-            raise LayoutError(f"{self.tile} is no swizzle of a layout")
+            raise LayoutError(f"{self.tile} is not a swizzle of a layout")
         return inner
 
     @property
@@ -81,7 +81,7 @@ class SmemAccess:
 
     @property
     def capacity(self) -> int:
-        """Bytes of shared memory that there are."""
+        """Bytes of shared memory that a CTA can have."""
         return CAPACITY[self.arch] * 1024
 
     @property
@@ -104,29 +104,29 @@ class SmemAccess:
 
     @property
     def operation(self) -> Operation:
-        """Who asks, for the banks: a row of a matrix is as a store of its width, whichever way it goes."""
+        """The operation in the model of banks: a matrix row, loaded or stored, is served as a store of its width."""
         return Operation.STORE if self.how in MATRICES else Operation(self.how)
 
     @property
     def _warps(self) -> range:
         return range(0, size(self.threads[0]), LANES)
 
-    def posed(self) -> Posed:
-        """The same as the solver is given it: layouts as they were given, none computed from another."""
-        from proofs.layout.movement import Access as Posed
+    def for_solver(self) -> SolverAccess:
+        """The accesses as the solver's input: the layouts of the spec, none computed from another."""
+        from proofs.layout.movement import Access as SolverAccess
 
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
-        return Posed(self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared)
+        return SolverAccess(self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared)
 
 
 @dataclass(frozen=True, slots=True)
 class DescribedOperand:
-    """An operand of wgmma in shared memory, `access.tile` (mn, k) -> element, and what is known of its descriptor."""
+    """An operand of wgmma in shared memory, `access.tile` (mn, k) -> element, and its descriptor's given fields."""
 
     access: SmemAccess
-    majors: tuple[str, ...]  # K or MN: the one that is given, or those in which wgmma takes such elements
-    steps: tuple[int, int]  # of the tile along mn and k that wgmma takes
+    majors: tuple[str, ...]  # K or MN: the given one, or those that wgmma has for such elements
+    steps: tuple[int, int]  # along mn and k of which the tile must be a multiple
     lbo: int | None = None  # bytes; read off where absent, as sbo
     sbo: int | None = None
 
@@ -142,7 +142,7 @@ def scaled(stride: IntTuple, factor: int) -> IntTuple:
 
 
 def in_parts(tile: Layout | ComposedLayout, parts: int) -> Layout | ComposedLayout:
-    """A tile whose elements are split into neighbouring parts, (x, y) becoming (part + parts * x, y).
+    """The tile whose elements are split into neighbouring parts: (x, y) becomes (part + parts * x, y).
 
     >>> print(in_parts(Layout((8, 4), (4, 1)), 2))
     ((2,8),4):((1,8),2)
@@ -152,7 +152,7 @@ def in_parts(tile: Layout | ComposedLayout, parts: int) -> Layout | ComposedLayo
     if isinstance(tile, ComposedLayout):
         outer, inner = tile.layout_a, tile.layout_b
         if not isinstance(outer, Swizzle) or not isinstance(inner, Layout):
-            raise LayoutError(f"{tile} is no swizzle of a layout")
+            raise LayoutError(f"{tile} is not a swizzle of a layout")
         finer = Swizzle(outer.bits, outer.base + parts.bit_length() - 1, outer.shift)
         return ComposedLayout(finer, 0, in_parts(inner, parts))
     x, y = tile

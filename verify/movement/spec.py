@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Specs of movements, as users write them: by options of the command, or as tables of a TOML file.
 
-The fields of the dataclasses below are the keys: options, TOML keys, help, errors and JSON schema come from there.
-A file holds one table for each movement, parsed and never executed. There are three sorts, told by their first key:
+The fields of the dataclasses below are the keys: options, TOML keys, help, errors and JSON schema are made from them.
+A file has one table for each movement, parsed and never executed. The first key of a table is that of its sort:
 
 ["registers"]
 from   = "ldmatrix.sync.aligned.m8n8.x4.shared.b16"
@@ -18,7 +18,7 @@ element = 16
 descriptor = "Sw<3,3,3> o (64,64):(64,1)"
 element    = 16
 
-Values are checked one by one here; what two of them, or the ISA, forbid together is for `verify.movement.bind` to say.
+Values are checked one by one here; `verify.movement.bind` checks them against each other and against the ISA.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from layouts.atoms.entry import Entry
 
 POINTS = 1 << 20
-REACH = 1 << 56  # elements: the addresses of all bits fit 64 bits
+LARGEST = 1 << 56  # elements: bit addresses fit in 64 bits
 TIMES = 64  # a matrix load or store is issued for one fragment
 ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
 REPLAY = ("python", "-m", "verify.movement")
 
 
 def text(value: object) -> str:
-    """A text."""
+    """The value, a text; raises ValueError for anything else."""
     from layouts.atoms.entry import kind
 
     if not isinstance(value, str):
@@ -52,7 +52,7 @@ def text(value: object) -> str:
 
 
 def as_it_is(value: object) -> Any:
-    """A value that is read when its instruction is known."""
+    """The value unchanged: it is parsed once its instruction is known."""
     return value
 
 
@@ -86,14 +86,14 @@ class Between:
 
 
 def layout(value: object) -> Layout:
-    """A layout of at most 2^20 points that all lie below 2^56, without negative strides. Raises ValueError."""
+    """A layout of at most 2^20 points, all below 2^56, without negative strides. Raises ValueError."""
     from layouts import cosize, parse_layout, size
     from layouts.int_tuple import leaves
 
     found = parse_layout(text(value))
     if size(found) > POINTS:
         raise ValueError(f"{value} has more than {POINTS} points")
-    if cosize(found) > REACH:
+    if cosize(found) > LARGEST:
         raise ValueError(f"{value} reaches {cosize(found) - 1}, beyond 2^56")
     if any(d < 0 for d in leaves(found.stride)):
         raise ValueError(f"{found} has a negative stride; addresses are counted from the lowest")
@@ -118,18 +118,18 @@ def swizzled(value: object) -> Layout | ComposedLayout:
 
 
 def tile(value: object) -> Layout | ComposedLayout:
-    """The same of two coordinates. Raises ValueError."""
+    """A layout of shared memory, or a swizzle of one, with two coordinates. Raises ValueError."""
     from layouts import ComposedLayout
 
     found = swizzled(value)
     modes = len(found.layout_b if isinstance(found, ComposedLayout) else found)
     if modes != 2:
-        raise ValueError(f"{value} has rank {modes}: modes for rows and columns are wanted")
+        raise ValueError(f"{value} has rank {modes}: expected 2, rows and columns")
     return found
 
 
 def architecture(value: object) -> str:
-    """An architecture whose shared memory is known. Raises ValueError."""
+    """An architecture whose size of shared memory is known. Raises ValueError."""
     from verify.movement.smem_access import CAPACITY
 
     found = str(value).rstrip("af")
@@ -141,7 +141,7 @@ def architecture(value: object) -> str:
 BYTE = Between(0, ADDRESSES - 1, "of bytes ")
 MAJORS = Choice(("K", "MN", "M", "N"))
 ELEMENT = "bits of an element"
-MAJOR = "how the tile lies in memory: K, M or N; MN for whichever A or B has"
+MAJOR = "the axis whose elements are neighbours in memory: K, M or N; MN: M of A, N of B"
 SHARED = "index in the tile, (x, y) with --from -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT"
 ARCH = "architecture whose shared memory it is, sm_90 where absent"
 
@@ -153,31 +153,31 @@ class MovementSpec:
     name: str
     replay: str  # the command that verifies it again
     base: int | None = key(
-        "byte of shared memory at which the tile starts; any that suits it where absent", BYTE, "BYTES"
+        "byte of shared memory at which the tile starts; where absent, every base that is aligned", BYTE, "BYTES"
     )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HandOverSpec(MovementSpec):
-    """Registers that one instruction leaves and the next one takes."""
+    """A hand-over: registers that one instruction leaves and the next one reads."""
 
-    from_: str = required("mnemonic or atom that gives: a matrix load, or an mma its accumulators", text)
-    to: str = required("mnemonic or atom that takes: an mma an operand, or a matrix store", text)
+    from_: str = required("mnemonic or atom of the source: a matrix load, or an mma (its accumulators)", text)
+    to: str = required("mnemonic or atom of the destination: an mma (its operand), or a matrix store", text)
     operand: str = key("operand of --to: A (where absent), B or C", Choice(("A", "B", "C")), default="A")
-    tiles: Any = key("tiles of the mma side by side, as n=2; as many as the counts ask for where absent", as_it_is)
+    tiles: Any = key("tiles of the mma side by side, as n=2; where absent, as many as the counts need", as_it_is)
     times: int | None = key(
-        "how often a matrix load or store is issued, each time for rows of its own; once where absent",
+        "how often a matrix load or store is issued, each time with other rows; once where absent",
         Between(1, TIMES),
         "N",
     )
     rows: Layout | None = key(
-        "row of a matrix load or store -> element of the tile that it starts with; derived where absent", layout
+        "row of a matrix load or store -> element of the tile at which it starts; derived where absent", layout
     )
     values: Layout | None = key(
-        "value wanted -> value held; where absent the same value for a matrix load or store, else derived", layout
+        "value wanted -> value given; where absent, the same value for a matrix load or store, else derived", layout
     )
     narrow: Any = key(
-        "bits that accumulators are converted to before they are stored; theirs where absent", as_it_is, "BITS"
+        "bits that accumulators are converted to before they are stored; no conversion where absent", as_it_is, "BITS"
     )
     major: str = key(MAJOR, MAJORS, default="")
     shared: Layout | ComposedLayout | None = key(SHARED, tile)
@@ -191,19 +191,19 @@ class AccessSpec(MovementSpec):
     shared: Layout | ComposedLayout = required(SHARED, swizzled)
     access: Layout = required("(thread, value) -> index in the tile", layout)
     element: int = required(ELEMENT, Choice((8, 16, 32, 64), " bits"), "BITS")
-    width: Any = key("bits that a thread asks for at once; an element where absent", as_it_is, "BITS")
+    width: Any = key("bits that a thread accesses at once; an element where absent", as_it_is, "BITS")
     how: str = key(
         "load (where absent), store, cp.async, ldmatrix or stmatrix",
         Choice(("load", "store", "cp.async", "ldmatrix", "stmatrix")),
         default="load",
     )
-    global_: Layout | None = key("index in the tile -> element of global memory, which is accessed as widely", layout)
+    global_: Layout | None = key("index in the tile -> element of global memory, accessed in the same width", layout)
     arch: str | None = key(ARCH, architecture)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DescriptorSpec(MovementSpec):
-    """An operand of wgmma in shared memory, which a matrix descriptor describes."""
+    """An operand of wgmma in shared memory, described by a matrix descriptor."""
 
     descriptor: Layout | ComposedLayout = required(
         "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile
@@ -227,12 +227,12 @@ def options() -> dict[str, Key]:
 
 
 def sort_of(table: Mapping[str, object]) -> str:
-    """The key that tells a table's sort; empty where there is none."""
+    """The key that names a table's sort; empty where there is none."""
     return next((sort for sort in SORTS if sort in table), "")
 
 
 def of_options(table: Mapping[str, Any]) -> MovementSpec:
-    """The movement that options state, in the order of :func:`options`; raises SpecError."""
+    """The spec that options give, in the order of :func:`options`; raises SpecError."""
     name = str(table.get("shared") or table.get("descriptor"))
     if "from" in table:
         name = f"{table['from']} -> {table['to']} {table.get('operand', '')}".rstrip()
@@ -242,17 +242,17 @@ def of_options(table: Mapping[str, Any]) -> MovementSpec:
 
 
 def of_entry(entry: Entry) -> MovementSpec:
-    """The movement that a table of a file states; raises AtomFileError with all its errors."""
+    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
     from verify.core.files import as_keys
 
     if not sort_of(entry.table):
         entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
     sort = SORTS[sort_of(entry.table)]
-    stated: dict[str, Any] = {}
+    values: dict[str, Any] = {}
 
     def read(name: str, key: Key) -> None:
         with as_keys(entry):
-            stated[key.field] = key.read(entry.table[name])
+            values[key.field] = key.read(entry.table[name])
 
     known = keys(sort)
     needed = [name for name, key in known.items() if key.required]
@@ -260,4 +260,4 @@ def of_entry(entry: Entry) -> MovementSpec:
         each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
         for name in [name for name in known if name in entry.table]:
             each(partial(read, name, known[name]))
-    return sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **stated)
+    return sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **values)

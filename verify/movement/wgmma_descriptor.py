@@ -3,8 +3,8 @@
 
     address(mn, k; swizzle, major, LBO, SBO) = swizzle(bytes * layout(mn, k)), for every element of the tile
 
-The left side is the ISA's; LBO and SBO are read off where its formula has each of them once. Of a K-major tile
-that is wider than its swizzle it is that of k mod the swizzle's width, from a start address for each such part:
+The left side is the formula of the ISA; LBO and SBO are read off where the formula has each of them once. For a K-major
+tile that is wider than its swizzle, W elements, each part of that width has a start address of its own:
 
     address(mn, k mod W) + start(k div W)
 """
@@ -31,28 +31,28 @@ from verify.movement.smem_access import BYTE, DescribedOperand, SmemAccess, scal
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
-CHUNK = 16  # bytes of which a start address is a multiple
+CHUNK = 16  # bytes: start addresses are multiples of it
 ONE_START = Layout(1, 0)
-FEW = 3  # start addresses that are listed, and the last
+FEW = 3  # start addresses that are listed besides the last
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """The fields of a descriptor, and where it starts: in bytes, for every `width` elements along k."""
+    """The fields of a descriptor, and its start addresses in bytes, one for every `width` elements along k."""
 
     swizzle: str
     major: str
     lbo: int = 0
     sbo: int = 0
-    width: int = 0  # of a tile that has one start alone
+    width: int = 0  # 0: one start address for the whole tile
     starts: Layout = ONE_START
 
     def words(self) -> str:
-        """The fields in words."""
+        """The fields, as printed."""
         return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
 
     def begins(self) -> str:
-        """Where it starts, in words; empty where a tile has one start alone."""
+        """The start addresses, as printed; empty where the tile has one."""
         if not self.width:
             return ""
         bytes_ = [str(image(self.starts, part)) for part in range(size(self.starts))]
@@ -60,7 +60,7 @@ class Fields:
         return f", from a start address for each {self.width} along k (bytes {shown})"
 
     def address(self, table: Layouts, mn: Any, k: Any, bits: int) -> Any:
-        """The byte of element (mn, k), by the ISA."""
+        """The byte of element (mn, k), by the ISA's formula."""
         if not self.width:
             return table.address(mn, k, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
         part = table.address(mn, k % self.width, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
@@ -72,19 +72,19 @@ class Fitted:
     """A descriptor's fields, fitted to a layout."""
 
     fields: Fields
-    bad: Table  # coordinates at which it describes another layout
+    bad: Table  # coordinates at which the descriptor and the layout differ
     word: int  # the descriptor at address 0
-    overflow: str  # why there is no such word; empty when there is
+    overflow: str  # why there is no such word; empty where there is one
 
 
 def verdicts(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """The verdicts on an operand: that there is room, that the tile is whole, that a descriptor describes it."""
+    """The verdicts on an operand: the tile fits in shared memory, is whole steps, and has a descriptor."""
     unit = max(operand.access.unit, CHUNK)
     return [*placed(operand.access, unit, budget, solver), _steps(operand), _described(operand, budget, solver)]
 
 
 def _steps(operand: DescribedOperand) -> Verdict:
-    """Whether the tile is whole in what instructions take."""
+    """The verdict on whole instructions: the tile is a multiple of wgmma's steps."""
     access, steps = operand.access, operand.steps
     step = " x ".join(map(str, steps))
     claim = Claim(access.name, "", STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
@@ -93,10 +93,10 @@ def _steps(operand: DescribedOperand) -> Verdict:
         whole = size(mode)
         if whole % least:
             near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
-            said = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {access.element} bits"
+            text = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {access.element} bits"
             wrong = Counterexample(
                 {axis: whole},
-                f"{said} and multiples of it",
+                f"{text} and multiples of it",
                 f"{whole} mod {least} = {whole % least}",
                 repair=f"{' or '.join(map(str, near))} along {axis}",
                 replay=access.replay,
@@ -106,24 +106,24 @@ def _steps(operand: DescribedOperand) -> Verdict:
 
 
 def _described(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> Verdict:
-    """Whether a descriptor, with the major and offsets of the spec where it has them, describes the layout."""
+    """The verdict on the descriptor, with the major and offsets of the spec where it has them."""
     access, table = operand.access, read_layouts("wgmma")
     cited = f"PTX ISA {table.section} ({table.provenance})"
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
-        text = f"is what a matrix descriptor says, {cited}"
-        said = f"{access.bytes} of bytes is no swizzle of a descriptor; there are {', '.join(map(str, NAMES))}"
-        wrong = Counterexample({}, said, replay=access.replay)
+        text = f"the layout is that of a matrix descriptor, {cited}"
+        statement = f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {', '.join(map(str, NAMES))}"
+        wrong = Counterexample({}, statement, replay=access.replay)
         return join(_claim(access, text, table), [compared(wrong, "compared", 1)])
     fitted = partial(_fitted, access, table, name)
     read = min((fitted(major, None, None) for major in operand.majors), key=lambda one: len(one.bad))
     best = min((fitted(major, operand.lbo, operand.sbo) for major in operand.majors), key=lambda one: len(one.bad))
-    text = f"is what the descriptor {best.fields.words()} says{best.fields.begins()}, {cited}"
+    text = f"the layout is that of the descriptor {best.fields.words()}{best.fields.begins()}, {cited}"
     mine = read.fields.words()
     repair = "" if len(read.bad) or read.overflow or mine == best.fields.words() else mine
     fault = best.overflow or _shared(access)
     evidence = [_enumerated(access, table, best, fault, repair)]
-    if not fault:  # which is no question of where a single element lies, all that the solver is given
+    if not fault:  # the solver is given the place of single elements alone
         evidence.append(_proof(access, table, best.fields, budget, solver))
     return join(_claim(access, text, table), evidence)
 
@@ -144,7 +144,7 @@ def _addresses(access: SmemAccess) -> Table:
 
 
 def _fitted(access: SmemAccess, table: Layouts, name: str, major: str, lbo: int | None, sbo: int | None) -> Fitted:
-    """The descriptor of a major with the offsets given, or else those that agree where LBO and SBO first count."""
+    """The descriptor of a major, with the offsets given, or else read off where LBO and SBO first occur."""
     (mn, k), fields = _grid(access), Fields(name, major, 0, 0, *_parted(access, major))
 
     def plain(lbo: int, sbo: int) -> Table:
@@ -153,7 +153,7 @@ def _fitted(access: SmemAccess, table: Layouts, name: str, major: str, lbo: int 
         return np.broadcast_to(found, (mn.size, k.size))
 
     zero, wanted = plain(0, 0), np.asarray(access.bytes(_addresses(access)))
-    unit = 1 << 20  # above every other part of an address, so that the swizzle's fields stay apart
+    unit = 1 << 20  # above every other part of an address, outside the swizzle's fields
     leading, stride = (plain(unit, 0) - zero) // unit, (plain(0, unit) - zero) // unit
 
     def read_off(mine: Table, other: Table) -> int:
@@ -171,9 +171,9 @@ def _fitted(access: SmemAccess, table: Layouts, name: str, major: str, lbo: int 
 
 
 def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
-    """The swizzle's width along k and where each such part starts, of a K-major tile of several; else no width.
+    """The swizzle's width along k, and where each part of that width starts; of any other tile, 0 and one start.
 
-    A part starts at a multiple of the swizzle's period, or the swizzle would be another there.
+    A part must start at a multiple of the swizzle's period: elsewhere the swizzle would differ.
     """
     mode, width = access.plain[1], (CHUNK << access.swizzle.bits) * BYTE // access.element
     if major != "K" or not access.swizzle.bits or size(mode) <= width or size(mode) % width:
@@ -206,7 +206,7 @@ def _enumerated(access: SmemAccess, table: Layouts, best: Fitted, fault: str, re
 
 
 def _shared(access: SmemAccess) -> str:
-    """Two elements that lie at one address; empty where each has its own."""
+    """The statement that two elements lie at one address; empty where each has its own."""
     flat = _addresses(access).ravel(order="F")
     _, first, group = np.unique(flat, return_index=True, return_inverse=True)
     again = np.flatnonzero(first[group] != np.arange(len(flat)))
@@ -219,7 +219,7 @@ def _shared(access: SmemAccess) -> str:
 
 
 def _proof(access: SmemAccess, table: Layouts, fields: Fields, budget: int, solver: proofs.Solver) -> Evidence:
-    """The same for the layout's shape and stride before the solver; both addresses are taken before the swizzle."""
+    """Evidence of the solver, from the layout's shape and stride; both addresses are taken before the swizzle."""
     from proofs.layout.movement import HandOver, prove_handed
 
     swizzle = access.bytes

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement --from X --to Y`: what is handed over in registers, and where its rows lie."""
+"""`python -m verify.movement --from X --to Y`: hand-overs in registers, and their rows in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import shlex
 import numpy as np
 import pytest
 
-from tests.verify.movement.stated import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_property, checked
+from tests.verify.movement.arguments import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_property, checked
 from verify.movement import bind, spec
 from verify.movement import command as movement
 from verify.movement.register_handover import HandOver
@@ -40,13 +40,13 @@ VERIFIED = {
 
 
 @pytest.mark.parametrize("case", VERIFIED)
-def test_what_is_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words, told = VERIFIED[case]
+def test_a_hand_over_is_verified(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, expected = VERIFIED[case]
     code, report = checked(capsys, *words)
-    handed = by_property(report)["hand_over"]
+    hand_over = by_property(report)["hand_over"]
     assert code == 0 and report["subjects"][0]["status"] == "VERIFIED"
-    assert told in handed["claim"]
-    assert {e["check"]: e["status"] for e in handed["evidence"]}.items() >= {
+    assert expected in hand_over["claim"]
+    assert {e["check"]: e["status"] for e in hand_over["evidence"]}.items() >= {
         "isa": "PROVED",
         "proof": "PROVED",
     }.items()
@@ -75,19 +75,19 @@ REFUTED = {
 
 
 @pytest.mark.parametrize("case", REFUTED)
-def test_what_is_not_handed_over(case: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words, told = REFUTED[case]
+def test_a_wrong_hand_over_is_refuted(case: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words, expected = REFUTED[case]
     code, report = checked(capsys, *words)
-    handed = by_property(report)["hand_over"]
-    assert code == 1 and told in handed["counterexample"]["statement"]
-    assert {e["check"]: e["status"] for e in handed["evidence"]}.items() >= {
+    hand_over = by_property(report)["hand_over"]
+    assert code == 1 and expected in hand_over["counterexample"]["statement"]
+    assert {e["check"]: e["status"] for e in hand_over["evidence"]}.items() >= {
         "isa": "REFUTED",
         "proof": "REFUTED",
     }.items()
-    assert handed["counterexample"]["reproduced"] and not handed["contradiction"]
-    smallest = [e["counterexample"]["inputs"] for e in handed["evidence"] if e["counterexample"]]
+    assert hand_over["counterexample"]["reproduced"] and not hand_over["contradiction"]
+    smallest = [e["counterexample"]["inputs"] for e in hand_over["evidence"] if e["counterexample"]]
     assert (smallest[0]["lane"], smallest[0]["value"]) == (smallest[1]["lane"], smallest[1]["value"])
-    replay = shlex.split(handed["counterexample"]["replay"])
+    replay = shlex.split(hand_over["counterexample"]["replay"])
     assert movement.main(replay[3:]) == 1
 
 
@@ -109,11 +109,11 @@ def test_rows_across_the_memory_s_axis_are_refuted(trans: str, major: str, capsy
         (["--from", F16, "--to", ST, "--narrow", "16", "--tiles", "n=2", "--major", "M"], "rows (8,2,2):(16,8,128)"),
     ],
 )
-def test_what_would_turn_the_rows_does(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """Nothing is offered where .trans moves parts of elements; else the command with the repair stands."""
+def test_the_repair_turns_the_rows(words: list[str], repair: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """No repair where .trans moves parts of elements; else the command with the repair is verified."""
     code, report = checked(capsys, *words)
-    told = by_property(report)["major"]["counterexample"]["repair"] or ""
-    assert code == 1 and told.endswith(repair) and bool(told) == bool(repair)
+    found = by_property(report)["major"]["counterexample"]["repair"] or ""
+    assert code == 1 and found.endswith(repair) and bool(found) == bool(repair)
     if repair:
         other = [word.replace(".x4.", ".x4.trans.") for word in words]
         other = other[: other.index("--rows")] if "--rows" in other else other
@@ -124,21 +124,21 @@ SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--values", SWAPPED], "the first row is (m=0, k=0), (m=8, k=0), (m=0, k=2)"),
         (["--values", SWAPPED, "--major", "K"], "the rows run along no axis"),
         (["--values", SWAPPED, "--shared", "(16,16):(16,1)"], "T0 V1 lies at element 128, V0 at 0"),
-        (["--shared", "(16,16):(1,16)"], "T0 V1 lies at element 16, V0 at 0: 1 further on is wanted"),
+        (["--shared", "(16,16):(1,16)"], "T0 V1 lies at element 16, V0 at 0: expected 1 further on"),
         (["--shared", "(16,16):(20,1)"], "T1 V0 lies at element 20, which is no multiple of 8"),
-        (["--shared", "(16,16):(64,1)"], "T0 and T1 ask bank 0 for words 0 and 32 in access 0"),
+        (["--shared", "(16,16):(64,1)"], "T0 and T1 access words 0 and 32 of bank 0 in access 0"),
     ],
 )
-def test_a_row_is_sixteen_bytes_of_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_row_is_sixteen_bytes_of_memory(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = checked(capsys, "--from", X4, "--to", F16, *words)
     verdicts = report["subjects"][0]["verdicts"]
     wrong = [v["counterexample"]["statement"] for v in verdicts if v["status"] == "REFUTED"]
-    assert code == 1 and len(wrong) == 1 and told in wrong[0]
+    assert code == 1 and len(wrong) == 1 and expected in wrong[0]
     assert by_property(report)["hand_over"]["status"] == "PROVED"
 
 
@@ -154,7 +154,7 @@ def test_a_row_is_sixteen_bytes_of_memory(words: list[str], told: str, capsys: p
         ],  # memory that has such rows side by side
     ],
 )
-def test_rows_that_memory_has_side_by_side_stand(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_rows_that_memory_has_side_by_side_are_verified(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     code, report = checked(capsys, "--from", X4, "--to", F16, *words)
     assert code == 0, [v["counterexample"] for v in report["subjects"][0]["verdicts"]]
     assert by_property(report)["whole_accesses"]["status"] == "PROVED"
@@ -166,12 +166,12 @@ def test_halves_of_wide_elements_stay_neighbours_in_a_placed_tile(capsys: pytest
         assert found == code and by_property(report)["whole_accesses"]["status"] == ("REFUTED" if code else "PROVED")
 
 
-def test_what_is_stored_has_places_of_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+def test_stored_elements_have_different_places(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--from", F16, "--to", ST, "--narrow", "16"]
     for shared, status in (("(16,16):(16,1)", "PROVED"), ("(16,16):(0,1)", "REFUTED")):
         _, report = checked(capsys, *words, "--shared", shared)
-        kept = by_property(report)["disjoint"]
-        assert [e["status"] for e in kept["evidence"]] == [status, status]
+        disjoint = by_property(report)["disjoint"]
+        assert [e["status"] for e in disjoint["evidence"]] == [status, status]
     assert movement.main([*words, "--shared", "(16,16):(16,1)", "--arch", "sm_80"]) == 2
     assert "sm_80 has no stmatrix" in capsys.readouterr().err
 
@@ -182,7 +182,7 @@ def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) ->
     assert code == 1 and found["hand_over"]["status"] == "UNCHECKED"
     wrong = found["count"]["counterexample"]
     assert "has 4 values of 16 bits in each lane, A of" in wrong["statement"]
-    assert wrong["repair"] == "issued 2 times as often (--times)"
+    assert wrong["repair"] == "issue it 2 times as often (--times)"
 
 
 @pytest.mark.parametrize(("n", "times"), [(16, 1), (64, 4), (96, 6), (256, 16)])
@@ -214,7 +214,7 @@ def test_loads_and_stores_are_issued_several_times(words: list[str], code: int) 
     assert movement.main([*words, "-q"]) == code
 
 
-def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.CaptureFixture[str]) -> None:
+def test_recorded_kernels_are_evidence_where_the_placement_is_derived(capsys: pytest.CaptureFixture[str]) -> None:
     for words, status in (
         (["--from", X4, "--to", F16], "AGREES"),
         (["--from", F16, "--to", F16], "AGREES"),
@@ -222,5 +222,5 @@ def test_recorded_kernels_speak_where_the_placement_is_derived(capsys: pytest.Ca
         (["--from", X2, "--to", "SM80_16x8x8_F32F16F16F32_TN"], "UNCHECKED"),
     ):
         _, report = checked(capsys, *words)
-        said = {e["check"]: e for e in by_property(report)["hand_over"]["evidence"]}
-        assert said["gpu"]["status"] == status, words
+        by_check = {e["check"]: e for e in by_property(report)["hand_over"]["evidence"]}
+        assert by_check["gpu"]["status"] == status, words

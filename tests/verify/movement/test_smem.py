@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement --shared LAYOUT`: room, whole accesses, what is kept apart, bank conflicts."""
+"""`python -m verify.movement --shared LAYOUT`: room, whole accesses, disjoint writes, bank conflicts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.verify.movement.stated import COLUMN, COPIED, F16, ROWS, SW128, X4, access, by_property, checked
+from tests.verify.movement.arguments import COLUMN, COPIED, F16, ROWS, SW128, X4, access, by_property, checked
 from verify.movement import command as movement
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["(64,64):(64,1)", "--arch", "sm_90"], ""),
         (["(1816,64):(64,1)"], ""),  # 227 KiB to the byte
@@ -25,15 +25,15 @@ from verify.movement import command as movement
         (["(512,64):(65,1)", "--arch", "sm_75"], "the tile spans 66558 bytes"),
     ],
 )
-def test_a_tile_has_to_lie_in_shared_memory(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tile_must_lie_in_shared_memory(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, report = checked(capsys, "--shared", *words, "--access", "(32,1):(1,1)", "--element", "16")
     room = by_property(report)["room"]
-    assert room["status"] == ("REFUTED" if told else "PROVED")
-    assert told in (room["counterexample"] or {"statement": ""})["statement"]
+    assert room["status"] == ("REFUTED" if expected else "PROVED")
+    assert expected in (room["counterexample"] or {"statement": ""})["statement"]
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (access(SW128, "--base", "2048"), ""),
         (access(SW128, "--base", "128"), "base 128 is no multiple of 1024 bytes, the swizzle's period"),
@@ -49,23 +49,23 @@ def test_a_tile_has_to_lie_in_shared_memory(words: list[str], told: str, capsys:
         ),
     ],
 )
-def test_a_tile_starts_where_it_may(words: list[str], told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_tile_starts_where_it_may(words: list[str], expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     _, report = checked(capsys, *words)
     found = by_property(report)
-    wrong = [(found[kind]["counterexample"] or {"statement": ""})["statement"] for kind in ("base", "room")]
-    assert told in "".join(wrong) and bool(told) == any(wrong)
+    wrong = [(found[prop]["counterexample"] or {"statement": ""})["statement"] for prop in ("base", "room")]
+    assert expected in "".join(wrong) and bool(expected) == any(wrong)
 
 
 @pytest.mark.parametrize(("element", "bases"), [("8", 4), ("16", 2), ("32", 1), ("64", 1)])
 def test_wavefronts_are_counted_at_one_base(element: str, bases: int, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every base within a word is judged; what is told of wavefronts is that of the base at which lanes meet."""
+    """Every base within a word is checked; the wavefronts reported are those of the base with the conflict."""
     _, report = checked(capsys, "--shared", ROWS, "--access", "(64,8):(1,64)", "--element", element)
     conflicts = by_property(report)["free_of_bank_conflicts"]
-    book = next(evidence for evidence in conflicts["evidence"] if evidence["check"] == "isa")
+    isa = next(evidence for evidence in conflicts["evidence"] if evidence["check"] == "isa")
     taken, least = map(int, re.findall(r"\d+", conflicts["counterexample"]["damage"][0]))
-    assert f"at base 0, {taken} wavefronts" in book["method"]
+    assert f"at base 0, {taken} wavefronts" in isa["method"]
     assert f"no conflict, {least} wavefronts" in conflicts["counterexample"]["repair"]
-    assert book["points"] == bases * 2 * 8  # two warps, eight values
+    assert isa["points"] == bases * 2 * 8  # two warps, eight values
 
 
 def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
@@ -76,29 +76,34 @@ def test_a_column_of_rows_is_an_eight_way_conflict_and_the_swizzle_repairs_it(
     assert code == 1 and {e["check"]: e["status"] for e in wrong["evidence"]} == dict.fromkeys(
         ("isa", "proof", "gpu"), "REFUTED"
     )
-    told = wrong["counterexample"]
-    assert told["statement"] == "T0 and T1 ask bank 0 for words 0 and 32 in access 0"
-    assert told["extent"] == "a 8-way conflict" and told["repair"] == "Sw<3,3,3> of elements: no conflict, 4 wavefronts"
+    counterexample = wrong["counterexample"]
+    assert counterexample["statement"] == "T0 and T1 access words 0 and 32 of bank 0 in access 0"
+    assert (
+        counterexample["extent"] == "a 8-way conflict"
+        and counterexample["repair"] == "Sw<3,3,3> of elements: no conflict, 4 wavefronts"
+    )
     code, report = checked(capsys, *access(f"Sw<3,3,3> o {ROWS}"))
     right = by_property(report)["free_of_bank_conflicts"]
     assert code == 0 and {e["status"] for e in right["evidence"]} == {"PROVED", "AGREES"}
 
 
-def test_a_conflict_of_a_later_warp_is_told_with_its_own_threads(capsys: pytest.CaptureFixture[str]) -> None:
-    """Threads 0 to 39 ask for words 0 to 39, those from 40 on for words 65 and up: the first warp has no conflict."""
+def test_a_conflict_of_a_later_warp_is_reported_with_its_own_threads(capsys: pytest.CaptureFixture[str]) -> None:
+    """Threads 0 to 39 access words 0 to 39, those from 40 on words 65 and up: the first warp has no conflict."""
     words = ["--access", "((40,2),1):((1,65),1)", "--element", "32", "--width", "32"]
     code, report = checked(capsys, "--shared", "(128,1):(1,128)", *words)
-    told = by_property(report)["free_of_bank_conflicts"]["counterexample"]
-    assert code == 1 and told["inputs"] == {"thread": 33, "other": 40, "step": 0, "bank": 1}
-    assert told["statement"] == "T33 and T40 ask bank 1 for words 33 and 65 in access 0"
+    wrong = by_property(report)["free_of_bank_conflicts"]["counterexample"]
+    assert code == 1 and wrong["inputs"] == {"thread": 33, "other": 40, "step": 0, "bank": 1}
+    assert wrong["statement"] == "T33 and T40 access words 33 and 65 of bank 1 in access 0"
 
 
 def test_a_xor_of_period_eight_does_not_serve_sixteen_rows(capsys: pytest.CaptureFixture[str]) -> None:
     """Museum 22: 64-bit loads have phases of 16 rows, and rows 8 apart are swizzled alike."""
     words = ["--access", "(32,4):(1,64)", "--element", "16", "--width", "64"]
     code, report = checked(capsys, "--shared", f"Sw<3,3,3> o {ROWS}", *words)
-    told = by_property(report)["free_of_bank_conflicts"]["counterexample"]
-    assert code == 1 and told["extent"] == "a 2-way conflict" and told["statement"].startswith("T0 and T8 ask bank 0")
+    wrong = by_property(report)["free_of_bank_conflicts"]["counterexample"]
+    assert (
+        code == 1 and wrong["extent"] == "a 2-way conflict" and wrong["statement"].startswith("T0 and T8 access words")
+    )
     assert checked(capsys, "--shared", f"Sw<4,2,4> o {ROWS}", *words)[0] == 0
 
 
@@ -113,26 +118,26 @@ def test_an_access_across_neighbours_is_not_whole(capsys: pytest.CaptureFixture[
     found = by_property(report)
     assert code == 1 and found["free_of_bank_conflicts"]["status"] == "UNCHECKED"
     assert found["whole_accesses"]["counterexample"]["statement"] == (
-        "T0 V1 lies at element 64, V0 at 0: 1 further on is wanted"
+        "T0 V1 lies at element 64, V0 at 0: expected 1 further on"
     )
     assert checked(capsys, *access("(64,64):(68,1)", threads="(32,8):(1,64)"))[0] == 1  # 136 bytes: no multiple of 16
 
 
 @pytest.mark.parametrize(("stride", "status"), [(100, "PROVED"), (128, "REFUTED")])
-def test_the_solver_needs_no_layout_of_the_whole_way(
+def test_the_solver_needs_no_composition_of_the_layouts(
     stride: int, status: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Lane (3, 0) has index 27, whose digits carry: no strides say what the tile of the access is."""
+    """Lane (3, 0) has index 27, whose digits carry: no layout is the composition of tile and access."""
     words = ["--access", "((4,2),2):((9,1),3)", "--element", "32", "--how", "store"]
     code, report = checked(capsys, "--shared", f"(6,10):(1,{stride})", *words)
     found = by_property(report)
     assert code == (status == "REFUTED") and found["free_of_bank_conflicts"]["status"] == status
-    for kind in ("whole_accesses", "disjoint", "free_of_bank_conflicts"):
-        assert {e["check"]: e["status"] for e in found[kind]["evidence"]}["proof"] == found[kind]["status"]
+    for prop in ("whole_accesses", "disjoint", "free_of_bank_conflicts"):
+        assert {e["check"]: e["status"] for e in found[prop]["evidence"]}["proof"] == found[prop]["status"]
 
 
-def test_a_load_whose_phases_merge_is_judged_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
-    """Pairs of lanes share an address: eight lanes ask for 64 bytes, the next eight for the same banks again."""
+def test_a_load_whose_phases_merge_is_checked_phase_by_phase(capsys: pytest.CaptureFixture[str]) -> None:
+    """Pairs of lanes share an address: eight lanes access 64 bytes, the next eight the same banks again."""
     threads = "((2,4,2,2),8):((0,128,1,2),16)"
     code, report = checked(
         capsys, "--shared", "(16,64):(64,1)", "--access", threads, "--element", "16", "--width", "128"
@@ -142,8 +147,8 @@ def test_a_load_whose_phases_merge_is_judged_phase_by_phase(capsys: pytest.Captu
     assert [e["status"] for e in found["evidence"]][:2] == ["PROVED", "PROVED"]
 
 
-def test_narrow_accesses_are_judged_at_every_byte_of_a_word(capsys: pytest.CaptureFixture[str]) -> None:
-    """Bytes 0, 3, 132, 135 lie in words 0, 0, 33, 33; one further they lie in 0, 1, 33, 34, and 1 and 33 meet."""
+def test_narrow_accesses_are_checked_at_every_byte_of_a_word(capsys: pytest.CaptureFixture[str]) -> None:
+    """Bytes 0, 3, 132, 135 lie in words 0, 0, 33, 33; one byte further in 0, 1, 33, 34, and 1 and 33 conflict."""
     words = ["--access", "(4,1):(1,0)", "--element", "8"]
     code, report = checked(capsys, "--shared", "((2,2),1):((3,132),0)", *words)
     found = by_property(report)["free_of_bank_conflicts"]
@@ -153,22 +158,22 @@ def test_narrow_accesses_are_judged_at_every_byte_of_a_word(capsys: pytest.Captu
 
 
 @pytest.mark.parametrize(
-    ("how", "code", "told"),
+    ("how", "code", "expected"),
     [
         ("load", 0, "PROVED"),  # the lanes of a pair share their words
         ("store", 0, "PROVED"),
-        ("cp.async", 1, "T0 and T1 both write word 0 of bank 0, and copies share none in access 0"),
+        ("cp.async", 1, "T0 and T1 both write word 0 of bank 0, and copies do not share a word in access 0"),
     ],
 )
 def test_copies_of_one_word_conflict_and_stores_do_not(
-    how: str, code: int, told: str, capsys: pytest.CaptureFixture[str]
+    how: str, code: int, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = ["--access", "((2,16),8):((0,8),1)", "--element", "16", "--width", "128", "--how", how]
     found, report = checked(capsys, "--shared", "128:1", *words)
     free = by_property(report)["free_of_bank_conflicts"]
     assert found == code and not free["contradiction"]
     assert {e["check"]: e["status"] for e in free["evidence"]}["proof"] == free["status"]
-    assert told in (free["status"], *([free["counterexample"]["statement"]] if code else []))
+    assert expected in (free["status"], *([free["counterexample"]["statement"]] if code else []))
 
 
 @pytest.mark.parametrize(("swizzle", "code"), [("Sw<3,3,3> o ", 0), ("", 1), ("Sw<2,3,3> o ", 1)])
@@ -185,17 +190,17 @@ def test_the_rows_of_matrices_are_stored_as_they_are_loaded(
         assert statuses["gpu"] == {"Sw<3,3,3> o ": "AGREES", "": "REFUTED"}.get(swizzle, "UNCHECKED")
 
 
-def test_silicon_cannot_tell_copies_of_fewer_than_three_wavefronts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_gpu_gives_no_evidence_on_copies_of_fewer_than_three_wavefronts(capsys: pytest.CaptureFixture[str]) -> None:
     for bits, status in ((32, "UNCHECKED"), (64, "UNCHECKED"), (128, "AGREES")):
         count = bits // 32
         words = ["--access", f"(32,{count}):({count},1)", "--element", "32", "--width", str(bits), "--how", "cp.async"]
         code, report = checked(capsys, "--shared", "128:1", *words)
         evidence = by_property(report)["free_of_bank_conflicts"]["evidence"][-1]
         assert code == 0 and evidence["status"] == status
-        assert status == "AGREES" or "takes the time of 3 wavefronts" in evidence["reason"]
+        assert status == "AGREES" or "takes the time of at least 3 wavefronts" in evidence["reason"]
 
 
-def test_a_copy_is_whole_on_both_sides_or_told_how_narrow_it_must_be(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_copy_is_whole_on_both_sides_or_the_widest_whole_access_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
     tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
     code, report = checked(capsys, *tile, "--global", "(128,32):(4096,1)")
@@ -210,7 +215,7 @@ def test_a_copy_is_whole_on_both_sides_or_told_how_narrow_it_must_be(capsys: pyt
     assert movement.main(shlex.split(far["counterexample"]["replay"])[3:]) == 1
 
 
-def test_the_search_serves_several_accesses_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_search_is_for_several_accesses_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = f'shared = "{ROWS}"\nelement = 16\nwidth = 128\n'
     text = f'["written"]\n{common}access = "((8,4),8):((512,1),64)"\nhow = "store"\n'
     text += f'["read"]\n{common}access = "{COLUMN}"\n'
@@ -223,25 +228,25 @@ def test_the_search_serves_several_accesses_at_once(tmp_path: Path, capsys: pyte
 
 
 @pytest.mark.parametrize("tile", ["(64,64):(0,0)", "(64,64):(64,0)", "((8,8),64):((64,0),1)"])
-def test_what_is_written_twice_is_lost(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_elements_written_to_one_place_are_refuted(tile: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["--access", "(32,8):(1,64)", "--element", "16", "--how", "store"]
     code, report = checked(capsys, "--shared", tile, *words)
-    kept = by_property(report)["disjoint"]
-    assert code == 1 and "are both written to element" in kept["counterexample"]["statement"]
-    assert [e["status"] for e in kept["evidence"]] == ["REFUTED", "REFUTED"]
+    disjoint = by_property(report)["disjoint"]
+    assert code == 1 and "are both written to element" in disjoint["counterexample"]["statement"]
+    assert [e["status"] for e in disjoint["evidence"]] == ["REFUTED", "REFUTED"]
     assert not any(verdict["contradiction"] for verdict in report["subjects"][0]["verdicts"])
     assert by_property(checked(capsys, "--shared", ROWS, *words)[1])["disjoint"]["status"] == "PROVED"
 
 
 @pytest.mark.parametrize(
-    ("tile", "access", "element", "told"),
+    ("tile", "access", "element", "expected"),
     [
-        ("(8,512):(1,8)", "(3,1):(63,1)", "8", "T0 and T2 ask bank 0 for words 0 and 32 in access 0, at base 2"),
-        ("(64,64):(2,128)", "(32,8):(64,1)", "16", "T0 V1 lies at element 2, V0 at 0: 1 further on is wanted"),
+        ("(8,512):(1,8)", "(3,1):(63,1)", "8", "T0 and T2 access words 0 and 32 of bank 0 in access 0, at base 2"),
+        ("(64,64):(2,128)", "(32,8):(64,1)", "16", "T0 V1 lies at element 2, V0 at 0: expected 1 further on"),
     ],
 )
-def test_the_search_promises_nothing_that_the_judgement_refutes(
-    tile: str, access: str, element: str, told: str, capsys: pytest.CaptureFixture[str]
+def test_the_search_prints_no_swizzle_that_is_refuted(
+    tile: str, access: str, element: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     words = [
         "--shared",
@@ -254,5 +259,5 @@ def test_the_search_promises_nothing_that_the_judgement_refutes(
         element if element == "8" else "128",
     ]
     assert movement.main([*words, "--search-swizzle"]) == 1
-    assert told in capsys.readouterr().out
+    assert expected in capsys.readouterr().out
     assert movement.main([*words, "-q"]) == 1

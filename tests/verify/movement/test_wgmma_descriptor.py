@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.movement --descriptor LAYOUT`: which matrix descriptor says what a layout says."""
+"""`python -m verify.movement --descriptor LAYOUT`: which matrix descriptor describes a layout."""
 
 from __future__ import annotations
 
 import pytest
 
-from tests.verify.movement.stated import SW128, by_property, checked
+from tests.verify.movement.arguments import SW128, by_property, checked
 
 CORES = "((8,8),(8,2)):((8,64),(1,512))"
 
 
 @pytest.mark.parametrize(
-    ("words", "told", "repair"),
+    ("words", "expected", "repair"),
     [
-        ([SW128, "--lbo", "16", "--sbo", "1024"], "", ""),  # the leading offset says nothing there
+        ([SW128, "--lbo", "16", "--sbo", "1024"], "", ""),  # the leading offset is not used there
         ([SW128, "--sbo", "512"], "(mn=8, k=0) lies at byte 1024, by the descriptor at 576", "SBO 1024 bytes"),
         ([CORES, "--lbo", "1024", "--sbo", "128"], "", ""),
         (
@@ -25,13 +25,13 @@ CORES = "((8,8),(8,2)):((8,64),(1,512))"
     ],
 )
 def test_a_stated_descriptor_is_compared_as_it_is(
-    words: list[str], told: str, repair: str, capsys: pytest.CaptureFixture[str]
+    words: list[str], expected: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = checked(capsys, "--descriptor", *words, "--element", "16", "--major", "K")
     found = by_property(report)["descriptor"]
-    assert code == bool(told) and not found["contradiction"]
+    assert code == bool(expected) and not found["contradiction"]
     wrong = found["counterexample"] or {"statement": "", "repair": ""}
-    assert told in wrong["statement"] and repair in wrong["repair"]
+    assert expected in wrong["statement"] and repair in wrong["repair"]
 
 
 def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[str]) -> None:
@@ -43,7 +43,7 @@ def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.parametrize(
-    ("tile", "element", "told", "repair"),
+    ("tile", "element", "expected", "repair"),
     [
         ("Sw<3,3,3> o (8,16):(64,1)", "16", "", ""),
         ("Sw<3,3,3> o (10,64):(64,1)", "16", "the tile has 10 along mn, of which wgmma takes 8", "8 or 16 along mn"),
@@ -53,13 +53,13 @@ def test_elements_that_lie_elsewhere_are_counted(capsys: pytest.CaptureFixture[s
     ],
 )
 def test_wgmma_takes_whole_steps(
-    tile: str, element: str, told: str, repair: str, capsys: pytest.CaptureFixture[str]
+    tile: str, element: str, expected: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = checked(capsys, "--descriptor", tile, "--element", element)
     steps = by_property(report)["whole_instructions"]
-    assert code == bool(told) and steps["status"] == ("REFUTED" if told else "PROVED")
+    assert code == bool(expected) and steps["status"] == ("REFUTED" if expected else "PROVED")
     wrong = steps["counterexample"] or {"statement": "", "repair": ""}
-    assert told in wrong["statement"] and wrong["repair"] == repair
+    assert expected in wrong["statement"] and wrong["repair"] == repair
 
 
 DESCRIBED = {
@@ -100,7 +100,7 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
 
 
 @pytest.mark.parametrize(
-    ("tile", "told"),
+    ("tile", "expected"),
     [
         ("Sw<3,3,3> o (128,(64,2)):(64,(1,8193))", "(mn=0, k=64) lies at byte 16386"),  # no multiple of 16 bytes
         ("Sw<3,3,3> o (128,(64,2)):(64,(1,8448))", "(mn=0, k=64) lies at byte 16960"),  # nor of the swizzle's 1024
@@ -111,22 +111,22 @@ def test_a_k_major_tile_wider_than_its_swizzle_has_several_starts(
     ],
 )
 def test_parts_that_are_no_canonical_layouts_are_refuted(
-    tile: str, told: str, capsys: pytest.CaptureFixture[str]
+    tile: str, expected: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = checked(capsys, "--descriptor", tile, "--element", "16")
     found = by_property(report)["descriptor"]
-    assert code == 1 and found["status"] == "REFUTED" and told in found["counterexample"]["statement"]
+    assert code == 1 and found["status"] == "REFUTED" and expected in found["counterexample"]["statement"]
     assert {e["status"] for e in found["evidence"]} == {"REFUTED"} and not found["contradiction"]
 
 
 @pytest.mark.parametrize(
-    ("tile", "told"),
+    ("tile", "expected"),
     [
         ("Sw<2,3,3> o (64,64):(64,1)", "(mn=1, k=0) lies at byte 144, by the descriptor at 64"),
         ("Sw<3,3,3> o (64,128):(128,1)", "(mn=1, k=0) lies at byte"),
         (
             "Sw<3,3,4> o (64,64):(64,1)",
-            "Sw<3,4,4> of bytes is no swizzle of a descriptor; there are Sw<0,0,0>, Sw<1,4,3>",
+            "Sw<3,4,4> of bytes is not a swizzle of a descriptor; these are Sw<0,0,0>, Sw<1,4,3>",
         ),
         ("(64,64):(64,1)", "lies at byte"),
         ("Sw<3,3,3> o ((8,8),64):((64,0),1)", "(mn=0, k=0) and (mn=8, k=0) both lie at byte 0"),
@@ -134,6 +134,6 @@ def test_parts_that_are_no_canonical_layouts_are_refuted(
         ("((8,8),(8,2)):((8,68),(1,512))", "sbo = 136 does not fit bits"),
     ],
 )
-def test_what_no_descriptor_says(tile: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_layouts_without_a_descriptor(tile: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     code, report = checked(capsys, "--descriptor", tile, "--element", "16")
-    assert code == 1 and told in by_property(report)["descriptor"]["counterexample"]["statement"]
+    assert code == 1 and expected in by_property(report)["descriptor"]["counterexample"]["statement"]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of movements state, and how they read the verdicts."""
+"""Arguments of `python -m verify.movement` that several tests use, and readers of its reports."""
 
 from __future__ import annotations
 
@@ -36,5 +36,5 @@ def checked(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, dict]
 
 
 def by_property(report: dict) -> dict[str, dict]:
-    """The verdicts on the first subject by their kind."""
+    """The verdicts on the first movement, by property."""
     return {verdict["property"]: verdict for verdict in report["subjects"][0]["verdicts"]}
