@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from benchmarks.paired import Figure
-from proofs.laws.decide import judge_all, shipped
+from proofs.laws.decide import decide_laws, shipped
 from proofs.laws.solve import has_cvc5
 
 
@@ -18,7 +18,7 @@ def figures() -> list[Figure]:
 def measure(engines: tuple[str, ...], seeds: int, jobs: int, limit: float) -> list[Figure]:
     names = [name for name, law in shipped().items() if not law.why_open]
     started = time.perf_counter()
-    found = list(judge_all(names, engines, seeds, jobs))
+    found = list(decide_laws(names, engines, seeds, jobs))
     wall = time.perf_counter() - started
     answers = [a for j in found for t in j.tried for a in t.answers]
     unknown = sum(a.status != "unsat" for a in answers)

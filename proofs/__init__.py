@@ -21,14 +21,14 @@ The accumulator of m16n8k16, with the formula of the PTX ISA as a Python functio
 >>> C = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
 >>> lanes, one = Layout.parse("32:1"), Layout.parse("1:0")
 >>> f = proofs.Fragment(C, (16, 8), lanes, one, lambda l, i: (l // 4 + i // 2 * 8, l % 4 * 2 + i % 2), 1)
->>> proofs.prove_owns(f).status, proofs.prove_equals(f).status
+>>> proofs.prove_ownership(f).status, proofs.prove_equals(f).status
 ('unsat', 'unsat')
 
 With two strides exchanged, each element still has one owner, but the layout no longer equals the formula:
 
 >>> from dataclasses import replace
 >>> wrong = replace(f, layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
->>> proofs.prove_owns(wrong).status, proofs.prove_equals(wrong).status
+>>> proofs.prove_ownership(wrong).status, proofs.prove_equals(wrong).status
 ('unsat', 'sat')
 >>> found = proofs.prove_equals(wrong).model      # value 1 of lane 0 would be element 8, row 8; the ISA has row 0
 >>> found["lane"], found["value"], found["element"]
@@ -44,7 +44,7 @@ contains the SMT-LIB text that was solved; `recheck` runs that text in a second 
 Main declarations
 -----------------
 `prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`   one operand, point by point: `layout.points`
-`prove_owns`, `prove_onto`, `prove_bijective`     how many owners an element has: `layout.ownership`
+`prove_ownership`, `prove_onto`, `prove_bijective`     how many owners an element has: `layout.ownership`
 `prove_partition`, `prove_tiled`, `prove_tiling`  tiles of every size: `layout.partition`, `layout.tiling`
 `prove_same_function`    two layouts as functions: `layout.equality`
 `certificate`            a bijection proved without a solver, by mixed radix or by a rank over the field of two elements
@@ -75,7 +75,7 @@ from proofs.smt.term import Condition, Term
 
 if TYPE_CHECKING:
     from proofs.layout.equality import prove_same_function
-    from proofs.layout.ownership import prove_bijective, prove_onto, prove_owns
+    from proofs.layout.ownership import prove_bijective, prove_onto, prove_ownership
     from proofs.layout.partition import Axis, Partition, prove_partition, prove_tiled
     from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
     from proofs.layout.tiling import prove_tiling
@@ -105,7 +105,7 @@ __all__ = [
     "prove_equals",
     "prove_in_bounds",
     "prove_onto",
-    "prove_owns",
+    "prove_ownership",
     "prove_partition",
     "prove_product",
     "prove_right_inverse",
@@ -119,7 +119,7 @@ _HOME = {
     **dict.fromkeys(
         ("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.layout.points"
     ),
-    **dict.fromkeys(("prove_bijective", "prove_onto", "prove_owns"), "proofs.layout.ownership"),
+    **dict.fromkeys(("prove_bijective", "prove_onto", "prove_ownership"), "proofs.layout.ownership"),
     **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.layout.partition"),
     "Solver": "proofs.smt.engine",
     "prove_same_function": "proofs.layout.equality",

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Proofs of laws: every obligation by every solver and seed, a model of the hypotheses, a model of each mutant.
 
-`decide_law` decides one law, `judge_all` many of them in several processes. The answers of the solvers are returned
+`decide_law` decides one law, `decide_laws` many of them in several processes. The answers of the solvers are returned
 unchanged: what counts as proved is decided by the caller.
 """
 
@@ -33,7 +33,7 @@ class Tried:
 
 
 @dataclass(frozen=True, slots=True)
-class Judgement:
+class LawResult:
     """The results for one law.
 
     ``tried`` are its obligations, ``example`` is a model of its hypotheses (None for an open law, which is not tried),
@@ -56,10 +56,10 @@ class Judgement:
         return sum(a.seconds for t in self.tried for a in t.answers if a.engine == engine)
 
 
-def decide_law(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), seeds: int = 1) -> Judgement:
+def decide_law(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), seeds: int = 1) -> LawResult:
     """Prove a law, and find a model of its hypotheses and a counterexample to each of its mutants."""
     if law.why_open:
-        return Judgement(law, (), None, (), tuple(rests_on))
+        return LawResult(law, (), None, (), tuple(rests_on))
     tried = []
     for obligation in obligations(law):
         problem = obligation.smt()
@@ -67,10 +67,10 @@ def decide_law(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3"
         tried.append(Tried(obligation.name, tuple(run[e](problem, seed) for e in engines for seed in range(seeds))))
     solver = Solver()
     broken = tuple(solve.counterexample(query, solver) for query in mutants(law))
-    return Judgement(law, tuple(tried), solve.example(nonvacuity(law), solver), broken, tuple(rests_on))
+    return LawResult(law, tuple(tried), solve.example(nonvacuity(law), solver), broken, tuple(rests_on))
 
 
-def judge_all(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[Judgement]:
+def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[LawResult]:
     """The results for laws by name, in order; by ``jobs`` processes, one for each core when 0, this process when 1."""
     one = partial(_decide_named, engines=tuple(engines), seeds=seeds)
     jobs = min(jobs or os.cpu_count() or 1, len(names) or 1)
@@ -115,7 +115,7 @@ def _interruption_ignored() -> Iterator[None]:
         signal.signal(signal.SIGINT, before)
 
 
-def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> Judgement:
+def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> LawResult:
     laws = shipped()
     return decide_law(laws[name], [n for n in laws if n in ancestors(laws[name], laws)], engines, seeds)
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Claims about moving data: registers that two instructions share, and accesses of shared memory.
 
-`HandOver`, `prove_handed`   the destination operand of one instruction is the source operand of the next
+`HandOver`, `prove_hand_over`   the destination operand of one instruction is the source operand of the next
 `Access`                     accesses of shared memory by all lanes, for which four claims are proved:
 `prove_whole`                the values of one access are contiguous and aligned
 `prove_room`                 the tile lies within the memory
@@ -87,14 +87,14 @@ class Access:
         return _Path((lanes, values, modes(self.tile)), self.element, self.swizzle, self.unit)
 
 
-def prove_handed(over: HandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_hand_over(over: HandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove rows(r) + columns(c) = wanted(lane, v) with (r, c) = locate(lane, source(v)), for every lane and value v.
 
     A point is a (lane, value).
 
     >>> rows, columns, same = Layout(32, 2), Layout(2, 1), Layout(2, 1)
     >>> two_each = HandOver(lambda lane, v: (lane, v), rows, columns, lambda lane, v: 2 * lane + v, same, 32)
-    >>> prove_handed(two_each).status
+    >>> prove_hand_over(two_each).status
     'unsat'
     """
     flat = modes(over.source), modes(over.rows), modes(over.columns)

@@ -27,7 +27,7 @@ from proofs.smt.solve import Claim, Point, Survey, decide
 from proofs.smt.term import Condition, Term
 
 
-def prove_owns(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_ownership(f: Fragment, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that every element of the tile has exactly ``copies`` owners (thread, value), and no value is outside.
 
     A layout takes its smallest value exactly where every digit of a non-zero stride is at one end of its range: at as
@@ -47,8 +47,8 @@ def prove_bijective(
 ) -> Outcome:
     """Prove that each of 0 .. product(extents) - 1 is the value of ``layout`` at exactly ``copies`` indices.
 
-    It is the claim of prove_owns for any layout; the model names an ``index``. Raises ProblemError when an extent or
-    ``copies`` is not positive.
+    It is the claim of prove_ownership for any layout; the model names an ``index``. Raises ProblemError when an extent
+    or ``copies`` is not positive.
     """
     if min(*extents, copies, 1) < 1:
         raise ProblemError(f"extents {extents} and copies {copies} must be positive")

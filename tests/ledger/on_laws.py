@@ -24,13 +24,13 @@ from layouts import (
 from layouts import admissible as no_carry
 from layouts import compatible as tool_compatible
 from layouts.text import format_int_tuple
-from proofs.laws.decide import judge_all
+from proofs.laws.decide import decide_laws
 from tests.ledger.on_layouts import differ
 
 
 def law(name: str) -> str:
     """A law of the catalogue: z3 proves it, its hypotheses can be met, and every mutant of it fails."""
-    (decided,) = judge_all([name], ["z3"], 1, 1)
+    (decided,) = decide_laws([name], ["z3"], 1, 1)
     if decided.example is None:
         return "its hypotheses cannot be met"
     return "" if decided.status("z3") == "unsat" and decided.mutants else decided.status("z3")

@@ -29,7 +29,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand, budget: int, solver: proof
 
 def owns(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """That each element of an operand's tile is held as often as it has to be."""
-    return _evidence(proofs.prove_owns(_fragment(subject, part), budget, solver), part)
+    return _evidence(proofs.prove_ownership(_fragment(subject, part), budget, solver), part)
 
 
 def inverse(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:

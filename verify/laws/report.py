@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from proofs.laws import refutations, solve
-from proofs.laws.decide import Judgement, judge_all, shipped
+from proofs.laws.decide import LawResult, decide_laws, shipped
 from proofs.laws.explain import explained
 from proofs.laws.law import ancestors
 from proofs.laws.refutations import Refutation
@@ -69,7 +69,7 @@ def judge(
     wanted |= {name for law in wanted for name in ancestors(laws[law], laws)}
     asked = [engine for engine in engines if engine == "z3" or solve.has_cvc5()]
     ordered = [name for name in laws if name in wanted]
-    judged = judge_all(ordered, asked, seeds, jobs or 0)
+    judged = decide_laws(ordered, asked, seeds, jobs or 0)
     proved: set[str] = set()
 
     def case(name: str, _: object) -> Case:
@@ -84,7 +84,7 @@ def judge(
     return Report(tuple(cases), frozenset({Check.PROOF}) if require else frozenset(), missing=missing)
 
 
-def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:
+def _verdicts(judged: LawResult, engines: Sequence[str], seeds: int) -> Iterator[Verdict]:
     law = judged.law
     if law.why_open:
         claim = Claim(law.name, "", properties.OPEN, law.statement)
@@ -96,7 +96,7 @@ def _verdicts(judged: Judgement, engines: Sequence[str], seeds: int) -> Iterator
     yield _broken(judged)
 
 
-def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
+def _evidence(judged: LawResult, engine: str, seeds: int) -> Evidence:
     said = judged.status(engine)
     if not said:
         return Evidence(Check.PROOF, Status.UNCHECKED, engine, reason=ONE_SOLVER)
@@ -113,7 +113,7 @@ def _evidence(judged: Judgement, engine: str, seeds: int) -> Evidence:
     )  # fmt: skip
 
 
-def _met(judged: Judgement) -> Verdict:
+def _met(judged: LawResult) -> Verdict:
     model = judged.example
     claim = Claim(judged.law.name, "", properties.MET, "its hypotheses can be met")
     status = Status.UNKNOWN
@@ -124,7 +124,7 @@ def _met(judged: Judgement) -> Verdict:
     return join(claim, [Evidence(Check.PROOF, status, f"model: {shown}", reason=reason)])
 
 
-def _broken(judged: Judgement) -> Verdict:
+def _broken(judged: LawResult) -> Verdict:
     total = len(judged.mutants)
     claim = Claim(judged.law.name, "", properties.MUTANTS, f"each of its {total} mutants is false")
     evidence = [_mutant(m) for m in judged.mutants if not m.confirmed]

@@ -118,11 +118,11 @@ def _for_solver(over: HandOver, columns: Layout) -> Any:
 
 def _proof(over: HandOver, budget: int, solver: proofs.Solver) -> Evidence:
     """Evidence of the solver on the equation, for symbolic lane and value."""
-    from proofs.layout.movement import prove_handed
+    from proofs.layout.movement import prove_hand_over
 
     shown = over.wanted.shown
     return proved(
-        prove_handed(_for_solver(over, over.columns), budget, solver),
+        prove_hand_over(_for_solver(over, over.columns), budget, solver),
         lambda at: f"T{at['lane']} V{at['value']} wants {shown(at['wanted'])}, gets {shown(at['place'])}",
     )
 
@@ -189,13 +189,13 @@ def _proof_along(over: HandOver, budget: int, solver: proofs.Solver) -> Evidence
 
     Called where the hand-over is proved, so that rows are known to start where they should.
     """
-    from proofs.layout.movement import prove_handed
+    from proofs.layout.movement import prove_hand_over
 
     wanted, parts, shown = over.wanted, over.wanted.parts, over.wanted.shown
     for axis in _axes(over):
         step = parts if axis == wanted.axes[0] else wanted.extent[0]
         line = Layout((parts, over.given.extent[1] // parts), (1, step))
-        outcome = prove_handed(_for_solver(over, line), budget, solver)
+        outcome = prove_hand_over(_for_solver(over, line), budget, solver)
         if outcome.model is None:
             break
     straight = f"in a row along {axis}"

@@ -220,7 +220,7 @@ def _shared(access: SmemAccess) -> str:
 
 def _proof(access: SmemAccess, table: Layouts, fields: Fields, budget: int, solver: proofs.Solver) -> Evidence:
     """Evidence of the solver, from the layout's shape and stride; both addresses are taken before the swizzle."""
-    from proofs.layout.movement import HandOver, prove_handed
+    from proofs.layout.movement import HandOver, prove_hand_over
 
     swizzle = access.bytes
 
@@ -235,4 +235,4 @@ def _proof(access: SmemAccess, table: Layouts, fields: Fields, budget: int, solv
     bytes_ = access.element // BYTE
     rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.plain)
     over = HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
-    return proved(prove_handed(over, budget, solver), statement)
+    return proved(prove_hand_over(over, budget, solver), statement)

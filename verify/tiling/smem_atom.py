@@ -79,7 +79,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
     whole(x, y) = atom(x mod R, y mod C) + size(atom) * (x div R + X div R * (y div C)), all before the swizzle, of
     which each copy is a whole number of periods. Only of an atom without holes, whose copies follow one another so.
     """
-    from proofs.layout.movement import HandOver, prove_handed
+    from proofs.layout.movement import HandOver, prove_hand_over
 
     plain, whole = (_plain(layout) for layout in (atom, tile_to_shape(atom, extent)))
     if cosize(plain) != size(plain):
@@ -93,7 +93,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
         return image(rows, x % size(rows)) + image(columns, y % size(columns)) + size(plain) * copy
 
     tiled = HandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
-    outcome = prove_handed(tiled, prover.budget, prover.solver)
+    outcome = prove_hand_over(tiled, prover.budget, prover.solver)
     at = outcome.model
     if at is None:
         return solved(outcome, None)

@@ -54,24 +54,24 @@ def check(f: Fragment, outcome: Outcome) -> None:
 def test_layouts_with_right_ownership_and_their_mutants(text: str, extent: tuple[int, int], copies: int) -> None:
     f = fragment(text, extent, copies=copies)
     assert not miscounted(list(tv(f.layout).values()), extent[0] * extent[1], copies)
-    check(f, proofs.prove_owns(f))
+    check(f, proofs.prove_ownership(f))
     solver = proofs.Solver()
     for layout in mutants(f.layout):
         g = Fragment(layout, extent, ONE, ONE, None, copies)
-        check(g, proofs.prove_owns(g, solver=solver))
+        check(g, proofs.prove_ownership(g, solver=solver))
     wrong_copies = Fragment(f.layout, extent, ONE, ONE, None, copies + 1)
-    check(wrong_copies, proofs.prove_owns(wrong_copies))
+    check(wrong_copies, proofs.prove_ownership(wrong_copies))
 
 
 @given(tv_layouts(), st.integers(1, 4), st.sampled_from([1, 1, 1, 2, 4, 3]))
 def test_ownership_agrees_with_counting(layout: Layout, rows: int, copies: int) -> None:
     columns = max(1, len(tv(layout)) // copies // rows)
     f = Fragment(layout, (rows, columns), ONE, ONE, None, copies)
-    check(f, proofs.prove_owns(f))
+    check(f, proofs.prove_ownership(f))
 
 
 def test_the_atom_cutlass_shipped_is_refuted_by_the_smallest_collision() -> None:
-    outcome = proofs.prove_owns(fragment("((4,8),8):((32,1),8)", (8, 32)))
+    outcome = proofs.prove_ownership(fragment("((4,8),8):((32,1),8)", (8, 32)))
     assert outcome.model == {"thread": 0, "value": 4, "thread2": 1, "value2": 0, "element": 32}
     assert outcome.bad == 192, "96 elements have two owners and 96 have none"
 

@@ -39,12 +39,12 @@ def tutorial(lane: Any, i: Any) -> tuple[Any, Any]:
 PROBLEMS: dict[str, Callable[[int], Outcome]] = {
     "in bounds": lambda b: proofs.prove_in_bounds(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8)), b),
     "out of bounds": lambda b: proofs.prove_in_bounds(fragment("((4,8),(2,2)):((32,1),(16,9))", (16, 8)), b),
-    "ownership": lambda b: proofs.prove_owns(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8)), b),
-    "ownership not": lambda b: proofs.prove_owns(fragment("((4,8),8):((32,1),8)", (8, 32)), b),
-    "ownership thirds": lambda b: proofs.prove_owns(fragment("((3,5),2):((1,6),3)", (6, 5)), b),
-    "ownership no thirds": lambda b: proofs.prove_owns(fragment("((3,5),2):((1,6),2)", (6, 5)), b),
-    "ownership fourfold": lambda b: proofs.prove_owns(fragment("((4,8),8):((0,1),8)", (8, 8), copies=4), b),
-    "ownership miscounted": lambda b: proofs.prove_owns(fragment("((4,8),8):((0,1),8)", (8, 8), copies=2), b),
+    "ownership": lambda b: proofs.prove_ownership(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8)), b),
+    "ownership not": lambda b: proofs.prove_ownership(fragment("((4,8),8):((32,1),8)", (8, 32)), b),
+    "ownership thirds": lambda b: proofs.prove_ownership(fragment("((3,5),2):((1,6),3)", (6, 5)), b),
+    "ownership no thirds": lambda b: proofs.prove_ownership(fragment("((3,5),2):((1,6),2)", (6, 5)), b),
+    "ownership fourfold": lambda b: proofs.prove_ownership(fragment("((4,8),8):((0,1),8)", (8, 8), copies=4), b),
+    "ownership miscounted": lambda b: proofs.prove_ownership(fragment("((4,8),8):((0,1),8)", (8, 8), copies=2), b),
     "equals": lambda b: proofs.prove_equals(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8), c_16x8), b),
     "equals not": lambda b: proofs.prove_equals(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8), tutorial), b),
     "onto": lambda b: proofs.prove_onto(Layout.parse("(4,2,3):(2,1,5)"), (18,), b),
@@ -187,9 +187,9 @@ def test_a_solver_that_is_used_again_gives_the_same_answers() -> None:
     assert Session(text, 1, solver).check().status == "unknown"
     f, g = fragment("((4,8),8):((32,1),8)", (8, 32)), fragment("((4,8),8):((64,1),8)", (8, 32))
     for _ in range(2):
-        assert proofs.prove_owns(f, solver=solver).model == PROBLEMS["ownership not"](proofs.BUDGET).model
-        assert proofs.prove_owns(g, solver=solver).status == "unsat"
-        assert proofs.prove_owns(g, 60, solver).status == "unknown"
+        assert proofs.prove_ownership(f, solver=solver).model == PROBLEMS["ownership not"](proofs.BUDGET).model
+        assert proofs.prove_ownership(g, solver=solver).status == "unsat"
+        assert proofs.prove_ownership(g, 60, solver).status == "unknown"
         assert proofs.prove_tiling(solver=solver).status == "unsat"
 
 

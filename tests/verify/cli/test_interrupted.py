@@ -14,7 +14,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from proofs.laws.decide import judge_all
+from proofs.laws.decide import decide_laws
 from verify.atlas import command as atlas
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker
@@ -141,7 +141,7 @@ def test_processes_of_laws_that_are_interrupted_end_without_a_word(monkeypatch: 
     failures: list[object] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
     for _ in range(3):
-        running = judge_all(report.names(False), ("z3",), 1, jobs=2)
+        running = decide_laws(report.names(False), ("z3",), 1, jobs=2)
         next(running)
         with pytest.raises(KeyboardInterrupt):
             running.throw(KeyboardInterrupt())  # type: ignore[attr-defined]
