@@ -43,7 +43,7 @@ class _Kernels:
     kind: str | None  # the probe it gets
     listing: Listing  # the module's disassembly
     family: int = 0  # that shares coded kernels, and the place in it
-    member: int = 0
+    member: int = 0  # place of the instruction in its family
 
 
 @dataclass(slots=True)

@@ -234,7 +234,8 @@ def _posed(p: Partition) -> list[Obligations]:
 class _Point:
     """An owner of an element, by its digits.
 
-    v, value  the thread and the value in the atom
+    v         the thread in the atom
+    value     the value in the atom
     atom      the number w of the atom along both axes
     repeat    the number r of the repetition along both axes
     identity  the digits in which two different owners of one element may not differ

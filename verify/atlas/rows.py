@@ -60,20 +60,23 @@ class Row:
     reason; `provenance[operand]` says where the book's formulas come from.
     """
 
-    instruction: str
-    family: str
-    atoms: int = 0
-    verdicts: Counter[str] = field(default_factory=Counter)
-    told: dict[Check, Counter[Told]] = field(default_factory=dict)
+    instruction: str  # its family, and its shape where it has one: mma.sync m16n8k16
+    family: str  # as mma.sync or wgmma
+    atoms: int = 0  # how many issue it
+    verdicts: Counter[str] = field(default_factory=Counter)  # status of an atom -> how many atoms have it
+    told: dict[Check, Counter[Told]] = field(default_factory=dict)  # check -> outcome -> how many atoms have it
+    # check -> reason for which it gave no evidence -> how many atoms
     reasons: dict[Check, Counter[str]] = field(default_factory=dict)
+    # operand -> where its formulas come from, as the keys of a dict
     provenance: dict[str, dict[str, None]] = field(default_factory=dict)
     sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
     adapters: Counter[str] = field(default_factory=Counter)  # what copies do after the instruction
-    refuted: list[Refuted] = field(default_factory=list)
+    refuted: list[Refuted] = field(default_factory=list)  # its refuted atoms, in the order in which they were verified
     surprises: dict[str, str] = field(default_factory=dict)  # atoms that are not as their entries expect
+    # status of a claim -> how many claims of its atoms have it
     claims: Counter[Status] = field(default_factory=Counter)
     shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
-    evidence: int = 0
+    evidence: int = 0  # how many pieces of evidence there are in all
 
     def add(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
         """Count an atom in, which issues these instructions."""

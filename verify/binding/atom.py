@@ -30,11 +30,12 @@ EXTENTS = ("M", "N", "K")  # what a descriptor may choose
 class BoundOperand:
     """One operand of an atom: its layout (None when ill formed), where it must land and what the book says."""
 
-    name: str
-    text: str
-    layout: Layout | None
-    fault: str
-    extent: tuple[int, int]
+    name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy
+    text: str  # the layout as the atom's file has it
+    layout: Layout | None  # (thread, value) -> x + extent[0] * y; None where it is ill formed
+    fault: str  # why it is ill formed; empty where it is not
+    extent: tuple[int, int]  # of its tile, in elements: the ranges of x and y
+    # the ISA's different formulas for it: one, but where an element fills several positions
     formulas: tuple[Formula, ...]
     no_formula: str = ""  # why the book has no formula, where it knows the instruction
     said: tuple[tuple[object, ...], ...] = ()  # the formulas' keys
@@ -98,13 +99,14 @@ class BoundAtom:
     `thr` and `rep` are None, and `thr_fault` says why, unless lane thr(t) + rep(q) names every lane once.
     """
 
-    atom: Atom | CopyAtom
-    thr: Layout | None
-    rep: Layout | None
-    thr_fault: str
+    atom: Atom | CopyAtom  # the atom as its file has it
+    thr: Layout | None  # logical thread -> lane
+    rep: Layout | None  # replica -> lane offset
+    thr_fault: str  # why the threads do not number the lanes; empty where they do
+    # threads that issue the instruction, or CTAs of tcgen05; the atom's threads where there is no instruction
     lanes: int
-    parts: tuple[BoundOperand, ...]
-    named: tuple[Named, ...]
+    parts: tuple[BoundOperand, ...]  # its operands, in the order of the atom
+    named: tuple[Named, ...]  # each mnemonic of the atom, looked up
     by: isa_tables.Instruction | None = None  # whose formulas the parts have and whose lanes are counted
     others: tuple[BoundAtom, ...] = ()  # the same atom as each further instruction sees it
     permuted: bool = False  # the threads number every lane once, in another order than the operands need

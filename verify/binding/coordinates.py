@@ -81,12 +81,12 @@ class Registers:
     this formula is about number `which`. One of the two is 1.
     """
 
-    operand: str
-    table: isa_tables.Operand
-    section: str
-    coarse: int = 1
-    fine: int = 1
-    which: int = 0
+    operand: str  # A, B, C, ...: its axes are AXES[operand]
+    table: isa_tables.Operand  # the operand of the ISA tables, with its formula
+    section: str  # of the PTX ISA
+    coarse: int = 1  # logical positions along y that share one element of the tables
+    fine: int = 1  # elements of the tables that make one position
+    which: int = 0  # number of the element, of `fine`, that the formula is about
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """Where the position stands that value belongs to: position j of an element of the book's is its j-th."""
@@ -146,12 +146,12 @@ class Memory:
     Of two CTAs that share it each has half of the rows, and is one logical thread.
     """
 
-    extent: tuple[int, int]
-    space: str
-    lanes: int
-    section: str
-    provenance: str
-    ctas: int = 1
+    extent: tuple[int, int]  # of the tile, in elements: x and y
+    space: str  # smem or tmem
+    lanes: int  # threads that see it
+    section: str  # of the PTX ISA
+    provenance: str  # where the ISA tables have its extent from
+    ctas: int = 1  # CTAs that share the tile; 1 where each sees it whole
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """The value-th element that a thread sees, x first; which thread it is matters only to CTAs."""

@@ -74,11 +74,11 @@ class Property:
     """
 
     key: str  # its name in code, in snake case
-    scope: Scope = Scope.ATOM
+    scope: Scope = Scope.ATOM  # which units it has a claim about: operands, instructions, the whole
     words: str = ""  # its name in reports: the key's words where nothing else is given
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
     states: Callable[[Any, Any], Stated] = lambda subject, operand: Stated("", "")  # the claim about one unit
-    applies: Callable[[Any, Any], bool] = lambda subject, operand: True
+    applies: Callable[[Any, Any], bool] = lambda subject, operand: True  # whether it is claimed of a unit at all
     isa: CheckFunction | None = None  # what the ISA's formulas, or counting, find
     proof: CheckFunction | None = None  # what the solver finds
     gpu: CheckFunction | None = None  # what GPUs showed, recorded or live
@@ -150,16 +150,16 @@ class Counterexample:
     `reproduced` says that plain integer arithmetic, without the code under test, gave the same values.
     """
 
-    inputs: Mapping[str, int]
-    statement: str
-    arithmetic: str = ""
-    extent: str = ""
-    damage: tuple[str, ...] = ()
-    isa: str = ""
-    repair: str = ""
-    replay: str = ""
-    unique: bool = False
-    reproduced: bool = True
+    inputs: Mapping[str, int]  # variable -> value: the smallest point at which the claim is false
+    statement: str  # what is wrong there, in a sentence
+    arithmetic: str = ""  # the layout at the point, written out
+    extent: str = ""  # "unique", "smallest", or which of how many it is
+    damage: tuple[str, ...] = ()  # how many points are wrong, and what else follows
+    isa: str = ""  # the ISA's formula, as its text has it
+    repair: str = ""  # a layout or value for which the claim is true; empty where none was found
+    replay: str = ""  # the command that finds it again
+    unique: bool = False  # whether it is the only one
+    reproduced: bool = True  # whether plain integer arithmetic, without the code under test, gave the same values
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,18 +170,18 @@ class Evidence:
     recorded. `recording` is the file and line of the recording that spoke.
     """
 
-    check: Check
-    status: Status
-    method: str
-    points: int = 0
-    engine: str = ""
-    reason: str = ""
-    seconds: float = field(default=0.0, compare=False)
-    shared: str = ""
-    artifact: str = field(default="", compare=False, repr=False)
-    counterexample: Counterexample | None = None
-    applies: bool = True
-    recording: str = field(default="", compare=False)
+    check: Check  # which check found it
+    status: Status  # what it found
+    method: str  # how, in words: exhaustive, bit-vectors, the recording's GPU
+    points: int = 0  # how many points it covers; 0 where they are not counted
+    engine: str = ""  # name and version of the solver, or what compared
+    reason: str = ""  # why there is no evidence, or what was left out
+    seconds: float = field(default=0.0, compare=False)  # the time it took
+    shared: str = ""  # the subject on which it was found; empty where on this one
+    artifact: str = field(default="", compare=False, repr=False)  # the SMT-LIB 2 text of the problem
+    counterexample: Counterexample | None = None  # where the status is REFUTED
+    applies: bool = True  # False where UNCHECKED is no gap: the check does not exist for the claim
+    recording: str = field(default="", compare=False)  # file and line of the recording that it rests on
 
 
 @dataclass(frozen=True, slots=True)

@@ -38,12 +38,13 @@ class Comparable:
     `stored` is what a sparse instruction has to be judged on besides.
     """
 
-    claimed: Mapping[str, Table]
-    recording: gpu_checks.Recording
+    claimed: Mapping[str, Table]  # operand -> [lane][value] -> label: what the atom says
+    recording: gpu_checks.Recording  # what the GPU did, over the same slots
+    # operands whose labels absolute coordinates can give: in registers, with every column of their tile's
     tied: tuple[BoundOperand, ...]
-    axes: str
-    said: str
-    stored: Stored | None = None
+    axes: str  # those that are compared: mnk, or mn where k depends on metadata
+    said: str  # how they are compared, in words
+    stored: Stored | None = None  # of a sparse instruction: what else has to agree
 
 
 def comparable(

@@ -37,8 +37,8 @@ class Conflict:
 class Stored:
     """A sparse atom before a recording: (m, column) of each stored element, by slots of A in registers."""
 
-    meaning: Sparsity
-    metadata: gpu_checks.Metadata
+    meaning: Sparsity  # which columns a pattern of metadata selects, by the ISA
+    metadata: gpu_checks.Metadata  # what the GPU did under each pattern and selector
     elements: Table  # [lane][value] -> (m, the first of its columns)
     dealt: Table | None  # [lane][value, in the atom's counting] -> (m, column) of an A in registers
     b: tuple[Table, Table]  # k of B's elements as claimed, and their k classes

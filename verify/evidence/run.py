@@ -34,11 +34,12 @@ class Run:
     A subclass says what the units of each scope are.
     """
 
-    checks: frozenset[Check] = frozenset(Check)
-    budget: int = proofs.BUDGET
+    checks: frozenset[Check] = frozenset(Check)  # those that are made
+    budget: int = proofs.BUDGET  # of one proof, in resource units of z3
     lookup: Lookup | None = None  # recordings of instructions, or a GPU; what is shipped where None
     multiply: Callable[[Any], list[Evidence]] | None = None  # products on this machine's GPU
     loaded: proofs.Solver | None = None  # else made with the first proof
+    # evidence found so far, by what it depends on
     cache: EvidenceCache = field(default_factory=EvidenceCache, init=False)
 
     @cached_property

@@ -29,14 +29,14 @@ class HandOver:
     The rows of a store are compared as those of a load: `given` is the store's operand, `wanted` what fills it.
     """
 
-    name: str
-    given: RegisterOperand
-    wanted: RegisterOperand
-    rows: Layout = ONE
-    columns: Layout = ONE
-    order: Layout = ONE
+    name: str  # of the movement
+    given: RegisterOperand  # (lane, value) -> (row, column): the source operand, or a store's own
+    wanted: RegisterOperand  # (lane, value) -> element: what has to be there
+    rows: Layout = ONE  # row -> number of the element that it starts with
+    columns: Layout = ONE  # column -> distance from the start of the row, in elements
+    order: Layout = ONE  # value of the destination operand -> value of the source operand
     derived: bool = True  # the spec has no rows, values, tiles or times
-    replay: str = ""
+    replay: str = ""  # the command that verifies it again
     major: str = ""  # of the tile in memory, where the spec has it
     access: SmemAccess | None = None  # of its rows, where the spec has the tile's layout in shared memory
 

@@ -25,16 +25,16 @@ ROWS = ("ldmatrix", "stmatrix")
 class RegisterOperand:
     """An operand in registers: (lane, value) -> (x, y)."""
 
-    mnemonic: str
+    mnemonic: str  # of the instruction
     operand: str  # A, B or C; R for the rows of a matrix load or store
     section: str  # of the ISA
-    provenance: str
-    locate: Callable[[Any, Any], tuple[Any, Any]]
+    provenance: str  # where the ISA tables have the formula from
+    locate: Callable[[Any, Any], tuple[Any, Any]]  # (lane, value) -> (x, y)
     values: int  # in each lane
     bits: int  # of a value
-    extent: tuple[int, int]
-    axes: tuple[str, ...]
-    lanes: int
+    extent: tuple[int, int]  # the ranges of x and y
+    axes: tuple[str, ...]  # their names, as m and k
+    lanes: int  # how many lanes there are: 32, or 128 of wgmma
     rows: bool  # x numbers rows of memory, y the elements of a row
     parts: int = 1  # that an element of a tile is split into; x counts parts
 

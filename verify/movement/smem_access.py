@@ -43,13 +43,13 @@ PLAIN = Swizzle(0, 0, 0)
 class SmemAccess:
     """The accesses of all threads to a tile in shared memory."""
 
-    name: str
+    name: str  # of the movement
     tile: Layout | ComposedLayout  # index in the tile -> element of shared memory, a swizzle of it or not
     threads: Layout  # (thread, value) -> index in the tile
     element: int  # bits of an element
     width: int  # bits that a thread accesses at once
-    how: str = "load"
-    replay: str = ""
+    how: str = "load"  # load, store, cp.async, ldmatrix or stmatrix
+    replay: str = ""  # the command that verifies it again
     source: Layout | None = None  # index in the tile -> element of global memory, of a copy that has it
     arch: str = ARCH  # whose shared memory it is
     base: int | None = None  # byte at which the tile starts, where it is given

@@ -40,12 +40,12 @@ FEW = 3  # start addresses that are listed besides the last
 class Fields:
     """The fields of a descriptor, and its start addresses in bytes, one for every `width` elements along k."""
 
-    swizzle: str
-    major: str
-    lbo: int = 0
-    sbo: int = 0
+    swizzle: str  # none, 32B, 64B or 128B
+    major: str  # K or MN
+    lbo: int = 0  # leading dimension byte offset
+    sbo: int = 0  # stride dimension byte offset
     width: int = 0  # 0: one start address for the whole tile
-    starts: Layout = ONE_START
+    starts: Layout = ONE_START  # k divided by `width` -> byte of the start address
 
     def words(self) -> str:
         """The fields, as printed."""

@@ -39,16 +39,16 @@ class Score:
     column has evidence on: a recording has it for instructions that a GPU ran, and for operands in registers.
     """
 
-    layouts: int = 0
-    mutants: int = 0
-    equivalent: int = 0
-    checked: Counter[str] = field(default_factory=Counter)
-    refuted: Counter[str] = field(default_factory=Counter)
-    joint: int = 0
-    joint_checked: int = 0
-    joint_related: int = 0
-    joint_refuted: int = 0
-    survivors: list[str] = field(default_factory=list)
+    layouts: int = 0  # different layouts of operands that were mutated
+    mutants: int = 0  # of one operand, that are another function than their origin
+    equivalent: int = 0  # mutants that are the same function as their origin, at every point
+    checked: Counter[str] = field(default_factory=Counter)  # column -> mutants that it has evidence on
+    refuted: Counter[str] = field(default_factory=Counter)  # column -> mutants that it refutes
+    joint: int = 0  # mutants of two operands whose rows, columns or k are relabelled alike
+    joint_checked: int = 0  # joint mutants that are compared with a recording
+    joint_related: int = 0  # joint mutants whose relation agrees with it, as it must
+    joint_refuted: int = 0  # joint mutants that the ISA tables refute, as they must
+    survivors: list[str] = field(default_factory=list)  # each mutant that is not refuted, with the check, in words
     missing: int = 0  # origins whose mutants an interruption left unchecked, all or some of them
 
     @property

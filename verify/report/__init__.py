@@ -19,10 +19,10 @@ __all__ = ["Case", "Failure", "Report", "cut_short", "surprise", "tally"]
 class Case:
     """One subject's verdicts, with what was known of it before."""
 
-    name: str
-    verdicts: tuple[Verdict, ...]
-    known_defect: str = ""
-    layouts: tuple[tuple[str, str], ...] = ()
+    name: str  # of the subject: an atom, a tiling, a movement, a law
+    verdicts: tuple[Verdict, ...]  # in the order of the table of properties
+    known_defect: str = ""  # which defect its entry declares, in words; empty where none
+    layouts: tuple[tuple[str, str], ...] = ()  # (operand, layout as text)
     adapter: str = ""  # what a copy does to its registers after the instruction
     expect: str = ""  # that it is expected to be UNCHECKED, and why
     issues_nothing: bool = False  # the entry says that no matrix instruction is issued (`ptx = []`)
@@ -134,12 +134,12 @@ class Failure:
 class Report:
     """All cases of a run, what was required of it, and what the user expects."""
 
-    cases: tuple[Case, ...]
-    require: frozenset[Check] = frozenset()
-    expect_known: bool = False
+    cases: tuple[Case, ...]  # in the order in which they were selected
+    require: frozenset[Check] = frozenset()  # checks that must have been made of every case
+    expect_known: bool = False  # whether known defects are expected: only what differs from them fails
     missing: int = 0  # subjects that an interruption left without a verdict
-    failures: tuple[Failure, ...] = field(default=(), kw_only=True)
-    allow_unchecked: bool = field(default=False, kw_only=True)
+    failures: tuple[Failure, ...] = field(default=(), kw_only=True)  # subjects that could not be verified
+    allow_unchecked: bool = field(default=False, kw_only=True)  # whether UNCHECKED cases leave the exit code 0
 
     @property
     def complete(self) -> bool:

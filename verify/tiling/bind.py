@@ -53,9 +53,9 @@ class OutOfTile(Exception):
 class Dealt:
     """One operand of a tiling. `mma` is the TiledMMA in which it stands as operand `like`: A, B or C."""
 
-    part: BoundOperand
-    mma: TiledMMA
-    like: str
+    part: BoundOperand  # the operand of the atom
+    mma: TiledMMA  # the TiledMMA in which it is operand `like`
+    like: str  # A, B or C
     copies: int  # how often the atom itself holds each element
     shape: tuple[int, int, int]  # of the atom
     counts: tuple[int, int, int]  # of atoms along M, N, K

@@ -176,8 +176,8 @@ def swizzle_atom(stated: object) -> Smem:
 class TilingSpec:
     """A tiling as stated; `tile` is None where it is what one tiled MMA covers."""
 
-    name: str
-    atom: str
+    name: str  # its key in the file
+    atom: str  # name of the atom that is repeated
     atoms_layout: Layout = key(
         "atoms along M, N, K, or a layout of them; one atom where absent, as in 2,2",
         atoms_layout,
@@ -189,7 +189,7 @@ class TilingSpec:
     tile: tuple[int, int, int] | None = key("the CTA's tile; what one tiled MMA covers where absent", tile)
     claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
     smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
-    file: str = ""
+    file: str = ""  # where it is from; empty where given as a value
     atoms: tuple[str, ...] = ()  # files in which the atom is sought first
 
     def error(self, key: str, problem: str) -> SpecError:
