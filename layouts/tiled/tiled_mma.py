@@ -3,7 +3,7 @@
 
 Main declarations: `TiledMMA`, an atom repeated over threads and values, with `thrfrg` (the layout of an operand by
 thread and fragment), `steps` (the layouts on the way to it) and `layout_TV`; `ThrMMA`, the view of one thread, with
-`partition` and `make_fragment`.
+`partition` and `make_fragment`; `Permutation`, the order of each axis of the tile.
 """
 
 from __future__ import annotations

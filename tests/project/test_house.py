@@ -1,7 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bounds that keep modules and functions readable."""
+"""Bounds that keep modules and functions readable, and explanations where much is in one place."""
 
 import ast
+import io
+import re
+import tokenize
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +13,11 @@ from tests.cases import each
 ROOT = Path(__file__).parents[2]
 FOLDERS = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify", "tests", "benchmarks")
 PLUGIN = ROOT / "lanecheck_pytest.py"
+PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
+BIGGEST = sorted(
+    (path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"),
+    key=lambda path: (-len(path.read_text().splitlines()), path),
+)[:12]
 SOURCES = sorted([PLUGIN, *(path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py"))])
 
 
@@ -44,3 +52,56 @@ def test_one_module_stands_beside_the_packages() -> None:
     """The pytest plugin: every repository of an environment imports it, so its name is nobody else's."""
     assert list(ROOT.glob("*.py")) == [PLUGIN]
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == {*FOLDERS} - {"tests"}
+
+
+def unexplained(text: str) -> Iterator[str]:
+    """The fields without an explanation, in dataclasses of more than five fields.
+
+    A field is explained by a comment on its lines or above, a text below it, a line of the class's docstring that
+    begins with its name, or, where users state it, by the help of its `key`.
+    """
+    lines = text.splitlines()
+    tokens = tokenize.generate_tokens(io.StringIO(text).readline) if "dataclass" in text else ()
+    comments = {token.start[0] for token in tokens if token.type == tokenize.COMMENT}
+    for node in ast.walk(ast.parse(text)) if "dataclass" in text else ():
+        if not (isinstance(node, ast.ClassDef) and any("dataclass" in ast.unparse(d) for d in node.decorator_list)):
+            continue
+        table = re.findall(r"^(\w+)  +\S", ast.get_docstring(node) or "", re.MULTILINE)
+        below = [*node.body[1:], ast.Pass()]
+        fields = [pair for pair in zip(node.body, below, strict=True) if isinstance(pair[0], ast.AnnAssign)]
+        for field, after in fields if len(fields) > 5 else ():
+            assert isinstance(field, ast.AnnAssign)
+            name, first = ast.unparse(field.target), field.lineno - 1
+            if not (
+                name in table
+                or comments.intersection(range(field.lineno, (field.end_lineno or 0) + 1))
+                or (first in comments and lines[first - 1].lstrip().startswith("#"))
+                or (isinstance(after, ast.Expr) and isinstance(after.value, ast.Constant))
+                or (isinstance(field.value, ast.Call) and ast.unparse(field.value.func) in ("key", "required"))
+            ):
+                yield f"{node.name}.{name}"
+
+
+@each("path", [path for path in SOURCES if path.relative_to(ROOT).parts[0] in PACKAGES], ids=str)
+def test_every_field_of_a_large_dataclass_is_explained(path: Path) -> None:
+    assert list(unexplained(path.read_text())) == []
+
+
+def test_a_field_without_explanation_is_found() -> None:
+    plain = [f"    {name}: int\n" for name in "abcdef"]
+    assert list(unexplained("@dataclass\nclass K:\n" + "".join(plain[:5]))) == []
+    plain[0], plain[1], plain[2] = "    a: int  # lanes\n", "    # rows\n    b: int\n", '    c: int\n    "bits"\n'
+    plain[3] = '    d: int = key("bytes", number)\n'
+    text = '@dataclass(frozen=True)\nclass K:\n    """A.\n\n    e  the columns\n    """\n'
+    assert list(unexplained(text + "".join(plain))) == ["K.f"]
+
+
+@each("path", BIGGEST, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_big_module_names_its_main_declarations(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    named = set(re.findall(r"`(\w+)", ast.get_docstring(tree) or ""))
+    declared = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        declared |= {target.id for target in targets if isinstance(target, ast.Name)}
+    assert len({name for name in declared & named if not name.startswith("_")}) >= 3

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The properties of an atom: one table, one row a property, in the order of a report.
+"""The properties of an atom: the table `PROPERTIES`, one row (`SIZE`, `OWNERSHIP`, `EQUALS`, ...) each.
 
 A row says where a property applies (MMA or copy atoms), what a claim of it states, which of the three checks are made
-and by what function, what it needs, and what its evidence depends on. Another property is another row, with functions
-of (run, atom, operand). The tables in docs/claims.md are made from this one.
+and by what function, what it needs (`verified`, ...), and what its evidence depends on. A further property is a further
+row, with functions of (run, atom, operand). Reports are in its order; the tables of docs/claims.md are made from it.
 """
 
 from __future__ import annotations

@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An atom made ready for judgement: its layouts parsed, its instructions looked up in the book.
+"""An atom bound to its instructions: its layouts parsed, its mnemonics looked up in the ISA tables.
 
-Nothing is refuted here. What does not parse, and what the book does not hold, is kept as a reason for the claims.
+Nothing is refuted here. What does not parse, and what the ISA tables lack, is kept as a reason for the claims.
+
+`BoundAtom`      an atom as one instruction sees it
+`BoundOperand`   one operand of it: its layout and the ISA's formulas
+`Named`          one mnemonic of it, looked up
+`prepare`        an entry as a bound atom
 """
 
 from __future__ import annotations

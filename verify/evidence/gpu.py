@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The third witness: what a GPU did with the instruction, against the atom's three maps taken together.
+"""The check `gpu`: what a GPU did with the instruction, compared with the atom's three maps taken together.
 
-Running an instruction fixes how the rows, columns and k-slices of A, B and D meet, and no more: one permutation of m
-in A and D, of n in B and D, or of k in A and B computes the same products. So an atom is judged, not an operand.
-Labels are walked digit by digit in plain integers (`verify.core.digits`), never through `Layout.__call__`.
+Running an instruction shows which rows, columns and k-slices of A, B and D interact, and no more: one permutation of m
+in A and D, of n in B and D, or of k in A and B computes the same products. So an atom is checked, not an operand.
+Labels are evaluated digit by digit in plain integers (`verify.core.digits`), never through `Layout.__call__`.
+
+`relation`    evidence that the maps compute the recorded products, up to one relabelling of m, n and k: `relabelling`
+`absolute`    evidence that their rows and columns are those of memory, where a recording has absolute coordinates
+`Lookup`      where recordings of an instruction come from; `Recorded` has those of files
 """
 
 from __future__ import annotations

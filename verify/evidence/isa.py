@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The first witness: the PTX ISA's formulas, compared with the layout at every point of its domain.
+"""The check `isa`: the PTX ISA's formulas, compared with the layout at every point of its domain.
 
 Layouts are evaluated with `Layout.__call__` over whole domains at once. A refutation names the smallest point.
+
+`in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
+`compared`            the evidence that a finding amounts to
+`product`             evidence on an atom: random matrices multiplied through its maps
+`same_function`       evidence on two layouts: whether they are equal at every point
 """
 
 from __future__ import annotations

@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The claims of a tiling, and what enumeration and the solver say of each.
+"""The properties of a tiling, with the functions that check them by enumeration; the solver's are in `proof`.
 
 Enumeration evaluates the library's TiledMMA, with `Layout.__call__` on arrays, and compares it with the definition: the
-threads and coordinates of all atoms counted out in loops. The solver encodes what was stated itself.
+threads and coordinates of all atoms counted out in loops. The solver encodes the spec itself.
+
+`case`                   the verdicts on one tiling of a file
+`PROPERTIES`             the table, one row a property, in the order of a report
+`PARTITION`, `MULTIPLES`   how many owners each element has, in the tile and in any number of tiles
+`REGISTERS`, `CALLS`     what the tiling costs
 """
 
 from __future__ import annotations
