@@ -13,12 +13,12 @@ from pathlib import Path
 from gpu_checks import laws
 from gpu_checks.banks import command as banks
 from gpu_checks.command import show
-from gpu_checks.inference.reconstructed import lossy
+from gpu_checks.inference.reconstructed import incomplete
 from gpu_checks.model import Move, Recording
 from gpu_checks.recordings_io.capabilities import capabilities
 from gpu_checks.recordings_io.lines import RecordingError, files, rows, text_of
 from gpu_checks.recordings_io.reader import Recordings, recordings
-from gpu_checks.recordings_io.validation import foreign, hold, is_stale, stale_notice
+from gpu_checks.recordings_io.validation import is_external, is_stale, stale_notice, validate
 from gpu_checks.tilings import runner
 from gpu_checks.tilings import store as tilings
 from isa_tables.signature import IsaError, Signature, signature
@@ -81,11 +81,11 @@ def check(paths: Sequence[Path]) -> int:
         counts.append(f"{sum(one.count for one in found.values())} of {what}")
         stale |= {file: one.stale for file, one in found.items() if one.stale}
         gpus |= {gpu for one in found.values() for gpu in one.gpus}
-    _tell_stale(stale)
+    _report_stale(stale)
     for gpu in sorted(gpu for gpu in gpus if not capabilities(gpu)):
-        untold = "the table of GPUs does not have it: that it has its sm was not checked"
-        print(f"probe: {gpu}: {untold}", file=sys.stderr)
-    lost = list(lossy(every))
+        unknown = "the table of GPUs does not have it: that it has its sm was not checked"
+        print(f"probe: {gpu}: {unknown}", file=sys.stderr)
+    lost = list(incomplete(every))
     for recording in lost:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
     show(f"{', '.join(counts)} read, {len(lost)} do not rebuild their table")
@@ -93,7 +93,7 @@ def check(paths: Sequence[Path]) -> int:
 
 
 def _kind(file: Path) -> str:
-    """The key that tells another kind of recordings; empty for those of instructions and for what is none."""
+    """The kind of a file of banks, tilings or laws, from its first line; empty for any other file."""
     found = _KIND.match(next(iter(text_of(file)), ""))
     return found[1] if found and found[1] in _OTHERS else ""
 
@@ -106,8 +106,8 @@ def _products(library: Recordings) -> tuple[list[Recording], dict[Path, Sequence
     found: Iterator[Recording | Move] = chain(every, *library.moves.values())
     for one in found:
         instruction = _instruction(one)
-        if foreign(one):
-            hold(one, instruction)
+        if is_external(one):
+            validate(one, instruction)
         if is_stale(one, instruction):
             stale[Path(one.file)] = [*stale.get(Path(one.file), ()), one.mnemonic]
     return every, stale
@@ -120,7 +120,7 @@ def _instruction(recording: Recording | Move) -> Signature:
         raise RecordingError(f"{recording.file}: {unknown}") from unknown
 
 
-def _tell_stale(stale: Stale) -> None:
+def _report_stale(stale: Stale) -> None:
     for file, names in stale.items():
         if Path(__file__).parent in file.parents:
             raise RecordingError(stale_notice(file, names))

@@ -33,16 +33,16 @@ def guarded(name: str, body: Callable[[], int]) -> int:
         with _until_closed():
             return body()
     except KeyboardInterrupt as stopped:
-        return _told(name, str(stopped) or "interrupted", INTERRUPTED)
+        return _report(name, str(stopped) or "interrupted", INTERRUPTED)
     except WorkerError as defect:
-        return _told(name, defect.told(), INTERNAL)
+        return _report(name, defect.summary(), INTERNAL)
     except (ValueError, OSError) as error:  # an unknown name, a malformed file, an unwritable folder
-        return _told(name, str(error), USAGE)
-    except (RuntimeError, MemoryError) as error:  # as CuPy tells that the GPU failed
-        return _told(name, str(error).partition("\n")[0], INTERNAL)
+        return _report(name, str(error), USAGE)
+    except (RuntimeError, MemoryError) as error:  # which CuPy raises when the GPU failed
+        return _report(name, str(error).partition("\n")[0], INTERNAL)
 
 
-def _told(name: str, line: str, code: int) -> int:
+def _report(name: str, line: str, code: int) -> int:
     print(f"{name}: {line}", file=sys.stderr)
     return code
 
@@ -59,12 +59,12 @@ def parsed(
     for stop in stops:
         unread = [name for name in changed if name not in (stop, *stops[stop])]
         if stop in changed and unread:
-            parser.error(f"--{stop} reads no {', '.join(_spelled(parser, name) for name in unread)}")
+            parser.error(f"--{stop} reads no {', '.join(_as_given(parser, name) for name in unread)}")
     return options
 
 
-def _spelled(parser: argparse.ArgumentParser, name: str) -> str:
-    """An argument as the user gives it."""
+def _as_given(parser: argparse.ArgumentParser, name: str) -> str:
+    """The option or positional argument as the user writes it."""
     action = next(action for action in parser._actions if action.dest == name)
     return action.option_strings[-1] if action.option_strings else str(action.metavar)
 

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m gpu_checks.laws`: the laws of the layout algebra checked on every small case, on a GPU or with numpy.
 
-A third witness beside two solvers: each law is evaluated from its definition on a whole grid of integers, by array
-arithmetic that shares nothing with the layouts or the proofs. Complete within its bounds, silent beyond them.
+A third check beside two solvers: each law is evaluated from its definition on a whole grid of integers, by array
+arithmetic that shares nothing with the layouts or the proofs. It is complete within its bounds and says nothing of
+larger integers.
 """
 
 from __future__ import annotations

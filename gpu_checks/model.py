@@ -27,7 +27,7 @@ class DeviceFault(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """There is no answer from silicon, and why, as one sentence."""
+    """No evidence from a GPU; `reason` is why, in one sentence."""
 
     reason: str
 
@@ -55,7 +55,7 @@ class Anchor:
     name: str  # ldmatrix, stmatrix
     operand: str
     premise: str  # what has to hold for the labels to be the instruction's own
-    labels: Labels  # [lane][value] -> (row, col) of the operand, -1 where the anchor is silent
+    labels: Labels  # [lane][value] -> (row, col) of the operand, -1 where it has none
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,20 +93,20 @@ class Image:
 class Metadata:
     """How the metadata of a sparse instruction moves the stored elements of A along k.
 
-    A field is four bits of E. `rulers[F]` says for each stored element which lane's field decides where it
-    stands when the selector is F, and `kept[pattern]` its k class when that field is the pattern.
+    A field is four bits of E. `rulers[F]` is for each stored element the lane and the field that decide its k
+    when the selector is F, and `kept[pattern]` its k class when that field is the pattern.
     """
 
     kept: Mapping[int, Labels]  # pattern -> [lane][value] of A -> k class
     rulers: Mapping[int, Labels]  # F -> [lane][value] of A -> (lane of E, field counted from the low bits)
-    words: int  # random configurations of all fields in which every element stood where this says
+    words: int  # random configurations of all fields in which every element had the k that this gives
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Observed:
     """What belongs to every recording: the instruction, the GPU, the software and the day."""
 
-    mnemonic: str  # as the tables spell it
+    mnemonic: str  # as the ISA tables have it
     exceptions: tuple[str, ...]  # what does not fit a matrix product, or a move; empty where all does
     gpu: str  # its name, as the driver has it
     sm: str  # the architecture compiled for: "sm_90a"
@@ -119,14 +119,14 @@ class Observed:
     date: str  # of the run, YYYY-MM-DD
     file: str = ""  # where it was read, empty for a live one
     line: int = 0  # of that file
-    stale: bool = False  # by kernels of another text than today's, which whoever looks it up has found
+    stale: bool = False  # by kernels of another text than today's; set where the recording is looked up
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Recording(Observed):
     """What one GPU showed about one matrix product. A slot is lane * values + value.
 
-    `operands[x][lane][value]` is (row class, column class, k class, product) as `classes.classes` defines
+    `operands[x][lane][value]` is (row class, column class, k class, product) as `pair_relation.classes` defines
     them, -1 where the operand has no such axis or the table gave no class. A matrix in shared memory has one
     lane, and its values are the elements of its plainest image in order of address. A's k classes of a sparse
     instruction are those under the first pattern of its metadata.
@@ -169,7 +169,7 @@ class Move(Observed):
 class WorkerError(RuntimeError):
     """A probe raised what no probe may raise: a defect here, not of the GPU. In its first line what, then where."""
 
-    def told(self) -> str:
+    def summary(self) -> str:
         """What, in one line; where too, under LANECHECK_TRACEBACK."""
         what, _, where = str(self).partition("\n")
         if os.environ.get("LANECHECK_TRACEBACK"):

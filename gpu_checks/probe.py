@@ -20,11 +20,11 @@ from typing import NoReturn
 from gpu_checks import command
 from gpu_checks.check import check
 from gpu_checks.command import Interrupted, guarded, parsed, show
-from gpu_checks.inference.absolute import anchoring
+from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.progress import Progress
-from gpu_checks.recordings_io.writer import Page, write
+from gpu_checks.recordings_io.writer import RecordedLines, write
 from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
@@ -135,11 +135,11 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     try:
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
             try:
-                list(pool.map(lambda one: _heard(one, waiting, options, results, shown), workers))
+                list(pool.map(lambda one: _collect(one, waiting, options, results, shown), workers))
                 for worker in workers:  # what one gave back when the others had ended
-                    _heard(worker, waiting, options, results, shown)
+                    _collect(worker, waiting, options, results, shown)
             except BaseException:
-                found = dict(results)  # from now on the workers tell that they were ended
+                found = dict(results)  # from now on the workers answer that they were ended
                 for worker in workers:  # or else the pool would wait until all is probed
                     worker.end()
                 raise
@@ -176,17 +176,17 @@ def _groups(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
 
     What anchors others, so that any process may need it, is alone: one module of it serves all.
     """
-    alone = anchoring(chosen)
+    alone = sources_of_coordinates(chosen)
     together = grouped([s for s in chosen if s.mnemonic not in alone])
     return sorted([*together, *([s] for s in chosen if s.mnemonic in alone)], key=_effort, reverse=True)
 
 
 def _effort(group: Sequence[Signature]) -> int:
-    """How long a group takes, about, in elements of B: the longest are the first to be handed out."""
+    """How long a group takes, about, in elements of B: the longest groups are probed first."""
     return sum(_ALWAYS * (1 + (s.sparsity is not None)) + prod(s.shape[1:]) for s in group)
 
 
-def _heard(
+def _collect(
     worker: Worker,
     waiting: deque[Sequence[Signature]],
     options: argparse.Namespace,
@@ -224,19 +224,19 @@ def _lines(results: Mapping[str, Finding | Unavailable]) -> Iterable[str]:
             how = f"{result.sass or 'SASS not seen'}{'  emulated' if result.emulated else ''}"
             yield f"{mnemonic}  {'RECORDED' if result.sound else 'CONTRADICTS'}  {result.extent}  {how}"
             yield from (f"    {note}" for note in result.objections)
-    silent = {m: r.reason for m, r in results.items() if isinstance(r, Unavailable)}
-    for reason, group in groupby(sorted(silent, key=lambda m: (silent[m], m)), key=silent.__getitem__):
+    unchecked = {m: r.reason for m, r in results.items() if isinstance(r, Unavailable)}
+    for reason, group in groupby(sorted(unchecked, key=lambda m: (unchecked[m], m)), key=unchecked.__getitem__):
         names = list(group)
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield f"{names[0]}{more}  UNCHECKED  {reason}"
 
 
 def _save(folder: Path, chosen: Sequence[Signature], found: Sequence[Finding]) -> None:
-    kin: dict[str, list[Page]] = {}
+    kin: dict[str, list[RecordedLines]] = {}
     family = {s.mnemonic: s.family for s in chosen}
     for one in found:
-        if one.page is not None:
-            kin.setdefault(family[one.mnemonic], []).append(one.page)
+        if one.lines is not None:
+            kin.setdefault(family[one.mnemonic], []).append(one.lines)
     for name in sorted(kin):
         print(f"wrote {write(folder, name, kin[name])}", file=sys.stderr)
 

@@ -12,17 +12,24 @@ import numpy as np
 
 from gpu_checks.device.sass import is_emulated
 from gpu_checks.inference import sparse, warpgroup
-from gpu_checks.inference.absolute import Landmarks, Places, anchors, kindred, observe_move, observe_warpgroup
+from gpu_checks.inference.absolute import (
+    MemoryObservations,
+    Places,
+    anchors,
+    observe_move,
+    observe_warpgroup,
+    same_k_wgmma,
+)
 from gpu_checks.inference.copies import observe
 from gpu_checks.inference.pair_relation import classes
-from gpu_checks.inference.product import deal, multiply, wrong
-from gpu_checks.inference.queries import follow
+from gpu_checks.inference.product import multiply, random_products, wrong
+from gpu_checks.inference.queries import run_queries
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.assembly import is_warpgroup
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
-from gpu_checks.kernels.packing import held, pack, unpack, words_per_lane
+from gpu_checks.kernels.packing import operands_as_words, pack, unpack, words_per_lane
 from gpu_checks.machine import Machine
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
 from isa_tables.signature import Signature, runs_on
@@ -42,17 +49,17 @@ class Bench:
         self._moves: Mapping[str, Places | None] | None = None
         self._warpgroups: dict[str, Mapping[str, Labels]] = {}
 
-    def landmarks(self, signature: Signature) -> Landmarks:
+    def memory_observations(self, signature: Signature) -> MemoryObservations:
         """What anchors the instruction: the matrix moves and the wgmma of its k, each looked at once."""
         if self._moves is None:
             names: tuple[Literal["ldmatrix", "stmatrix"], ...] = ("ldmatrix", "stmatrix")
             self._moves = {name: observe_move(self.machine, name) for name in names}
-        wide = kindred(signature)
+        wide = same_k_wgmma(signature)
         if wide is None or not runs_on(wide, self.machine.info.sm):
-            return Landmarks(self._moves)
+            return MemoryObservations(self._moves)
         if wide.mnemonic not in self._warpgroups:
             self._warpgroups[wide.mnemonic] = observe_warpgroup(self.machine, wide)
-        return Landmarks(self._moves, self._warpgroups[wide.mnemonic])
+        return MemoryObservations(self._moves, self._warpgroups[wide.mnemonic])
 
 
 def require(machine: Machine, signature: Signature) -> str:
@@ -84,7 +91,7 @@ def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Record
     found = _relation(machine, signature, kind, seed)
     passed, anchored, notes = arrived(), found.anchors, found.notes
     if anchored is None:
-        anchored, disagreements = anchors(signature, found.operands, bench.landmarks(signature))
+        anchored, disagreements = anchors(signature, found.operands, bench.memory_observations(signature))
         notes += disagreements
     return Recording(
         operands=found.operands,
@@ -105,8 +112,8 @@ def _relation(machine: Machine, signature: Signature, kind: str, seed: int) -> R
     """What the probe of the kind showed."""
     if kind == "pairs":
         return classes(signature, machine.table(signature))
-    look = warpgroup.look if is_warpgroup(signature) else sparse.look
-    return follow(machine, signature, look(signature, seed))
+    queries = warpgroup.queries if is_warpgroup(signature) else sparse.queries
+    return run_queries(machine, signature, queries(signature, seed))
 
 
 def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
@@ -126,15 +133,15 @@ def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
 
     The first run has ones in C; the others the digits of the slot's number, so that D names what it holds.
     """
-    seats = held(plain_form(signature))
-    lanes, c = seats["C"]
+    as_words = operands_as_words(plain_form(signature))
+    lanes, c = as_words["C"]
     number = np.arange(lanes * c.values)
     planes = np.stack([np.ones_like(number), number % _DIGITS, number // _DIGITS]).reshape(3, lanes, c.values)
-    words = {name: np.zeros((3, count, words_per_lane(part)), np.uint32) for name, (count, part) in seats.items()}
+    words = {name: np.zeros((3, count, words_per_lane(part)), np.uint32) for name, (count, part) in as_words.items()}
     issued = machine.begin(signature, words["A"], words["B"], pack(c, planes), words.get("E"))
 
     def arrived() -> Labels:
-        ones, low, high = unpack(seats["D"][1], issued()).reshape(3, -1)
+        ones, low, high = unpack(as_words["D"][1], issued()).reshape(3, -1)
         source = low + _DIGITS * high
         whole = np.flatnonzero((ones == 1.0) & (source >= 0) & (source < lanes * c.values))
         source = source[whole].astype(np.int64)
@@ -155,7 +162,7 @@ def _passthrough_notes(passed: Labels) -> list[str]:
 def maps_of(operands: Mapping[str, Labels], passed: Labels, copied: str = "") -> dict[str, Labels] | None:
     """The recovered labels as maps for a product; None where a label is missing.
 
-    What is read from no slot of the `copied` operands is dealt the first element: any number will do.
+    A slot of the `copied` operands that is never read holds the first element: any number will do.
     """
     maps = {name: operands[name][..., list(axes)] for name, axes in _AXES.items()}
     for name in copied:
@@ -178,12 +185,12 @@ def controls(
     turned = [({**maps, "A": np.roll(maps["A"], 1, axis=1)}, metadata)] if signature.lanes == 1 else []
     try:
         ways = [(maps, metadata), _renamed(signature, maps, metadata, seed), *turned]
-        lots = [deal(signature, chosen, trials, seed, how) for chosen, how in ways]
+        lots = [random_products(signature, chosen, trials, seed, how) for chosen, how in ways]
     except (ValueError, IndexError):  # more classes than the tile has rows or columns: `exceptions` says so
         return None
     seen = multiply(machine, signature, lots)
     counts = [wrong(shown, lot.expected) for shown, lot in zip(seen, lots, strict=True)]
-    if signature.lanes > 1:  # D of the same products, its labels handed to the next lane: nothing can satisfy them
+    if signature.lanes > 1:  # D of the same products with the labels of the next lane: no machine satisfies them
         counts.append(wrong(seen[0], np.roll(lots[0].expected, 1, axis=1)))
     return Controls(trials, *counts)
 

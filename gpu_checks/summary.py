@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from gpu_checks.model import Move, Recording
 from gpu_checks.record import Bench, record
-from gpu_checks.recordings_io.writer import Page, page
+from gpu_checks.recordings_io.writer import RecordedLines, to_lines
 from isa_tables.signature import Signature
 
 
@@ -23,12 +23,12 @@ class Finding:
     pairs: int  # of one element of A and one of B; of a move none
     extent: str  # what was looked at, in words
     objections: tuple[str, ...]  # why it is not sound
-    page: Page | None  # its lines; None where none are kept
+    lines: RecordedLines | None  # its lines; None where none are kept
 
 
 @dataclass(frozen=True, slots=True)
 class Find:
-    """A job of the worker: record an instruction, and tell what was found."""
+    """A job of the worker: record an instruction and summarize what was found."""
 
     signature: Signature
     trials: int
@@ -47,7 +47,7 @@ class Find:
             pairs,
             f"{pairs} pairs" if isinstance(found, Recording) else f"{found.places.size // 2} bytes",
             tuple(_objections(found)),
-            page(found) if self.keep else None,
+            to_lines(found) if self.keep else None,
         )
 
 

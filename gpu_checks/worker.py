@@ -2,7 +2,7 @@
 """A process that runs many probes, and the side that watches it.
 
 A trap or an illegal access spoils the CUDA context of the whole process, and a hung kernel never returns.
-So probes run in a child: when it reports a fault, dies or stays silent too long, the probe it was at is
+So probes run in a child: when it reports a fault, dies or does not answer in time, the probe it was at is
 marked with the reason and a new child goes on behind it.
 """
 
@@ -182,13 +182,13 @@ class _Child:
     """The watched process: jobs go to its input, answers come from its output, both pickled."""
 
     def __init__(self, factory: str) -> None:
-        self._complaints = tempfile.TemporaryFile()
+        self._stderr = tempfile.TemporaryFile()
         path = os.pathsep.join(os.path.abspath(entry) for entry in sys.path)
         self._process = subprocess.Popen(
             [sys.executable, "-c", "from gpu_checks.worker import main; main()", factory],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            stderr=self._complaints,
+            stderr=self._stderr,
             env={**_ALONE, **os.environ, "PYTHONPATH": path},
         )
         self._answers: queue.SimpleQueue[tuple[str, Any] | None] = queue.SimpleQueue()
@@ -203,7 +203,7 @@ class _Child:
             self._answers.put(None)
 
     def send(self, jobs: Sequence[Job]) -> None:
-        """Hand over a list of jobs; of a child that is gone `receive` says "lost", with its last words."""
+        """Send a list of jobs; if the child is gone, `receive` returns "lost" with the reason."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):  # closed, where another thread has stopped it
             pickle.dump(jobs, self._process.stdin)
@@ -216,15 +216,15 @@ class _Child:
         except queue.Empty:
             return "lost", Unavailable(f"no answer within {timeout:g} s; the probe process was ended")
         if answer is None:
-            return "lost", Unavailable(self._obituary())
+            return "lost", Unavailable(self._exit_reason())
         return answer
 
-    def _obituary(self) -> str:
+    def _exit_reason(self) -> str:
         code = self._process.wait()
         lines: list[str] = []
         with suppress(ValueError):  # likewise
-            self._complaints.seek(0)
-            lines = self._complaints.read().decode(errors="replace").splitlines()
+            self._stderr.seek(0)
+            lines = self._stderr.read().decode(errors="replace").splitlines()
         last = f": {lines[-1].strip()}" if lines else ""
         how = f"signal {-code}" if code < 0 else f"exit code {code}"
         return f"the probe process ended with {how}{last}"
@@ -232,18 +232,18 @@ class _Child:
     def stop(self) -> None:
         """End the process. Another thread waits for that: it takes a second to give a context back."""
         self._process.kill()
-        threading.Thread(target=self._bury, daemon=True).start()
+        threading.Thread(target=self._reap, daemon=True).start()
 
-    def _bury(self) -> None:
+    def _reap(self) -> None:
         self._process.wait()
-        for stream in (self._process.stdin, self._process.stdout, self._complaints):
+        for stream in (self._process.stdin, self._process.stdout, self._stderr):
             if stream is not None:
                 with suppress(OSError):  # unsent bytes for a process that is gone
                     stream.close()
 
 
 def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
-    """The child's side: say that there is a machine, open it when told to, then answer lists of jobs to the end."""
+    """The child's side: report the machine, open it when its turn comes, then answer lists of jobs to the end."""
 
     def answer(kind: str, result: object) -> None:
         pickle.dump((kind, result), sink)
@@ -293,7 +293,7 @@ def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
 
 
 def main() -> None:
-    """Serve on standard input and output; whatever else prints goes to standard error, at once: last words count."""
+    """Serve on standard input and output; all other output goes to standard error, unbuffered."""
     sink = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     sys.stdout = sys.stderr

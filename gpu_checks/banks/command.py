@@ -122,8 +122,8 @@ def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] 
     unit = next(pattern for pattern in patterns() if pattern.name == UNIT)
     try:
         cycles = _cycles([unit, *chosen], info, quiet)
-    except (Refused, DeviceFault) as told:
-        return Unavailable(str(told))
+    except (Refused, DeviceFault) as fault:
+        return Unavailable(str(fault))
     today = date.today().isoformat()
     return [Observation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]
 

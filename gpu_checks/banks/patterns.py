@@ -107,7 +107,7 @@ def _merged(lane: Any) -> _Rows:
 
 
 def _phases(lane: Any) -> _Rows:
-    """Which lanes of a wide access are served together: those that conflict here stand one half or quarter apart."""
+    """Which lanes of a wide access are served together: lanes that conflict here are half a warp or a quarter apart."""
     for bits, together in ((64, 16), (128, 8)):
         wide = bits // 8
         apart = lane % together * wide

@@ -71,7 +71,7 @@ def _nvrtc(gpu: str, capability: int) -> str:
 
 
 def _driver() -> str:
-    """Version of the NVIDIA driver, from the kernel module or nvidia-smi; empty if neither tells."""
+    """Version of the NVIDIA driver, from the kernel module or nvidia-smi; empty if neither has it."""
     import shutil
     import subprocess
 
@@ -104,8 +104,8 @@ def compile_cubin(text: str, architecture: str, in_haste: bool = False) -> bytes
         cubin: bytes = nvrtc.getCUBIN(program)
     except nvrtc.NVRTCError as error:
         log = nvrtc.getProgramLog(program).splitlines()
-        told = next((line for line in log if "error" in line), _line(error))
-        raise Refused(f"NVRTC refuses it for {architecture}: {told.strip()}") from error
+        first_error = next((line for line in log if "error" in line), _line(error))
+        raise Refused(f"NVRTC refuses it for {architecture}: {first_error.strip()}") from error
     finally:
         nvrtc.destroyProgram(program)
     # CuPy cuts off the last byte, a zero: such a cubin loads, but no disassembler takes it.
@@ -123,7 +123,7 @@ class Room:
 
     @property
     def nbytes(self) -> int:
-        """Its size, as numpy's arrays tell theirs."""
+        """Its size in bytes, named as numpy's arrays name theirs."""
         return prod(self.shape) * self.dtype.itemsize
 
 

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 from gpu_checks.inference import warpgroup
 from gpu_checks.inference.copies import observe
-from gpu_checks.inference.queries import follow
+from gpu_checks.inference.queries import run_queries
 from gpu_checks.machine import Machine
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Labels, Refused
 from isa_tables.signature import Fragment, Signature, mnemonics
@@ -49,9 +49,9 @@ _OPERANDS: Mapping[str, tuple[Literal["ldmatrix", "stmatrix"], int, int]] = {
 _AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
 
 
-def anchoring(signatures: Iterable[Signature]) -> set[str]:
+def sources_of_coordinates(signatures: Iterable[Signature]) -> set[str]:
     """The mnemonics of the instructions that the anchors of some rest on."""
-    found = {kindred(signature) for signature in signatures}
+    found = {same_k_wgmma(signature) for signature in signatures}
     return {one.mnemonic for one in (*map(_widest, ("ldmatrix", "stmatrix")), *found) if one is not None}
 
 
@@ -70,7 +70,7 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
 
 # Kept by the whole signature, its operands compared too: one in which a fault is planted is looked up anew.
 @cache
-def kindred(signature: Signature) -> Signature | None:
+def same_k_wgmma(signature: Signature) -> Signature | None:
     """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
     a = signature.operands.get("A")
     if a is None or signature.lanes != 32:
@@ -89,13 +89,16 @@ def _narrow() -> tuple[Signature, ...]:
 def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
     """The labels that shared memory gives to A and D of a wgmma; empty where it gives none."""
     try:
-        return {anchor.operand: anchor.labels for anchor in follow(machine, wide, warpgroup.look(wide)).anchors or ()}
+        return {
+            anchor.operand: anchor.labels
+            for anchor in run_queries(machine, wide, warpgroup.queries(wide)).anchors or ()
+        }
     except Refused:
         return {}
 
 
 @dataclass(frozen=True, slots=True)
-class Landmarks:
+class MemoryObservations:
     """What was seen of the instructions that meet memory."""
 
     moves: Mapping[str, Places | None]
@@ -103,7 +106,7 @@ class Landmarks:
 
 
 def anchors(
-    signature: Signature, operands: Mapping[str, Labels], seen: Landmarks
+    signature: Signature, operands: Mapping[str, Labels], seen: MemoryObservations
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
     """The anchors that fit the classes, and the axes on which two of them disagree.
 

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From coded probes to classes: who meets whom, and what that says of rows, columns and k.
+"""From digit-coded probes to classes: which elements interact, and the rows, columns and k that follow.
 
-A meeting (a, b, d) says that element a of A and element b of B were multiplied into element d of D. For a
-matrix product, in which every row, column and k is whole, one element names a class:
+An interaction (a, b, d) means that element a of A and element b of B were multiplied into element d of D. In a
+matrix product, in which every row, column and k is complete, one element identifies a class:
 
-    m of a    the least d that a reaches        n of b    the d that b reaches from the row of the first a
-    k of a    the least b that a meets          k of b    the k of the a of that row that it meets
-    m of d, n of d    those of the a, of one k, and of the b that reach it
+    m of a    the least d that a contributes to    n of b    the d that b contributes to with the row of the first a
+    k of a    the least b that a interacts with    k of b    the k of the a of that row that it interacts with
+    m of d, n of d    those of the a, of one k, and of the b that contribute to it
 
-Where metadata decides what an element of A meets, its k is taken under each pattern. Classes are numbered in
+Where metadata decides what an element of A interacts with, its k is taken under each pattern. Classes are numbered in
 order of first appearance: m over A, n over B, k over A under the patterns in turn. `label` then checks that the
-classes are the table: `rebuild` makes all meetings anew from them, and none may differ.
+classes are the table: `rebuild` computes all interactions from them, and none may differ.
 """
 
 from __future__ import annotations
@@ -31,23 +31,23 @@ _NONE = 2**62  # more than any slot
 
 
 @dataclass(frozen=True, slots=True)
-class Meetings:
-    """What elements of A meet under one configuration: a[i] meets b[i, j], and their product goes to d[i, j].
+class Interactions:
+    """The interactions of one configuration: a[i] with b[i, j], whose product goes to d[i, j].
 
-    All that meet any meet equally many. Both `a` and each row of `d` rise.
+    All elements of A that have interactions have equally many. Both `a` and each row of `d` rise.
     """
 
     a: Slots
     d: Few
     b: Few
 
-    def of(self, chosen: npt.NDArray[np.bool_]) -> Meetings:
-        """Those of some of the elements of A."""
-        return self if chosen.all() else Meetings(self.a[chosen], self.d[chosen], self.b[chosen])
+    def of(self, chosen: npt.NDArray[np.bool_]) -> Interactions:
+        """The interactions of some of the elements of A."""
+        return self if chosen.all() else Interactions(self.a[chosen], self.d[chosen], self.b[chosen])
 
 
-def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Meetings], tuple[str, ...]]:
-    """The meetings of each configuration, and what shows no whole number of products: such elements are left out."""
+def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Interactions], tuple[str, ...]]:
+    """The interactions of each configuration; notes on elements with another number of products, which are left out."""
     limit = hits.reached.shape[1]
     whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
@@ -59,15 +59,15 @@ def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Meetings], tu
         whole &= ~strange.any(axis=1)
     notes = [f"{over} elements of A reach more than {limit} elements of D"] if over else []
     notes += [f"{under} elements of A reach some elements of D, but not {limit}"] if under else []
-    notes += [f"{bad} elements of D got something else than one product"] if bad else []
+    notes += [f"{bad} elements of D got something other than one product"] if bad else []
     shape = (-1, len(chosen))
     each = zip(
         whole.reshape(shape), hits.reached.reshape(*shape, limit), hits.codes.reshape(*shape, limit), strict=True
     )
-    return [Meetings(chosen, d, b).of(kept) for kept, d, b in each], tuple(notes)
+    return [Interactions(chosen, d, b).of(kept) for kept, d, b in each], tuple(notes)
 
 
-def digest(tables: Sequence[Meetings]) -> str:
+def digest(tables: Sequence[Interactions]) -> str:
     """SHA-256 of a, d and b of each configuration in turn, as little-endian 32-bit numbers."""
     whole = hashlib.sha256()
     for table in tables:
@@ -78,14 +78,14 @@ def digest(tables: Sequence[Meetings]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """Labels of A, B and D, flat, [slot][row, column, k, product]; A's k under each configuration; objections."""
+    """Labels of A, B and D, flat, [slot][row, column, k, product]; A's k under each configuration; notes."""
 
     labels: Mapping[str, Labels]
     kept: tuple[Slots, ...]
     notes: tuple[str, ...]
 
 
-def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
+def label(counts: Mapping[str, int], tables: Sequence[Interactions]) -> Found:
     """The classes of one instruction under one or several patterns of metadata."""
     m, n = np.full(counts["A"], _NONE), np.full(counts["B"], _NONE)
     kept = np.full((len(tables), counts["A"]), _NONE)
@@ -105,7 +105,7 @@ def label(counts: Mapping[str, int], tables: Sequence[Meetings]) -> Found:
     for part, axis in ((a, ROW), (b, COLUMN), (d, ROW)):
         part[part[:, axis] >= 0, PRODUCT] = 0
     labels = {"A": a, "B": b, "D": d}
-    return Found(labels, ways, tuple(_objections(labels, tables, ways)))
+    return Found(labels, ways, tuple(_notes(labels, tables, ways)))
 
 
 def _first(names: Slots) -> Slots:
@@ -120,28 +120,28 @@ def _first(names: Slots) -> Slots:
     return found
 
 
-def _objections(labels: Mapping[str, Labels], tables: Sequence[Meetings], ways: Sequence[Slots]) -> Iterator[str]:
+def _notes(labels: Mapping[str, Labels], tables: Sequence[Interactions], ways: Sequence[Slots]) -> Iterator[str]:
     d = labels["D"]
     if (shared := len(d) - distinct(d[:, ROW], d[:, COLUMN])) > 0:
         yield f"{shared} elements of D share their row and column with another"
     odd = 0
     for table, k in zip(tables, ways, strict=True):
-        stood = labels["A"].copy()
-        stood[:, CONTRACTED] = k
-        odd += _unlike(table, rebuild(stood, labels["B"], d))
+        placed = labels["A"].copy()
+        placed[:, CONTRACTED] = k
+        odd += _differences(table, rebuild(placed, labels["B"], d))
     if odd:
-        yield f"{odd} meetings are not what the classes say"
+        yield f"{odd} interactions are not those of the classes"
 
 
-def _unlike(seen: Meetings, said: Meetings) -> int:
-    """How many meetings are in one table alone, or differ."""
-    if seen.d.shape[1] != said.d.shape[1]:
-        return max(seen.d.size, said.d.size)
-    one, other = seen, said
-    if not np.array_equal(seen.a, said.a):
-        one, other = seen.of(np.isin(seen.a, said.a)), said.of(np.isin(said.a, seen.a))
+def _differences(observed: Interactions, implied: Interactions) -> int:
+    """How many interactions are in one table alone, or differ."""
+    if observed.d.shape[1] != implied.d.shape[1]:
+        return max(observed.d.size, implied.d.size)
+    one, other = observed, implied
+    if not np.array_equal(observed.a, implied.a):
+        one, other = observed.of(np.isin(observed.a, implied.a)), implied.of(np.isin(implied.a, observed.a))
     different = np.count_nonzero((one.d != other.d) | (one.b != other.b))
-    return int(different) + seen.d.size + said.d.size - 2 * one.d.size
+    return int(different) + observed.d.size + implied.d.size - 2 * one.d.size
 
 
 def distinct(*columns: Slots) -> int:
@@ -156,38 +156,38 @@ def distinct(*columns: Slots) -> int:
     return int(np.count_nonzero(found))
 
 
-def rebuild(a: Labels, b: Labels, d: Labels) -> Meetings:
-    """The meetings that flat labels of A, B and D imply, where each (k, column) and (row, column) is one slot."""
+def rebuild(a: Labels, b: Labels, d: Labels) -> Interactions:
+    """The interactions that flat labels of A, B and D imply, where each (k, column) and (row, column) is one slot."""
     rows, columns = 1 + int(d[:, ROW].max(initial=0)), 1 + int(d[:, COLUMN].max(initial=0))
     home = np.full((rows, columns), -1, np.int32)
     live = np.flatnonzero((d[:, [ROW, COLUMN]] >= 0).all(axis=1))
     home[d[live, ROW], d[live, COLUMN]] = live
     extent = 1 + int(max(a[:, CONTRACTED].max(initial=0), b[:, CONTRACTED].max(initial=0)))
-    met = np.full((extent, columns), -1, np.int32)
+    partner = np.full((extent, columns), -1, np.int32)
     live = np.flatnonzero((b[:, [CONTRACTED, COLUMN]] >= 0).all(axis=1) & (b[:, COLUMN] < columns))
-    met[b[live, CONTRACTED], b[live, COLUMN]] = live
+    partner[b[live, CONTRACTED], b[live, COLUMN]] = live
     whole = np.flatnonzero((a[:, [ROW, CONTRACTED]] >= 0).all(axis=1) & (a[:, ROW] < rows))
     row, k = a[whole, ROW], a[whole, CONTRACTED]
     full = home.min(axis=1, initial=0) >= 0
-    good = full[row] & (met.min(axis=1, initial=0)[k] >= 0)
+    good = full[row] & (partner.min(axis=1, initial=0)[k] >= 0)
     whole, row, k = whole[good], row[good], k[good]
     d_slots, b_slots = (np.empty((len(whole), columns), np.int32) for _ in "DB")
-    while full.any():  # in nearly all rows the columns of D rise in one order: what meetings are made of are whole rows
+    while full.any():  # in nearly all rows the columns of D rise in one order: whole rows of interactions are the same
         order = np.argsort(home[full.argmax()])
         risen = home[:, order]
         rising = full & (risen[:, 1:] > risen[:, :-1]).all(axis=1)
         alike = rising[row]
-        d_slots[alike], b_slots[alike] = risen[row[alike]], met[:, order][k[alike]]
+        d_slots[alike], b_slots[alike] = risen[row[alike]], partner[:, order][k[alike]]
         full &= ~rising
-    return Meetings(whole, d_slots, b_slots)
+    return Interactions(whole, d_slots, b_slots)
 
 
 def transfer(size: int, slots: Few, rows: Few, k: Few, axis: int) -> tuple[Labels, int]:
-    """Labels [slot] of an image from the meetings of its elements, and how many meetings contradict them.
+    """Labels [slot] of an image from the interactions of its elements, and how many interactions contradict them.
 
-    `rows` and `k` are what each meeting says of the element's row or column and of its k.
+    `rows` and `k` are the row or column and the k of the element that each interaction gives.
     """
     labels = np.full((size, 4), -1, np.int64)
-    for column, said in ((axis, rows), (CONTRACTED, k), (PRODUCT, np.zeros_like(k))):
-        labels[slots, column] = said
+    for column, given in ((axis, rows), (CONTRACTED, k), (PRODUCT, np.zeros_like(k))):
+        labels[slots, column] = given
     return labels, int(((labels[slots, axis] != rows) | (labels[slots, CONTRACTED] != k)).sum())

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """From the observed table to classes: which elements of A, B and D share a row, a column, a k.
 
-The table T says which D slot the one-hot pair (a, b) reached, if any: a *meets* b when it reached one.
+The table T has the D slot that the one-hot pair (a, b) contributed to, if any: a and b *interact* when there is one.
 Everything here is defined on T alone, without a formula of the instruction:
 
-    product   connected components of the graph on A, B and D slots with edges a - b, a - T[a,b] for each meeting
-    m of a    the set {T[a,b] : b} of D slots that a reaches      (a row of D)
-    n of b    the set {T[a,b] : a} of D slots that b reaches      (a column of D)
-    k of a    the set {b : a meets b}
-    m of d    the m of all a that reach d;  n of d the n of all b that reach d;  k of b the k of all a it meets
+    product   connected components of the graph on A, B and D slots with edges a - b, a - T[a,b] for each interaction
+    m of a    the set {T[a,b] : b} of D slots that a contributes to      (a row of D)
+    n of b    the set {T[a,b] : a} of D slots that b contributes to      (a column of D)
+    k of a    the set {b : a and b interact}
+    m of d    the m of all a that contribute to d;  n of d the n of all b that do;  k of b the k of all its a
 
 Equal sets are one class. Classes are numbered inside their product in order of first appearance, slots in
-order: products and k over A, m over A, n over B; D and B take over the numbers. For T of a matrix product
+order: products and k over A, m over A, n over B; D and B get the same numbers. For T of a matrix product
 D[m,n] += A[m,k] * B[k,n] these are its rows, columns and k-slices, up to their names: whenever k(a) = k(b)
-in one product, T[a,b] is the one d with m(d) = m(a) and n(d) = n(b), and no other pair meets. `rebuild` is
-that sentence, and `classes` compares it with T, so that the classes are known to lose nothing.
+in one product, T[a,b] is the one d with m(d) = m(a) and n(d) = n(b), and no other pair interacts. `rebuild`
+computes that, and `classes` compares it with T, which shows that the classes are complete.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Slots = npt.NDArray[np.int64]
 
 
 def classes(signature: Signature, table: Table) -> Relation:
-    """The classes of a table; whatever is no matrix product is told in `notes`, never raised."""
+    """The classes of a table; `notes` say what is no matrix product, and nothing is raised for it."""
     counts = {name: signature.lanes * signature.operands[name].values for name in "ABD"}
     a, b = np.nonzero(table < counts["D"])
     d = table[a, b].astype(np.int64)
@@ -45,7 +45,7 @@ def classes(signature: Signature, table: Table) -> Relation:
     labels["A"][:, ROW] = _number(_sets(a, d, counts["A"], counts["D"]), product["A"])
     labels["B"][:, COLUMN] = _number(_sets(b, d, counts["B"], counts["D"]), product["B"])
     labels["A"][:, CONTRACTED] = _number(_sets(a, b, counts["A"], counts["B"]), product["A"])
-    torn: list[str] = []
+    ambiguous: list[str] = []
     for axis, source, slots, target, reached in (
         (ROW, "A", a, "D", d),
         (COLUMN, "B", b, "D", d),
@@ -53,11 +53,11 @@ def classes(signature: Signature, table: Table) -> Relation:
     ):
         labels[target][:, axis], several = _inherit(labels[source][slots, axis], reached, counts[target])
         name = ("row", "column", "k")[axis]
-        torn += [f"{_slot(signature, target, int(s))} has more than one {name} class" for s in several]
+        ambiguous += [f"{_slot(signature, target, int(s))} has more than one {name} class" for s in several]
     different = int(np.count_nonzero(rebuild(labels) != table))
-    lost = [f"{different} of {table.size} pairs are not what the classes say"] if different else []
-    odd, silent = _odd_pairs(signature, table, counts["D"]), _silent(signature, product)
-    notes = [*odd, *lost, *silent, *_unread(signature, labels), *_extents(signature, labels), *torn]
+    lost = [f"{different} of {table.size} pairs are not those of the classes"] if different else []
+    odd, unused = _odd_pairs(signature, table, counts["D"]), _unused_slots(signature, product)
+    notes = [*odd, *lost, *unused, *_unread(signature, labels), *_extents(signature, labels), *ambiguous]
     shaped = {name: flat.reshape(signature.lanes, -1, 4) for name, flat in labels.items()}
     return Relation(shaped, table.size, digest(table), _shorten(notes))
 
@@ -84,7 +84,7 @@ def digest(table: Table) -> str:
 
 
 def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict[str, Slots]:
-    """Product of each slot, numbered by first appearance over A; -1 for slots that meet nothing."""
+    """Product of each slot, numbered by first appearance over A; -1 for slots without interactions."""
     first_b, first_d = counts["A"], counts["A"] + counts["B"]
     size = first_d + counts["D"]
     edges = np.concatenate([np.stack([a, b + first_b]), np.stack([a, d + first_d])], axis=1)
@@ -105,7 +105,7 @@ def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict
 
 
 def _sets(slots: Slots, reached: Slots, size: int, width: int) -> list[bytes]:
-    """For every slot the set of what it reaches, as bytes that are equal when the sets are."""
+    """For every slot the set of the slots that it reaches, as bytes that are equal when the sets are."""
     member = np.zeros((size, width), bool)
     member[slots, reached] = True
     return [row.tobytes() for row in np.packbits(member, axis=1)]
@@ -126,9 +126,9 @@ def _inherit(labels: Slots, reached: Slots, size: int) -> tuple[Slots, Slots]:
     low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64)
     np.minimum.at(low, reached, labels)
     np.maximum.at(high, reached, labels)
-    torn = np.flatnonzero((high >= 0) & (low != high))
-    high[torn] = -1
-    return high, torn
+    ambiguous = np.flatnonzero((high >= 0) & (low != high))
+    high[ambiguous] = -1
+    return high, ambiguous
 
 
 def _slot(signature: Signature, name: str, slot: int) -> str:
@@ -142,7 +142,7 @@ def _odd_pairs(signature: Signature, table: Table, d_slots: int) -> list[str]:
         return []
     meanings = {
         MANY: "changed several D elements",
-        WRONG: "changed a D element by something else than one product",
+        WRONG: "changed a D element by something other than one product",
     }
     codes, counts = np.unique(table[odd], return_counts=True)
     lines = []
@@ -154,8 +154,8 @@ def _odd_pairs(signature: Signature, table: Table, d_slots: int) -> list[str]:
     return lines
 
 
-def _silent(signature: Signature, product: Mapping[str, Slots]) -> list[str]:
-    """Slots that take part in no product; those of an operand that is held in copies may."""
+def _unused_slots(signature: Signature, product: Mapping[str, Slots]) -> list[str]:
+    """Slots that take part in no product, except those of an operand of which lanes hold copies."""
     return [
         f"{_slot(signature, name, int(slot))} takes part in no product"
         for name in "ABD"
@@ -165,7 +165,7 @@ def _silent(signature: Signature, product: Mapping[str, Slots]) -> list[str]:
 
 
 def _unread(signature: Signature, labels: Mapping[str, Labels]) -> list[str]:
-    """Operands held in copies of which some element is read from none."""
+    """Notes on operands of which lanes hold copies: how many elements are read from no copy."""
     notes = []
     for name in spare(signature):
         read = labels[name][labels[name][:, PRODUCT] >= 0]

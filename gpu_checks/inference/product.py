@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of random exact integers through given maps: the map says where each matrix element goes."""
+"""Products of random exact integers through given maps; a map says which matrix element each lane and value holds."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from gpu_checks.inference.sparse import FIELDS, words_of
 from gpu_checks.kernels.forms import plain_form
-from gpu_checks.kernels.packing import NUMBERS, Ints, Words, held, interaction, pack, unpack
+from gpu_checks.kernels.packing import NUMBERS, Ints, Words, operands_as_words, pack, second_difference, unpack
 from gpu_checks.machine import Machine
 from gpu_checks.model import Labels, Metadata
 from isa_tables.signature import Fragment, Signature
@@ -20,8 +20,8 @@ Maps = Mapping[str, Labels]
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
-    """Random products as the words of their operands, and what D is to hold."""
+class RandomProducts:
+    """Random products: the words of their operands, and the expected values of D."""
 
     words: Mapping[str, Words]  # of A, B, C and, of a sparse instruction, the metadata: [trial][lane][word]
     expected: Ints  # [trial][lane][value] of D
@@ -32,10 +32,10 @@ def multiply_on(
 ) -> int:
     """How many D elements of `trials` random products differ from A @ B + C: zero says that the maps fit.
 
-    They fit the instruction up to relabelling m, n and k. Raises ValueError as `deal` does.
+    The maps then fit the instruction up to relabelling m, n and k. Raises ValueError as `random_products` does.
     """
-    dealt = deal(signature, maps, trials, seed, metadata)
-    return wrong(multiply(machine, signature, [dealt])[0], dealt.expected)
+    products = random_products(signature, maps, trials, seed, metadata)
+    return wrong(multiply(machine, signature, [products])[0], products.expected)
 
 
 def wrong(shown: npt.NDArray[np.float64], expected: Ints) -> int:
@@ -43,41 +43,45 @@ def wrong(shown: npt.NDArray[np.float64], expected: Ints) -> int:
     return int(np.count_nonzero(shown != expected))
 
 
-def multiply(machine: Machine, signature: Signature, several: Sequence[Dealt]) -> list[npt.NDArray[np.float64]]:
-    """D, [trial][lane][value], of each of several lots of products, which are issued together."""
+def multiply(
+    machine: Machine, signature: Signature, several: Sequence[RandomProducts]
+) -> list[npt.NDArray[np.float64]]:
+    """D, [trial][lane][value], of each of several sets of products, which are issued together."""
     words = {name: np.concatenate([one.words[name] for one in several]) for name in several[0].words}
     result = unpack(
-        held(plain_form(signature))["D"][1],
+        operands_as_words(plain_form(signature))["D"][1],
         machine.begin(signature, words["A"], words["B"], words["C"], words.get("fixed"))(),
     )
     return np.split(result, np.cumsum([len(one.expected) for one in several])[:-1])
 
 
-def deal(signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None) -> Dealt:
-    """Random products, dealt out by the maps.
+def random_products(
+    signature: Signature, maps: Maps, trials: int, seed: int, metadata: Metadata | None = None
+) -> RandomProducts:
+    """Random matrices distributed over lanes and values by the maps, and the products expected of them.
 
     `maps[x][lane][value]` is the (row, col) of the operand that the element holds, or (row, col, product)
     for an instruction that makes several products at once; without it all products get the same matrices.
     D uses C's map unless it has its own. ValueError when a map does not have the operand's shape or leaves its tile.
-    A matrix in shared memory is one lane that holds its plainest image. Of a sparse instruction the columns of
-    A are those stored, and `metadata` says where they stand; each trial draws its own.
+    A matrix in shared memory is one lane that holds its plainest image. The columns of A of a sparse
+    instruction are those stored, and `metadata` gives their k; each trial draws its own metadata.
     """
-    seats = held(plain_form(signature))
-    full = _checked(signature, maps, seats)
+    as_words = operands_as_words(plain_form(signature))
+    full = _checked(signature, maps, as_words)
     random = np.random.default_rng(seed)
     products = 1 + max(int(labels[..., 2].max()) for labels in full.values())
-    drawn = {name: _draw(random, seats, name, (trials, products)) for name in "ABC"}
-    dealt = {name: _deal(drawn[name], full[name]) for name in "ABC"}
+    drawn = {name: _draw(random, as_words, name, (trials, products)) for name in "ABC"}
+    distributed = {name: _distributed(drawn[name], full[name]) for name in "ABC"}
     words = {}
     if metadata is not None:
         words["fixed"], k = random_metadata(metadata, random, trials, signature.lanes)
-        drawn["A"] = _spread(dealt["A"], full["A"], k, drawn["B"].shape[-2])
-    words |= {name: pack(seats[name][1], dealt[name]) for name in "ABC"}
+        drawn["A"] = _spread(distributed["A"], full["A"], k, drawn["B"].shape[-2])
+    words |= {name: pack(as_words[name][1], distributed[name]) for name in "ABC"}
     expected = drawn["C"] + _times(drawn["A"], drawn["B"])
-    if interaction(signature) < 0:  # a xor b = a + b - 2ab
+    if second_difference(signature) < 0:  # a xor b = a + b - 2ab
         ones = drawn["A"].sum(axis=-1)[..., None] + drawn["B"].sum(axis=-2)[..., None, :]
         expected = drawn["C"] + ones - 2 * _times(drawn["A"], drawn["B"])
-    return Dealt(words, _deal(expected, full["D"]))
+    return RandomProducts(words, _distributed(expected, full["D"]))
 
 
 def random_metadata(
@@ -92,11 +96,11 @@ def random_metadata(
     return words_of(values[chosen]), np.take_along_axis(ways[None], at[:, None], axis=1)[:, 0]
 
 
-def _spread(dealt: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
+def _spread(distributed: Ints, labels: Labels, k: npt.NDArray[np.int64], columns: int) -> Ints:
     """A with its stored elements at the k that the metadata give them: [trial][product][row][k]."""
     rows = 1 + int(labels[..., 0].max())
-    whole = np.zeros((len(dealt), 1, rows, columns), np.int64)
-    whole[np.arange(len(dealt))[:, None, None], 0, labels[..., 0], k] = dealt
+    whole = np.zeros((len(distributed), 1, rows, columns), np.int64)
+    whole[np.arange(len(distributed))[:, None, None], 0, labels[..., 0], k] = distributed
     return whole
 
 
@@ -106,38 +110,38 @@ def _times(a: Ints, b: Ints) -> Ints:
 
 
 def _draw(
-    random: np.random.Generator, seats: Mapping[str, tuple[int, Fragment]], name: str, lead: tuple[int, int]
+    random: np.random.Generator, as_words: Mapping[str, tuple[int, Fragment]], name: str, lead: tuple[int, int]
 ) -> Ints:
-    """Random integers: of A and B such as their type holds, of C such that D holds the sum."""
-    fragment = seats[name][1]
+    """Random integers: A and B in the range of their type, C such that D holds the sum exactly."""
+    fragment = as_words[name][1]
     number = NUMBERS[fragment.type]
     low, high = number.low, number.high
     if name == "C":
-        lows, highs = zip(number.accumulates, NUMBERS[seats["D"][1].type].accumulates, strict=True)
+        lows, highs = zip(number.accumulates, NUMBERS[as_words["D"][1].type].accumulates, strict=True)
         low, high = max(lows), min(highs)
     return random.integers(low, high, (*lead, *fragment.extent), np.int64, endpoint=True)
 
 
-def _deal(matrices: Ints, labels: Labels) -> Ints:
+def _distributed(matrices: Ints, labels: Labels) -> Ints:
     """Elements [trial][lane][value] of matrices [trial][product][row][col]."""
     rows, columns = matrices.shape[2:]
     place = (labels[..., 2] * rows + labels[..., 0]) * columns + labels[..., 1]
-    dealt: Ints = matrices.reshape(len(matrices), -1).take(place, axis=1)
-    return dealt
+    distributed: Ints = matrices.reshape(len(matrices), -1).take(place, axis=1)
+    return distributed
 
 
 def _checked(
-    signature: Signature, maps: Maps, seats: Mapping[str, tuple[int, Fragment]]
+    signature: Signature, maps: Maps, as_words: Mapping[str, tuple[int, Fragment]]
 ) -> dict[str, npt.NDArray[np.int64]]:
     """The maps of A, B, C and D with a product column, or ValueError."""
-    kinds = [seats[name][1].type for name in "DC"]
+    kinds = [as_words[name][1].type for name in "DC"]
     if "D" not in maps and kinds[0] != kinds[1]:
         text = f"{signature.mnemonic}: D is {kinds[0]} and C {kinds[1]}: D needs its own map"
         raise ValueError(text)
     full = {}
     for name in "ABCD":
         labels = np.asarray(maps[name if name in maps else "C"])
-        lanes, fragment = seats[name]
+        lanes, fragment = as_words[name]
         if labels.shape not in {(lanes, fragment.values, width) for width in (2, 3)}:
             want = (lanes, fragment.values, 2)
             raise ValueError(f"{signature.mnemonic}: the map of {name} has shape {labels.shape}, not {want}")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Digit-coded probes: the planes of B for an image or for registers, queries, and several looks at once.
+"""Digit-coded probes: the planes of B for an image or for registers, and the queries of a probe, run in turns.
 
-A look is a coroutine: it yields queries, is sent their answers, and returns what it knows in the end.
+The queries of a probe are a coroutine: it yields a list of queries, is sent their answers, and returns its result.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.inference.interactions import Meetings, collect
+from gpu_checks.inference.interactions import Interactions, collect
 from gpu_checks.kernels.forms import Form, slots
 from gpu_checks.kernels.packing import Words, digits, pack
 from gpu_checks.machine import Machine, Numbering, Query
@@ -32,8 +32,8 @@ def numbering(
 ) -> Numbering:
     """A plane of ones, then one for each digit of the slot's number, the lowest first.
 
-    The number is the slot's own, or the one that it is `named`: zeros stand where that is below 0, which leaves so
-    many `columns` of B.
+    The number is the slot's own, or the one in `named`. An element whose number is below 0 is zero in every plane,
+    which leaves so many `columns` of B.
     """
     lanes, values = slots(form, "B", image)
     base = digits(form.signature)
@@ -50,12 +50,12 @@ def numbering(
     return Numbering(words, base, numbers, columns or form.signature.shape[1])
 
 
-Answer: TypeAlias = "tuple[list[Meetings], tuple[str, ...]]"  # by each of the fixed words, and what did not fit
+Answer: TypeAlias = "tuple[list[Interactions], tuple[str, ...]]"  # one for each of the fixed words; notes
 T = TypeVar("T")
-Look: TypeAlias = Generator[list[Query], Any, T]  # asks, is sent the Answers, and in the end knows something
+Queries: TypeAlias = Generator[list[Query], Any, T]  # yields queries, is sent their Answers, returns a T
 
 
-def ask(
+def query(
     form: Form,
     a: Window | None,
     b: Window | None,
@@ -63,14 +63,14 @@ def ask(
     fixed: Words = NOTHING,
     only: npt.NDArray[np.int64] | None = None,
 ) -> Query:
-    """Ask what A's elements meet, or some of them, under each of the fixed words."""
+    """The query for the interactions of A's elements, or of `only` some of them, under each of the fixed words."""
     chosen = np.arange(prod(slots(form, "A", a))) if only is None else only
     return Query(form, a, b, chosen.astype(np.uint32), numbered, fixed)
 
 
-def alongside(looks: Iterable[Look[T]]) -> Look[list[T]]:
-    """What several looks come to know; they ask in turns, all at once."""
-    every, known = list(looks), {}
+def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
+    """The results of several probes, whose queries of one turn are issued together."""
+    every, known = list(several), {}
     answers: dict[int, list[Answer] | None] = dict.fromkeys(range(len(every)))
     while answers:
         asked = {}
@@ -85,12 +85,12 @@ def alongside(looks: Iterable[Look[T]]) -> Look[list[T]]:
     return [known[number] for number in range(len(every))]
 
 
-def follow(machine: Machine, signature: Signature, look: Look[T]) -> T:
-    """What a look comes to know. The queries of a turn are issued together: a GPU is slow to change processes."""
+def run_queries(machine: Machine, signature: Signature, queries: Queries[T]) -> T:
+    """The result of a probe. The queries of a turn are issued together: a GPU is slow to change processes."""
     answers: list[Answer] | None = None
     while True:
         try:
-            asked = look.send(answers)
+            asked = queries.send(answers)
         except StopIteration as ended:
             known: T = ended.value
             return known

@@ -20,13 +20,13 @@ def hash_of(recording: Recording) -> str:
     kept = [a[:, CONTRACTED]] if recording.metadata is None else list(recording.metadata.kept.values())
     tables = []
     for k in outer(np.stack(kept)):
-        stood = np.array(a)
-        stood[:, CONTRACTED] = k.ravel()
-        tables.append(interactions.rebuild(stood, b, d))
+        placed = np.array(a)
+        placed[:, CONTRACTED] = k.ravel()
+        tables.append(interactions.rebuild(placed, b, d))
     return interactions.digest(tables)
 
 
-def lossy(found: Iterable[Recording]) -> Iterator[Recording]:
+def incomplete(found: Iterable[Recording]) -> Iterator[Recording]:
     """Those whose labels do not rebuild the table that was observed; labels that several share are rebuilt once."""
     rebuilt: dict[tuple[str | bytes, ...], str] = {}  # by every label that is read: one that is wrong is rebuilt anew
     for recording in found:

@@ -1,15 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The relation under every pattern of metadata, and which lane's metadata rules which element of A.
+"""The relation under every pattern of metadata, and which lane's metadata decides the k of which element of A.
 
-A dense instruction has one relation and no patterns. Of a sparse one a field is four bits of a lane's metadata. With
-one pattern in every field the relation is taken as for a dense instruction, with the first pattern and the last, which
-between them keep every k; a stored element of A keeps its row and changes its k. From here on a few columns of B are
-enough, now that they have names: every pattern is looked at through them, under every selector F. Then the fields are
-told apart: each has a number, and in one configuration for each binary digit of it (and one for the inverse digit) a
-field holds one of two patterns, so that the k of an element spells the number of the field that rules it. Last, all
-fields are drawn at random from the patterns, and every element must stand where its field says. All this is done with
-A in registers; `check` holds an A in memory to it. That the other columns are ruled alike is for the random products
-to show (`record.controls`), whose metadata are random too.
+A dense instruction has one relation and no patterns. In a sparse one, a field is four bits of a lane's metadata, and a
+ruler is the field that decides the k of a stored element. The steps are:
+
+1.  With one pattern in every field the relation is observed as for a dense instruction, for the first pattern and the
+    last, which between them keep every k. A stored element of A keeps its row and changes its k.
+2.  The columns of B have classes now, so a few of them are enough: every pattern is observed through them, under every
+    selector F.
+3.  Each field has a number. In one configuration for each binary digit of it (and one for the inverse digit) a field
+    holds one of two patterns, so that the k of an element gives the digits of the number of the field that rules it.
+4.  All fields are drawn at random from the patterns, and every element must have the k that its field gives.
+
+All this is done with A in registers; `check` compares an A in memory with it. The random products (`record.controls`),
+whose metadata are random too, check that the other columns follow the same rulers.
 """
 
 from __future__ import annotations
@@ -22,8 +26,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gpu_checks.inference.interactions import Meetings, digest, label
-from gpu_checks.inference.queries import NOTHING, Look, alongside, ask, numbering
+from gpu_checks.inference.interactions import Interactions, digest, label
+from gpu_checks.inference.queries import NOTHING, Queries, numbering, query, together
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.packing import Words
@@ -34,7 +38,7 @@ from isa_tables.signature import Signature
 
 FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
 RANDOM = 8  # configurations of random fields
-COLUMNS = 8  # of B that rulers are read against: all that mma.sp has
+COLUMNS = 8  # of B that rulers are read from: all that mma.sp has
 _EVERY = 0x11111111  # one in every field
 
 
@@ -54,15 +58,15 @@ def outer(rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
     return rows[:: max(1, len(rows) - 1)]
 
 
-def look(signature: Signature, seed: int) -> Look[Relation]:
-    """Every pattern under every selector."""
+def queries(signature: Signature, seed: int) -> Queries[Relation]:
+    """The queries of a sparse instruction: every pattern under every selector."""
     start = yield from whole(signature)
     return (yield from complete(start, seed))
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The classes that all of B shows, under the outer patterns."""
+    """The classes from the interactions with all of B, under the first and the last pattern."""
 
     form: Form  # the first, with A in registers
     labels: Mapping[str, Labels]  # flat, of A (its k under the first pattern), B or its plainest image, D
@@ -71,15 +75,15 @@ class Start:
     notes: tuple[str, ...]
 
 
-def whole(signature: Signature) -> Look[Start]:
+def whole(signature: Signature) -> Queries[Start]:
     """The relation in the first form."""
     form, image = forms(signature)[0], plainest(signature, "B")
-    ((tables, notes),) = yield [ask(form, None, image, numbering(form, image), outer(uniform(signature)))]
+    ((tables, notes),) = yield [query(form, None, image, numbering(form, image), outer(uniform(signature)))]
     found = label({name: prod(size) for name, size in _sizes(form).items()}, tables)
     return Start(form, found.labels, found.kept, digest(tables), (*notes, *found.notes))
 
 
-def complete(start: Start, seed: int) -> Look[Relation]:
+def complete(start: Start, seed: int) -> Queries[Relation]:
     """The relation with its metadata, if the instruction has any."""
     signature, labels = start.form.signature, start.labels
     notes, metadata = start.notes, None
@@ -106,15 +110,15 @@ def _sizes(form: Form) -> dict[str, tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """What patterns and rulers are read against: a few columns of B, each element known by its k, and all labels."""
+    """What patterns and rulers are read from: a few columns of B, each element numbered by its k, and all labels."""
 
     numbered: Numbering
     image: Window | None
     labels: Mapping[str, Labels]  # flat, of A, B and D
 
-    def k(self, form: Form, fixed: Words) -> Look[tuple[Labels, tuple[str, ...]]]:
+    def k(self, form: Form, fixed: Words) -> Queries[tuple[Labels, tuple[str, ...]]]:
         """[configuration][A slot] -> k, and what did not fit."""
-        ((tables, said),) = yield [ask(form, None, self.image, self.numbered, fixed)]
+        ((tables, said),) = yield [query(form, None, self.image, self.numbered, fixed)]
         row, row_of_d = (self.labels[name][:, ROW].copy() for name in "AD")
         row_of_d[self.labels["D"][:, COLUMN] >= self.numbered.columns] = -2  # no row of A
         wrong = sum(int(np.count_nonzero(row_of_d[one.d] != row[one.a, None])) for one in tables)
@@ -130,13 +134,13 @@ def by_k(form: Form, image: Window | None, b: Labels, columns: int) -> Numbering
 
 def _metadata(
     every: Sequence[Form], part: _Part, kept: Sequence[Labels], seed: int
-) -> Look[tuple[Metadata, tuple[str, ...]]]:
+) -> Queries[tuple[Metadata, tuple[str, ...]]]:
     """The k under each pattern and the rulers under each selector; `kept` is the k under the outer patterns."""
     signature = every[0].signature
     ways, notes = yield from part.k(every[0], uniform(signature))
     notes += () if np.array_equal(outer(ways), kept) else ("a few columns show another k than all do",)
-    found = yield from alongside(_ruler(form, part, ways, seed) for form in every)
-    again = yield from alongside(_same(form, part, ways) for form in every[1:])
+    found = yield from together(_ruler(form, part, ways, seed) for form in every)
+    again = yield from together(_same(form, part, ways) for form in every[1:])
     shape = (signature.lanes, signature.operands["A"].values)
     rulers = {
         int(form.signature.chosen.get("F", 0)): ruler.reshape(*shape, 2)
@@ -147,14 +151,14 @@ def _metadata(
     return Metadata(kept_by, rulers, RANDOM), (*notes, *said)
 
 
-def _same(form: Form, part: _Part, ways: Labels) -> Look[tuple[str, ...]]:
-    """What shows that a further selector gives the patterns another meaning."""
+def _same(form: Form, part: _Part, ways: Labels) -> Queries[tuple[str, ...]]:
+    """A note where a further selector gives the patterns another meaning."""
     again, said = yield from part.k(form, uniform(form.signature))
     same = np.array_equal(again, ways)
     return (*said, *(() if same else (f"selector {form.signature.chosen['F']} gives another relation",)))
 
 
-def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Look[tuple[Labels, tuple[str, ...]]]:
+def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Queries[tuple[Labels, tuple[str, ...]]]:
     """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
     lanes, apart = form.signature.lanes, _apart(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
@@ -166,22 +170,22 @@ def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Look[tuple[Label
     ones = k[: len(chosen)] == ways[apart[1]]
     zeros = k[: len(chosen)] == ways[apart[0]]
     half = len(digits)
-    spelled = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
+    number_of_field = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
     clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
-    ruler = np.where(clean, spelled, -1)
+    ruler = np.where(clean, number_of_field, -1)
     wrong = int((_predicted(ways, drawn, ruler) != k[len(chosen) :])[:, clean].sum())
     notes = [f"{int((~clean).sum())} elements of A are not ruled by one field"] if not clean.all() else []
-    notes += [f"{wrong} elements of A stand elsewhere under random metadata than their field says"] if wrong else []
+    notes += [f"{wrong} elements of A have another k under random metadata than their field gives"] if wrong else []
     lane, field = np.divmod(ruler, FIELDS)
     return np.stack([np.where(clean, lane, -1), np.where(clean, field, -1)], axis=-1), (*said, *notes)
 
 
 def check(
-    form: Form, relation: Relation, metadata: Metadata, labels: Labels, drawn: Labels, tables: Sequence[Meetings]
+    form: Form, relation: Relation, metadata: Metadata, labels: Labels, drawn: Labels, tables: Sequence[Interactions]
 ) -> tuple[str, ...]:
-    """Hold A in memory to what its registers showed: where its elements stand under the fields that were `drawn`.
+    """Notes on an A in memory whose elements have another k, under the `drawn` fields, than those in registers.
 
-    `labels` are those of the image's places under the first pattern, `tables` what was seen against one column of B.
+    `labels` are those of the image's places under the first pattern, `tables` the interactions with one column of B.
     """
     ways, place = relation.ways(), np.flatnonzero(labels[:, CONTRACTED] >= 0)
     slot = _slots(relation.operands["A"].reshape(-1, 4), labels[place])
@@ -191,8 +195,8 @@ def check(
     return (f"{wrong} elements of A in memory are not ruled as those in registers are",) if wrong else ()
 
 
-def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Meetings]) -> int:
-    """How many elements of A in memory stand elsewhere under some patterns than those in registers do: at `ways`."""
+def moved(relation: Relation, labels: Labels, ways: Labels, tables: Sequence[Interactions]) -> int:
+    """How many elements of A in memory have another k, under some pattern, than the `ways` of those in registers."""
     wrong = 0
     for way, table in zip(ways, tables, strict=True):
         slot = _slots(relation.operands["A"].reshape(-1, 4), labels[table.a])
@@ -241,8 +245,8 @@ def words_of(fields: Labels) -> Words:
     return words
 
 
-def _k_of(table: Meetings, size: int) -> Labels:
-    """The k of each element of A where B's elements are known by theirs, -1 where it meets none or several."""
+def _k_of(table: Interactions, size: int) -> Labels:
+    """The k of each element of A where B's are numbered by theirs, -1 where it interacts with none or several."""
     found, others = np.full(size, -1), table.b != table.b[:, :1]
     found[table.a] = np.where(others.any(axis=1), -1, table.b[:, 0]) if others.any() else table.b[:, 0]
     return found

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""wgmma: the relation of A from registers, B and D, and what every mode of the descriptor does.
+"""wgmma: the relation of A from registers, B and D, and the image of A and B in every mode of the descriptor.
 
-The relation is taken with A in registers and B's plainest image, whose places are its slots. The other images
-of B, and all of A, are then read against it: an element of A or B in memory is known by whom it meets. Of a sparse
-instruction this is done under every pattern of metadata, and A in memory must be ruled as A in registers is.
+The relation is observed with A in registers and B's plainest image, whose places are its slots. It then labels the
+other images of B, and all of A: an element of A or B in memory is identified by its interactions. For a sparse
+instruction this is done under every pattern of metadata, and the rulers of A in memory must be those of A in registers.
 
-Memory makes the labels absolute. The plainest image is panels of 16-byte rows, one after the other; the premise
+Memory gives absolute coordinates. The plainest image is panels of 16-byte rows, one after the other; the premise
 is that row i of a panel is m = i of A or n = i of B, and that k runs along a row and on through the panels.
 """
 
@@ -19,8 +19,8 @@ from typing import TypeAlias
 import numpy as np
 
 from gpu_checks.inference import sparse
-from gpu_checks.inference.interactions import Few, Meetings, distinct, transfer
-from gpu_checks.inference.queries import Look, alongside, ask, numbering
+from gpu_checks.inference.interactions import Few, Interactions, distinct, transfer
+from gpu_checks.inference.queries import Queries, numbering, query, together
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
@@ -32,24 +32,24 @@ PREMISE = (
     "a matrix in shared memory that is not swizzled is panels of 16-byte rows in order of address, its rows counting "
     "m or n and the places in a row k"
 )
-Seen: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a new one, and what did not fit
+LabelledImage: TypeAlias = "tuple[Image | None, tuple[str, ...]]"  # an image, if it is a new one, and notes
 _ROW = 16
 
 
-def look(signature: Signature, seed: int = 0) -> Look[Relation]:
-    """Every form and image of an instruction."""
+def queries(signature: Signature, seed: int = 0) -> Queries[Relation]:
+    """The queries of a wgmma: every form and image of the instruction."""
     start = yield from sparse.whole(signature)
     images = () if start.notes else _images(start, seed)
     relation: Relation
-    relation, *looked = yield from alongside([sparse.complete(start, seed), *images])
-    seen = [] if relation.notes else [one.judge(relation) for one in looked]
+    relation, *looked = yield from together([sparse.complete(start, seed), *images])
+    seen = [] if relation.notes else [one.labelled(relation) for one in looked]
     kept = tuple(image for image, _ in seen if image is not None)
     fixed, odd = absolute(signature, relation.operands, kept)
     notes = (*relation.notes, *(note for _, said in seen for note in said), *odd)
     return replace(relation, images=kept, anchors=fixed, notes=notes)
 
 
-def _images(start: sparse.Start, seed: int) -> Iterator[Look[_OfA] | Look[_OfB]]:
+def _images(start: sparse.Start, seed: int) -> Iterator[Queries[_ImageOfA] | Queries[_ImageOfB]]:
     """Every image but the one of the relation; with a further selector, only the plainest of A."""
     first = start.form
     numbered = sparse.by_k(first, plainest(first.signature, "B"), start.labels["B"], 1)
@@ -64,22 +64,22 @@ def _images(start: sparse.Start, seed: int) -> Iterator[Look[_OfA] | Look[_OfB]]
 
 
 @dataclass(frozen=True, slots=True)
-class _OfA:
-    """A in memory against one column of B: what was met under the first pattern, then under others, then under
+class _ImageOfA:
+    """The interactions of A in memory with one column of B: under the first pattern, then under others, then under
     fields that were drawn. The plainest image has every pattern and such fields, another image the last pattern.
     """
 
     form: Form  # the way in which the instruction is written
     image: Window  # of A in shared memory
     again: bool  # with a further selector: the image itself is known
-    first: Meetings  # under the first pattern
-    rest: Sequence[Meetings]  # under the others, then under the fields that were drawn
+    first: Interactions  # under the first pattern
+    rest: Sequence[Interactions]  # under the others, then under the fields that were drawn
     patterns: slice  # those of `rest`
     drawn: Labels | None  # [configuration][lane][field] -> pattern
     notes: tuple[str, ...]  # what did not fit
 
-    def judge(self, relation: Relation) -> Seen:
-        """The image by the labels of the relation."""
+    def labelled(self, relation: Relation) -> LabelledImage:
+        """The image with the labels of the relation."""
         form, first, image = self.form, self.first, self.image
         labels, wrong = _placed(form, "A", image, first.a, _of_d(relation, first, ROW), first.b[:, 0])
         wrong += abs(len(first.a) - prod(form.signature.operands["A"].extent))
@@ -94,31 +94,31 @@ class _OfA:
         return None if self.again else _image("A", image, labels), _of("A", image, notes)
 
 
-def _image_of_a(form: Form, image: Window, numbered: Numbering, seed: int, again: bool) -> Look[_OfA]:
+def _image_of_a(form: Form, image: Window, numbered: Numbering, seed: int, again: bool) -> Queries[_ImageOfA]:
     signature, plain, fixed = form.signature, plainest(form.signature, "B"), sparse.uniform(form.signature)
     plainly = (image.swizzle, *form.majors) == ("none", "K", "K")
     others = slice(1, None) if plainly else slice(max(1, len(fixed) - 1), None)
     drawn = sparse.draw(signature, seed) if plainly and signature.sparsity else None
-    (((first,), notes),) = yield [ask(form, image, plain, numbered, fixed[:1])]
+    (((first,), notes),) = yield [query(form, image, plain, numbered, fixed[:1])]
     words = fixed[others] if drawn is None else np.concatenate([fixed[others], sparse.drawn_words(signature, drawn)])
-    rest: Sequence[Meetings] = ()
+    rest: Sequence[Interactions] = ()
     if len(words) and len(first.a):
-        ((rest, said),) = yield [ask(form, image, plain, numbered, words, only=first.a)]
+        ((rest, said),) = yield [query(form, image, plain, numbered, words, only=first.a)]
         notes += said
-    return _OfA(form, image, again, first, rest, others, drawn, notes)
+    return _ImageOfA(form, image, again, first, rest, others, drawn, notes)
 
 
 @dataclass(frozen=True, slots=True)
-class _OfB:
-    """B in memory against one row of A, under the outer patterns of metadata, for each shows a part of k."""
+class _ImageOfB:
+    """The interactions of B in memory with a row of A, under the first and the last pattern; each keeps a part of k."""
 
     form: Form
     image: Window
-    tables: Sequence[Meetings]
+    tables: Sequence[Interactions]
     notes: tuple[str, ...]
 
-    def judge(self, relation: Relation) -> Seen:
-        """The image by the labels of the relation."""
+    def labelled(self, relation: Relation) -> LabelledImage:
+        """The image with the labels of the relation."""
         tables, ways = self.tables, sparse.outer(relation.ways())
         b = np.concatenate([table.b.ravel() for table in tables])
         columns = np.concatenate([_of_d(relation, table, COLUMN) for table in tables])
@@ -129,19 +129,19 @@ class _OfB:
         return _image("B", self.image, labels), _of("B", self.image, self.notes + _misfits(wrong))
 
 
-def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Look[_OfB]:
+def _image_of_b(form: Form, image: Window, start: sparse.Start) -> Queries[_ImageOfB]:
     row, fixed = np.flatnonzero(start.labels["A"][:, ROW] == 0), sparse.outer(sparse.uniform(form.signature))
-    ((tables, notes),) = yield [ask(form, None, image, numbering(form, image), fixed, only=row)]
-    return _OfB(form, image, tables, notes)
+    ((tables, notes),) = yield [query(form, None, image, numbering(form, image), fixed, only=row)]
+    return _ImageOfB(form, image, tables, notes)
 
 
-def _of_d(relation: Relation, table: Meetings, axis: int) -> Labels:
+def _of_d(relation: Relation, table: Interactions, axis: int) -> Labels:
     """The row or the column of D in which each product is."""
     found: Labels = relation.operands["D"].reshape(-1, 4)[table.d.ravel(), axis]
     return found
 
 
-def _astray(relation: Relation, table: Meetings, row: Labels | int, column: int | None = None) -> int:
+def _astray(relation: Relation, table: Interactions, row: Labels | int, column: int | None = None) -> int:
     """How many products are in another row of D than their element of A, or in another column than all of them."""
     labels = relation.operands["D"].reshape(-1, 4)[table.d]
     wrong = labels[..., ROW] != row
@@ -151,12 +151,12 @@ def _astray(relation: Relation, table: Meetings, row: Labels | int, column: int 
 
 
 def _placed(form: Form, operand: str, image: Window, own: Labels, along: Labels, k: Few) -> tuple[Labels, int]:
-    """Labels of the image's places by what their meetings say of them, and how much of it does not fit."""
+    """Labels of the image's places from their interactions, and how many interactions do not fit."""
     rows, columns = form.signature.operands[operand].extent
     axis = ROW if operand == "A" else COLUMN
     labels, wrong = transfer(slots(form, operand, image)[1], own, along, k, axis)
-    held = labels[labels[:, CONTRACTED] >= 0]
-    return labels, wrong + abs(distinct(held[:, axis], held[:, CONTRACTED]) - rows * columns)
+    named = labels[labels[:, CONTRACTED] >= 0]
+    return labels, wrong + abs(distinct(named[:, axis], named[:, CONTRACTED]) - rows * columns)
 
 
 def _image(operand: str, image: Window, labels: Labels) -> Image:
@@ -164,7 +164,7 @@ def _image(operand: str, image: Window, labels: Labels) -> Image:
 
 
 def _misfits(wrong: int) -> tuple[str, ...]:
-    return (f"{wrong} meetings do not fit",) if wrong else ()
+    return (f"{wrong} interactions do not fit",) if wrong else ()
 
 
 def _of(operand: str, image: Window, notes: tuple[str, ...]) -> tuple[str, ...]:
@@ -174,7 +174,7 @@ def _of(operand: str, image: Window, notes: tuple[str, ...]) -> tuple[str, ...]:
 def absolute(
     signature: Signature, operands: Mapping[str, Labels], images: tuple[Image, ...]
 ) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """Labels of A, B and D by the places of the plainest images, and a note where A and B number k differently.
+    """Absolute coordinates of A, B and D from the places in the plainest images; a note where A and B disagree on k.
 
     The columns of a sparse A are those stored, which are not k.
     """

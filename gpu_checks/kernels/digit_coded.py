@@ -2,9 +2,9 @@
 """The text of kernels for instructions with metadata or with operands in shared memory.
 
 `coded_i_f` issues form f of the instructions of family i, which share all but N: one is chosen when it is launched,
-for compiling a kernel takes far longer than the few lines that tell the instructions of a family apart. It sets one
+for compiling a kernel takes far longer than the few lines in which the instructions of a family differ. It sets one
 element of A to one, all else to zero, and issues the instruction on several fillings of B, its planes. On the first,
-all ones, D shows how many elements of B each of its elements gets: it must be 1 or 0. The others spell the number of
+all ones, D shows how many elements of B each of its elements gets: it must be 1 or 0. The others hold the number of
 B's slot in digits, so that D reads out which one it was. This is the table of all one-hot pairs under the premise
 that D sums its products; it needs one run a digit, not one a pair.
 
@@ -139,7 +139,7 @@ def _load(signature: Signature, name: str, source: str, index: str) -> str:
 
 
 def _fixed(signature: Signature, index: str) -> Iterator[str]:
-    """Metadata and scale factors of one item; a lane's words of all of them stand together."""
+    """Metadata and scale factors of one item; a lane's words of all of them are consecutive."""
     names = [name for name in signature.operands if name not in MULTIPLIED]
     sizes = [words_per_lane(signature.operands[name]) for name in names]
     facts = {"source": "fixed", "index": index, "lanes": signature.lanes, "stride": sum(sizes)}

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from gpu_checks.kernels.assembly import READ, issue
-from gpu_checks.kernels.packing import interaction, one, words_per_lane, words_per_register
+from gpu_checks.kernels.packing import one, second_difference, words_per_lane, words_per_register
 from gpu_checks.kernels.templates import beside
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def text(signature: Signature, index: int) -> str:
         "mnemonic": signature.mnemonic,
         "lanes": signature.lanes,
         "warps": WARPS,
-        "unit": f"{interaction(signature)}.0",
+        "unit": f"{second_difference(signature)}.0",
         "none": NONE,
         "many": MANY,
         "not_unit": WRONG,

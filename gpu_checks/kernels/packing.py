@@ -78,8 +78,8 @@ def words_per_lane(fragment: Fragment) -> int:
     return fragment.regs * words_per_register(fragment)
 
 
-def held(signature: Signature) -> dict[str, tuple[int, Fragment]]:
-    """Every operand with the lanes that hold it, as words: a matrix in shared memory is its image in one lane.
+def operands_as_words(signature: Signature) -> dict[str, tuple[int, Fragment]]:
+    """Every operand as words, operand -> (lanes, fragment); a matrix in shared memory is its image in one lane.
 
     C is D where the accumulators are both.
     """
@@ -143,7 +143,7 @@ def pack(fragment: Fragment, numbers: Ints) -> Words:
 
 
 def _encoded(fragment: Fragment, numbers: Ints, kind: str) -> npt.NDArray[Any]:
-    """The bits of each integer, in C's order; a number that stands there often is encoded once."""
+    """The bits of each integer, in C's order; a number that occurs often is encoded once."""
     least, most = int(numbers.min(initial=0)), int(numbers.max(initial=0))
     if most - least >= numbers.size:
         return encode(fragment.type, numbers).astype(kind, order="C")
@@ -162,10 +162,10 @@ def one(fragment: Fragment) -> int:
     return int(encode(fragment.type, np.array(1, np.int64))) << fragment.shift
 
 
-def interaction(signature: Signature) -> int:
-    """What one matched pair of ones adds to its D beyond what each adds alone.
+def second_difference(signature: Signature) -> int:
+    """D(a,b) - D(a,0) - D(0,b) + D(0,0): what a pair of ones of one k adds to D beyond what each adds alone.
 
-    The second difference D(a,b) - D(a,0) - D(0,b) + D(0,0) is 1 where D sums products. For .xor D sums
-    a xor b = a + b - 2ab, so that each one also shows alone, and the second difference is -2.
+    It is 1 where D sums products. For .xor D sums
+    a xor b = a + b - 2ab, so that each one also shows alone, and it is -2.
     """
     return -2 if "xor" in signature.qualifiers else 1

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which compute capability a GPU has, by the name that its driver gives it.
 
-It shows a recording whose GPU and architecture do not go together. A GPU that is not in the table is no error: it is
-taken at its word, and `python -m gpu_checks.probe --check` says that it was not checked.
+It finds a recording whose GPU and architecture do not go together. A GPU that is not in the table is no error: its
+architecture is accepted, and `python -m gpu_checks.probe --check` says that it was not checked.
 
 Each row can be checked on two pages of NVIDIA's: "CUDA GPU Compute Capability", https://developer.nvidia.com/cuda-gpus,
 and up to 7.2 "Legacy CUDA GPU Compute Capability", https://developer.nvidia.com/cuda-legacy-gpus. In November 2026 the
-rows were compared with archived copies of both, those of 8.0 and 7.5 with copies of an earlier state. What stands on
-neither page is known by its chip alone: B100, H800, H20, L2, L20, L40G, A800, A10G, A10M, RTX 2050, T4G, V100S, the
+rows were compared with archived copies of both, those of 8.0 and 7.5 with copies of an earlier state. GPUs on
+neither page are known by their chip alone: B100, H800, H20, L2, L20, L40G, A800, A10G, A10M, RTX 2050, T4G, V100S, the
 variants with an X; and that sm_110 was sm_101 before CUDA 13.
 """
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A line of a recordings file: a JSON object whose last field is the digest of the text before it.
 
-The digest shows that a line was damaged or edited. It is no signature: whoever changes a line on purpose can write
-its digest anew.
+The digest shows that a line was damaged or edited. It is no signature: a line that is changed on purpose
+can get a new digest.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def without_digest(line: str) -> str:
 
 
 def check_end(line: str) -> None:
-    """ValueError for a line that does not end where a digest does: whether the digest is right is not asked."""
+    """ValueError for a line that does not end where a digest does: the digest itself is not checked."""
     if not (line.endswith(_END) and line[-_LENGTH:].startswith(_FIELD)):
         raise ValueError(f"the line does not end with its digest (recordings had none before, or it was cut): {ANEW}")
 
@@ -118,8 +118,8 @@ def check_gpu(gpu: str, sm: str) -> None:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """A JSON object whose keys each stand once: of two tables under one name only one could be meant."""
+    """A JSON object; ValueError where a key occurs twice, for only one of two tables under one name could be meant."""
     found = dict(pairs)
     if len(found) != len(pairs):
-        raise ValueError("a key stands twice")
+        raise ValueError("a key occurs twice")
     return found

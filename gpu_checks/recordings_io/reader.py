@@ -9,7 +9,7 @@
 
 A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
 JSON, and so is that of a list of images. `run_length` says how a column is written. Lines after the
-first may stand in any order and are read only when their mnemonic is asked for. Each line ends with its digest
+first may be in any order and are read only when their mnemonic is asked for. Each line ends with its digest
 (`lines`): that it has one is checked when the file is opened, that it is right when the line is read.
 """
 
@@ -162,7 +162,7 @@ class _File:
                 except ValueError as error:
                     raise self.bad(number, str(error)) from error
                 if start[2] in found[start[1]]:
-                    raise self.bad(number, f"{start[1]} {start[2]} stands twice")
+                    raise self.bad(number, f"{start[1]} {start[2]} occurs twice")
                 found[start[1]][start[2]] = number
         return found
 
@@ -212,7 +212,7 @@ class _File:
         return labels
 
     def named(self, number: int, name: str, body: Mapping[str, Any]) -> None:
-        """Hold a line's id to its content."""
+        """Raise RecordingError unless a line's id is that of its content."""
         if name != identity(body):
             raise self.bad(number, f"{name} has the content of {identity(body)}")
 

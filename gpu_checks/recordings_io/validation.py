@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a recording can be of its instruction: what the probe of that instruction always writes has to be there.
+"""Validation: whether a recording has all that the probe of its instruction always writes.
 
-A file can be cut short, mended by hand or take the place of another, and still be well formed. What is asked here
-follows from the signature alone: how many lanes and values each operand has, that each element is somewhere, that
-every label is a number of the tile's. Whether the labels are those that were observed say `lost` and, of many at once,
-`rebuilt.lossy`.
+A file can be cut short, edited by hand or take the place of another, and still be well formed. Validation needs the
+signature alone: how many lanes and values each operand has, that every element has an owner, that every label is inside
+the tile. `why_incomplete` and, for many recordings, `reconstructed.incomplete` check that the labels are those that
+were observed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from gpu_checks.kernels import copies, tensor_memory
 from gpu_checks.kernels.forms import forms, plain_form
 from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
-from gpu_checks.kernels.packing import held
+from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.kernels.smem_matrix import MAJORS, SWIZZLES
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Image, Labels, Metadata, Move, Recording
 from gpu_checks.recordings_io.lines import RecordingError
@@ -45,7 +45,7 @@ class StaleRecording(UserWarning):
 def misfit(recording: Recording | Move, signature: Signature) -> str:
     """The first thing in a recording that the instruction's probe cannot have written; empty where there is none.
 
-    One that is not sound is heard by nobody, and may hold anything.
+    A recording that is not sound is no evidence, and is not validated.
     """
     if not recording.sound:
         return ""
@@ -53,8 +53,8 @@ def misfit(recording: Recording | Move, signature: Signature) -> str:
     return next(found, "") or _of_kernel(recording, signature)
 
 
-def hold(recording: Recording | Move, signature: Signature) -> None:
-    """RecordingError for a recording that is a misfit, with its file and its mnemonic."""
+def validate(recording: Recording | Move, signature: Signature) -> None:
+    """Raise RecordingError, with the file and the mnemonic, for a recording that its probe cannot have written."""
     if why := misfit(recording, signature):
         raise RecordingError(f"{recording.file}: {recording.mnemonic}: {why}")
 
@@ -62,38 +62,38 @@ def hold(recording: Recording | Move, signature: Signature) -> None:
 def is_stale(recording: Recording | Move, signature: Signature) -> bool:
     """Whether it was made by kernels of another text than the instruction has today.
 
-    What the GPU did then is as true as it was; that it answers today's questions was not tried.
+    The observation remains true; that it is one of today's kernels was not tested.
     """
     return recording.kernel_hash != kernel_hash(signature)
 
 
 def _of_kernel(recording: Recording | Move, signature: Signature) -> str:
-    """By its kernels an instruction's recording is told from that of another, also of one that deals alike."""
+    """Whether the kernels are those of another instruction, which may distribute its elements alike."""
     other = _made_by().get(recording.kernel_hash) if is_stale(recording, signature) else None
     return f"kernel_hash is that of the kernels of {other}" if other else ""
 
 
-# Kept for good, so blind to kernels that change later: it only names another instruction. `is_stale` decides, and it
+# Kept for good, also when kernels change later: it only names another instruction. `is_stale` decides, and it
 # hashes today's text each time.
 @cache
 def _made_by() -> Mapping[str, str]:
-    """Hash of kernels -> the instruction; asked for where a recording has not its own instruction's."""
+    """Hash of kernels -> the instruction; read only where a recording has not its own instruction's."""
     return {kernel_hash(one): one.mnemonic for one in map(look_up, mnemonics("*")) if has_kernels(one)}
 
 
 def stale_notice(file: str | Path, mnemonics: Sequence[str]) -> str:
-    """What is said of the stale recordings of a file."""
+    """The message on the stale recordings of a file."""
     more = f" and {len(mnemonics) - 1} more" if len(mnemonics) > 1 else ""
     return f"{file}: {mnemonics[0]}{more}: recorded by kernels of another text than today's: record it anew"
 
 
-def foreign(recording: Recording | Move) -> bool:
-    """Whether it was read from a file that is not one of ours, which the tests hold to their instructions."""
+def is_external(recording: Recording | Move) -> bool:
+    """Whether it was read from a file that is not one of ours: the tests validate those."""
     return bool(recording.file) and Path(recording.file).parent != SHIPPED
 
 
-def lost(recording: Recording | Move) -> str:
-    """What was lost of a sound recording's table, of which only the hash was kept; empty where nothing was."""
+def why_incomplete(recording: Recording | Move) -> str:
+    """Why the labels of a sound recording are not the table whose hash was kept; empty where they are."""
     if isinstance(recording, Move) or not recording.sound or reconstructed.hash_of(recording) == recording.hash:
         return ""
     return "the labels do not rebuild the table that was observed"
@@ -115,17 +115,17 @@ def _of_move(move: Move, signature: Signature) -> Iterator[str]:
 
 
 def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
-    kind, seats = probe_of(signature), held(plain_form(signature))
+    kind, as_words = probe_of(signature), operands_as_words(plain_form(signature))
     if recording.probe != kind:
         yield f"probe is {recording.probe!r}, the instruction's is {kind!r}"
         return
     for name in ("A", "B", "D"):
-        shape = (seats[name][0], seats[name][1].values)
+        shape = (as_words[name][0], as_words[name][1].values)
         if recording.operands[name].shape[:2] != shape:
             yield f"{name} has {recording.operands[name].shape[:2]} lanes and values, the instruction {shape}"
             return
         yield from _unnamed(recording.operands[name], name, signature)
-    lanes, c = seats["C"]
+    lanes, c = as_words["C"]
     if recording.passthrough.shape != (lanes, c.values):
         yield f"passthrough has {recording.passthrough.shape} lanes and values, the instruction's C {(lanes, c.values)}"
     elif sorted(recording.passthrough.ravel().tolist()) != list(range(lanes * c.values)):
@@ -133,7 +133,7 @@ def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
     if recording.controls is not None and recording.controls.trials < 1:
         yield "the controls are of no trial"
     for anchor in recording.anchors:
-        yield from _of_anchor(anchor, *seats[anchor.operand])
+        yield from _of_anchor(anchor, *as_words[anchor.operand])
     for image in recording.images:
         yield from _of_image(image, signature)
     yield from _of_metadata(recording.metadata, signature)

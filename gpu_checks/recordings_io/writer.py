@@ -27,7 +27,7 @@ _KEEP = 16  # characters of an id
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class RecordedLines:
     """The line of one recording, and the lines that it refers to."""
 
     mnemonic: str
@@ -37,18 +37,18 @@ class Page:
     premises: Mapping[str, str]  # id -> text
 
 
-def page(recording: Recording | Move) -> Page:
+def to_lines(recording: Recording | Move) -> RecordedLines:
     """A recording as its lines."""
     tables: dict[str, str] = {}
     premises: dict[str, str] = {}
     line = json.dumps(_line(recording, tables, premises))
     host = {key: getattr(recording, key) for key in HOST}
-    return Page(recording.mnemonic, host, line, tables, premises)
+    return RecordedLines(recording.mnemonic, host, line, tables, premises)
 
 
-def write(folder: Path, family: str, pages: Iterable[Page]) -> Path:
-    """Write the pages of one GPU and family as one file, in the order of their mnemonics."""
-    found = sorted(pages, key=lambda one: one.mnemonic)
+def write(folder: Path, family: str, recordings: Iterable[RecordedLines]) -> Path:
+    """Write the recordings of one GPU and family as one file, in the order of their mnemonics."""
+    found = sorted(recordings, key=lambda one: one.mnemonic)
     host = found[0].host
     tables, premises = (
         {k: v for one in found for k, v in getattr(one, part).items()} for part in ("tables", "premises")
@@ -86,14 +86,14 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
         "passthrough": _keep(recording.passthrough[..., None], tables),
         "anchors": anchors,
         "images": _keep_images(recording.images, tables) if recording.images else None,
-        "metadata": recording.metadata and _told(recording.metadata, tables),
+        "metadata": recording.metadata and _metadata(recording.metadata, tables),
         "controls": recording.controls and {key: getattr(recording.controls, key) for key in CONTROLS},
         **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
         **common,
     }
 
 
-def _told(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
+def _metadata(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
     return {
         "kept": {str(key): _keep(labels[..., None], tables) for key, labels in metadata.kept.items()},
         "rulers": {str(key): _keep(labels, tables) for key, labels in metadata.rulers.items()},

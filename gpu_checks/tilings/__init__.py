@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The witness of silicon for tilings: a kernel made from layouts alone multiplies matrices, and numpy checks it.
+"""The check on a GPU for tilings: a kernel made from layouts alone multiplies matrices, and numpy checks the result.
 
-A `Tiling` is plain data: who holds what of a CTA's tile, how it lies in shared memory, who copies it. `kernel` writes
-the CUDA C++ text, `run` runs it on exact integers, `recordings_of_tilings` is what earlier runs saw.
+A `Tiling` is plain data: which thread holds which elements of a CTA's tile, where they are in shared memory, which
+thread copies them. `kernel` writes
+the CUDA C++ text, `run` runs it on exact integers, `recordings_of_tilings` are the results of earlier runs.
 """
 
 from __future__ import annotations

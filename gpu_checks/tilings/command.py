@@ -27,11 +27,12 @@ the check itself; 4 under --require something stayed UNCHECKED; 5 nothing select
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code."""
     return guarded(
-        "tilings", lambda: _judge(command.parsed(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file"))))
+        "tilings",
+        lambda: _command(command.parsed(_parser(), argv, dict.fromkeys(("list", "kernel"), ("name", "file")))),
     )
 
 
-def _judge(options: argparse.Namespace) -> int:
+def _command(options: argparse.Namespace) -> int:
     chosen = _select(tilings(options.file), options.name)
     if not chosen:
         print("tilings: nothing selected (see --list)", file=sys.stderr)
@@ -80,7 +81,7 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
     def run(_: Tiling, shown: Progress) -> None:
         tiling, found = next(runs)
         with shown.aside():
-            command.show(f"{tiling.name:<28} {_verdict(found)}  {_told(found)}")
+            command.show(f"{tiling.name:<28} {_verdict(found)}  {_details(found)}")
         if isinstance(found, TilingRun):
             done.append(found)
 
@@ -104,7 +105,7 @@ def _verdict(found: TilingRun | Unavailable) -> str:
     return "AGREES   " if found.equal and found.powered else "REFUTED  " if not found.equal else "IDLE     "
 
 
-def _told(found: TilingRun | Unavailable) -> str:
+def _details(found: TilingRun | Unavailable) -> str:
     if isinstance(found, Unavailable):
         return found.reason
     controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())

@@ -14,7 +14,7 @@ from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.smem_matrix import ALIGNMENT
 from gpu_checks.kernels.templates import beside
 from gpu_checks.tilings import parts
-from gpu_checks.tilings.parts import Fed
+from gpu_checks.tilings.parts import KernelOperand
 from gpu_checks.tilings.strided import Strided
 from gpu_checks.tilings.tiling import Reuse, Tiling, TilingError, check
 
@@ -27,32 +27,32 @@ _FENCE, _WAIT = (_CUDA[name].template for name in ("fence", "wait"))
 def kernel(tiling: Tiling) -> str:
     """The whole text, helpers included. TilingError where the layouts do not fit each other."""
     check(tiling)
-    feds = operands(tiling)
-    used = sum(fed.room * fed.fragment.bits // 8 for fed in feds.values())
+    operands = kernel_operands(tiling)
+    used = sum(operand.room * operand.fragment.bits // 8 for operand in operands.values())
     if used > SHARED:
         raise TilingError(f"{tiling.name}: its tiles take {used} bytes of shared memory; a kernel has {SHARED}")
     text = [COMMON, parts.HELPERS, parts.NOTHING if tiling.short else ""]
-    text.append(parts.namespace("first", tiling.product, _majors(feds, "A", "B")))
+    text.append(parts.namespace("first", tiling.product, _majors(operands, "A", "B")))
     if tiling.reuse:
-        text.append(parts.namespace("second", tiling.reuse.product, _majors(feds, "P", "V")))
+        text.append(parts.namespace("second", tiling.reuse.product, _majors(operands, "P", "V")))
         text.append(parts.narrowing(tiling.reuse))
-    text += ["\n", *map(parts.indices, feds.values()), _result_indices(tiling), _main(tiling, feds)]
+    text += ["\n", *map(parts.indices, operands.values()), _result_indices(tiling), _main(tiling, operands)]
     return "".join(text)
 
 
-def operands(tiling: Tiling) -> dict[str, Fed]:
+def kernel_operands(tiling: Tiling) -> dict[str, KernelOperand]:
     """The operands in memory: A and B, and V of a reuse."""
     found = {}
-    for name, (feed, product, side) in tiling.feeds.items():
+    for name, (feed, product, role) in tiling.feeds.items():
         mn, k = tiling.extents[name]
         limits = (mn, k) if tiling.short else None
-        found[name] = Fed(name, feed, product, side, (k, 1) if feed.major == "K" else (1, mn), limits)
+        found[name] = KernelOperand(name, feed, product, role, (k, 1) if feed.major == "K" else (1, mn), limits)
     return found
 
 
-def _majors(feds: dict[str, Fed], *names: str) -> tuple[str, str]:
+def _majors(operands: dict[str, KernelOperand], *names: str) -> tuple[str, str]:
     """The majors of A and B in shared memory, as an instruction's text gives them; K for registers."""
-    found = [feds[name].descriptor if name in feds else None for name in names]
+    found = [operands[name].descriptor if name in operands else None for name in names]
     a, b = (one.major if one else "K" for one in found)
     return a, b
 
@@ -70,11 +70,11 @@ def _result_indices(tiling: Tiling) -> str:
     return parts.index(f"{name}_fragment", tiling.last.C, "t", "v") + rows
 
 
-def _main(tiling: Tiling, feds: dict[str, Fed]) -> str:
+def _main(tiling: Tiling, operands: dict[str, KernelOperand]) -> str:
     kind = parts.TYPES[tiling.last.fragment("C").bits]
-    given = [f"const {parts.TYPES[fed.fragment.bits]}* {name}_matrix" for name, fed in feds.items()]
-    body = "".join(_memory(fed) for fed in feds.values()) + parts.accumulators(tiling.last, _name(tiling))
-    body += _attention(tiling, tiling.reuse, feds) if tiling.reuse else _gemm(tiling, feds, "blockIdx.y")
+    given = [f"const {parts.TYPES[operand.fragment.bits]}* {name}_matrix" for name, operand in operands.items()]
+    body = "".join(_memory(operand) for operand in operands.values()) + parts.accumulators(tiling.last, _name(tiling))
+    body += _attention(tiling, tiling.reuse, operands) if tiling.reuse else _gemm(tiling, operands, "blockIdx.y")
     return "\n" + _CUDA["kernel"].substitute(
         threads=tiling.threads,
         kernel=NAME,
@@ -83,14 +83,19 @@ def _main(tiling: Tiling, feds: dict[str, Fed]) -> str:
     )
 
 
-def _memory(fed: Fed) -> str:
-    facts = {"alignment": ALIGNMENT, "type": parts.TYPES[fed.fragment.bits], "name": fed.name, "room": fed.room}
+def _memory(operand: KernelOperand) -> str:
+    facts = {
+        "alignment": ALIGNMENT,
+        "type": parts.TYPES[operand.fragment.bits],
+        "name": operand.name,
+        "room": operand.room,
+    }
     return _CUDA["memory"].substitute(facts)
 
 
-def _gemm(tiling: Tiling, feds: dict[str, Fed], tile_n: str) -> str:
+def _gemm(tiling: Tiling, operands: dict[str, KernelOperand], tile_n: str) -> str:
     """The first product over all tiles along k."""
-    a, b = feds["A"], feds["B"]
+    a, b = operands["A"], operands["B"]
     body = parts.copied(a, "blockIdx.x", "tile_k", tiling.threads)
     body += parts.copied(b, tile_n, "tile_k", tiling.threads)
     body += _ready(a, b) + parts.loaded(a) + parts.loaded(b)
@@ -98,19 +103,19 @@ def _gemm(tiling: Tiling, feds: dict[str, Fed], tile_n: str) -> str:
     return _CUDA["loop"].substitute(tile="tile_k", count=tiling.tiles[2], body=indent(body, "  "))
 
 
-def _attention(tiling: Tiling, reuse: Reuse, feds: dict[str, Fed]) -> str:
+def _attention(tiling: Tiling, reuse: Reuse, operands: dict[str, KernelOperand]) -> str:
     """The first product's tiles along n, each at once multiplied by its rows of V."""
-    v = feds["V"]
-    body = parts.accumulators(tiling.product, "C") + _gemm(tiling, feds, "tile_n")
+    v = operands["V"]
+    body = parts.accumulators(tiling.product, "C") + _gemm(tiling, operands, "tile_n")
     body += parts.narrowed(tiling.product, reuse)
     body += parts.copied(v, "blockIdx.y", "tile_n", tiling.threads) + _ready(v) + parts.loaded(v)
     body += parts.multiplied("second", reuse.product, "P", v, "D") + _WAIT
     return _CUDA["loop"].substitute(tile="tile_n", count=tiling.walked, body=indent(body, "  "))
 
 
-def _ready(*feds: Fed) -> str:
+def _ready(*operands: KernelOperand) -> str:
     """What has to happen before shared memory is read."""
-    return (_FENCE if any(fed.descriptor for fed in feds) else "") + _WAIT
+    return (_FENCE if any(operand.descriptor for operand in operands) else "") + _WAIT
 
 
 def _store(tiling: Tiling) -> str:

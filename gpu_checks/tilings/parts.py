@@ -31,25 +31,25 @@ NOTHING = _CUDA["nothing"].substitute(widest=_WIDEST)
 
 
 @dataclass(frozen=True, slots=True)
-class Fed:
-    """An operand on its way: its name in the kernel, its product and side there, its strides in global memory."""
+class KernelOperand:
+    """An operand in a kernel: its name, its product and role there, its strides in global memory."""
 
     name: str  # in the kernel: A, B or V
-    feed: Feed  # how it comes to the threads
+    feed: Feed  # how it gets to the threads
     product: Product  # in which it is multiplied
-    operand: str  # A or B
+    role: str  # A or B, in its product
     strides: tuple[int, int]  # of (mn, k), in elements
     limits: tuple[int, int] | None = None  # the matrix's (mn, k) where its last tiles are not full
 
     @property
     def fragment(self) -> Fragment:
         """What one lane holds of it, or the tile that an instruction reads from shared memory."""
-        return self.product.fragment(self.operand)
+        return self.product.fragment(self.role)
 
     @property
-    def dealt(self) -> Strided:
+    def distribution(self) -> Strided:
         """(thread, value) -> index in the tile."""
-        found: Strided = getattr(self.product, self.operand)
+        found: Strided = getattr(self.product, self.role)
         return found
 
     @property
@@ -63,19 +63,19 @@ class Fed:
         """How an instruction reads it from shared memory itself; None where threads do."""
         if self.fragment.space != "smem":
             return None
-        threads, values = self.dealt.modes
+        threads, values = self.distribution.modes
         step = values_of(self.fragment)
         at = [threads(t) + values(v) for t in range(threads.size) for v in range(0, values.size, step)]
-        return descriptor(self.feed.shared, self.product.extent(self.operand), self.fragment, sorted(set(at)))
+        return descriptor(self.feed.shared, self.product.extent(self.role), self.fragment, sorted(set(at)))
 
     @property
     def over(self) -> Strided:
         """Index in the tile -> element of global memory from the tile's first."""
-        return Strided(self.product.extent(self.operand), self.strides)
+        return Strided(self.product.extent(self.role), self.strides)
 
     def origin(self, mn: str, k: str) -> str:
-        """The first element in global memory of the tile that stands mn tiles along m or n and k along k."""
-        steps = zip((mn, k), self.product.extent(self.operand), self.strides, strict=True)
+        """The first element in global memory of the tile at mn tiles along m or n and k tiles along k."""
+        steps = zip((mn, k), self.product.extent(self.role), self.strides, strict=True)
         return " + ".join(f"{tile} * {size * stride}" for tile, size, stride in steps)
 
 
@@ -85,19 +85,19 @@ def index(name: str, layout: Strided, *parameters: str) -> str:
     return _CUDA["index"].substitute(name=name, parameters=declared, expression=layout.expression(*parameters))
 
 
-def indices(fed: Fed) -> str:
+def indices(operand: KernelOperand) -> str:
     """All index functions of an operand, and its descriptor."""
-    feed, name = fed.feed, fed.name
-    text = index(f"{name}_copy", feed.copy, "t", "v") + index(f"{name}_global", fed.over, "x")
+    feed, name = operand.feed, operand.name
+    text = index(f"{name}_copy", feed.copy, "t", "v") + index(f"{name}_global", operand.over, "x")
     text += index(f"{name}_shared", feed.shared, "x")
     if feed.load:
         text += index(f"{name}_source", feed.load.source, "t", "v")
         return text + index(f"{name}_target", feed.load.target, "v")
-    text += index(f"{name}_fragment", fed.dealt, "t", "v")
-    if fed.descriptor:
+    text += index(f"{name}_fragment", operand.distribution, "t", "v")
+    if operand.descriptor:
         text += index(f"{name}_place", feed.shared.plain, "x")
-        fields = f"0x{fed.descriptor.fields:x}"
-        text += _CUDA["descriptor"].substitute(name=name, fields=fields, bytes=fed.fragment.bits // 8)
+        fields = f"0x{operand.descriptor.fields:x}"
+        text += _CUDA["descriptor"].substitute(name=name, fields=fields, bytes=operand.fragment.bits // 8)
     return text
 
 
@@ -116,34 +116,37 @@ def inside(tile: tuple[str, str], extent: tuple[int, int], limits: tuple[int, in
     return _CUDA["inside"].substitute(facts, most_rows=limits[0], most_columns=limits[1])
 
 
-def copied(fed: Fed, mn: str, k: str, threads: int) -> str:
+def copied(operand: KernelOperand, mn: str, k: str, threads: int) -> str:
     """Global to shared memory: every thread its elements, as wide as both sides allow; zeros beyond the matrix."""
-    vector, copiers = _vector(fed), fed.feed.copy.modes[0].size
-    source = f"&{fed.name}_matrix[{fed.origin(mn, k)} + {fed.name}_global(x)]"
-    if fed.limits:
-        source = f"{inside((mn, k), fed.product.extent(fed.operand), fed.limits)} ? (const void*){source} : &nothing"
+    vector, copiers = _vector(operand), operand.feed.copy.modes[0].size
+    source = f"&{operand.name}_matrix[{operand.origin(mn, k)} + {operand.name}_global(x)]"
+    if operand.limits:
+        within = inside((mn, k), operand.product.extent(operand.role), operand.limits)
+        source = f"{within} ? (const void*){source} : &nothing"
     return _CUDA["copy"].substitute(
-        name=fed.name,
-        values=fed.feed.copy.modes[1].size,
+        name=operand.name,
+        values=operand.feed.copy.modes[1].size,
         vector=vector,
-        bytes=vector * fed.fragment.bits // 8,
+        bytes=vector * operand.fragment.bits // 8,
         source=source,
         guard=f"if (t < {copiers}) " if copiers < threads else "",
     )
 
 
-def _vector(fed: Fed) -> int:
-    """The most elements that stand side by side, and aligned, in global and in shared memory, for every thread."""
-    threads, values = fed.feed.copy.modes
+def _vector(operand: KernelOperand) -> int:
+    """The most elements that are contiguous, and aligned, in global and in shared memory, for every thread."""
+    threads, values = operand.feed.copy.modes
     tile = threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
-    most = _WIDEST * 8 // fed.fragment.bits
-    whole = fed.limits[fed.strides.index(1)] if fed.limits else most  # what stands side by side is in or out as one
+    most = _WIDEST * 8 // operand.fragment.bits
+    whole = (
+        operand.limits[operand.strides.index(1)] if operand.limits else most
+    )  # contiguous elements are all inside the matrix or all outside
     for vector in (most >> n for n in range(most.bit_length())):
         if (values.size | whole) % vector == 0 and all(
-            _side_by_side(one(tile), vector) for one in (fed.feed.shared, fed.over)
+            _side_by_side(one(tile), vector) for one in (operand.feed.shared, operand.over)
         ):
             return vector
-    raise AssertionError("one element stands beside nothing")
+    raise AssertionError("a vector of one element is always contiguous")
 
 
 def _side_by_side(places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], vector: int) -> bool:
@@ -156,21 +159,21 @@ def packing(fragment: Fragment) -> str:
     return f"{fragment.per_register}, {fragment.bits}, {words_per_register(fragment)}"
 
 
-def loaded(fed: Fed) -> str:
+def loaded(operand: KernelOperand) -> str:
     """Shared memory to registers: by ldmatrix, element by element, or not at all."""
-    fragment, count = fed.fragment, fed.dealt.modes[1].size
+    fragment, count = operand.fragment, operand.distribution.modes[1].size
     if fragment.space == "smem":
         return ""
     words = count // fragment.values * words_per_lane(fragment)
-    if fed.feed.load is None:
-        return _CUDA["load"].substitute(name=fed.name, words=words, values=count, packing=packing(fragment))
-    move = look_up(fed.feed.load.mnemonic)
+    if operand.feed.load is None:
+        return _CUDA["load"].substitute(name=operand.name, words=words, values=count, packing=packing(fragment))
+    move = look_up(operand.feed.load.mnemonic)
     registers, row = move.operands["R"].regs, 128 // fragment.bits
-    _check_rows(fed, fed.feed.load, row)
+    _check_rows(operand, operand.feed.load, row)
     return _CUDA["ldmatrix"].substitute(
-        name=fed.name,
+        name=operand.name,
         words=words,
-        steps=fed.feed.load.source.modes[1].size // row,
+        steps=operand.feed.load.source.modes[1].size // row,
         registers=registers,
         mnemonic=move.mnemonic,
         operands=operand_list(move, move.asm),
@@ -180,18 +183,18 @@ def loaded(fed: Fed) -> str:
     )
 
 
-def _check_rows(fed: Fed, load: Load, row: int) -> None:
+def _check_rows(operand: KernelOperand, load: Load, row: int) -> None:
     """TilingError unless every row that ldmatrix reads is 16 aligned bytes of shared memory, and fills registers."""
     threads, values = load.source.modes
     tile = threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
-    if not _side_by_side(fed.feed.shared(tile), row):
-        where = f"{load.source} in {fed.feed.shared}"
-        raise TilingError(f"{fed.name}: ldmatrix reads rows of 16 aligned bytes; {where} has others")
-    if not _side_by_side(load.target(np.arange(load.target.size)), fed.fragment.per_register):
-        raise TilingError(f"{fed.name}: ldmatrix fills whole registers; {load.target} takes them apart")
+    if not _side_by_side(operand.feed.shared(tile), row):
+        where = f"{load.source} in {operand.feed.shared}"
+        raise TilingError(f"{operand.name}: ldmatrix reads rows of 16 aligned bytes; {where} has others")
+    if not _side_by_side(load.target(np.arange(load.target.size)), operand.fragment.per_register):
+        raise TilingError(f"{operand.name}: ldmatrix fills whole registers; {load.target} takes them apart")
 
 
-def multiplied(space: str, product: Product, a: Fed | str, b: Fed, result: str) -> str:
+def multiplied(space: str, product: Product, a: KernelOperand | str, b: KernelOperand, result: str) -> str:
     """Every instruction of a thread's tile, k outermost; A is an operand or the name of registers."""
     m, n, k = product.steps
     return _CUDA["products"].substitute(
@@ -206,7 +209,7 @@ def multiplied(space: str, product: Product, a: Fed | str, b: Fed, result: str) 
     )
 
 
-def _argument(operand: Fed | str, fragment: Fragment, number: str) -> str:
+def _argument(operand: KernelOperand | str, fragment: Fragment, number: str) -> str:
     """The registers or the descriptor of one of an operand's instructions."""
     name = operand if isinstance(operand, str) else operand.name
     if fragment.space == "smem":

@@ -19,17 +19,17 @@ from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.packing import NUMBERS, POISON, Ints, encode
 from gpu_checks.model import DeviceInfo, Refused, Unavailable
 from gpu_checks.record import Bench
-from gpu_checks.tilings.kernel import NAME, kernel, operands
+from gpu_checks.tilings.kernel import NAME, kernel, kernel_operands
 from gpu_checks.tilings.store import TilingRun
 from gpu_checks.tilings.tiling import Tiling, mutants
 from isa_tables.signature import Signature, runs_on
 
-FACTORY = "gpu_checks.tilings.runner:stand"
+FACTORY = "gpu_checks.tilings.runner:tiling_gpu"
 _RESULTS: Mapping[str, type[np.generic]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class TilingGpu:
     """The GPU of a worker process: all that a tiling needs of it is to know which it is."""
 
     info: DeviceInfo
@@ -42,10 +42,10 @@ class Stand:
         """Nothing: each tiling compiles its own kernels."""
 
 
-def stand() -> Stand | Unavailable:
+def tiling_gpu() -> TilingGpu | Unavailable:
     """The GPU at hand, or why there is none."""
     found = device_info()
-    return found if isinstance(found, Unavailable) else Stand(found)
+    return found if isinstance(found, Unavailable) else TilingGpu(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,8 @@ def draw(tiling: Tiling, seed: int) -> dict[str, Ints]:
     random = np.random.default_rng(seed)
     bounds, extents = _bounds(tiling), tiling.extents
     found = {}
-    for name, fed in operands(tiling).items():
-        number = NUMBERS[fed.fragment.type]
+    for name, operand in kernel_operands(tiling).items():
+        number = NUMBERS[operand.fragment.type]
         low, high = max(number.low, -bounds[name]), min(number.high, bounds[name])
         found[name] = random.integers(low, high, extents[name], np.int64, endpoint=True)
     return found
@@ -133,9 +133,9 @@ def mismatches(tiling: Tiling, cubin: bytes, matrices: Mapping[str, Ints]) -> in
     fragment = tiling.last.fragment("C")
     kind = _RESULTS[fragment.type]
     arrays: list[Array] = []
-    for name, fed in operands(tiling).items():
-        bits = encode(fed.fragment.type, matrices[name] if fed.feed.major == "K" else matrices[name].T)
-        arrays.append(bits.astype(f"u{fed.fragment.bits // 8}"))
+    for name, operand in kernel_operands(tiling).items():
+        bits = encode(operand.fragment.type, matrices[name] if operand.feed.major == "K" else matrices[name].T)
+        arrays.append(bits.astype(f"u{operand.fragment.bits // 8}"))
     size = prod(tiling.extents["C"])
     blank = np.zeros if tiling.last.splits > 1 else _poison
     arrays.append(blank(size, kind))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tiling as plain data: who holds what of a CTA's tile, and how it gets there.
+"""A tiling as plain data: which thread holds which elements of a CTA's tile, and how they get there.
 
 Everything is a layout over a CTA tile of M x N x K. An index of A's tile is m + M*k, of B's n + N*k, of C's m + M*n.
 Nothing here says how a kernel is written: `kernel` writes it from these layouts and the instruction's signature.
@@ -15,7 +15,7 @@ from gpu_checks.tilings.strided import Nested, Strided
 from isa_tables.signature import Fragment, Signature
 from isa_tables.signature import signature as look_up
 
-FMA = "fma.rn."  # scalar multiply-adds, which are no matrix instructions: the tables of the ISA do not hold them
+FMA = "fma.rn."  # scalar multiply-adds, which are no matrix instructions: the ISA tables do not have them
 
 
 class TilingError(ValueError):
@@ -27,7 +27,7 @@ class Product:
     """A tiled MMA over the CTA's tile: for each operand (thread, (value, (rest, rest))) -> index in its tile.
 
     A value is an element of one instruction's fragment; the rests count instructions along m and k of A, n and k of
-    B, m and n of C. Of an operand in shared memory the values are the elements of the instruction's tile.
+    B, m and n of C. The values of an operand in shared memory are the elements of the instruction's tile.
     """
 
     mnemonic: str  # the instruction; or fma.rn.TYPE, a scalar multiply-add
@@ -85,7 +85,7 @@ class Feed:
     """How an operand comes from global memory through shared memory to the threads."""
 
     major: str  # K or MN: the axis whose neighbours are neighbours in global memory
-    copy: Strided  # (thread, value) -> index in the tile: who copies what
+    copy: Strided  # (thread, value) -> index in the tile that the thread copies
     shared: Strided  # index in the tile -> element of shared memory
     load: Load | None = None  # None: each thread reads its own elements, or the instruction reads shared memory
 
@@ -189,11 +189,11 @@ def _check_product(threads: int, product: Product) -> None:
         layout: Strided = getattr(product, operand)
         bits = product.fragment(operand).bits
         _require(bits % 8 == 0, f"elements of {bits} bits, as {operand}'s are, have no address of their own in memory")
-        _require(_is_dealt(layout), f"{operand} = {layout} is not (thread, (value, (rest, rest)))")
-        dealt, values = layout.modes[0].size, layout.modes[1].modes[0].size
-        _require(dealt == threads, f"{operand} = {layout} deals to {dealt} threads; there are {threads}")
-        held = values_of(product.fragment(operand))
-        _require(values == held, f"{operand} = {layout} has {values} values; {signature.mnemonic} has {held}")
+        _require(_is_distribution(layout), f"{operand} = {layout} is not (thread, (value, (rest, rest)))")
+        owners, values = layout.modes[0].size, layout.modes[1].modes[0].size
+        _require(owners == threads, f"{operand} = {layout} distributes over {owners} threads; there are {threads}")
+        expected = values_of(product.fragment(operand))
+        _require(values == expected, f"{operand} = {layout} has {values} values; {signature.mnemonic} has {expected}")
     m, n, k = product.steps
     fits = (rests(product.B), rests(product.C)) == ((n, k), (m, n))
     _require(fits, f"A takes {m} x {k} instructions along m, k; B {rests(product.B)}; C {rests(product.C)}")
@@ -202,7 +202,7 @@ def _check_product(threads: int, product: Product) -> None:
     _require(done == size, f"the instructions multiply {done} pairs of elements; the tile {product.tile} has {size}")
 
 
-def _is_dealt(layout: Strided) -> bool:
+def _is_distribution(layout: Strided) -> bool:
     return all(len(part.modes) == 2 for part in (layout, layout.modes[-1], layout.modes[-1].modes[-1]))
 
 
@@ -219,14 +219,14 @@ def values_of(fragment: Fragment) -> int:
 def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
     """The tiling with one wrong stride, once for each operand that can have one: (operand, mutant).
 
-    The largest stride of who holds what becomes the next smaller one, or 0: no index leaves the tile. Of an operand
+    The largest stride of the distribution becomes the next smaller one, or 0: no index leaves the tile. For an operand
     that the instruction reads from shared memory it is the step from one instruction to the next.
     """
     for operand, feed in (("A", tiling.A), ("B", tiling.B)):
         if feed.load:
             other = replace(feed, load=replace(feed.load, source=mutant(feed.load.source)))
             yield operand, replace(tiling, A=other) if operand == "A" else replace(tiling, B=other)
-        elif wrong := _mislaid(tiling.product, operand):
+        elif wrong := _with_wrong_stride(tiling.product, operand):
             yield operand, replace(tiling, product=wrong)
     if tiling.reuse:
         wrong = replace(tiling.reuse.product, C=mutant(tiling.reuse.product.C))
@@ -236,7 +236,7 @@ def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
         yield "C", replace(tiling, product=replace(tiling.product, C=mutant(tiling.product.C)))
 
 
-def _mislaid(product: Product, operand: str) -> Product | None:
+def _with_wrong_stride(product: Product, operand: str) -> Product | None:
     """The product with one wrong stride in A or B; None where one instruction takes all of it from shared memory."""
     dealt = product.A if operand == "A" else product.B
     if product.fragment(operand).space == "reg":

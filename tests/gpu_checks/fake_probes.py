@@ -14,7 +14,7 @@ import numpy as np
 
 from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 from isa_tables.signature import Signature, mnemonics, signature
-from tests.gpu_checks.simulated import INFO, Simulated, random_deal
+from tests.gpu_checks.simulated import INFO, Simulated, random_maps
 
 ANY = signature("dp4a.s32.s32")
 
@@ -61,7 +61,7 @@ class Slow(Simulated):
 
 
 def slow() -> Slow:
-    return Slow(simulated().deals)
+    return Slow(simulated().maps)
 
 
 class Dying(Idle):
@@ -86,7 +86,7 @@ class Scarce(Simulated):
 
 
 def scarce() -> Scarce:
-    return Scarce(simulated().deals)
+    return Scarce(simulated().maps)
 
 
 def none() -> Unavailable:
@@ -98,10 +98,10 @@ def broken() -> Idle:
 
 
 def simulated() -> Simulated:
-    """Small instructions with elements dealt at random."""
+    """Small instructions with elements distributed at random."""
     random = np.random.default_rng(5)
     small = [signature(name) for name in mnemonics() if name.startswith(("dp", "mma.sync.aligned.m8n8k4"))]
-    return Simulated({s.mnemonic: random_deal(s, random) for s in small})
+    return Simulated({s.mnemonic: random_maps(s, random) for s in small})
 
 
 class Lying(Simulated):
@@ -112,7 +112,7 @@ class Lying(Simulated):
 
 
 def lying() -> Lying:
-    return Lying(simulated().deals)
+    return Lying(simulated().maps)
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class Answer:
 
 @dataclass(frozen=True)
 class Opened:
-    """Tells from when to when its machine was opened."""
+    """Reports from when to when its machine was opened."""
 
     signature: Signature = ANY
 
@@ -154,7 +154,7 @@ class Misbehave:
         if self.how == "fault":
             raise DeviceFault("an illegal instruction was encountered")
         if self.how == "refuse":
-            raise Refused("the assembler has never heard of it")
+            raise Refused("the assembler does not know it")
         if self.how == "value":
             raise ValueError("the map is upside down")
         return 1 // 0

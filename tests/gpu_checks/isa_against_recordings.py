@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The book held against recordings, point by point: which of its statements a GPU was seen to contradict.
+"""The ISA tables compared with recordings, point by point: which of their statements a GPU contradicts.
 
-A recorded class is a name without a number. So the book's labels of one axis must be one bijection with the
-classes, over all operands that hold the axis, images in shared memory included; where an anchor ties classes to
-memory, the labels must be equal. Nothing is sampled.
+A recorded class is a name without a number. So the labels of one axis in the ISA tables must be one bijection with
+the classes, over all operands that hold the axis, images in shared memory included; where a recording has
+absolute coordinates, the labels must be equal. Nothing is sampled.
 """
 
 from __future__ import annotations
@@ -48,39 +48,39 @@ def read(mnemonic: str, home: Path, **select: int) -> Instruction:
     return instruction(mnemonic, home / "ptx", **registers, **select)
 
 
-def judge(recording: Recording, home: Path, tally: Tally) -> None:
-    """Compare every label of the book with what was recorded of a matrix product."""
-    book = read(recording.mnemonic, home)
-    if book.operands["D"].unspecified:
+def compare(recording: Recording, home: Path, tally: Tally) -> None:
+    """Compare every label of the ISA tables with the recording of a matrix product."""
+    isa = read(recording.mnemonic, home)
+    if isa.operands["D"].unspecified:
         for name in AXES:
             lanes, values = recording.operands[name].shape[:2]
-            held = (book.signature.lanes, book.operands[name].values)
-            tally.compare("registers", np.array((lanes, values) == held))
+            expected = (isa.signature.lanes, isa.operands[name].values)
+            tally.compare("registers", np.array((lanes, values) == expected))
         return
-    labels = {name: placed(book, name, recording.operands[name], home) for name in AXES}
+    labels = {name: placed(isa, name, recording.operands[name], home) for name in AXES}
     axes = Axes()
     for name, found in labels.items():
         tally.compare("holders", np.array(found.shape[:2] == recording.operands[name].shape[:2]))
-        axes.add(name, standing(book, found) if name == "A" else found, recording.operands[name])
+        axes.add(name, standing(isa, found) if name == "A" else found, recording.operands[name])
     for image in recording.images:
-        found = in_memory(book, image, home)
-        axes.add(image.operand, standing(book, found) if image.operand == "A" else found, image.labels)
-    numbers = axes.judge(tally)
-    passthrough(book, recording, tally)
+        found = in_memory(isa, image, home)
+        axes.add(image.operand, standing(isa, found) if image.operand == "A" else found, image.labels)
+    numbers = axes.compare(tally)
+    passthrough(isa, recording, tally)
     for anchor in recording.anchors:
         seen = anchor.labels >= 0
         tally.compare(f"anchors of {anchor.operand}", (labels[anchor.operand][..., :2] == anchor.labels)[seen])
     if recording.metadata is not None:
-        metadata(book, recording, home, labels["A"], numbers["k"], tally)
+        metadata(isa, recording, home, labels["A"], numbers["k"], tally)
 
 
-def placed(book: Instruction, name: str, recorded: Places, home: Path) -> Places:
+def placed(isa: Instruction, name: str, recorded: Places, home: Path) -> Places:
     """[lane][value] -> the coordinates of the element, and the product: from the formula or the address map."""
-    operand = book.operands[name]
+    operand = isa.operands[name]
     if operand.space == "smem":
-        return in_memory(book, plainest(operand.extent, name, recorded), home)
+        return in_memory(isa, plainest(operand.extent, name, recorded), home)
     lanes, values = np.arange(operand.lanes)[:, None], np.arange(operand.values)
-    product = np.broadcast_to(book.product(lanes), (operand.lanes, operand.values))
+    product = np.broadcast_to(isa.product(lanes), (operand.lanes, operand.values))
     return np.stack([*operand.locate(lanes, values), product], axis=-1)
 
 
@@ -89,9 +89,9 @@ def plainest(extent: tuple[int, int], name: str, recorded: Places) -> Image:
     return Image(name, "none", "K", ROW * extent[0 if name == "A" else 1], 8 * ROW, recorded)
 
 
-def in_memory(book: Instruction, image: Image, home: Path) -> Places:
-    """[0][element of the image in order of address] -> its coordinates and product 0, all -1 where none stands."""
-    operand = book.operands[image.operand]
+def in_memory(isa: Instruction, image: Image, home: Path) -> Places:
+    """[0][element of the image in order of address] -> its coordinates and product 0, all -1 where there is none."""
+    operand = isa.operands[image.operand]
     rows, cols = np.indices(operand.extent).reshape(2, -1)
     mn, k = (rows, cols) if image.operand == "A" else (cols, rows)
     layouts, bits = smem.read("wgmma", home / "memory"), operand.bits
@@ -103,9 +103,9 @@ def in_memory(book: Instruction, image: Image, home: Path) -> Places:
     return found[None]
 
 
-def standing(book: Instruction, labels: Places, pattern: int | None = None) -> Places:
+def standing(isa: Instruction, labels: Places, pattern: int | None = None) -> Places:
     """A with the k that stored elements have under a pattern in every field of metadata, else under the first."""
-    sparsity = book.signature.sparsity
+    sparsity = isa.signature.sparsity
     if sparsity is None:
         return labels
     kept = np.array(sparsity.kept[next(iter(sparsity.kept)) if pattern is None else pattern])
@@ -129,7 +129,7 @@ class Axes:
             self.empty.append((pairs[:, 2:] < 0).any(axis=1) == bare)
             self.pairs[axis].append(pairs[~bare])
 
-    def judge(self, tally: Tally) -> Mapping[str, Mapping[tuple[int, int], int]]:
+    def compare(self, tally: Tally) -> Mapping[str, Mapping[tuple[int, int], int]]:
         """The class of each label, where one bijection is all there is; else of those places that most agree on."""
         numbers = {}
         for axis, parts in self.pairs.items():
@@ -149,16 +149,16 @@ class Axes:
         return numbers
 
 
-def passthrough(book: Instruction, recording: Recording, tally: Tally) -> None:
+def passthrough(isa: Instruction, recording: Recording, tally: Tally) -> None:
     """Element i of C arrives in the D slot that holds the same element; a wgmma's accumulators are both."""
-    lanes = np.arange(book.signature.lanes)[:, None]
-    d = book.operands["D"]
-    c = book.operands.get("C", d)
-    product = book.product(lanes)
-    held, arriving = (packed(product, part.locate(lanes, np.arange(part.values))) for part in (d, c))
-    order = np.argsort(held)
-    want = order[np.searchsorted(held, arriving, sorter=order).clip(max=len(held) - 1)]
-    tally.compare("passthrough", (recording.passthrough.reshape(-1) == want) & (held[want] == arriving))
+    lanes = np.arange(isa.signature.lanes)[:, None]
+    d = isa.operands["D"]
+    c = isa.operands.get("C", d)
+    product = isa.product(lanes)
+    holders, arriving = (packed(product, part.locate(lanes, np.arange(part.values))) for part in (d, c))
+    order = np.argsort(holders)
+    want = order[np.searchsorted(holders, arriving, sorter=order).clip(max=len(holders) - 1)]
+    tally.compare("passthrough", (recording.passthrough.reshape(-1) == want) & (holders[want] == arriving))
 
 
 def packed(product: Places, pair: tuple[Places, Places]) -> Places:
@@ -168,31 +168,31 @@ def packed(product: Places, pair: tuple[Places, Places]) -> Places:
 
 
 def metadata(
-    book: Instruction,
+    isa: Instruction,
     recording: Recording,
     home: Path,
     a: Places,
     k_class: Mapping[tuple[int, int], int],
     tally: Tally,
 ) -> None:
-    """Which field of which lane rules each stored element, and where each pattern puts it."""
-    told, sparsity = recording.metadata, book.signature.sparsity
-    assert told is not None and sparsity is not None
-    tally.compare("patterns", np.array(set(told.kept) == set(sparsity.kept)))
-    classes = np.array([k_class.get((0, k), -2) for k in range(book.signature.shape[2])])
-    for pattern, recorded in told.kept.items():
-        tally.compare("kept", classes[standing(book, a, pattern)[..., 1]] == recorded)
+    """Compare which field of which lane rules each stored element, and the k that each pattern gives it."""
+    given, sparsity = recording.metadata, isa.signature.sparsity
+    assert given is not None and sparsity is not None
+    tally.compare("patterns", np.array(set(given.kept) == set(sparsity.kept)))
+    classes = np.array([k_class.get((0, k), -2) for k in range(isa.signature.shape[2])])
+    for pattern, recorded in given.kept.items():
+        tally.compare("kept", classes[standing(isa, a, pattern)[..., 1]] == recorded)
     per = len(next(iter(sparsity.kept.values())))
-    selectors = book.signature.select["F"]
-    tally.compare("selectors", np.array(set(selectors) <= set(told.rulers)))
+    selectors = isa.signature.select["F"]
+    tally.compare("selectors", np.array(set(selectors) <= set(given.rulers)))
     for selector in selectors:
         want = rulers(read(recording.mnemonic, home, F=int(selector)), tally)[a[..., 0], a[..., 1] // per]
-        tally.compare("rulers", (want == told.rulers[int(selector)]).all(axis=-1))
+        tally.compare("rulers", (want == given.rulers[int(selector)]).all(axis=-1))
 
 
-def rulers(book: Instruction, tally: Tally) -> Places:
-    """[row][group of stored elements] -> (lane, field): four bits in order, once, in a lane that is heard."""
-    e = book.operands["E"]
+def rulers(isa: Instruction, tally: Tally) -> Places:
+    """[row][group of stored elements] -> (lane, field): four bits in order, once, in a lane whose metadata is read."""
+    e = isa.operands["E"]
     lanes = np.flatnonzero(e.held(np.arange(e.lanes)))
     row, bit = (part.reshape(len(lanes), -1, 4) for part in e.locate(lanes[:, None], np.arange(e.values)))
     whole = (row == row[..., :1]) & (bit == bit[..., :1] + np.arange(4)) & (bit[..., :1] % 4 == 0)
@@ -204,27 +204,27 @@ def rulers(book: Instruction, tally: Tally) -> Places:
     return found
 
 
-def judge_move(recorded: Move, home: Path, tally: Tally) -> None:
+def compare_move(recorded: Move, home: Path, tally: Tally) -> None:
     """Every byte of the registers of ldmatrix, stmatrix and movmatrix, and which lanes' addresses are read."""
-    book = instruction(recorded.mnemonic, home / "ptx")
+    isa = instruction(recorded.mnemonic, home / "ptx")
     lanes = np.arange(32)[:, None]
-    if "P" not in book.operands:
-        tally.compare("bytes", (movmatrix(book) == recorded.places).all(axis=-1))
+    if "P" not in isa.operands:
+        tally.compare("bytes", (movmatrix(isa) == recorded.places).all(axis=-1))
         return
-    r = book.operands["R"]
+    r = isa.operands["R"]
     byte = np.arange(r.values * r.bits // 8)
     giver, element = r.locate(lanes, byte * 8 // r.bits)
     want = np.stack([giver, element * (r.bits // 8) + byte % (r.bits // 8)], axis=-1)
     tally.compare("bytes", (want == recorded.places).all(axis=-1))
-    heard = np.isin(np.arange(32), recorded.places[..., 0])
-    tally.compare("addresses", book.operands["P"].held(np.arange(32)) == heard)
-    stored, at = book.operands["P"].locate(lanes, np.arange(8))
-    tally.compare("addresses", ((stored == lanes) & (at == np.arange(8)))[heard])
+    read = np.isin(np.arange(32), recorded.places[..., 0])
+    tally.compare("addresses", isa.operands["P"].held(np.arange(32)) == read)
+    stored, at = isa.operands["P"].locate(lanes, np.arange(8))
+    tally.compare("addresses", ((stored == lanes) & (at == np.arange(8)))[read])
 
 
-def movmatrix(book: Instruction) -> Places:
+def movmatrix(isa: Instruction) -> Places:
     """[lane][byte of d] -> (lane, byte) of a that holds the same element of the matrix."""
-    a, d = book.operands["A"], book.operands["D"]
+    a, d = isa.operands["A"], isa.operands["D"]
     home = {a.locate(lane, i): (lane, i) for lane in range(32) for i in range(a.values)}
     found = np.zeros((32, 4, 2), np.int64)
     for lane, byte in np.ndindex(32, 4):

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gpu_checks.kernels.forms import plain_form
-from gpu_checks.kernels.packing import held
+from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.machine import Hits
 from gpu_checks.model import DeviceInfo, Refused
 from isa_tables.signature import runs_on
@@ -89,20 +89,20 @@ def registers(fragment, numbers):
     return words
 
 
-def random_deal(signature, random):
-    """Every operand's elements dealt at random over lanes and values: [lane][value] -> (row, col, product)."""
-    deal = {}
-    for name, (lanes, fragment) in held(plain_form(signature)).items():
+def random_maps(signature, random):
+    """Every operand's elements distributed at random over lanes and values: [lane][value] -> (row, col, product)."""
+    maps = {}
+    for name, (lanes, fragment) in operands_as_words(plain_form(signature)).items():
         if name in "ABCD":
             rows, columns = fragment.extent
             every = np.stack(np.indices((rows, columns, signature.products)), -1).reshape(-1, 3)
-            deal[name] = random.permutation(every).reshape(lanes, fragment.values, 3)
-    return deal
+            maps[name] = random.permutation(every).reshape(lanes, fragment.values, 3)
+    return maps
 
 
-def tile_deal(signature):
+def tile_maps(signature):
     """The deal of a plain warp-wide instruction: 8-row tiles, one a register, rows over groups of four lanes."""
-    deal = {}
+    maps = {}
     for name, fragment in signature.operands.items():
         outer_extent = fragment.extent[1] if name == "B" else fragment.extent[0]
         wide = fragment.reg_type == "b32" and fragment.values // fragment.regs
@@ -114,13 +114,13 @@ def tile_deal(signature):
                 outer = 8 * (tile % tiles) + lane // 4
                 inner = 4 * together * (tile // tiles) + together * (lane % 4) + i % together
                 labels[lane, i, :2] = (inner, outer) if name == "B" else (outer, inner)
-        deal[name] = labels
-    return deal
+        maps[name] = labels
+    return maps
 
 
 @dataclass
 class Simulated:
-    """A Machine; `deals[mnemonic]` are its maps. `spoil` may damage a table before it is handed out.
+    """A Machine; `maps[mnemonic]` are its maps. `spoil` may damage a table before it is returned.
 
     A slot of A or B whose product is -1 is never read.
 
@@ -128,7 +128,7 @@ class Simulated:
     `images[mnemonic, operand, swizzle, major]` the (row, col) of each element of an image, -1 where none is.
     """
 
-    deals: dict
+    maps: dict
     info: DeviceInfo = INFO
     moves: tuple[str, ...] = ("ldmatrix", "stmatrix")
     spoil: object = None
@@ -143,7 +143,7 @@ class Simulated:
         pass
 
     def table(self, signature):
-        a, b, d = (self.deals[signature.mnemonic][x].reshape(-1, 3).tolist() for x in "ABD")
+        a, b, d = (self.maps[signature.mnemonic][x].reshape(-1, 3).tolist() for x in "ABD")
         home = {tuple(label): slot for slot, label in enumerate(d)}
         table = np.full((len(a), len(b)), NONE, np.uint16)
         meets: dict[tuple[int, int], list] = {}
@@ -164,14 +164,14 @@ class Simulated:
 
     def one_hit(self, signature, coded):
         """D by its definition: for each chosen element of A, the sum over its k of every plane of B."""
-        if signature.mnemonic not in self.deals:
+        if signature.mnemonic not in self.maps:
             raise Refused(f"{signature.mnemonic} is not simulated")
         n, k_extent = signature.shape[1:]
         b, values = self.labels(signature, "B", coded.b), self.planes(signature, coded)
         used = b[:, 0] >= 0
         sums = np.zeros((len(values), k_extent, n))
         np.add.at(sums, (slice(None), b[used, 0], b[used, 1]), values[:, used])
-        d_labels = self.deals[signature.mnemonic]["D"].reshape(-1, 3).tolist()
+        d_labels = self.maps[signature.mnemonic]["D"].reshape(-1, 3).tolist()
         home = {tuple(label[:2]): d for d, label in enumerate(d_labels)}
         counts, reached, codes = [], [], []
         weights = coded.numbering.base ** np.arange(len(values) - 1)
@@ -181,16 +181,16 @@ class Simulated:
                 a = self.remembered(signature, a, self.labels(signature, "A", coded.a))
             for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
                 columns = np.flatnonzero(sums[0, k]) if k >= 0 else []
-                told = sorted((home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns)
-                told = (told + [(0, 0)] * coded.numbering.columns)[: coded.numbering.columns]
+                shown = sorted((home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns)
+                shown = (shown + [(0, 0)] * coded.numbering.columns)[: coded.numbering.columns]
                 counts.append(len(columns))
-                reached.append([d for d, _ in told])
-                codes.append([code for _, code in told])
+                reached.append([d for d, _ in shown])
+                codes.append([code for _, code in shown])
         return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
 
     def planes(self, signature, coded):
         """The numbers in the planes of B: [plane][slot]."""
-        fragment = held(signature)["B"][1]
+        fragment = operands_as_words(signature)["B"][1]
         if coded.b is not None:
             fragment = replace(fragment, values=coded.b.size * 8 // fragment.bits, regs=coded.b.size // 4)
         return elements(fragment, coded.numbering.planes).reshape(len(coded.numbering.planes), -1)
@@ -198,14 +198,14 @@ class Simulated:
     def labels(self, signature, operand, image):
         """(row, col) of every slot of an operand; of an image, as this machine's memory has it."""
         if image is None:
-            return self.deals[signature.mnemonic][operand].reshape(-1, 3)[:, :2]
+            return self.maps[signature.mnemonic][operand].reshape(-1, 3)[:, :2]
         return self.images[signature.mnemonic, operand, image.swizzle, image.major]
 
     def standing(self, signature, words):
         """The (row, k) of every element of A: of a sparse one where its lane's metadata put it."""
-        deal = self.deals[signature.mnemonic]["A"]
+        maps = self.maps[signature.mnemonic]["A"]
         if signature.sparsity is None:
-            return deal
+            return maps
         kept = signature.sparsity.kept
         per = len(next(iter(kept.values())))
         lane, field_ = np.moveaxis(self.rulers[signature.chosen["F"]], -1, 0)
@@ -213,13 +213,13 @@ class Simulated:
         table = np.full((16, per), -1)
         for pattern, places in kept.items():
             table[pattern] = places
-        stored = deal[..., 1]
+        stored = maps[..., 1]
         k = table[field_, stored % per] + signature.sparsity.columns * (stored // per)
-        return np.stack([deal[..., 0], k, deal[..., 2]], axis=-1)
+        return np.stack([maps[..., 0], k, maps[..., 2]], axis=-1)
 
     def remembered(self, signature, standing, places):
-        """The (row, k) of A's places in memory: each element stands where the registers' does."""
-        stored = {tuple(x[:2]): s for s, x in enumerate(self.deals[signature.mnemonic]["A"].reshape(-1, 3).tolist())}
+        """The (row, k) of A's places in memory: each element has the place that it has in the registers."""
+        stored = {tuple(x[:2]): s for s, x in enumerate(self.maps[signature.mnemonic]["A"].reshape(-1, 3).tolist())}
         found = np.full(places.shape, -1)
         used = np.flatnonzero(places[:, 0] >= 0)
         found[used] = standing.reshape(-1, 3)[[stored[tuple(x)] for x in places[used].tolist()], :2]
@@ -228,16 +228,16 @@ class Simulated:
     def run(self, signature, a, b, c, fixed=None):
         self.runs.append(signature.mnemonic)
         plain = plain_form(signature)
-        seats, deal = held(plain), self.deals[signature.mnemonic]
+        as_words, maps = operands_as_words(plain), self.maps[signature.mnemonic]
         m, n, k = signature.shape
         whole = {}
         for name, words in (("A", a), ("B", b), ("C", c)):
             shape = {"A": (m, k), "B": (k, n), "C": (m, n)}[name]
             whole[name] = full = np.zeros((len(words), signature.products, *shape))
-            numbers = elements(seats[name][1], words)
+            numbers = elements(as_words[name][1], words)
             for trial in range(len(words)):
                 sparse = name == "A" and fixed is not None
-                labels = self.standing(plain, fixed[trial]) if sparse else deal[name]
+                labels = self.standing(plain, fixed[trial]) if sparse else maps[name]
                 read = labels[..., 2] >= 0
                 rows, columns, products = np.moveaxis(labels[read], -1, 0)
                 full[trial, products, rows, columns] = numbers[trial][read]
@@ -246,8 +246,8 @@ class Simulated:
             result = whole["C"] + differ.sum(-1)
         else:
             result = whole["C"] + whole["A"] @ whole["B"]
-        rows, columns, products = np.moveaxis(deal["D"], -1, 0)
-        return registers(seats["D"][1], result[:, products, rows, columns])
+        rows, columns, products = np.moveaxis(maps["D"], -1, 0)
+        return registers(as_words["D"][1], result[:, products, rows, columns])
 
     def move(self, signature, memory, rows, given):
         """Matrix q's row r is the one whose address lane 8q + r gave; lane 4r + t has its word t, or a column's."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Machines that are wrong in one thing, of each kind of probe: every one is told by its exceptions or controls."""
+"""Machines that are wrong in one thing, of each kind of probe: every one is found by its exceptions or controls."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ import pytest
 
 from gpu_checks.machine import Hits
 from gpu_checks.record import Bench, record
-from gpu_checks.recordings_io.validation import lost, misfit
+from gpu_checks.recordings_io.validation import misfit, why_incomplete
 from isa_tables.signature import signature as look_up
 from tests.gpu_checks.kernels.test_digit_coded import SPARSE, THIN, WIDE, sparse_machine, wide_machine
-from tests.gpu_checks.simulated import Simulated, random_deal
+from tests.gpu_checks.simulated import Simulated, random_maps
 
 pytestmark = pytest.mark.slow
 
@@ -23,13 +23,13 @@ B1 = "mma.sync.aligned.m8n8k128.row.col.s32.b1.b1.s32.and.popc"
 
 
 def machine_of(name, kind):
-    """The simulated machine of an instruction, with elements dealt at random."""
+    """The simulated machine of an instruction, with elements distributed at random."""
     if name.startswith("wgmma"):
         return wide_machine(name, kind)
     if name.startswith("mma.sp"):
         return sparse_machine(name, kind)
     s = look_up(name)
-    return s, kind({name: random_deal(s, np.random.default_rng(7))})
+    return s, kind({name: random_maps(s, np.random.default_rng(7))})
 
 
 def recorded(name, kind):
@@ -97,14 +97,14 @@ def spoiled(at, value):
 
 @pytest.mark.parametrize("value", [None, 0xFFFF, 0xFFF0, 0xFFFD], ids=["other", "none", "unwritten", "code"])
 @pytest.mark.parametrize("name", [F64, F16])
-def test_one_pair_that_meets_elsewhere_or_not_at_all_is_told(name, value):
+def test_one_pair_that_meets_elsewhere_or_not_at_all_is_reported(name, value):
     s, machine = machine_of(name, Simulated)
     machine.spoil = spoiled(17, value)
     found = record(Bench(machine), s, trials=2, seed=0)
     assert found.exceptions and not found.sound
 
 
-def test_one_pair_that_meets_and_should_not_is_told():
+def test_one_pair_that_meets_and_should_not_is_reported():
     s, machine = machine_of(F64, Simulated)
 
     def spoil(table):
@@ -163,26 +163,26 @@ def honest():
 
 @pytest.mark.parametrize("kind", [Drops, Elsewhere, Another])
 @pytest.mark.parametrize(("name", "turns"), [(SPARSE[0], (0, 3, 8)), (WIDE, (0, 3, 15)), (THIN, (5, 12))])
-def test_a_lie_in_one_element_of_any_answer_is_told_or_stands_in_the_recording(name, turns, kind, monkeypatch, honest):
-    """An element of an image that is said to stand where none stands contradicts nothing: the book has to say so."""
+def test_a_wrong_element_of_any_answer_is_reported_or_recorded(name, turns, kind, monkeypatch, honest):
+    """An element reported at an empty place of an image contradicts nothing: only the ISA tables can show it."""
     for turn in turns:
         monkeypatch.setattr(kind, "turn", turn)
         found = recorded(name, kind)
-        assert not found.sound or told(found) != told(honest[name]), turn
+        assert not found.sound or observation(found) != observation(honest[name]), turn
         assert not found.sound or kind is Another
 
 
-def told(recording):
+def observation(recording):
     return [image.labels.tolist() for image in recording.images]
 
 
 def test_what_an_honest_machine_shows_is_its_instructions(honest):
-    """However it deals its elements out."""
+    """However it distributes its elements out."""
     moves = Simulated({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
     for name in (*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"):
         assert misfit(record(Bench(moves), look_up(name), 1, 0), look_up(name)) == ""
     for name, found in (*honest.items(), *((name, recorded(name, Simulated)) for name in (F64, F16, "dp4a.s32.s32"))):
-        assert misfit(found, look_up(name)) == "" and lost(found) == ""
+        assert misfit(found, look_up(name)) == "" and why_incomplete(found) == ""
 
 
 class Narrow(Simulated):
@@ -190,7 +190,7 @@ class Narrow(Simulated):
 
     def one_hit(self, signature, coded):
         found = super().one_hit(signature, coded)
-        columns = self.deals[signature.mnemonic]["D"].reshape(-1, 3)[found.reached, 1]
+        columns = self.maps[signature.mnemonic]["D"].reshape(-1, 3)[found.reached, 1]
         return replace(found, counts=np.minimum(found.counts, (columns < 8).sum(axis=1)).astype(np.uint32))
 
 
@@ -216,14 +216,14 @@ class Straying(Simulated):
     def one_hit(self, signature, coded):
         found = super().one_hit(signature, coded)
         if coded.a is not None:
-            deal = self.deals[signature.mnemonic]["D"].reshape(-1, 3)
-            (other,) = np.flatnonzero((deal[:, 0] == deal[found.reached[-1, 0], 0]) & (deal[:, 1] == 7))
+            maps = self.maps[signature.mnemonic]["D"].reshape(-1, 3)
+            (other,) = np.flatnonzero((maps[:, 0] == maps[found.reached[-1, 0], 0]) & (maps[:, 1] == 7))
             found.reached[-1, 0] = other
         return found
 
 
 @pytest.mark.parametrize(("kind", "name"), [(Narrow, THIN), (Rotated, SPARSE[0]), (Heedless, THIN), (Straying, WIDE)])
-def test_another_n_and_other_metadata_and_selectors_than_asked_for_are_told(kind, name):
+def test_another_n_and_other_metadata_and_selectors_than_asked_for_are_reported(kind, name):
     assert not recorded(name, kind).sound
 
 
@@ -261,7 +261,7 @@ class TwoLanes(Simulated):
 
 
 class Deaf(Simulated):
-    """One lane's address, or register, is not heard: its neighbour's is taken."""
+    """One lane's address, or register, is ignored: its neighbour's is taken."""
 
     def move(self, signature, memory, rows, given):
         rows, given = rows.copy(), given.copy()
@@ -274,7 +274,7 @@ MOVES = ["ldmatrix.sync.aligned.m8n8.x2.shared.b16", "stmatrix.sync.aligned.m8n8
 
 @pytest.mark.parametrize("kind", [OneByte, Beyond, TwoLanes, Deaf])
 @pytest.mark.parametrize("name", [*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"])
-def test_a_move_that_is_wrong_in_one_thing_is_told(name, kind):
+def test_a_move_that_is_wrong_in_one_thing_is_reported(name, kind):
     machine = kind({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
     found = record(Bench(machine), look_up(name), trials=1, seed=0)
     assert found.exceptions and not found.sound

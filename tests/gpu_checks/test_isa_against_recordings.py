@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of the ISA against everything that was recorded, and errors planted in the tables."""
+"""The ISA tables against everything that was recorded, and errors planted in the tables."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ import pytest
 
 from gpu_checks import recordings
 from isa_tables.signature import signature
-from tests.gpu_checks.isa_against_recordings import HOME, Tally, judge, judge_move
+from tests.gpu_checks.isa_against_recordings import HOME, Tally, compare, compare_move
 
 LIBRARY = recordings()
 FAMILY = {name: signature(name).family for name in LIBRARY}
 
 
-def judged(family: str, home: Path = HOME, only: str = "") -> Tally:
+def compared(family: str, home: Path = HOME, only: str = "") -> Tally:
     """All recordings of a family whose mnemonics match, against the tables of a folder."""
     tally = Tally()
     for name in LIBRARY:
         if FAMILY[name] == family and re.search(only, name):
             for recording in LIBRARY[name]:
-                judge(recording, home, tally)
+                compare(recording, home, tally)
     return tally
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("family", sorted(set(FAMILY.values())))
-def test_the_book_is_what_was_recorded(family: str) -> None:
-    found = judged(family)
+def test_the_isa_tables_are_what_was_recorded(family: str) -> None:
+    found = compared(family)
     assert found.points and found.wrong == {}
 
 
-def test_moves_are_as_the_book_has_them() -> None:
+def test_moves_are_as_the_isa_tables_have_them() -> None:
     found = Tally()
     for name in LIBRARY.moves:
         for recorded in LIBRARY.moves[name]:
-            judge_move(recorded, HOME, found)
+            compare_move(recorded, HOME, found)
     assert found.wrong == {} and set(found.points) == {"bytes", "addresses"}
 
 
 DENSE, SPARSE, WIDE, THIN = "mma.sync", "mma.sp.sync", "wgmma.mma_async.sync", "wgmma.mma_async.sp.sync"
-# family, file of the tables, what it says, what it is made to say
+# family, file of the tables, its text, the planted text
 PLANTED = [
     ("dp4a", "ptx/dp4a", 'col    = "i"', 'col    = "3 - i"'),
     ("dp2a", "ptx/dp2a", 'row    = "i"', 'row    = "1 - i"'),
@@ -94,14 +94,14 @@ def changed(folder: Path, file: str, *changes: tuple[str, str]) -> Path:
 @pytest.mark.parametrize(("family", "file", "old", "new"), PLANTED)
 def test_a_planted_error_is_contradicted(family: str, file: str, old: str, new: str, tmp_path: Path) -> None:
     only = r"m64n8k.*(f16.f16.f16|e4m3.e4m3|tf32)$" if family in (WIDE, THIN) else ""
-    assert judged(family, changed(tmp_path, file, (old, new)), only).wrong
+    assert compared(family, changed(tmp_path, file, (old, new)), only).wrong
 
 
 @pytest.mark.parametrize(("file", "old", "new"), MOVED)
 def test_a_planted_error_of_a_move_is_contradicted(file: str, old: str, new: str, tmp_path: Path) -> None:
     home, found = changed(tmp_path, file, (old, new)), Tally()
     for name in LIBRARY.moves:
-        judge_move(LIBRARY.moves[name][0], home, found)
+        compare_move(LIBRARY.moves[name][0], home, found)
     assert found.wrong
 
 
@@ -112,7 +112,7 @@ def test_a_gpu_that_ignores_the_selector_or_takes_another_lanes_metadata_is_cont
     rotated = {f: np.roll(ruler, 1, axis=0) for f, ruler in rulers.items()}
     for wrong in (dict.fromkeys(rulers, rulers[0]), rotated):
         tally = Tally()
-        judge(replace(recording, metadata=replace(recording.metadata, rulers=wrong)), HOME, tally)
+        compare(replace(recording, metadata=replace(recording.metadata, rulers=wrong)), HOME, tally)
         assert set(tally.wrong) == {"rulers"}
 
 
@@ -125,7 +125,7 @@ def test_metadata_by_analogy_is_contradicted_as_the_gpu_contradicted_it(tmp_path
     for file in ("mma.sp_m16n8k32_8b", "mma.sp_m16n8k64_4b"):
         changed(tmp_path / file, f"ptx/{file}", *by_analogy)
     shutil.copy(tmp_path / "mma.sp_m16n8k64_4b/ptx/mma.sp_m16n8k64_4b.toml", tmp_path / "mma.sp_m16n8k32_8b/ptx")
-    both = [judged(f, tmp_path / "mma.sp_m16n8k32_8b") for f in (SPARSE, "mma.sp::ordered_metadata.sync")]
+    both = [compared(f, tmp_path / "mma.sp_m16n8k32_8b") for f in (SPARSE, "mma.sp::ordered_metadata.sync")]
     assert sum(one.points["rulers"] for one in both) == 60416
     assert [set(one.wrong) for one in both] == [{"rulers"}] * 2
     assert sum(one.wrong["rulers"] for one in both) == 12288

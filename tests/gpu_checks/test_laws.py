@@ -76,8 +76,8 @@ def test_an_unknown_law_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> 
 def test_bad_options_are_one_line_and_exit_2(argv: list[str], said: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Exit 1 says that a law fails."""
     assert laws.main(["carry", "--cpu", *argv]) == 2
-    told = capsys.readouterr().err
-    assert told.startswith(f"gpu_checks.laws: {said}") and told.count("\n") == 1
+    err = capsys.readouterr().err
+    assert err.startswith(f"gpu_checks.laws: {said}") and err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_what_stops_a_campaign_is_one_line_and_an_exit_code(
     assert capsys.readouterr().err == f"gpu_checks.laws: {said}\n"
 
 
-def test_a_gpu_that_is_not_there_is_told_in_words(
+def test_a_gpu_that_is_not_there_is_reported_in_words(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(laws, "device_info", lambda: Unavailable("no CUDA device"))

@@ -12,7 +12,7 @@ import gpu_checks
 from gpu_checks import DeviceInfo, Recording, Unavailable
 from gpu_checks.worker import Multiply, Relate, Worker
 from isa_tables.signature import mnemonics, runs_on, signature
-from tests.gpu_checks.simulated import tile_deal
+from tests.gpu_checks.simulated import tile_maps
 
 pytestmark = pytest.mark.gpu
 
@@ -65,7 +65,7 @@ def test_a_relation_is_sound_and_the_one_on_record(name, worker):
 @pytest.mark.parametrize("name", TILED)
 def test_products_through_the_tiles_of_the_isa_are_exact_and_through_others_are_not(name, worker):
     s = here(name)
-    maps = {operand: labels[..., :2] for operand, labels in tile_deal(s).items()}
+    maps = {operand: labels[..., :2] for operand, labels in tile_maps(s).items()}
     assert gpu_checks.multiply(s, maps, worker=worker) == 0
     for operand, wrong in (("A", np.roll(maps["A"], 1, axis=0)), ("B", maps["B"][::-1]), ("D", maps["D"][:, ::-1])):
         mismatches = gpu_checks.multiply(s, maps | {operand: wrong}, worker=worker)
@@ -80,7 +80,7 @@ def test_anchored_labels_are_the_tiles_of_the_isa(name, worker):
     moved = [anchor for anchor in found.anchors if anchor.name != "wgmma"]
     assert len(moved) == (0 if s.operands["A"].type == "f64" else 3 if runs_on_stmatrix(found.sm) else 2)
     for anchor in found.anchors:
-        want = tile_deal(s)[anchor.operand][..., :2]
+        want = tile_maps(s)[anchor.operand][..., :2]
         assert ((anchor.labels == want) | (anchor.labels == -1)).all()
         assert (anchor.labels[..., 0] >= 0).all()
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from gpu_checks import probe
-from gpu_checks.inference.absolute import anchoring
+from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels import modules
 from gpu_checks.recordings_io import reader
 from gpu_checks.recordings_io.lines import with_digest, without_digest
@@ -144,7 +144,7 @@ def test_wrong_selections_have_their_exit_codes(arguments, code, said, capsys):
     assert said in err and not out and len(err.splitlines()) == 1
 
 
-def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(on, tmp_path, capsys):
+def test_a_folder_that_cannot_be_written_is_reported_before_anything_runs(on, tmp_path, capsys):
     on("broken")  # would be exit 3 if it were reached
     (tmp_path / "file").touch()
     assert probe.main(["dp4a.s32.s32", "-o", str(tmp_path / "file")]) == 2
@@ -154,13 +154,13 @@ def test_a_folder_that_cannot_be_written_is_told_before_anything_runs(on, tmp_pa
 def test_a_defect_of_the_probe_is_one_line_and_exit_3(on, capsys, monkeypatch):
     """And where it is, when that is asked for."""
     on("broken")
-    told = "probe: internal error: OSError: libcuda is a text file"
+    expected = "probe: internal error: OSError: libcuda is a text file"
     assert probe.main(["dp4a.s32.s32"]) == 3
-    assert capsys.readouterr().err == f"{told} (LANECHECK_TRACEBACK=1 shows where)\n"
+    assert capsys.readouterr().err == f"{expected} (LANECHECK_TRACEBACK=1 shows where)\n"
     monkeypatch.setenv("LANECHECK_TRACEBACK", "1")
     assert probe.main(["dp4a.s32.s32"]) == 3
     said, first, *rest = capsys.readouterr().err.splitlines()
-    assert (said, first) == (told, "Traceback (most recent call last):") and "fake_probes.py" in "".join(rest)
+    assert (said, first) == (expected, "Traceback (most recent call last):") and "fake_probes.py" in "".join(rest)
 
 
 @pytest.mark.parametrize("arguments", [["--trials", "0", "--all"], ["--nonsense"], ["--timeout", "x", "--all"]])
@@ -175,7 +175,7 @@ def test_what_anchors_others_is_compiled_alone_whoever_asks():
     chosen = [signature(name) for name in mnemonics("*")]
     groups = probe._groups(chosen)
     assert sorted(s.mnemonic for group in groups for s in group) == sorted(s.mnemonic for s in chosen)
-    alone = anchoring(chosen)
+    alone = sources_of_coordinates(chosen)
     assert "ldmatrix.sync.aligned.m8n8.x4.shared.b16" in alone
     assert "wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16" in alone
     assert [len(group) for group in groups if alone & {s.mnemonic for s in group}] == [1] * len(alone)
@@ -223,7 +223,7 @@ def test_an_interruption_ends_it_at_once_with_one_line(whom, how, tmp_path):
 
 def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on, capsys, monkeypatch, tmp_path):
     on("simulated")
-    heard = probe._heard
+    heard = probe._collect
 
     def cut(worker, waiting, options, results, shown):
         rest = [waiting.pop() for _ in range(len(waiting) - 1)]
@@ -232,7 +232,7 @@ def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on
         raise KeyboardInterrupt
 
     monkeypatch.setattr(modules, "GROUP", 1)
-    monkeypatch.setattr(probe, "_heard", cut)
+    monkeypatch.setattr(probe, "_collect", cut)
     words = ["dp4a.s32.s32", F64, "--trials", "2", "--jobs", "1", "-o", str(tmp_path)]
     assert probe.main(words) == 130
     out, err = capsys.readouterr()
@@ -254,7 +254,7 @@ def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped
     assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out
 
 
-def test_a_recording_of_what_the_isa_has_not_is_told_with_its_file(on, nothing_shipped, tmp_path, capsys):
+def test_a_recording_of_what_the_isa_has_not_is_reported_with_its_file(on, nothing_shipped, tmp_path, capsys):
     on("simulated")
     probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
     file = tmp_path / "simulated_mma_sync.jsonl"

@@ -14,7 +14,7 @@ from gpu_checks.kernels.modules import module
 from gpu_checks.model import Refused
 from gpu_checks.record import Bench, maps_of, passthrough, record
 from isa_tables.signature import signature
-from tests.gpu_checks.simulated import INFO, Simulated, random_deal
+from tests.gpu_checks.simulated import INFO, Simulated, random_maps
 
 NAMES = [
     "dp4a.u32.u32",
@@ -33,7 +33,7 @@ NAMES = [
 
 def simulated(name, seed=0, kind=Simulated):
     s = signature(name)
-    return s, kind({s.mnemonic: random_deal(s, np.random.default_rng(seed))})
+    return s, kind({s.mnemonic: random_maps(s, np.random.default_rng(seed))})
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -52,9 +52,9 @@ def test_an_instruction_dealt_at_random_is_recorded_and_its_controls_hold(name):
 @pytest.mark.parametrize("name", NAMES[2:5])
 def test_passthrough_says_in_which_d_slot_each_c_arrives(name):
     s, machine = simulated(name, 3)
-    deal = machine.deals[s.mnemonic]
-    home = {tuple(label): slot for slot, label in enumerate(deal["D"].reshape(-1, 3).tolist())}
-    want = [home[tuple(label)] for label in deal["C"].reshape(-1, 3).tolist()]
+    maps = machine.maps[s.mnemonic]
+    home = {tuple(label): slot for slot, label in enumerate(maps["D"].reshape(-1, 3).tolist())}
+    want = [home[tuple(label)] for label in maps["C"].reshape(-1, 3).tolist()]
     assert passthrough(machine, s)().reshape(-1).tolist() == want
 
 
@@ -105,7 +105,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
     assert found.controls is None and not found.sound
 
 
-def test_what_the_gpu_does_not_have_is_refused_before_anything_runs():
+def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
     s, machine = simulated("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
     with pytest.raises(Refused, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
         record(Bench(machine), s, trials=1, seed=0)
@@ -113,19 +113,19 @@ def test_what_the_gpu_does_not_have_is_refused_before_anything_runs():
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "expected"),
     [
         (lambda s: {"operands": {**s.operands, "E": s.operands["A"]}}, "operands D, A, B, C, E; 1 lanes"),
         (lambda s: {"operands": {**s.operands, "A": replace(s.operands["A"], space="smem")}}, "operands D, A, B, C"),
         (lambda s: {"lanes": 128}, "128 lanes"),
     ],
 )
-def test_an_instruction_of_another_kind_is_refused_before_anything_runs(change, told):
+def test_an_instruction_of_another_kind_is_rejected_before_anything_runs(change, expected):
     s, machine = simulated("dp4a.s32.s32")
     other = replace(s, **change(s))
     with pytest.raises(Refused, match=r"^there is no probe for dp4a yet \(.*") as refusal:
         record(Bench(machine), other, trials=1, seed=0)
-    assert told in str(refusal.value) and machine.runs == []
+    assert expected in str(refusal.value) and machine.runs == []
 
 
 def test_incomplete_labels_are_no_maps():
@@ -138,35 +138,35 @@ def test_incomplete_labels_are_no_maps():
 COPIED = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
 
 
-def dealt_in_copies(s, random):
+def maps_with_copies(s, random):
     """Every element of A and B in two slots, of which one is read."""
-    deal = {}
+    maps = {}
     for name, fragment in s.operands.items():
         rows, columns = fragment.extent
         every = np.stack([*np.indices((rows, columns)).reshape(2, -1), np.zeros(rows * columns, np.int64)], axis=-1)
         unread = every * [1, 1, 0] - [0, 0, 1]
         slots = np.concatenate([every, unread]) if name in "AB" else every
-        deal[name] = random.permutation(slots).reshape(32, fragment.values, 3)
-    return deal
+        maps[name] = random.permutation(slots).reshape(32, fragment.values, 3)
+    return maps
 
 
 def test_copies_that_are_never_read_have_no_label_and_hold_anything():
     s = signature(COPIED)
-    machine = Simulated({COPIED: dealt_in_copies(s, np.random.default_rng(3))})
+    machine = Simulated({COPIED: maps_with_copies(s, np.random.default_rng(3))})
     found = record(Bench(machine), s, trials=2, seed=0)
     assert found.sound and found.exceptions == ()
     for name in "AB":
-        unread = machine.deals[COPIED][name][..., 2] < 0
+        unread = machine.maps[COPIED][name][..., 2] < 0
         assert np.array_equal((found.operands[name] < 0).all(axis=-1), unread)
         assert int(unread.sum()) == 256
 
 
 @pytest.mark.parametrize("name", "AB")
-def test_an_element_that_is_read_from_no_copy_is_told(name):
+def test_an_element_that_is_read_from_no_copy_is_reported(name):
     s = signature(COPIED)
-    deal = dealt_in_copies(s, np.random.default_rng(3))
-    lane, value = np.argwhere(deal[name][..., 2] == 0)[7]
-    deal[name][lane, value, 2] = -1
-    machine = Simulated({COPIED: deal})
+    maps = maps_with_copies(s, np.random.default_rng(3))
+    lane, value = np.argwhere(maps[name][..., 2] == 0)[7]
+    maps[name][lane, value, 2] = -1
+    machine = Simulated({COPIED: maps})
     found = record(Bench(machine), s, trials=2, seed=0)
     assert not found.sound and f"1 elements of {name} are read from no copy" in found.exceptions

@@ -24,7 +24,7 @@ def timeless(file: Path) -> list[str]:
 
 
 def differing(again: Path, shipped: Path) -> list[str]:
-    """What is not the same: a line's start, for each that stands in one file alone."""
+    """The differences: the start of each line that is in one file only."""
     alone = set(timeless(again)) ^ set(timeless(shipped))
     return sorted(line[:90] for line in alone)
 

@@ -58,7 +58,7 @@ def test_a_probe_that_hangs_is_ended_after_its_time():
 
 def test_a_refusal_leaves_the_process_as_it_is():
     found = dict(outcomes([Answer(0), Misbehave("refuse"), Answer(2)]))
-    assert found[1] == Unavailable("the assembler has never heard of it")
+    assert found[1] == Unavailable("the assembler does not know it")
     assert found[0][1] == found[2][1]
 
 

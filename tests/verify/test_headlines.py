@@ -320,7 +320,7 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     (named,) = registry()[name].ptx or ()
     library, mnemonic = gpu_checks.recordings(), signature(named).mnemonic
     (right,) = library.moves[mnemonic] if name == COPY else library[mnemonic]
-    writer.write(tmp_path, "planted", [writer.page(change(right))])
+    writer.write(tmp_path, "planted", [writer.to_lines(change(right))])
     monkeypatch.setattr("gpu_checks.recordings_io.reader.SHIPPED", tmp_path / "nothing")
     (tmp_path / "nothing").mkdir()
     (file,) = tmp_path.glob("*.jsonl")

@@ -22,7 +22,7 @@ from gpu_checks.worker import Job
 from isa_tables.signature import signature
 from layouts.atoms import Atom, registry
 from tests.gpu_checks.kernels.test_digit_coded import sparse_machine
-from tests.gpu_checks.simulated import Simulated, tile_deal
+from tests.gpu_checks.simulated import Simulated, tile_maps
 from tests.verify.evidence.test_gpu_shared_memory import MMA_SP
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker, prepared
@@ -77,7 +77,7 @@ def turned(labels: Labels) -> Labels:
 
 
 def bf16(found: Recording) -> Recording:
-    """What was recorded of another instruction, which deals alike."""
+    """What was recorded of another instruction, which distributes its elements alike."""
     return replace(LIBRARY["mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"][0], mnemonic=found.mnemonic)
 
 
@@ -100,7 +100,7 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
     right = recording(name)
     changed = change(right)
     pairs = int(np.prod([changed.operands[x].size // 4 for x in "AB"]))
-    file = writer.write(tmp_path, "planted", [writer.page(replace(changed, gpu="Planted", pairs=pairs))])
+    file = writer.write(tmp_path, "planted", [writer.to_lines(replace(changed, gpu="Planted", pairs=pairs))])
     assert atom.main([name, "--checks", "gpu", "--recordings", str(tmp_path), "-q"]) == 2
     assert capsys.readouterr().err.startswith(f"lanecheck: {file}: {right.mnemonic}: {said}")
     assert probe.main(["--check", str(tmp_path)]) == (1 if "rebuild" in said else 2)
@@ -109,7 +109,7 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
 
 
 def test_the_same_file_unchanged_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    writer.write(tmp_path, "planted", [writer.page(replace(recording(TN), gpu="Planted"))])
+    writer.write(tmp_path, "planted", [writer.to_lines(replace(recording(TN), gpu="Planted"))])
     assert atom.main([TN, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     assert "recording of Planted" in capsys.readouterr().out
 
@@ -119,7 +119,7 @@ def test_recordings_by_kernels_of_another_text_are_heard_with_a_warning_for_each
 ) -> None:
     other = "SM80_16x8x8_F32F16F16F32_TN"
     old = [replace(recording(name), gpu="Planted", kernel_hash="0" * 64) for name in (TN, other)]
-    file = writer.write(tmp_path, "planted", [writer.page(one) for one in old])
+    file = writer.write(tmp_path, "planted", [writer.to_lines(one) for one in old])
     assert atom.main([TN, other, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     out, err = capsys.readouterr()
     said = f"{old[1].mnemonic}: recorded by kernels of another text than today's: record it anew"
@@ -214,10 +214,10 @@ def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
 def test_live_products_are_run_through_the_atoms_maps(wrong: bool) -> None:
     mnemonic = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
     subject = prepared(mma("SM80_16x8x8_F16F16F16F16_TN"))
-    deal = tile_deal(signature(mnemonic))
+    maps = tile_maps(signature(mnemonic))
     if wrong:
-        deal["B"] = np.roll(deal["B"], 1, axis=0)
-    (found,) = Live(Here(Simulated({mnemonic: deal}))).product(subject)  # type: ignore[arg-type]
+        maps["B"] = np.roll(maps["B"], 1, axis=0)
+    (found,) = Live(Here(Simulated({mnemonic: maps}))).product(subject)  # type: ignore[arg-type]
     assert found.status is (Status.REFUTED if wrong else Status.AGREES)
 
 
@@ -237,7 +237,7 @@ def test_what_other_silicon_refutes_is_replayed_by_it(tmp_path: Path, capsys: py
     right, folder = recording(TN), tmp_path / "my gpu"
     folder.mkdir()
     order = np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape)
-    writer.write(folder, "planted", [writer.page(replace(right, gpu="Planted", passthrough=order))])
+    writer.write(folder, "planted", [writer.to_lines(replace(right, gpu="Planted", passthrough=order))])
     told = refused(capsys, [TN, "--recordings", str(folder)])
     (line,) = (line for line in told.split("\n") if "replay" in line)
     assert told == refused(capsys, shlex.split(line)[4:]) and "recording of Planted" in told

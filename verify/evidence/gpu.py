@@ -22,7 +22,14 @@ from typing import Protocol, TypeVar
 import numpy as np
 
 import gpu_checks
-from gpu_checks.recordings_io.validation import StaleRecording, foreign, hold, is_stale, lost, stale_notice
+from gpu_checks.recordings_io.validation import (
+    StaleRecording,
+    is_external,
+    is_stale,
+    stale_notice,
+    validate,
+    why_incomplete,
+)
 from isa_tables.signature import Signature
 from layouts import Layout, size
 from verify.binding.atom import BoundAtom, BoundOperand
@@ -239,14 +246,14 @@ class Recorded:
 
     def _held(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
         """Those of an instruction; RecordingError for one of a user's that cannot be. Ours are held to it by tests."""
-        return tuple(replace(one, stale=foreign(one) and self._stale(one, signature)) for one in found)
+        return tuple(replace(one, stale=is_external(one) and self._stale(one, signature)) for one in found)
 
     def _stale(self, one: R, signature: Signature) -> bool:
         """Whether a user's recording was made by other kernels than today's, with a warning for each file."""
         key = (one.file, one.mnemonic)
         if key not in self.stale:
-            hold(one, signature)
-            if why := lost(one):
+            validate(one, signature)
+            if why := why_incomplete(one):
                 raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
             told = any(file == one.file and stale for (file, _), stale in self.stale.items())
             self.stale[key] = is_stale(one, signature)

@@ -75,7 +75,7 @@ def test_the_patterns_are_named_once_and_lie_in_memory():
 
 
 @pytest.mark.parametrize(
-    ("addresses", "told"),
+    ("addresses", "expected"),
     [
         ((0,) * 31, "31 addresses; a warp has 32 lanes"),
         ((*(0,) * 31, 4), "lane 31 asks for byte 4; multiples of 8"),
@@ -83,9 +83,9 @@ def test_the_patterns_are_named_once_and_lie_in_memory():
         ((banks.MEMORY, *(0,) * 31), f"lane 0 asks for byte {banks.MEMORY}"),
     ],
 )
-def test_a_pattern_that_would_fault_is_refused(addresses, told):
+def test_a_pattern_that_would_fault_is_rejected(addresses, expected):
     wrong = banks.Pattern("wrong", "load", 64, addresses)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(ValueError, match=expected):
         measure([wrong])
 
 
@@ -123,12 +123,12 @@ def test_copies_of_one_word_are_served_one_by_one():
     for bits in (32, 64, 128):
         assert counts[f"cp.async {bits}, all the same"] == 32
         assert counts[f"store {bits}, all the same"] == bits // 32
-    told = {
+    expected = {
         one.pattern.name: (by_phases(one.pattern), one.wavefronts)
         for one in RECORDED
         if one.pattern.operation == "cp.async" and 3 <= by_phases(one.pattern) != one.wavefronts
     }
-    assert told == {"cp.async 128, all the same": (4, 32), "cp.async 128, pairs the same": (4, 8)}
+    assert expected == {"cp.async 128, all the same": (4, 32), "cp.async 128, pairs the same": (4, 8)}
     assert by_phases(RECORDED[0].pattern, copies=True) == by_phases(RECORDED[0].pattern)
 
 
@@ -140,9 +140,9 @@ def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
 def test_the_record_tells_every_other_size_of_phase_apart(wrong):
     phase = PHASE | wrong
     plain = [one for one in RECORDED if not merged(one.pattern) and one.pattern.operation != "cp.async"]
-    told = [asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
+    expected = [asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
     seen = [one.wavefronts for one in plain]
-    assert told != seen
+    assert expected != seen
 
 
 def test_only_loads_merge_and_only_if_every_pair_of_lanes_agrees():

@@ -76,7 +76,7 @@ def test_the_machine_code_gets_its_last_byte_back(cupy):
 
 
 @pytest.mark.parametrize(("version", "more"), [((13, 0), ("--Ofast-compile=mid",)), ((12, 8), ())])
-def test_a_compiler_that_can_is_told_to_make_haste(cupy, version, more):
+def test_a_compiler_that_can_is_reported_to_make_haste(cupy, version, more):
     cupy.nvrtc.getVersion = lambda: version
     device_module.compile_cubin("good", "sm_90a", in_haste=True)
     assert cupy.nvrtc.texts == [("good", ("-arch=sm_90a", "-std=c++17", *more))]
@@ -89,7 +89,7 @@ def test_what_was_compiled_in_haste_is_not_taken_for_the_other(cupy, monkeypatch
     assert [len(options) for _, options in cupy.nvrtc.texts] == [3, 2]
 
 
-def test_a_refused_instruction_does_not_take_its_group_with_it(cupy):
+def test_a_rejected_instruction_does_not_take_its_group_with_it(cupy):
     gpu = gpu_module.machine()
     cupy.nvrtc.refused = BF16.mnemonic
     gpu.prepare([F16, BF16])

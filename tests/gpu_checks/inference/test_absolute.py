@@ -6,10 +6,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_checks.inference.absolute import PREMISE, Landmarks, anchors, observe_move
+from gpu_checks.inference.absolute import PREMISE, MemoryObservations, anchors, observe_move
 from gpu_checks.inference.pair_relation import classes
 from isa_tables.signature import signature
-from tests.gpu_checks.simulated import Simulated, random_deal, tile_deal
+from tests.gpu_checks.simulated import Simulated, random_maps, tile_maps
 
 TILED = [
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32",
@@ -23,12 +23,12 @@ TILED = [
 PLAIN = TILED[0]
 
 
-def found_for(name, deal=None, machine=Simulated):
+def found_for(name, maps=None, machine=Simulated):
     s = signature(name)
-    deal = deal or tile_deal(s)
-    simulated = machine({s.mnemonic: deal})
+    maps = maps or tile_maps(s)
+    simulated = machine({s.mnemonic: maps})
     places = {move: observe_move(simulated, move) for move in ("ldmatrix", "stmatrix")}
-    return deal, anchors(s, classes(s, simulated.table(s)).operands, Landmarks(places))
+    return maps, anchors(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
 
 
 def test_a_move_is_seen_byte_by_byte():
@@ -40,12 +40,12 @@ def test_a_move_is_seen_byte_by_byte():
 
 @pytest.mark.parametrize("name", TILED)
 def test_labels_are_the_dealt_ones_where_registers_are_tiles(name):
-    deal, (found, disagreements) = found_for(name)
+    maps, (found, disagreements) = found_for(name)
     assert disagreements == ()
     assert [(a.name, a.operand) for a in found] == [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")]
     for anchor in found:
         assert anchor.premise == PREMISE
-        want = deal[anchor.operand][..., :2].copy()
+        want = maps[anchor.operand][..., :2].copy()
         if anchor.operand == "D" and signature(name).operands["D"].bits == 32:
             want[..., 1] = -1  # stmatrix moves pairs of 16-bit elements
         assert (anchor.labels == want).all()
@@ -53,8 +53,8 @@ def test_labels_are_the_dealt_ones_where_registers_are_tiles(name):
 
 @pytest.mark.parametrize("name", TILED[:3])
 def test_a_deal_at_random_has_no_anchor(name):
-    deal = random_deal(signature(name), np.random.default_rng(0))
-    assert found_for(name, deal)[1] == ((), ())
+    maps = random_maps(signature(name), np.random.default_rng(0))
+    assert found_for(name, maps)[1] == ((), ())
 
 
 @pytest.mark.parametrize(
@@ -66,26 +66,26 @@ def test_a_deal_at_random_has_no_anchor(name):
     ],
 )
 def test_doubles_quadrants_and_single_lanes_have_none(name):
-    deal = random_deal(signature(name), np.random.default_rng(0))
-    assert found_for(name, deal)[1] == ((), ())
+    maps = random_maps(signature(name), np.random.default_rng(0))
+    assert found_for(name, maps)[1] == ((), ())
 
 
 def test_operands_that_number_one_axis_differently_contradict_each_other():
-    deal = tile_deal(signature(PLAIN))
-    deal["B"][..., 0] ^= 1  # B takes the k of the neighbouring element
-    _, (found, disagreements) = found_for(PLAIN, deal)
+    maps = tile_maps(signature(PLAIN))
+    maps["B"][..., 0] ^= 1  # B takes the k of the neighbouring element
+    _, (found, disagreements) = found_for(PLAIN, maps)
     assert [a.operand for a in found] == ["A", "B", "D"]
     assert disagreements == ("ldmatrix on A and ldmatrix on B number k differently",)
 
 
 def test_a_common_renaming_of_tiles_is_not_seen():
     # Rows 0-7 and 8-15 swapped in A and D alike: names, which no instruction can show.
-    deal = tile_deal(signature(PLAIN))
+    maps = tile_maps(signature(PLAIN))
     for operand in "ACD":
-        deal[operand][..., 0] ^= 8
-    _, (found, disagreements) = found_for(PLAIN, deal)
+        maps[operand][..., 0] ^= 8
+    _, (found, disagreements) = found_for(PLAIN, maps)
     assert disagreements == () and len(found) == 3
-    assert (found[0].labels == tile_deal(signature(PLAIN))["A"][..., :2]).all()
+    assert (found[0].labels == tile_maps(signature(PLAIN))["A"][..., :2]).all()
 
 
 class Loses(Simulated):
@@ -116,10 +116,10 @@ class Elsewhere(Simulated):
 
 def test_a_move_that_the_gpu_lacks_leaves_its_operands_without_anchor():
     s = signature(PLAIN)
-    simulated = Simulated({s.mnemonic: tile_deal(s)}, moves=("ldmatrix",))
+    simulated = Simulated({s.mnemonic: tile_maps(s)}, moves=("ldmatrix",))
     assert observe_move(simulated, "stmatrix") is None
     places = {"ldmatrix": observe_move(simulated, "ldmatrix"), "stmatrix": None}
-    found, disagreements = anchors(s, classes(s, simulated.table(s)).operands, Landmarks(places))
+    found, disagreements = anchors(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
     assert [a.operand for a in found] == ["A", "B"] and disagreements == ()
 
 

@@ -8,13 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from gpu_checks.inference.absolute import SAME, Landmarks, anchoring, anchors, kindred, observe_warpgroup
+from gpu_checks.inference.absolute import (
+    SAME,
+    MemoryObservations,
+    anchors,
+    observe_warpgroup,
+    same_k_wgmma,
+    sources_of_coordinates,
+)
 from gpu_checks.inference.pair_relation import classes
 from gpu_checks.inference.warpgroup import PREMISE
 from gpu_checks.record import Bench, record
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.kernels.test_digit_coded import wide_machine
-from tests.gpu_checks.simulated import Simulated, random_deal, tile_deal
+from tests.gpu_checks.simulated import Simulated, random_maps, tile_maps
 
 PLAIN = signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
 SPARSE = signature("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32")
@@ -24,11 +31,11 @@ NARROW = signature("wgmma.mma_async.sync.aligned.m64n8k16.f16.f16.f16")
 def both(turn=lambda labels: labels):
     """A machine with PLAIN and NARROW whose warps hold 16 rows each, as PLAIN does after `turn`."""
     _, machine = wide_machine(NARROW.mnemonic)
-    deal = tile_deal(PLAIN)
+    maps = tile_maps(PLAIN)
     for name in "ACD":
-        machine.deals[NARROW.mnemonic][name] = np.concatenate([turn(deal[name].copy())] * 4)
-        machine.deals[NARROW.mnemonic][name][..., 0] += np.arange(128)[:, None] // 32 * 16
-    machine.deals[PLAIN.mnemonic] = deal
+        machine.maps[NARROW.mnemonic][name] = np.concatenate([turn(maps[name].copy())] * 4)
+        machine.maps[NARROW.mnemonic][name][..., 0] += np.arange(128)[:, None] // 32 * 16
+    machine.maps[PLAIN.mnemonic] = maps
     return machine
 
 
@@ -39,11 +46,11 @@ def seen():
 
 
 def test_shared_memory_labels_a_and_d_of_a_warpgroup(seen):
-    deals = both().deals[NARROW.mnemonic]
+    maps = both().maps[NARROW.mnemonic]
     assert sorted(seen) == ["A", "B", "D"]
     for name in "AD":
-        assert seen[name].shape == (128, deals[name].shape[1], 2)
-        assert (seen[name] == deals[name][..., :2]).all()
+        assert seen[name].shape == (128, maps[name].shape[1], 2)
+        assert (seen[name] == maps[name][..., :2]).all()
 
 
 def test_a_warp_wide_instruction_gets_the_labels_of_the_first_warp():
@@ -56,20 +63,20 @@ def test_a_warp_wide_instruction_gets_the_labels_of_the_first_warp():
     ]
     for anchor in found.anchors[3:]:
         assert anchor.premise == f"{SAME}; {PREMISE}"
-        assert anchor.labels.tolist() == machine.deals[PLAIN.mnemonic][anchor.operand][..., :2].tolist()
+        assert anchor.labels.tolist() == machine.maps[PLAIN.mnemonic][anchor.operand][..., :2].tolist()
 
 
-def operands_of(deal):
-    return classes(PLAIN, Simulated({PLAIN.mnemonic: deal}).table(PLAIN)).operands
+def operands_of(maps):
+    return classes(PLAIN, Simulated({PLAIN.mnemonic: maps}).table(PLAIN)).operands
 
 
 def found_with(operands, warpgroup, of=PLAIN, moves=()):
-    found, notes = anchors(of, operands, Landmarks(dict(moves), warpgroup))
+    found, notes = anchors(of, operands, MemoryObservations(dict(moves), warpgroup))
     return [(a.name, a.operand) for a in found], notes
 
 
 def test_without_moves_the_warpgroup_alone_anchors_and_without_a_warpgroup_nothing_does(seen):
-    operands = operands_of(tile_deal(PLAIN))
+    operands = operands_of(tile_maps(PLAIN))
     assert found_with(operands, seen) == ([("wgmma", "A"), ("wgmma", "D")], ())
     for nothing in (None, {}, {"B": seen["B"]}):
         assert found_with(operands, nothing) == ([], ())
@@ -77,15 +84,15 @@ def test_without_moves_the_warpgroup_alone_anchors_and_without_a_warpgroup_nothi
 
 
 def test_elements_that_are_dealt_otherwise_have_no_anchor(seen):
-    assert found_with(operands_of(random_deal(PLAIN, np.random.default_rng(0))), seen) == ([], ())
+    assert found_with(operands_of(random_maps(PLAIN, np.random.default_rng(0))), seen) == ([], ())
     for axis in (0, 1):  # one element in another row, or in another column: no bijection on that axis
         odd = seen["A"].copy()
         odd[5, 3, axis] ^= 1
-        assert found_with(operands_of(tile_deal(PLAIN)), {**seen, "A": odd}) == ([("wgmma", "D")], ())
+        assert found_with(operands_of(tile_maps(PLAIN)), {**seen, "A": odd}) == ([("wgmma", "D")], ())
 
 
 def test_operands_of_another_shape_have_no_anchor(seen):
-    operands = operands_of(tile_deal(PLAIN))
+    operands = operands_of(tile_maps(PLAIN))
     wider = operands | {"D": np.concatenate([operands["D"], operands["D"] + 8], axis=1)}
     assert found_with(wider, seen) == ([("wgmma", "A")], ())
     fewer = operands | {"A": operands["A"][:, :4]}
@@ -110,12 +117,12 @@ def test_a_warpgroup_that_numbers_rows_otherwise_than_ldmatrix_contradicts_it():
 
 def test_a_warpgroup_that_numbers_k_otherwise_contradicts_ldmatrix_but_not_where_a_stores_places(seen):
     """The stored columns of a sparse A are places, not k."""
-    operands = operands_of(tile_deal(PLAIN))
-    places = Bench(both()).landmarks(PLAIN).moves
+    operands = operands_of(tile_maps(PLAIN))
+    places = Bench(both()).memory_observations(PLAIN).moves
     turned = {**seen, "A": np.stack([seen["A"][..., 0], seen["A"][..., 1] ^ 1], axis=-1)}
     names = [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D"), ("wgmma", "A"), ("wgmma", "D")]
-    told = ("ldmatrix on A and wgmma on A number k differently",)
-    assert found_with(operands, turned, moves=places) == (names, told)
+    expected = ("ldmatrix on A and wgmma on A number k differently",)
+    assert found_with(operands, turned, moves=places) == (names, expected)
     assert found_with(operands, seen, moves=places) == (names, ())
     stored = replace(PLAIN, sparsity=SPARSE.sparsity)
     assert found_with(operands, turned, of=stored, moves=places) == (names, ())
@@ -123,7 +130,7 @@ def test_a_warpgroup_that_numbers_k_otherwise_contradicts_ldmatrix_but_not_where
 
 def test_a_gpu_without_the_wgmma_leaves_its_kin_to_the_moves():
     machine = both()
-    del machine.deals[NARROW.mnemonic]
+    del machine.maps[NARROW.mnemonic]
     assert observe_warpgroup(machine, NARROW) == {}
     found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.sound and {a.name for a in found.anchors} == {"ldmatrix", "stmatrix"}
@@ -147,13 +154,13 @@ KIN = {
 
 @pytest.mark.parametrize("name", KIN)
 def test_kin_are_as_wide_and_as_long_in_k_and_have_eight_columns(name):
-    found = kindred(signature(name))
+    found = same_k_wgmma(signature(name))
     assert (found.mnemonic if found else None) == (KIN[name] and f"wgmma.mma_async.sync.aligned.{KIN[name]}")
 
 
 def test_what_anchors_others_are_two_moves_and_five_narrow_wgmma():
     moves = {f"{name}.sync.aligned.m8n8.x4.shared.b16" for name in ("ldmatrix", "stmatrix")}
-    assert anchoring([]) == moves
-    assert anchoring([PLAIN]) == {*moves, NARROW.mnemonic}
+    assert sources_of_coordinates([]) == moves
+    assert sources_of_coordinates([PLAIN]) == {*moves, NARROW.mnemonic}
     narrow = {f"wgmma.mma_async.sync.aligned.{one}" for one in KIN.values() if one}
-    assert anchoring(map(signature, mnemonics("*"))) == moves | narrow
+    assert sources_of_coordinates(map(signature, mnemonics("*"))) == moves | narrow

@@ -14,16 +14,16 @@ from gpu_checks.machine import Hits
 from gpu_checks.model import COLUMN, CONTRACTED, ROW
 
 
-def test_classes_that_do_not_make_the_meetings_are_told():
+def test_classes_that_do_not_make_the_interactions_are_reported():
     a, k = np.divmod(np.arange(8), 2)  # 4 rows, 2 k, 3 columns
     d, b = (3 * x[:, None] + np.arange(3) for x in (a, k))
-    table = interactions.Meetings(np.arange(8), d, b)
+    table = interactions.Interactions(np.arange(8), d, b)
     counts = {"A": 8, "B": 6, "D": 12}
     found = interactions.label(counts, [table])
     assert found.notes == () and found.labels["A"][:, ROW].tolist() == a.tolist()
     flat = [found.labels[x] for x in "ABD"]
     assert interactions.digest([interactions.rebuild(*flat)]) == interactions.digest([table])
-    assert interactions.label(counts, [interactions.Meetings(np.arange(1, 8), d[1:], b[1:])]).notes
+    assert interactions.label(counts, [interactions.Interactions(np.arange(1, 8), d[1:], b[1:])]).notes
     swapped = b.copy()
     swapped[1, 1] ^= 1
     assert interactions.label(counts, [replace(table, b=swapped)]).notes
@@ -34,7 +34,7 @@ def test_rows_are_numbered_as_a_has_them_and_columns_as_b_has_them():
     """In order of first appearance, not in that of the elements of D: A and B have rows and columns backwards."""
     row, k = np.repeat([2, 0, 1], 2), np.tile([0, 1], 3)
     d, b = 2 * row[:, None] + np.arange(2), 2 * k[:, None] + np.array([1, 0])
-    found = interactions.label({"A": 6, "B": 4, "D": 6}, [interactions.Meetings(np.arange(6), d, b)])
+    found = interactions.label({"A": 6, "B": 4, "D": 6}, [interactions.Interactions(np.arange(6), d, b)])
     assert found.notes == ()
     assert found.labels["A"][:, [ROW, CONTRACTED]].tolist() == [[0, 0], [0, 1], [1, 0], [1, 1], [2, 0], [2, 1]]
     assert found.labels["B"][:, [COLUMN, CONTRACTED]].tolist() == [[0, 0], [1, 0], [0, 1], [1, 1]]
@@ -48,15 +48,15 @@ def labelled(*axes):
 
 
 @given(labelled(ROW, CONTRACTED), labelled(COLUMN, CONTRACTED), labelled(ROW, COLUMN))
-def test_meetings_are_rebuilt_from_any_labels_by_their_definition(a, b, d):
-    """Of two slots with one label the last stands; what has no whole row of D or no whole k of B meets nothing."""
+def test_interactions_are_rebuilt_from_any_labels_by_their_definition(a, b, d):
+    """The last of two slots with one label counts; without a complete row of D and k of B there are no interactions."""
     home = {(m, n): slot for slot, (m, n, _, _) in enumerate(d.tolist()) if m >= 0 and n >= 0}
-    met = {(k, n): slot for slot, (_, n, k, _) in enumerate(b.tolist()) if k >= 0 and n >= 0}
+    partners = {(k, n): slot for slot, (_, n, k, _) in enumerate(b.tolist()) if k >= 0 and n >= 0}
     columns = range(1 + max(0, d[:, COLUMN].max()))
     want = {}
     for slot, (m, _, k, _) in enumerate(a.tolist()):
-        if m >= 0 and k >= 0 and all((m, n) in home and (k, n) in met for n in columns):
-            want[slot] = sorted((home[m, n], met[k, n]) for n in columns)
+        if m >= 0 and k >= 0 and all((m, n) in home and (k, n) in partners for n in columns):
+            want[slot] = sorted((home[m, n], partners[k, n]) for n in columns)
     found = interactions.rebuild(a, b, d)
     rows = zip(found.a.tolist(), found.d.tolist(), found.b.tolist(), strict=True)
     assert {slot: list(zip(ds, bs, strict=True)) for slot, ds, bs in rows} == want
@@ -66,8 +66,8 @@ def hits(counts, reached, codes):
     return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
 
 
-def test_elements_that_meet_too_few_too_many_or_something_strange_are_told_and_left_out():
-    """Two configurations of three elements, which meet two each; what stands behind a count is no matter."""
+def test_elements_that_meet_too_few_too_many_or_something_strange_are_reported_and_left_out():
+    """Two configurations of three elements, with two interactions each; what follows a count is ignored."""
     seen = hits([2, 1, 0, 3, 2, 2], [[0, 4]] * 6, [[0, 1], [1, 99], [-7, 99], [0, 1], [2, 3], [3, 4]])
     (first, second), notes = interactions.collect(seen, np.array([5, 6, 7]), 4)
     assert (first.a.tolist(), first.d.tolist(), first.b.tolist()) == ([5], [[0, 4]], [[0, 1]])
@@ -75,7 +75,7 @@ def test_elements_that_meet_too_few_too_many_or_something_strange_are_told_and_l
     assert notes == (
         "1 elements of A reach more than 2 elements of D",
         "1 elements of A reach some elements of D, but not 2",
-        "1 elements of D got something else than one product",
+        "1 elements of D got something other than one product",
     )
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from gpu_checks.inference.pair_relation import classes, digest, rebuild
 from isa_tables.signature import signature
-from tests.gpu_checks.simulated import Simulated, random_deal
+from tests.gpu_checks.simulated import Simulated, random_maps
 
 NONE, MANY, WRONG = 0xFFFF, 0xFFFE, 0xFFFD
 NAMES = [
@@ -27,10 +27,10 @@ NAMES = [
 SMALL = signature("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64")
 
 
-def dealt(name, seed):
+def observed(name, seed):
     s = signature(name)
-    deal = random_deal(s, np.random.default_rng(seed))
-    return s, deal, Simulated({s.mnemonic: deal}).table(s)
+    maps = random_maps(s, np.random.default_rng(seed))
+    return s, maps, Simulated({s.mnemonic: maps}).table(s)
 
 
 def sets_of(table, d_slots):
@@ -44,12 +44,12 @@ def sets_of(table, d_slots):
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", [0, 1])
 def test_the_classes_are_the_dealt_rows_columns_and_slices_up_to_their_names(name, seed):
-    s, deal, table = dealt(name, seed)
+    s, maps, table = observed(name, seed)
     found = classes(s, table)
     assert found.notes == ()
     for operand, axes in (("A", (0, 2)), ("B", (2, 1)), ("D", (0, 1))):
         labels = found.operands[operand].reshape(-1, 4)
-        true = deal[operand].reshape(-1, 3)
+        true = maps[operand].reshape(-1, 3)
         # within a product, one name for one row and one row for one name
         for axis, column in zip(axes, (0, 1), strict=True):
             pairs = {
@@ -57,13 +57,13 @@ def test_the_classes_are_the_dealt_rows_columns_and_slices_up_to_their_names(nam
                 for (p, n), (q, t) in zip(labels[:, [3, axis]].tolist(), true[:, [2, column]].tolist(), strict=True)
             }
             assert len({(p, n) for p, n, _, _ in pairs}) == len({(q, t) for *_, q, t in pairs}) == len(pairs)
-        silent = ({0, 1, 2} - set(axes)).pop()
-        assert (labels[:, silent] == -1).all()
+        unused = ({0, 1, 2} - set(axes)).pop()
+        assert (labels[:, unused] == -1).all()
 
 
 @pytest.mark.parametrize("name", NAMES[:4])
 def test_classes_are_numbered_in_order_of_first_appearance(name):
-    s, _, table = dealt(name, 7)
+    s, _, table = observed(name, 7)
     found = {key: labels.reshape(-1, 4).tolist() for key, labels in classes(s, table).operands.items()}
     a_reach, b_reach, meets = sets_of(table, s.lanes * s.operands["D"].values)
     for operand, axis, sets in (("A", 0, a_reach), ("B", 1, b_reach), ("A", 2, meets)):
@@ -79,7 +79,7 @@ def test_classes_are_numbered_in_order_of_first_appearance(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_classes_rebuild_the_table_and_its_hash(name):
-    s, _, table = dealt(name, 2)
+    s, _, table = observed(name, 2)
     again = rebuild(classes(s, table).operands)
     assert again.dtype == np.uint16 and (again == table).all()
     packed = b"".join(int(d).to_bytes(2, "little") for d in table.reshape(-1))
@@ -88,7 +88,7 @@ def test_classes_rebuild_the_table_and_its_hash(name):
 
 @given(st.integers(0, 31), st.integers(0, 31), st.integers(0, 70) | st.sampled_from([NONE, MANY, WRONG]))
 def test_one_wrong_pair_is_never_overlooked(a, b, code):
-    s, _, table = dealt(SMALL.mnemonic, 3)
+    s, _, table = observed(SMALL.mnemonic, 3)
     if table[a, b] == code:
         return
     clean = digest(table)
@@ -98,26 +98,26 @@ def test_one_wrong_pair_is_never_overlooked(a, b, code):
     assert digest(table) != clean
 
 
-def test_what_is_broken_is_told_with_its_place():
-    s, _, table = dealt(SMALL.mnemonic, 4)
+def test_what_is_broken_is_reported_with_its_place():
+    s, _, table = observed(SMALL.mnemonic, 4)
     table[5, 9], table[6, 9], table[7, 9] = MANY, WRONG, 500
     notes = classes(s, table).notes
     assert "1 pairs changed several D elements, the first A lane 5 value 0 with B lane 9 value 0" in notes
-    wrong = "1 pairs changed a D element by something else than one product"
+    wrong = "1 pairs changed a D element by something other than one product"
     assert f"{wrong}, the first A lane 6 value 0 with B lane 9 value 0" in notes
     assert "1 pairs gave the unexpected code 500, the first A lane 7 value 0 with B lane 9 value 0" in notes
 
 
 def test_elements_that_do_nothing_are_named():
-    s, _, table = dealt(SMALL.mnemonic, 5)
-    silent = int(table[table < 64][0])
+    s, _, table = observed(SMALL.mnemonic, 5)
+    unused = int(table[table < 64][0])
     table[3, :] = NONE
     table[:, 30] = NONE
-    table[table == silent] = NONE
+    table[table == unused] = NONE
     found = classes(s, table)
     assert "A lane 3 value 0 takes part in no product" in found.notes
     assert "B lane 30 value 0 takes part in no product" in found.notes
-    assert f"D lane {silent // 2} value {silent % 2} takes part in no product" in found.notes
+    assert f"D lane {unused // 2} value {unused % 2} takes part in no product" in found.notes
     assert found.operands["A"][3, 0].tolist() == [-1, -1, -1, -1]
 
 
@@ -142,7 +142,7 @@ def test_noise_is_no_product_and_no_crash():
 
 def test_two_products_where_one_is_declared_are_noticed():
     four = signature("mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16")
-    _, _, table = dealt(four.mnemonic, 8)
+    _, _, table = observed(four.mnemonic, 8)
     import dataclasses
 
     assert "4 products, not 1" in classes(dataclasses.replace(four, products=1), table).notes
@@ -150,7 +150,7 @@ def test_two_products_where_one_is_declared_are_noticed():
 
 def test_a_row_split_in_two_is_noticed_by_the_extents():
     # An instruction of 16 rows asked about as one of 8: every class is there, one count is wrong.
-    s, _, table = dealt("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 1)
+    s, _, table = observed("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 1)
     import dataclasses
 
     small = dataclasses.replace(s, shape=(8, 8, 8))

@@ -9,7 +9,7 @@ import pytest
 import gpu_checks
 from gpu_checks.inference.product import multiply_on
 from isa_tables.signature import signature
-from tests.gpu_checks.simulated import Simulated, random_deal
+from tests.gpu_checks.simulated import Simulated, random_maps
 
 NAMES = [
     "dp4a.u32.s32",
@@ -26,18 +26,18 @@ NAMES = [
 PLAIN = NAMES[4]
 
 
-def dealt(name):
+def simulated(name):
     s = signature(name)
-    deal = random_deal(s, np.random.default_rng(11))
-    return s, Simulated({s.mnemonic: deal}), deal
+    maps = random_maps(s, np.random.default_rng(11))
+    return s, Simulated({s.mnemonic: maps}), maps
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_true_maps_have_no_mismatch_and_swapped_elements_have(name):
-    s, machine, deal = dealt(name)
-    assert multiply_on(machine, s, deal, 3, 0) == 0
+    s, machine, maps = simulated(name)
+    assert multiply_on(machine, s, maps, 3, 0) == 0
     for operand in "ABD":
-        wrong = {key: labels.copy() for key, labels in deal.items()}
+        wrong = {key: labels.copy() for key, labels in maps.items()}
         flat = wrong[operand].reshape(-1, 3)
         if len(flat) > 1:
             other = next(i for i in range(1, len(flat)) if (flat[i, :2] != flat[0, :2]).any())
@@ -46,18 +46,18 @@ def test_true_maps_have_no_mismatch_and_swapped_elements_have(name):
 
 
 def test_a_renaming_common_to_the_operands_is_not_seen_and_one_in_one_operand_is():
-    s, machine, deal = dealt(PLAIN)
+    s, machine, maps = simulated(PLAIN)
     m = np.random.default_rng(1).permutation(16)
-    both = {key: labels.copy() for key, labels in deal.items()}
+    both = {key: labels.copy() for key, labels in maps.items()}
     for operand in "ACD":
         both[operand][..., 0] = m[both[operand][..., 0]]
     assert multiply_on(machine, s, both, 4, 0) == 0
-    assert multiply_on(machine, s, both | {"A": deal["A"]}, 4, 0) > 0
+    assert multiply_on(machine, s, both | {"A": maps["A"]}, 4, 0) > 0
 
 
 def test_the_seed_decides_the_numbers():
-    s, machine, deal = dealt(PLAIN)
-    wrong = deal | {"A": np.roll(deal["A"], 1, axis=0)}
+    s, machine, maps = simulated(PLAIN)
+    wrong = maps | {"A": np.roll(maps["A"], 1, axis=0)}
     counts = [multiply_on(machine, s, wrong, 4, seed) for seed in (0, 0, 1)]
     assert counts[0] == counts[1] and counts[0] > 0
 
@@ -75,17 +75,17 @@ def test_64_products_of_seed_0_are_asked_of_a_worker_where_nothing_is_said():
 
 
 def test_products_without_a_number_are_given_the_same_matrices():
-    s, machine, deal = dealt("mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32")
-    assert multiply_on(machine, s, {key: labels[..., :2] for key, labels in deal.items()}, 4, 0) == 0
+    s, machine, maps = simulated("mma.sync.aligned.m8n8k4.row.row.f32.f16.f16.f32")
+    assert multiply_on(machine, s, {key: labels[..., :2] for key, labels in maps.items()}, 4, 0) == 0
 
 
 def test_d_takes_the_map_of_c_unless_the_types_differ():
-    s, machine, deal = dealt(PLAIN)
-    machine.deals[s.mnemonic]["D"] = deal["C"]
-    assert multiply_on(machine, s, {key: deal[key] for key in "ABC"}, 4, 0) == 0
-    mixed, machine, deal = dealt("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
+    s, machine, maps = simulated(PLAIN)
+    machine.maps[s.mnemonic]["D"] = maps["C"]
+    assert multiply_on(machine, s, {key: maps[key] for key in "ABC"}, 4, 0) == 0
+    mixed, machine, maps = simulated("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
     with pytest.raises(ValueError, match=r"D is f32 and C f16: D needs its own map"):
-        multiply_on(machine, mixed, {key: deal[key] for key in "ABC"}, 4, 0)
+        multiply_on(machine, mixed, {key: maps[key] for key in "ABC"}, 4, 0)
 
 
 def test_unwritten_results_are_mismatches():
@@ -93,17 +93,17 @@ def test_unwritten_results_are_mismatches():
         def run(self, signature, a, b, c, fixed=None):
             return np.full((len(a), 32, 2), 0x7FFF7FFF, np.uint32)
 
-    s, _, deal = dealt(PLAIN)
-    assert multiply_on(Silent({s.mnemonic: deal}), s, deal, 2, 0) == 2 * 32 * 4
+    s, _, maps = simulated(PLAIN)
+    assert multiply_on(Silent({s.mnemonic: maps}), s, maps, 2, 0) == 2 * 32 * 4
 
 
-def test_malformed_maps_are_refused_with_their_place():
-    s, machine, deal = dealt(PLAIN)
+def test_malformed_maps_are_rejected_with_their_place():
+    s, machine, maps = simulated(PLAIN)
     with pytest.raises(ValueError, match=r"the map of B has shape \(32, 1, 3\), not \(32, 2, 2\)"):
-        multiply_on(machine, s, deal | {"B": deal["B"][:, :1]}, 1, 0)
+        multiply_on(machine, s, maps | {"B": maps["B"][:, :1]}, 1, 0)
     for bad in (16, -1):
-        outside = deal["A"].copy()
+        outside = maps["A"].copy()
         outside[7, 2, 0] = bad
         with pytest.raises(ValueError, match=rf"A lane 7 value 2 is \({bad}, \d, 0\), outside \(16, 8, 1\)"):
-            multiply_on(machine, s, deal | {"A": outside}, 1, 0)
+            multiply_on(machine, s, maps | {"A": outside}, 1, 0)
     assert machine.runs == []

@@ -13,7 +13,7 @@ from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.copies import registers
 from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
-from gpu_checks.recordings_io.writer import page, write
+from gpu_checks.recordings_io.writer import to_lines, write
 from isa_tables.signature import mnemonics, runs_on, signature
 from tests.cases import each
 from tests.gpu_checks.simulated import INFO, Simulated
@@ -62,7 +62,7 @@ class Lazy(Simulated):
         return super().move(signature, memory, turned, given)
 
 
-def test_a_move_that_depends_on_the_addresses_is_told():
+def test_a_move_that_depends_on_the_addresses_is_reported():
     found = made("ldmatrix.sync.aligned.m8n8.x4.shared.b16", Lazy)
     assert not found.sound and any("differently for other addresses" in note for note in found.exceptions)
 
@@ -78,7 +78,7 @@ def test_a_byte_before_the_address_is_shared_like_any_other():
 
 def test_moves_are_read_back_beside_the_others(tmp_path):
     originals = [made(name) for name in NAMES[:4]]
-    library = recordings(write(tmp_path, "ldmatrix.sync", map(page, originals)))
+    library = recordings(write(tmp_path, "ldmatrix.sync", map(to_lines, originals)))
     for original in originals:
         back = library.moves[original.mnemonic][-1]
         assert (back.places == original.places).all() and back.trials == original.trials and back.gpu == "Simulated"
@@ -88,9 +88,9 @@ def test_moves_are_read_back_beside_the_others(tmp_path):
 
 
 class Tensor(Simulated):
-    """A GPU whose Tensor Memory is halves of columns, dealt to the halves of registers at random."""
+    """A GPU whose Tensor Memory is halves of columns, distributed over the halves of registers at random."""
 
-    def deal(self, signature):
+    def places(self, signature):
         s, random = signature, np.random.default_rng(6)
         columns, lanes = s.operands["R"].extent[1] + 9, 16 if "16x" in s.mnemonic else 32
         places = random.permutation(lanes * columns * 2)[: 32 * registers(s).regs * 2]
@@ -99,7 +99,7 @@ class Tensor(Simulated):
 
     def move(self, signature, memory, rows, given):
         memory, taken = memory.copy(), np.full(given.shape, 0xFFFFFFFF, np.uint32)
-        lane, half = self.deal(signature)
+        lane, half = self.places(signature)
         tensor, mine = memory.view("<u2"), taken.view("<u2")
         for trial in range(len(rows)):
             at = lane, half + 2 * rows[trial, :1, None].astype(int)
@@ -121,7 +121,7 @@ def test_every_byte_of_a_move_to_tensor_memory_is_followed(name, room, monkeypat
     s, machine = signature(f"tcgen05.{name}"), tensor_machine()
     found = record(Bench(machine), s, trials=1, seed=0)
     assert found.sound
-    lane, half = machine.deal(s)
+    lane, half = machine.places(s)
     want = [np.repeat(lane, 2, axis=1), np.repeat(2 * half, 2, axis=1) + np.arange(2 * lane.shape[1]) % 2]
     assert (found.places == np.stack(want, axis=-1)).all()
 
@@ -137,7 +137,7 @@ class Lossy(Tensor):
     """One half of a register is not stored."""
 
     def move(self, signature, memory, rows, given):
-        lane, half = self.deal(signature)
+        lane, half = self.places(signature)
         before = memory.view("<u2").copy()
         after, taken = super().move(signature, memory, rows, given)
         for trial in range(len(rows)):
@@ -147,13 +147,13 @@ class Lossy(Tensor):
 
 
 @pytest.mark.parametrize(
-    ("kind", "told"),
+    ("kind", "expected"),
     [(Fixed, "move differently for other addresses"), (Lossy, "2 register bytes are not moved to or from one byte")],
 )
-def test_a_move_to_tensor_memory_that_does_not_fit_is_told(kind, told):
+def test_a_move_to_tensor_memory_that_does_not_fit_is_reported(kind, expected):
     s, machine = signature("tcgen05.st.sync.aligned.16x128b.x1.b32"), tensor_machine(kind)
     notes = record(Bench(machine), s, trials=1, seed=0).exceptions
-    assert any(told in note for note in notes)
+    assert any(expected in note for note in notes)
 
 
 def test_addresses_stay_inside_tensor_memory():

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sparse instructions and wgmma on simulated machines: what is recorded is what was dealt, and faults are told."""
+"""Sparse instructions and wgmma on simulated machines: the distribution is recorded, and faults are reported."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from gpu_checks.kernels.smem_matrix import MAJORS, window, windows
 from gpu_checks.model import COLUMN, CONTRACTED, ROW
 from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
-from gpu_checks.recordings_io.writer import page, write
+from gpu_checks.recordings_io.writer import to_lines, write
 from isa_tables.signature import mnemonics, signature
-from tests.gpu_checks.simulated import Simulated, random_deal
+from tests.gpu_checks.simulated import Simulated, random_maps
 
 pytestmark = pytest.mark.slow
 
@@ -31,20 +31,20 @@ THIN = "wgmma.mma_async.sp.sync.aligned.m64n16k16.f32.tf32.tf32"  # of more colu
 
 
 def sparse_machine(name, kind=Simulated):
-    """Elements dealt at random; each group of stored elements is ruled by a field chosen at random."""
+    """Elements distributed at random; each group of stored elements is ruled by a field chosen at random."""
     s, random = signature(name), np.random.default_rng(3)
-    deal = random_deal(s, random)
-    deal["D"] = deal["C"]
-    return s, kind({s.mnemonic: deal}, rulers=random_rulers(s, deal, random))
+    maps = random_maps(s, random)
+    maps["D"] = maps["C"]
+    return s, kind({s.mnemonic: maps}, rulers=random_rulers(s, maps, random))
 
 
-def random_rulers(s, deal, random):
+def random_rulers(s, maps, random):
     per = len(next(iter(s.sparsity.kept.values())))
     groups = s.operands["A"].extent[1] // per
     rulers = {}
     for selector in s.select["F"]:
         fields = random.permutation(s.lanes * 8)[: s.shape[0] * groups].reshape(s.shape[0], groups)
-        rulers[selector] = np.stack(np.divmod(fields[deal["A"][..., 0], deal["A"][..., 1] // per], 8), axis=-1)
+        rulers[selector] = np.stack(np.divmod(fields[maps["A"][..., 0], maps["A"][..., 1] // per], 8), axis=-1)
     return rulers
 
 
@@ -56,9 +56,9 @@ def test_a_sparse_instruction_is_recorded_as_it_was_dealt(name):
     assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
         f: labels.tolist() for f, labels in machine.rulers.items()
     }
-    deal = machine.deals[name]
+    maps = machine.maps[name]
     k_of = np.empty(s.shape[2], int)
-    k_of[found.operands["B"][..., CONTRACTED]] = deal["B"][..., 0]
+    k_of[found.operands["B"][..., CONTRACTED]] = maps["B"][..., 0]
     for pattern, kept in found.metadata.kept.items():
         fields = np.full((s.lanes, 1), pattern * 0x11111111, np.uint32)
         assert (k_of[kept] == machine.standing(forms(s)[0].signature, fields)[..., 1]).all()
@@ -85,7 +85,7 @@ class Torn(Simulated):
         return found
 
 
-def test_metadata_of_another_lane_and_of_two_fields_is_told():
+def test_metadata_of_another_lane_and_of_two_fields_is_reported():
     s, machine = sparse_machine(SPARSE[0], Crossed)
     found = record(Bench(machine), s, trials=4, seed=1)
     right, seen = machine.rulers[3], found.metadata.rulers[3]
@@ -96,9 +96,9 @@ def test_metadata_of_another_lane_and_of_two_fields_is_told():
 
 
 def wide_machine(name=WIDE, kind=Simulated):
-    """The plainest images are panels of 16-byte rows; the other modes deal their places at random."""
+    """The plainest images are panels of 16-byte rows; the other modes have random places."""
     s, random = signature(name), np.random.default_rng(4)
-    deal = random_deal(s, random)
+    maps = random_maps(s, random)
     images = {}
     for operand in "AB":
         fragment = forms(s)[1].signature.operands[operand]  # of a sparse A the columns are those stored
@@ -111,10 +111,10 @@ def wide_machine(name=WIDE, kind=Simulated):
             plain = (one.swizzle, one.major) == ("none", "K")
             places[slice(None) if plain else random.permutation(len(places))[: mn * k]] = every
             images[s.mnemonic, operand, one.swizzle, one.major] = places if operand == "A" else places[:, ::-1]
-    deal["B"] = np.concatenate([images[s.mnemonic, "B", "none", "K"], np.zeros((mn * k, 1), int)], axis=1)[None]
-    deal["C"] = deal["D"]
-    rulers = random_rulers(s, deal, random) if s.sparsity else {}
-    return s, kind({s.mnemonic: deal}, images=images, rulers=rulers)
+    maps["B"] = np.concatenate([images[s.mnemonic, "B", "none", "K"], np.zeros((mn * k, 1), int)], axis=1)[None]
+    maps["C"] = maps["D"]
+    rulers = random_rulers(s, maps, random) if s.sparsity else {}
+    return s, kind({s.mnemonic: maps}, images=images, rulers=rulers)
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_wgmma_is_recorded_with_absolute_labels(wide):
     assert found.exceptions == () and found.sound
     assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
     for anchor in found.anchors:
-        assert (anchor.labels == machine.deals[WIDE][anchor.operand][..., :2]).all()
+        assert (anchor.labels == machine.maps[WIDE][anchor.operand][..., :2]).all()
     assert hash_of(found) == found.hash
 
 
@@ -140,8 +140,8 @@ def test_every_image_is_read_in_the_names_of_the_relation(wide):
         axes = (ROW, CONTRACTED) if image.operand == "A" else (CONTRACTED, COLUMN)
         want = machine.images[WIDE, image.operand, image.swizzle, image.major]
         for label, pair in zip(image.labels[0][:, axes].tolist(), want.tolist(), strict=True):
-            told = (-1, -1) if label[0] < 0 else names[0, (image.operand, *label)]
-            assert told == tuple(pair)
+            expected = (-1, -1) if label[0] < 0 else names[0, (image.operand, *label)]
+            assert expected == tuple(pair)
 
 
 def _pairs(found, anchor):
@@ -165,7 +165,7 @@ def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
     assert set(found.metadata.kept) == {4, 14} and set(found.metadata.rulers) == {0, 1}
     assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
     for anchor in found.anchors:
-        assert (anchor.labels == machine.deals[THIN][anchor.operand][..., :2]).all()
+        assert (anchor.labels == machine.maps[THIN][anchor.operand][..., :2]).all()
     sizes = [(i.operand, i.swizzle, i.major) for i in found.images]
     assert sizes == [("B", x, "K") for x in ("64B", "128B")] + [("A", x, "K") for x in ("none", "32B", "64B", "128B")]
 
@@ -204,11 +204,11 @@ class Beyond(Simulated):
         if fixed is None:
             return here
         there = super().run(signature, a, b, c, np.where(fixed & 15 == 4, fixed + 10, fixed))
-        columns = self.deals[signature.mnemonic]["D"][..., 1]
+        columns = self.maps[signature.mnemonic]["D"][..., 1]
         return np.where(columns >= 8, there, here)
 
 
-def test_columns_that_metadata_move_otherwise_are_told_by_the_products():
+def test_columns_that_metadata_move_otherwise_are_reported_by_the_products():
     """Rulers are read against eight columns: what the others do is for the controls to show."""
     s, machine = wide_machine(THIN, Beyond)
     found = record(Bench(machine), s, trials=4, seed=1)
@@ -226,7 +226,7 @@ class Climbing(Simulated):
         return found
 
 
-def test_an_element_that_changes_its_row_with_the_metadata_is_told():
+def test_an_element_that_changes_its_row_with_the_metadata_is_reported():
     s, machine = sparse_machine(SPARSE[0], Climbing)
     notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert any("products change their row or column with the metadata" in note for note in notes)
@@ -241,7 +241,7 @@ class Otherwise(Simulated):
         return super().one_hit(signature, coded)
 
 
-def test_an_a_in_memory_that_other_metadata_rule_is_told():
+def test_an_a_in_memory_that_other_metadata_rule_is_reported():
     s, machine = wide_machine(THIN, Otherwise)
     notes = record(Bench(machine), s, trials=4, seed=1).exceptions
     assert len(notes) == 2 and all("elements of A in memory are not ruled as those in registers" in x for x in notes)
@@ -258,15 +258,15 @@ class Stuck(Simulated):
         return found
 
 
-def test_an_image_of_a_that_metadata_do_not_move_is_told():
+def test_an_image_of_a_that_metadata_do_not_move_is_reported():
     s, machine = wide_machine(THIN, Stuck)
     notes = record(Bench(machine), s, trials=4, seed=1).exceptions
-    assert notes == ("A K-major 64B: 1 meetings do not fit",)
+    assert notes == ("A K-major 64B: 1 interactions do not fit",)
 
 
 def test_a_coded_recording_is_read_back(wide, tmp_path):
     _, found = wide
-    back = recordings(write(tmp_path, "wgmma", map(page, [found])))[WIDE][-1]
+    back = recordings(write(tmp_path, "wgmma", map(to_lines, [found])))[WIDE][-1]
     assert back.gpu == found.gpu and back.probe == "codes" and hash_of(back) == back.hash
     for one, other in zip(back.images, found.images, strict=True):
         assert (one.operand, one.swizzle, one.major, one.lbo, one.sbo) == (
@@ -279,13 +279,13 @@ def test_a_coded_recording_is_read_back(wide, tmp_path):
         assert (one.labels == other.labels).all()
     s, machine = sparse_machine(SPARSE[0])
     made = record(Bench(machine), s, trials=4, seed=1)
-    back = recordings(write(tmp_path, "mma.sp", map(page, [made])))[SPARSE[0]][-1]
+    back = recordings(write(tmp_path, "mma.sp", map(to_lines, [made])))[SPARSE[0]][-1]
     assert all((back.metadata.kept[p] == k).all() for p, k in made.metadata.kept.items())
     assert all((back.metadata.rulers[f] == r).all() for f, r in made.metadata.rulers.items())
 
 
 class Misplaced(Simulated):
-    """In one mode two elements of B stand at each other's place, and one is missing."""
+    """In one mode two elements of B are at each other's place, and one is missing."""
 
     def labels(self, signature, operand, image):
         found = super().labels(signature, operand, image).copy()
@@ -303,13 +303,13 @@ class Twice(Simulated):
         return hits
 
 
-def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_told():
+def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_reported():
     s, machine = wide_machine(kind=Misplaced)
     found = record(Bench(machine), s, trials=4, seed=1)
     assert [note for note in found.exceptions] and all("B " in note and "64B" in note for note in found.exceptions)
     s, machine = wide_machine(kind=Twice)
     notes = record(Bench(machine), s, trials=4, seed=1).exceptions
-    assert "1 elements of D got something else than one product" in notes
+    assert "1 elements of D got something other than one product" in notes
 
 
 def test_a_descriptor_says_the_offsets_and_the_swizzle_at_their_bits():

@@ -91,9 +91,9 @@ def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_
     scales = ", 1, 1" if s.operands["D"].type != "s32" else ""
     majors = ("", "") if bits != 16 else (", 0", ", 0, 0")
     turned = (", 1", ", 1, 0") if bits == 16 else ()
-    told = [(selector, tail) for selector in s.select["F"] for tail in (*majors, *(turned if selector == 0 else ()))]
-    assert [line.partition(", p")[2] for line in lines] == [scales + tail for _, tail in told]
-    for line, (selector, _) in zip(lines, told, strict=True):
+    tails = [(selector, tail) for selector in s.select["F"] for tail in (*majors, *(turned if selector == 0 else ()))]
+    assert [line.partition(", p")[2] for line in lines] == [scales + tail for _, tail in tails]
+    for line, (selector, _) in zip(lines, tails, strict=True):
         metadata = 1 + (4 if line.count("{") == 2 else 1) + 1  # behind D's address, A and B's descriptor
         assert f", %{metadata - 1}, %{metadata}, {selector}, p" in line
 

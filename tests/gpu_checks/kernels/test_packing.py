@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_checks.kernels.packing import NUMBERS, POISON, encode, interaction, one, pack, unpack
+from gpu_checks.kernels.packing import NUMBERS, POISON, encode, one, pack, second_difference, unpack
 from isa_tables.signature import mnemonics, signature
 from tests.gpu_checks.simulated import bits_of, decode, elements, registers
 
@@ -15,7 +15,7 @@ FRAGMENTS = {fragment for s in SIGNATURES for fragment in s.operands.values()}
 
 
 def packing(f):
-    """What tells two packings apart; the tile's extent does not."""
+    """What distinguishes two packings; the tile's extent does not."""
     return f"{f.type}-{f.bits}bit-{f.values}in{f.regs}-from{f.shift}"
 
 
@@ -87,5 +87,5 @@ def test_one_stands_at_the_element_s_own_bits():
 
 def test_only_xor_is_felt_as_minus_two():
     # popc(a ^ b) = popc(a) + popc(b) - 2 popc(a & b)
-    assert {interaction(s) for s in SIGNATURES if "xor" in s.mnemonic} == {-2}
-    assert {interaction(s) for s in SIGNATURES if "xor" not in s.mnemonic} == {1}
+    assert {second_difference(s) for s in SIGNATURES if "xor" in s.mnemonic} == {-2}
+    assert {second_difference(s) for s in SIGNATURES if "xor" not in s.mnemonic} == {1}

@@ -34,7 +34,7 @@ def label(s):
 
 
 def issued(s):
-    """The line of the instruction: what stands before it, its operand list, its outputs and its inputs."""
+    """The line of the instruction: what precedes it, its operand list, its outputs and its inputs."""
     pattern = rf'"{{ (.*){re.escape(s.mnemonic)} (.*?);(?: tcgen05\.wait::ld\.sync\.aligned;)? }}" : (.*) : (.*) : "mem'
     (found,) = re.findall(pattern, module([s]).replace(" : : ", " :  : "))
     return found
@@ -42,12 +42,12 @@ def issued(s):
 
 def in_full(s, operands, outputs, inputs):
     """The operand list with each number replaced by what it is of, and p by the register it is made from."""
-    told = [part for part in (*outputs.split(", "), *inputs.split(", ")) if part]
-    return re.sub(r"%(\d+)", lambda n: told[int(n[1])], operands), len(told)
+    expected = [part for part in (*outputs.split(", "), *inputs.split(", ")) if part]
+    return re.sub(r"%(\d+)", lambda n: expected[int(n[1])], operands), len(expected)
 
 
 def expected(s):
-    """The same, from the signature: its operand list with every name replaced by what it stands for."""
+    """The same, from the signature: its operand list with every name replaced by its value."""
     registers, given = [], []
 
     def stands_for(name):
@@ -108,7 +108,7 @@ def test_every_tcgen05_instruction_has_kernels_of_one_sort():
 
 
 @each("s", EVERY[::5], ids=label)
-def test_a_gpu_that_could_run_it_is_told_that_no_probe_reads_it(s):
+def test_a_gpu_that_could_run_it_is_reported_that_no_probe_reads_it(s):
     sm = next(sm for sm in ("sm_100a", "sm_103a") if runs_on(s, sm))
     machine = Simulated({}, info=replace(INFO, sm=sm))
     why = re.escape(f"{s.family}: its kernels assemble, but there is no probe that reads them yet")

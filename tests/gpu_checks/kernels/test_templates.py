@@ -95,7 +95,7 @@ EXPANDED = {  # for which GPU -> texts that together hold every part
 
 
 def literal(part: str) -> str:
-    """The longest piece of a part that stands in each text made of it: no placeholder, no end of a line."""
+    """The longest piece of a part that is in each text made of it: no placeholder, no end of a line."""
     return max(re.split(r"\$\w+|\$\{\w+\}|\n", part), key=len)
 
 

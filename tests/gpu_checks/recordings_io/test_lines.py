@@ -107,20 +107,22 @@ def opened(name: str, path: Path) -> None:
 
 @pytest.mark.parametrize("name", READ)
 @pytest.mark.parametrize("cut", [1, 60])
-def test_a_last_line_that_was_cut_is_told_when_the_file_is_opened(name, cut, nothing_shipped, tmp_path, capsys):
+def test_a_last_line_that_was_cut_is_reported_when_the_file_is_opened(name, cut, nothing_shipped, tmp_path, capsys):
     path = copied(name, tmp_path)
     text = path.read_text()
     path.write_text(text[:-cut])
-    told = f"{path}:{text.count(chr(10))}: the last line does not end: it was cut, or is still being written: record it"
-    with pytest.raises(RecordingError, match=re.escape(told)):
+    expected = (
+        f"{path}:{text.count(chr(10))}: the last line does not end: it was cut, or is still being written: record it"
+    )
+    with pytest.raises(RecordingError, match=re.escape(expected)):
         opened(name, path)
     assert probe.main(["--check", str(path)]) == 2
     out, err = capsys.readouterr()
-    assert not out and err.count("\n") == 1 and err.startswith(f"probe: {told}")
+    assert not out and err.count("\n") == 1 and err.startswith(f"probe: {expected}")
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_line_that_was_cut_before_others_is_told_when_the_file_is_opened(name, nothing_shipped, tmp_path):
+def test_a_line_that_was_cut_before_others_is_reported_when_the_file_is_opened(name, nothing_shipped, tmp_path):
     path = copied(name, tmp_path)
     first, second, *rest = path.read_text().splitlines(keepends=True)
     path.write_text("".join([first, second[:-9] + "\n", *rest]))
@@ -159,7 +161,7 @@ def again(path: Path, old: str, new: str) -> None:
         ('"NVIDIA H200"', r'"NVIDIA\u001b[2J"', r"gpu is 'NVIDIA\x1b[2J', not the name of a GPU"),
     ],
 )
-def test_a_gpu_that_cannot_have_that_sm_is_refused(name, old, new, said, tmp_path):
+def test_a_gpu_that_cannot_have_that_sm_is_rejected(name, old, new, said, tmp_path):
     path = copied(name, tmp_path)
     again(path, old, new)
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: " + re.escape(said)):
@@ -174,14 +176,14 @@ def test_a_gpu_that_cannot_have_that_sm_is_refused(name, old, new, said, tmp_pat
         ('"unit": 1.0045', '"unit": "1"', "unsupported operand"),
     ],
 )
-def test_wavefronts_that_the_cycles_do_not_make_are_refused(old, new, said, tmp_path):
+def test_wavefronts_that_the_cycles_do_not_make_are_rejected(old, new, said, tmp_path):
     path = copied("banks/nvidia_h200.jsonl", tmp_path)
     again(path, old, new)
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: .*" + said):
         recordings_of_banks(path)
 
 
-def test_elements_that_the_result_does_not_have_are_refused(tmp_path):
+def test_elements_that_the_result_does_not_have_are_rejected(tmp_path):
     path = copied("tilings/nvidia_h200.jsonl", tmp_path)
     again(path, '"elements": 8192', '"elements": 8191')
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: elements are 8191, the result has 8192"):
@@ -231,8 +233,8 @@ def test_a_gpu_that_the_table_has_not_is_no_error_and_told_as_not_checked(name, 
     path = copied(name, tmp_path)
     again(path, '"NVIDIA H200"', '"NVIDIA R100"')
     assert probe.main(["--check", str(path)]) == 0
-    told = "probe: NVIDIA R100: the table of GPUs does not have it: that it has its sm was not checked\n"
-    assert capsys.readouterr().err == told
+    expected = "probe: NVIDIA R100: the table of GPUs does not have it: that it has its sm was not checked\n"
+    assert capsys.readouterr().err == expected
 
 
 @pytest.mark.parametrize("sm", ["sm_80a", "sm_90f", "sm_9", "sm_0100", "sm_90aa", "sm_90 ", "", "90"])

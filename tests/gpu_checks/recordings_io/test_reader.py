@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings on file: what is written is read back, and whatever is malformed is told with file and line."""
+"""Recordings on file: what is written is read back, and a malformed line is reported with its file and number."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ import pytest
 
 import gpu_checks
 from gpu_checks import Recording, RecordingError, recordings
-from gpu_checks.inference.reconstructed import lossy
+from gpu_checks.inference.reconstructed import incomplete
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.modules import probe_of
-from gpu_checks.kernels.packing import held
+from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io import reader
 from gpu_checks.recordings_io.lines import with_digest, without_digest
 from gpu_checks.recordings_io.reader import SHIPPED
-from gpu_checks.recordings_io.writer import page, write
+from gpu_checks.recordings_io.writer import to_lines, write
 from isa_tables.signature import mnemonics, runs_on, signature
-from tests.gpu_checks.simulated import INFO, Simulated, random_deal, tile_deal
+from tests.gpu_checks.simulated import INFO, Simulated, random_maps, tile_maps
 
 NAMES = [
     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16",
@@ -36,8 +36,8 @@ NAMES = [
 
 def made(name: str) -> Recording:
     s = signature(name)
-    deal = random_deal(s, np.random.default_rng(2)) if s.products > 1 else tile_deal(s)
-    machine = Simulated({name: deal})
+    maps = random_maps(s, np.random.default_rng(2)) if s.products > 1 else tile_maps(s)
+    machine = Simulated({name: maps})
     return record(Bench(machine), s, trials=2, seed=0)
 
 
@@ -50,7 +50,7 @@ def originals():
 def path(originals, tmp_path):
     folder = tmp_path / "given"
     folder.mkdir()
-    return write(folder, "mma.sync", map(page, list(originals.values())))
+    return write(folder, "mma.sync", map(to_lines, list(originals.values())))
 
 
 def same(first: Recording, second: Recording) -> bool:
@@ -95,8 +95,8 @@ def test_equal_tables_are_written_once(originals, tmp_path):
     from dataclasses import replace
 
     twin = replace(originals[NAMES[0]], mnemonic="another")
-    lines = write(tmp_path, "mma.sync", map(page, [originals[NAMES[0]], twin])).read_text().splitlines()
-    single = write(tmp_path, "mma.sync", map(page, [originals[NAMES[0]]])).read_text().splitlines()
+    lines = write(tmp_path, "mma.sync", map(to_lines, [originals[NAMES[0]], twin])).read_text().splitlines()
+    single = write(tmp_path, "mma.sync", map(to_lines, [originals[NAMES[0]]])).read_text().splitlines()
     assert len(lines) == len(single) + 1
 
 
@@ -134,12 +134,12 @@ MNEMONIC = f'{{"mnemonic": "{NAMES[0]}"'
         (MNEMONIC, '"anchors": [["ldmatrix", "A"', '"anchors": [["ldmatrix", "Q"', "anchors: ["),
         (MNEMONIC, '"anchors": [["ldmatrix"', '"anchors": [["ldmatrix", "A", "x", []], ["ldmatrix"', "anchors: ["),
         (MNEMONIC, '"pairs": ', '"pairs": ' + "1" * 5000, "not JSON"),
-        (MNEMONIC, '"pairs": ', '"pairs": 1, "pairs": ', "a key stands twice"),
+        (MNEMONIC, '"pairs": ', '"pairs": 1, "pairs": ', "a key occurs twice"),
         (MNEMONIC, '"trials": 2', '"trials": "2"', "trials is '2', not int"),
         (MNEMONIC, '"rotated"', '"turned"', "rotated is missing"),
     ],
 )
-def test_a_malformed_line_is_told_with_file_and_line(path, start, old, new, said):
+def test_a_malformed_line_is_reported_with_file_and_line(path, start, old, new, said):
     number = line_of(path, start)
     spoil(path, number, old, new)
     with pytest.raises(RecordingError, match=re.escape(f"{path}:{number}: ") + ".*" + re.escape(said)):
@@ -162,7 +162,7 @@ def test_a_malformed_line_is_told_with_file_and_line(path, start, old, new, said
         (lambda t: t | {"extra": 1}, "unknown key extra"),
     ],
 )
-def test_a_malformed_table_is_told_with_file_and_line(path, change, said):
+def test_a_malformed_table_is_reported_with_file_and_line(path, change, said):
     name = json.loads(path.read_text().splitlines()[line_of(path, MNEMONIC) - 1])["A"]
     number = line_of(path, f'{{"table": "{name}"')
     lines = path.read_text().splitlines()
@@ -172,7 +172,7 @@ def test_a_malformed_table_is_told_with_file_and_line(path, change, said):
         recordings(path)[NAMES[0]]
 
 
-def test_a_table_of_the_wrong_kind_is_refused(path):
+def test_a_table_of_the_wrong_kind_is_rejected(path):
     line = json.loads(path.read_text().splitlines()[line_of(path, MNEMONIC) - 1])
     spoil(path, line_of(path, MNEMONIC), f'"A": "{line["A"]}"', f'"A": "{line["passthrough"]}"')
     with pytest.raises(RecordingError, match="has 1 columns, not 4"):
@@ -184,15 +184,15 @@ def test_a_bad_line_hurts_its_own_mnemonic_alone(path, originals):
     assert same(recordings(path)[NAMES[1]][-1], originals[NAMES[1]])
 
 
-def test_a_mnemonic_that_stands_twice_is_refused(path):
+def test_a_mnemonic_that_occurs_twice_is_rejected(path):
     text = path.read_text()
     path.write_text(text + text.splitlines()[-1] + "\n")
-    with pytest.raises(RecordingError, match=r":\d+: mnemonic .* stands twice"):
+    with pytest.raises(RecordingError, match=r":\d+: mnemonic .* occurs twice"):
         list(recordings(path))
 
 
 @pytest.mark.parametrize("content", [b"", b"\n", b"\xff\xfe\n", b"[" * 100000])
-def test_a_file_that_is_no_recording_is_refused(tmp_path, content):
+def test_a_file_that_is_no_recording_is_rejected(tmp_path, content):
     bad = tmp_path / "bad.jsonl"
     bad.write_bytes(content)
     with pytest.raises(RecordingError, match=re.escape(str(bad))):
@@ -229,11 +229,11 @@ def test_an_h200_has_been_heard_on_everything_that_it_runs():
 
 def test_what_an_h200_runs_and_no_probe_reads_is_no_matrix_product_or_matrix_move():
     every = [signature(m) for m in mnemonics("*")]
-    silent = Counter(s.family for s in every if runs_on(s, "sm_90a") and probe_of(s) is None)
+    unread = Counter(s.family for s in every if runs_on(s, "sm_90a") and probe_of(s) is None)
     copies = {"cp.async": 16, "ld": 12, "st": 12}
-    assert silent == {**copies, "wmma.load.sync": 528, "wmma.store.sync": 156}  # as recordings/README.md tells
+    assert unread == {**copies, "wmma.load.sync": 528, "wmma.store.sync": 156}  # as in recordings/README.md
     said = (SHIPPED / "README.md").read_text()
-    assert f"({sum(copies.values())})" in said and f"({silent.total() - sum(copies.values())})" in said
+    assert f"({sum(copies.values())})" in said and f"({unread.total() - sum(copies.values())})" in said
 
 
 def test_every_swizzle_and_major_of_wgmma_was_probed():
@@ -256,16 +256,16 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.jsonl")), ids=lambda file: file.stem)
 def test_every_shipped_recording_is_sound_and_loses_nothing(file):
     every = [found for found in shipped().values() if found.file == str(file)]
-    assert list(lossy(every)) == []
+    assert list(incomplete(every)) == []
     for found in every:
         mnemonic = found.mnemonic
         s = signature(mnemonic)
         assert found.sound, mnemonic
-        seats = held(plain_form(s))
-        slots = {name: lanes * fragment.values for name, (lanes, fragment) in seats.items()}
+        as_words = operands_as_words(plain_form(s))
+        slots = {name: lanes * fragment.values for name, (lanes, fragment) in as_words.items()}
         assert found.pairs == slots["A"] * slots["B"]
         for name in "ABD":
-            lanes, fragment = seats[name]
+            lanes, fragment = as_words[name]
             assert found.operands[name].shape == (lanes, fragment.values, 4)
         assert sorted(found.passthrough.reshape(-1).tolist()) == list(range(slots["D"]))
 

@@ -59,9 +59,9 @@ def test_the_forms(column, form):
 
 def test_a_long_column_without_a_period_is_compressed():
     column = np.random.default_rng(0).permutation(997)
-    told = written(column)
-    assert isinstance(told, str)
-    assert np.array_equal(np.frombuffer(zlib.decompress(base64.b64decode(told)), "<i4"), column)
+    compressed = written(column)
+    assert isinstance(compressed, str)
+    assert np.array_equal(np.frombuffer(zlib.decompress(base64.b64decode(compressed)), "<i4"), column)
 
 
 BOMB = base64.b64encode(zlib.compress(bytes(4 * 1000))).decode()
@@ -94,6 +94,6 @@ BOMB = base64.b64encode(zlib.compress(bytes(4 * 1000))).decode()
         ({"first": 0, "times": [[2, 10**30]]}, 2, "is repeated otherwise"),
     ],
 )
-def test_what_is_no_column_is_refused(form, size, said):
+def test_what_is_no_column_is_rejected(form, size, said):
     with pytest.raises(ValueError, match=re.escape(said)):
         entries(form, size)

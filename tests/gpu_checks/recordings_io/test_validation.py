@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings held to their instructions: ours are; one that was cut, mended or exchanged is told, with its fault."""
+"""Validation: ours are valid; one that was cut, edited or exchanged is rejected with what is wrong."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from gpu_checks import recordings
-from gpu_checks.recordings_io.validation import is_stale, lost, misfit
+from gpu_checks.recordings_io.validation import is_stale, misfit, why_incomplete
 from isa_tables.signature import signature
 
 LIBRARY = recordings()
@@ -112,7 +112,7 @@ SPOILED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "change", "said"), SPOILED, ids=range(len(SPOILED)))
-def test_what_the_instructions_probe_cannot_have_written_is_told(name, change, said):
+def test_what_the_instructions_probe_cannot_have_written_is_reported(name, change, said):
     (recording,) = LIBRARY[name]
     spoiled = change(recording)
     assert spoiled.sound
@@ -130,7 +130,7 @@ MOVED = [
 
 
 @pytest.mark.parametrize(("change", "said"), MOVED, ids=range(len(MOVED)))
-def test_a_move_that_its_probe_cannot_have_written_is_told(change, said):
+def test_a_move_that_its_probe_cannot_have_written_is_reported(change, said):
     (move,) = LIBRARY.moves[MOVE]
     assert re.search(said, misfit(replace(move, places=change(move.places)), signature(MOVE)))
 
@@ -141,6 +141,6 @@ def test_two_elements_exchanged_and_another_hash_are_not_what_was_observed(name)
     exchanged = np.array(recording.operands["A"])
     exchanged[[3, 9]] = exchanged[[9, 3]]
     swapped = replace(recording, operands={**recording.operands, "A": exchanged})
-    assert misfit(swapped, signature(name)) == "" and lost(recording) == ""
+    assert misfit(swapped, signature(name)) == "" and why_incomplete(recording) == ""
     for wrong in (swapped, replace(recording, hash=recording.hash[::-1])):
-        assert lost(wrong) == "the labels do not rebuild the table that was observed"
+        assert why_incomplete(wrong) == "the labels do not rebuild the table that was observed"

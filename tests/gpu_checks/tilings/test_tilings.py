@@ -141,7 +141,7 @@ def test_the_recorded_runs_are_of_the_kernels_made_today():
         assert run.device.gpu and run.device.driver and run.device.nvrtc and run.date
 
 
-def test_a_run_with_an_idle_control_or_a_wrong_element_is_told_apart():
+def test_a_run_with_an_idle_control_or_a_wrong_element_is_reported_apart():
     run = RECORDED[0]
     assert not replace(run, mismatches=1).equal
     assert not replace(run, elements=0).equal
@@ -157,7 +157,7 @@ def test_tilings_and_runs_survive_their_files(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ('"schema": 1', '"schema": 2', "schema is not 1"),
         ('"threads"', '"lanes"', "lanes"),
@@ -169,12 +169,12 @@ def test_tilings_and_runs_survive_their_files(tmp_path):
         ('"A": {', '"A": [{', "Expecting"),
     ],
 )
-def test_a_malformed_line_is_named(tmp_path, old, new, told):
+def test_a_malformed_line_is_named(tmp_path, old, new, expected):
     write(tmp_path / "t.jsonl", [NAMED["simt_f32"]])
     text = (tmp_path / "t.jsonl").read_text()
     assert old in text
     (tmp_path / "t.jsonl").write_text(text.replace(old, new))
-    with pytest.raises(TilingError, match=r"t\.jsonl:1: .*" + re.escape(told)):
+    with pytest.raises(TilingError, match=r"t\.jsonl:1: .*" + re.escape(expected)):
         tilings(tmp_path / "t.jsonl")
 
 
@@ -187,9 +187,9 @@ def changed(tiling, **parts):
 
 
 @pytest.mark.parametrize(
-    ("tiling", "told"),
+    ("tiling", "expected"),
     [
-        (replace(NAMED["mma_f16"], threads=64), "deals to 128 threads; there are 64"),
+        (replace(NAMED["mma_f16"], threads=64), "distributes over 128 threads; there are 64"),
         (fed(NAMED["mma_f16"], "A", copy=NAMED["mma_f16"].B.copy), "copy of A .* has size 1024; the tile has 2048"),
         (fed(NAMED["mma_f64"], "B", copy=Strided((256, 2), (2, 1))), "asks for 256 threads; there are 128"),
         (changed(NAMED["mma_f16"], C=NAMED["mma_s8"].product.A), "C = .* has 16 values; .* has 4"),
@@ -207,13 +207,13 @@ def changed(tiling, **parts):
         (changed(NAMED["mma_s8"], mnemonic=SPARSE), "takes E too, which no tiling feeds"),
     ],
 )
-def test_what_does_not_fit_is_refused_with_the_numbers(tiling, told):
-    with pytest.raises(TilingError, match=f"^{tiling.name}: .*{told}"):
+def test_what_does_not_fit_is_rejected_with_the_numbers(tiling, expected):
+    with pytest.raises(TilingError, match=f"^{tiling.name}: .*{expected}"):
         kernel(tiling)
 
 
 @pytest.mark.parametrize(
-    ("tiling", "told"),
+    ("tiling", "expected"),
     [
         (fed(NAMED["wgmma_f16_ss"], "B", shared=Strided((64, 64), (64, 1))), "a K-major descriptor, swizzle none"),
         (fed(NAMED["wgmma_f16_ss"], "B", shared=Strided((64, 64), (64, 1), (3, 4, 3))), "swizzles 16-bit elements by"),
@@ -222,8 +222,8 @@ def test_what_does_not_fit_is_refused_with_the_numbers(tiling, told):
         (fed(NAMED["mma_f16"], "A", shared=Strided((64, 32), (400, 1))), "bytes of shared memory; a kernel has 49152"),
     ],
 )
-def test_memory_that_an_instruction_cannot_read_is_refused(tiling, told):
-    with pytest.raises(TilingError, match=told):
+def test_memory_that_an_instruction_cannot_read_is_rejected(tiling, expected):
+    with pytest.raises(TilingError, match=expected):
         kernel(tiling)
 
 
@@ -318,7 +318,7 @@ def test_without_a_gpu_nothing_is_checked_and_nothing_passes(capsys, monkeypatch
         (KeyboardInterrupt(), 130, "tilings: interrupted: 1 of 1 not done\n"),
     ],
 )
-def test_a_defect_and_an_interruption_are_told_in_one_line(error, code, said, capsys, monkeypatch):
+def test_a_defect_and_an_interruption_are_reported_in_one_line(error, code, said, capsys, monkeypatch):
     def run_all(chosen, seed):
         raise error
         yield
@@ -328,7 +328,7 @@ def test_a_defect_and_an_interruption_are_told_in_one_line(error, code, said, ca
     assert capsys.readouterr().err == said
 
 
-def test_a_defect_is_told_by_its_first_line_and_keeps_all():
+def test_a_defect_is_reported_by_its_first_line_and_keeps_all():
     try:
         raise ValueError("no such kernel\nlog: line 7")
     except ValueError as error:
@@ -337,7 +337,7 @@ def test_a_defect_is_told_by_its_first_line_and_keeps_all():
 
 
 class Adding:
-    """A kernel that adds the product to what the memory of the result held before."""
+    """A kernel that adds the product to the previous content of the result's memory."""
 
     def __init__(self, product):
         self.product = product

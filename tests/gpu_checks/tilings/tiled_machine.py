@@ -125,11 +125,11 @@ class Cta:
         feed, product, operand = self.tiling.feeds[name]
         if product.fragment(operand).space == "smem":
             return None
-        dealt = getattr(product, operand)
+        distribution = getattr(product, operand)
         if feed.load is None:
-            x = self.text(f"{name}_fragment", self.threads, np.arange(dealt.modes[1].size))
+            x = self.text(f"{name}_fragment", self.threads, np.arange(distribution.modes[1].size))
             return self.shared[name][self.text(f"{name}_shared", x)]
-        return self.load_matrices(name, feed.load, dealt.modes[1].size)
+        return self.load_matrices(name, feed.load, distribution.modes[1].size)
 
     def load_matrices(self, name, load, values):
         """Register r of lane l gets row l // 4 of matrix r, elements 2 (l % 4) and one more; .trans: the columns."""
@@ -166,7 +166,7 @@ class Cta:
             place = slice(
                 (step[0] + m * step[1]) * machine.values("C"), (step[0] + m * step[1] + 1) * machine.values("C")
             )
-            sums[:, place] += machine.deal(first @ second)
+            sums[:, place] += machine.distributed(first @ second)
         return sums
 
     def matrix(self, space, name, product, operand, number):
@@ -201,7 +201,7 @@ def canonical(fields, major, bits, rows, columns):
 
 
 class Instruction:
-    """One instruction, its registers as the book places them; a scalar multiply-add has one of each."""
+    """One instruction, its registers as the ISA tables place them; a scalar multiply-add has one of each."""
 
     def __init__(self, product):
         self.product, self.signature = product, product.signature
@@ -237,6 +237,6 @@ class Instruction:
         found[:, *self.places[name]] = groups
         return found
 
-    def deal(self, made):
+    def distributed(self, made):
         """D as the lanes hold it: [thread, value]."""
         return made[:, *self.places["C"]].reshape(-1, self.values("C"))
