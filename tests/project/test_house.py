@@ -48,8 +48,8 @@ def test_a_module_is_licensed_and_short(path: Path) -> None:
     assert [f.name for f in functions(ast.parse(text)) if length(f) > 60] == []
 
 
-def test_one_module_stands_beside_the_packages() -> None:
-    """The pytest plugin: every repository of an environment imports it, so its name is nobody else's."""
+def test_one_module_is_beside_the_packages() -> None:
+    """The pytest plugin: every repository of an environment imports it, so its name must be unique."""
     assert list(ROOT.glob("*.py")) == [PLUGIN]
     assert {path.parent.name for path in ROOT.glob("*/__init__.py")} == {*FOLDERS} - {"tests"}
 
@@ -105,3 +105,8 @@ def test_a_big_module_names_its_main_declarations(path: Path) -> None:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         declared |= {target.id for target in targets if isinstance(target, ast.Name)}
     assert len({name for name in declared & named if not name.startswith("_")}) >= 3
+
+
+def test_the_readme_is_short() -> None:
+    """What needs more room has a page of its own in docs/."""
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 160

@@ -13,7 +13,7 @@ from isa_tables.mnemonic import said
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
 from verify.atlas import command as atlas
-from verify.atlas.unclaimed import Silent, as_atom
+from verify.atlas.without_atom import NoAtom, as_atom
 from verify.atom import command
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, SIGNATURE
@@ -92,7 +92,7 @@ def sampled() -> list[str]:
     for name in mnemonics("*"):
         key = said(name)
         chosen.setdefault((key.family, None if key.head == "wgmma" else key.shape), name)
-    return [name for name in chosen.values() if not isinstance(as_atom(name), Silent)]
+    return [name for name in chosen.values() if not isinstance(as_atom(name), NoAtom)]
 
 
 def pairs(count: int) -> Iterator[tuple[str, str]]:
@@ -115,7 +115,7 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
     checker, told = AtomChecker(frozenset(checks)), set()
     for first, second in pairs(count):
         atom = as_atom(first)
-        assert not isinstance(atom, Silent)
+        assert not isinstance(atom, NoAtom)
         both = case(replace(atom, ptx=(first, second)), checker)
         try:
             other = case(replace(atom, ptx=(second,)), checker).status

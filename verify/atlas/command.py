@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atlas`: atoms by instruction, what each witness said, where the book's words come from."""
+"""`python -m verify.atlas`: a table of instructions with their atoms, the outcome of each check and the provenance."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 FORMATS = ("text", "markdown", "json", "html")
 FILES = {"markdown": "atlas.md", "json": "atlas.json", "html": "atlas.html"}
-DESCRIPTION = """The table of instructions, witnesses, verdicts and provenance, over all atoms or those that are named.
-A witness stands where it spoke on every claim that it has to speak on: book and proof on what each operand equals,
-silicon on the relation. Known defects are expected to be refuted, and fail the run when they are not. Over all atoms a
-second table follows: the instructions that no atom claims, judged as the book has them."""
+DESCRIPTION = """The table of instructions with the outcome of each check, the verdicts and the provenance, of all atoms
+or of those that are named. An atom is verified by a check that confirms every claim which requires it: isa and proof
+what each operand equals, gpu the relation. Known defects are expected to be refuted, and fail the run when they are
+not. With all atoms a second table follows: the instructions without an atom, with the layouts of the ISA tables."""
 EXAMPLE = "--arch sm80 --by family"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print the atlas, or write it; returns the exit code."""
+    """Print the atlas, write it with --write; returns the exit code."""
     return ending.guarded(_main, argv)
 
 
@@ -34,16 +34,16 @@ def _main(argv: Sequence[str] | None) -> int:
     parser = arguments.parser("python -m verify.atlas", DESCRIPTION, EXAMPLE, formats=FORMATS)
     selection.add_options(parser)
     parser.add_argument("--by", choices=("shape", "family"), default="shape", help="a row for each shape or family")
-    parser.add_argument("--write", metavar="DIR", help="write it there too, as Markdown, JSON and HTML")
+    parser.add_argument("--write", metavar="DIR", help="also write it to this folder, as Markdown, JSON and HTML")
     options = parser.parse_args(argv)
     atlas = _atlas(options)
     if not atlas.rows and atlas.exit in (Exit.USAGE, Exit.CONTRADICTION):
-        return atlas.exit  # what is wrong was told, and there is nothing else
+        return atlas.exit  # the message was printed, and there is nothing else
     if options.write:
         _write(atlas, Path(options.write))
-    told = _rendered(atlas, options.format, options.quiet)
+    text = _rendered(atlas, options.format, options.quiet)
     plain = options.format == "text" and not options.quiet
-    output.write(output.fitted(told, options.output) if plain else told, options.output)
+    output.write(output.fitted(text, options.output) if plain else text, options.output)
     return atlas.exit
 
 
@@ -54,14 +54,14 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     names = selection.chosen(options.names, options.arch, pool)
 
     from verify.atlas.rows import tabulate
-    from verify.atlas.unclaimed import unclaimed
+    from verify.atlas.without_atom import without_atom
     from verify.atom.checker import AtomChecker
 
     everything = not (options.names or options.arch or options.atoms)
-    beside = unclaimed(pool.values()) if everything else ()
+    bare = without_atom(pool.values()) if everything else ()
     with ending.uncollected():
         atoms = (pool[name] for name in names)
-        whole = tabulate(atoms, AtomChecker(checks), beside, options.quiet, options.allow_unchecked)
+        whole = tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked)
     if getattr(options, "malformed", ()) and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
         whole = replace(whole, exit=Exit.USAGE)
     return whole.by_family() if options.by == "family" else whole

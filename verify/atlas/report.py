@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The atlas as text, Markdown, JSON and HTML: one table of the same cells, then what is refuted and unchecked."""
+"""The atlas as text, Markdown, JSON and HTML: tables of the same cells, then what is refuted and unchecked."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from collections.abc import Iterable, Iterator
 from html import escape
 from typing import Any
 
-from verify.atlas.rows import Atlas, Row, Told
+from verify.atlas.rows import Atlas, Outcome, Row
 from verify.core.verdict import Check, Status
 from verify.report import cut_short, surprise, tally
 
-SCHEMA = 1
+SCHEMA = 2
 STYLE = """body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem; color: #222; }
 table { border-collapse: collapse; } td, th { border: 1px solid #ccc; padding: .2rem .6rem; text-align: left; }
-.refuted { color: #b3261e; font-weight: bold; } .stands { color: #17692d; } .unchecked { color: #7a5a00; }"""
+.refuted { color: #b3261e; font-weight: bold; } .verified { color: #17692d; } .unchecked { color: #7a5a00; }"""
 
 
 def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
@@ -27,28 +27,26 @@ def header(atlas: Atlas, counted: str = "atoms") -> list[str]:
 
 def cells(atlas: Atlas, row: Row) -> list[str]:
     """A row's cells, in words."""
-    heard = [_told(row.told.get(check, Counter())) for check in atlas.checks]
-    return [row.instruction, str(row.atoms), *heard, _verdict(row), _provenance(row)]
+    outcomes = [_counted(row.outcomes.get(check, Counter())) for check in atlas.checks]
+    return [row.instruction, str(row.atoms), *outcomes, verdicts(row), _provenance(row)]
 
 
 def _parts(atlas: Atlas) -> Iterator[tuple[list[str], list[list[str]], list[str]]]:
-    """The header, the rows and the sums of each table: of atoms, then of instructions without one.
-
-    Where formulas come from is said row by row.
-    """
+    """(header, rows, sums) of each table: of atoms, then of instructions without an atom; sums have no provenance."""
     for counted, rows, whole in (
         ("atoms", atlas.rows, atlas.total()),
-        ("instructions", atlas.unclaimed, atlas.without_atom()),
+        ("instructions", atlas.without_atom, atlas.total_without_atom()),
     ):
         if rows or counted == "atoms":
             yield header(atlas, counted), [cells(atlas, row) for row in rows], [*cells(atlas, whole)[:-1], ""]
 
 
-def _told(counts: Counter[Told]) -> str:
-    return ", ".join(f"{counts[told]} {told}" for told in Told if counts[told]) or "not asked"
+def _counted(counts: Counter[Outcome]) -> str:
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome]) or "none"
 
 
-def _verdict(row: Row) -> str:
+def verdicts(row: Row) -> str:
+    """How many atoms have each verdict: "88 VERIFIED, 2 REFUTED (2 known)"."""
     known = len({wrong.name for wrong in row.refuted if wrong.known})
     words = []
     for status in (
@@ -73,38 +71,38 @@ def _provenance(row: Row) -> str:
     grouped: dict[str, list[str]] = {}
     for operand, origins in row.origins().items():
         grouped.setdefault(" and ".join(origins), []).append(operand)
-    told = [f"{', '.join(operands)} {origins}" for origins, operands in grouped.items()]
-    return "; ".join([*told, *(f"{count} then {name}" for name, count in row.adapters.items())])
+    origins_of = [f"{', '.join(operands)} {origins}" for origins, operands in grouped.items()]
+    return "; ".join([*origins_of, *(f"{count} then {name}" for name, count in row.adapters.items())])
 
 
 def summary(atlas: Atlas) -> str:
-    """The last line: how many atoms and claims, what is shared, the exit code."""
+    """The last line: how many atoms and claims, how much evidence is shared, the exit code."""
     whole = atlas.total()
     shared = f"{whole.shared} of {whole.evidence} pieces of evidence shared with an equal operand and formula"
-    atoms = f"{whole.atoms} atoms of {len(atlas.rows)} instructions: {_verdict(whole) or 'none'}"
-    beside = atlas.without_atom()
-    bare = f"; {beside.atoms} instructions without an atom: {_verdict(beside)}" if beside.atoms else ""
+    atoms = f"{whole.atoms} atoms of {len(atlas.rows)} instructions: {verdicts(whole) or 'none'}"
+    more = atlas.total_without_atom()
+    bare = f"; {more.atoms} instructions without an atom: {verdicts(more)}" if more.atoms else ""
     cut = f"; {cut_short(atlas.missing, 'instruction')}" if atlas.missing else ""
     return f"{atoms}; claims: {tally(whole.claims)}; {shared}{bare}{cut}; exit {int(atlas.exit)}"
 
 
 def notes(atlas: Atlas) -> Iterator[tuple[str, str]]:
-    """(class, line) for every refuted claim and every surprise, then for every reason of silence with its atoms."""
-    for row in (*atlas.rows, *atlas.unclaimed):
+    """(class, line) for every refuted claim and every surprise, then for every reason why evidence is missing."""
+    for row in (*atlas.rows, *atlas.without_atom):
         for wrong in row.refuted:
             known = " (known)" if wrong.known else ""
             where = f"{wrong.name} {wrong.part or 'ptx'}"
             yield "refuted", f"{where}  REFUTED{known}   {wrong.claim}: {wrong.statement}"
         for name, how in row.surprises.items():
             yield "refuted", surprise(name, how)
-    for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.unclaimed)):
-        yield from _silent(counted, rows)
+    for counted, rows in (("atoms", atlas.rows), ("instructions", atlas.without_atom)):
+        yield from _unchecked(counted, rows)
 
 
-def _silent(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
-    for reason, silent in silences(rows).items():
+def _unchecked(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
+    for reason, missing in reasons(rows).items():
         about: dict[tuple[tuple[str, int], ...], list[str]] = {}
-        for check, counts in silent.items():
+        for check, counts in missing.items():
             about.setdefault(tuple(counts.items()), []).append(check)
         for places, checks in about.items():
             atoms, where = sum(count for _, count in places), ", ".join(name for name, _ in places)
@@ -115,72 +113,74 @@ def _silent(counted: str, rows: Iterable[Row]) -> Iterator[tuple[str, str]]:
             )
 
 
-def silences(rows: Iterable[Row]) -> dict[str, dict[Check, dict[str, int]]]:
-    """Reason -> witness -> instruction -> how many it was silent on."""
+def reasons(rows: Iterable[Row]) -> dict[str, dict[Check, dict[str, int]]]:
+    """Reason -> check -> instruction -> how many atoms have no evidence of the check for that reason."""
     found: dict[str, dict[Check, dict[str, int]]] = {}
     for row in rows:
-        for check, reasons in row.reasons.items():
-            for reason, count in reasons.items():
+        for check, counts in row.reasons.items():
+            for reason, count in counts.items():
                 found.setdefault(reason, {}).setdefault(check, {})[row.instruction] = count
     return found
 
 
 def sources(atlas: Atlas) -> str:
-    """The recordings that were heard."""
-    heard = atlas.total().sources
-    return f"silicon: {'; '.join(heard)}" if heard else ""
+    """The recordings that gave evidence, in one line."""
+    found = atlas.total().sources
+    return f"gpu: {'; '.join(found)}" if found else ""
 
 
 def as_text(atlas: Atlas, quiet: bool = False) -> str:
-    """A line for each instruction with its atoms and verdicts, then what each witness said, then the provenance."""
+    """A line for each instruction with its atoms and verdicts, then the outcome of each check, then the provenance."""
     if quiet:
         return summary(atlas) + "\n"
     lines = []
     for (first, counted, *checks, _, _), rows, sums in _parts(atlas):
         lines.append(f"{first}   {counted}   verdict")
-        for name, count, *heard, verdict, provenance in (*rows, sums):
+        for name, count, *outcomes, verdict, provenance in (*rows, sums):
             lines.append(f"{name}   {count}   {verdict}")
-            lines += [f"    {line}" for line in (_together(checks, heard), provenance) if line]
-    told = [line for _, line in notes(atlas)]
-    return "\n".join(filter(None, [*lines, *told, sources(atlas), summary(atlas)])) + "\n"
+            lines += [f"    {line}" for line in (_together(checks, outcomes), provenance) if line]
+    noted = [line for _, line in notes(atlas)]
+    return "\n".join(filter(None, [*lines, *noted, sources(atlas), summary(atlas)])) + "\n"
 
 
-def _together(checks: Iterable[str], heard: Iterable[str]) -> str:
-    """What witnesses said, those that said the same named together: "isa, proof 8 stands; silicon 8 unchecked"."""
-    said: dict[str, list[str]] = {}
-    for check, words in zip(checks, heard, strict=True):
-        said.setdefault(words, []).append(check)
-    return "; ".join(f"{', '.join(names)} {words}" for words, names in said.items())
+def _together(checks: Iterable[str], outcomes: Iterable[str]) -> str:
+    """The outcomes of the checks, equal ones together: "isa, proof 8 verified; gpu 8 unchecked"."""
+    grouped: dict[str, list[str]] = {}
+    for check, words in zip(checks, outcomes, strict=True):
+        grouped.setdefault(words, []).append(check)
+    return "; ".join(f"{', '.join(names)} {words}" for words, names in grouped.items())
 
 
 def table(atlas: Atlas) -> str:
     """The tables in Markdown."""
-    told = []
+    tables = []
     for names, rows, sums in _parts(atlas):
         lines = [names, ["---"] * len(names), *([f"`{first}`", *rest] for first, *rest in rows)]
         lines.append([f"**{cell}**" if cell else "" for cell in sums])
-        told.append("".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines))
-    return "\n".join(told)
+        tables.append(
+            "".join(f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in line)} |\n" for line in lines)
+        )
+    return "\n".join(tables)
 
 
 def as_markdown(atlas: Atlas) -> str:
-    """The table, then what is refuted and unchecked as lists."""
-    told = "".join(f"- {line.replace('<', chr(92) + '<')}\n" for _, line in notes(atlas))
-    return f"# Atlas\n\n{table(atlas)}\n{told}\n{sources(atlas)}\n\n{summary(atlas)}\n"
+    """The tables, then what is refuted and unchecked as a list."""
+    noted = "".join(f"- {line.replace('<', chr(92) + '<')}\n" for _, line in notes(atlas))
+    return f"# Atlas\n\n{table(atlas)}\n{noted}\n{sources(atlas)}\n\n{summary(atlas)}\n"
 
 
 def as_json(atlas: Atlas) -> str:
-    """Every row as plain data, `"schema": 1`, without times."""
+    """Every row as plain data, `"schema": 2`, without times."""
     document = {
         "schema": SCHEMA,
         "exit": int(atlas.exit),
         "complete": not atlas.missing,
         "missing": atlas.missing,
-        "witnesses": list(atlas.checks),
+        "checks": list(atlas.checks),
         "instructions": [_row(row) for row in atlas.rows],
         "total": _row(atlas.total()),
-        "without_atom": [_row(row, "instructions") for row in atlas.unclaimed],
-        "total_without_atom": _row(atlas.without_atom(), "instructions"),
+        "without_atom": [_row(row, "instructions") for row in atlas.without_atom],
+        "total_without_atom": _row(atlas.total_without_atom(), "instructions"),
     }
     return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
 
@@ -191,12 +191,12 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
         counted: row.atoms,
         "verdicts": dict(sorted(row.verdicts.items())),
         "claims": {status.value: row.claims[status] for status in Status},
-        "witnesses": {
-            check: {told.value: counts[told] for told in Told}
+        "checks": {
+            check: {outcome.value: counts[outcome] for outcome in Outcome}
             | {"reasons": dict(row.reasons.get(check, Counter()).most_common())}
-            for check, counts in row.told.items()
+            for check, counts in row.outcomes.items()
         },
-        "provenance": {operand: list(told) for operand, told in row.provenance.items()},
+        "provenance": {operand: list(texts) for operand, texts in row.provenance.items()},
         "recordings": list(row.sources),
         "adapters": dict(row.adapters),
         "evidence": {"given": row.evidence, "shared": row.shared},
@@ -211,11 +211,11 @@ def _row(row: Row, counted: str = "atoms") -> dict[str, Any]:
 def as_html(atlas: Atlas) -> str:
     """One page that needs no other file."""
     tables = "\n".join(_html(*part) for part in _parts(atlas))
-    told = "\n".join(f'<li class="{kind}">{escape(line)}' for kind, line in notes(atlas))
+    noted = "\n".join(f'<li class="{kind}">{escape(line)}' for kind, line in notes(atlas))
     return (
         f'<!DOCTYPE html>\n<html lang="en">\n<meta charset="utf-8">\n<title>Lanecheck: atlas</title>\n'
         f"<style>\n{STYLE}\n</style>\n<h1>Atlas</h1>\n<p>{escape(summary(atlas))}</p>\n"
-        f"{tables}\n<p>{escape(sources(atlas))}</p>\n<ul>\n{told}\n</ul>\n</html>\n"
+        f"{tables}\n<p>{escape(sources(atlas))}</p>\n<ul>\n{noted}\n</ul>\n</html>\n"
     )
 
 

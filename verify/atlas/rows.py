@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The atlas: atoms counted by their instruction, what each witness said of them, and where the book's words come from.
+"""The atlas: atoms counted by instruction, with the outcome of each check and the origin of the ISA's formulas.
 
-A row folds in the atoms one at a time and keeps no verdict, so that the whole registry fits in little memory.
+A row counts in the atoms one at a time and keeps no verdict, so that the whole registry fits in little memory.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from isa_tables.schema import WIDTH
 from isa_tables.signature import find, signature
 from layouts.atoms import AnyAtom
 from proofs.progress import Progress, each
-from verify.atlas.unclaimed import Silent, as_atom
+from verify.atlas.without_atom import NoAtom, as_atom
 from verify.atom.checker import AtomChecker
 from verify.cli.batch import attempt
 from verify.cli.ending import complain
@@ -27,15 +27,15 @@ from verify.core.verdict import Check, Origin, Status, Verdict, origin
 from verify.report import Case, Failure, Report
 
 COMPUTED = "no matrix instruction"
-UNNAMED = "no instruction stated"
+UNNAMED = "no instruction named"
 MNEMONIC = re.compile(r"'?\w[\w.:]*\.[\w.:]*\w'?")
 
 
-class Told(StrEnum):
-    """What a witness said of an atom, on the claims that it has to speak on."""
+class Outcome(StrEnum):
+    """The result of one check of an atom, over the claims that require this check."""
 
-    STANDS = "stands"
-    PART = "in part"  # some of them stand, on others it was silent
+    VERIFIED = "verified"
+    PART = "in part"  # some claims are verified, on others the check has no evidence
     REFUTED = "refuted"
     UNKNOWN = "unknown"
     UNCHECKED = "unchecked"
@@ -43,7 +43,7 @@ class Told(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Refuted:
-    """An atom that does not stand: in which part, how it was told, and whether that was known before."""
+    """A refuted claim of an atom: its operand (`part`), its counterexample, and whether it is a known defect."""
 
     name: str
     part: str
@@ -56,30 +56,30 @@ class Refuted:
 class Row:
     """The atoms of one instruction.
 
-    `told[witness]` counts the atoms by what the witness said, `reasons[witness]` those on which it was silent by the
-    reason; `provenance[operand]` says where the book's formulas come from.
+    `outcomes[check]` counts the atoms by the check's outcome; `reasons[check]` counts the atoms without its evidence by
+    the reason. `provenance[operand]` says where the ISA's formulas come from.
     """
 
     instruction: str  # its family, and its shape where it has one: mma.sync m16n8k16
     family: str  # as mma.sync or wgmma
     atoms: int = 0  # how many issue it
     verdicts: Counter[str] = field(default_factory=Counter)  # status of an atom -> how many atoms have it
-    told: dict[Check, Counter[Told]] = field(default_factory=dict)  # check -> outcome -> how many atoms have it
-    # check -> reason for which it gave no evidence -> how many atoms
+    outcomes: dict[Check, Counter[Outcome]] = field(default_factory=dict)  # check -> outcome -> how many atoms have it
+    # check -> reason why it has no evidence -> how many atoms
     reasons: dict[Check, Counter[str]] = field(default_factory=dict)
     # operand -> where its formulas come from, as the keys of a dict
     provenance: dict[str, dict[str, None]] = field(default_factory=dict)
-    sources: dict[str, None] = field(default_factory=dict)  # the recordings that spoke
-    adapters: Counter[str] = field(default_factory=Counter)  # what copies do after the instruction
+    sources: dict[str, None] = field(default_factory=dict)  # the recordings that gave evidence
+    adapters: Counter[str] = field(default_factory=Counter)  # how copies rearrange registers after the instruction
     refuted: list[Refuted] = field(default_factory=list)  # its refuted atoms, in the order in which they were verified
     surprises: dict[str, str] = field(default_factory=dict)  # atoms that are not as their entries expect
     # status of a claim -> how many claims of its atoms have it
     claims: Counter[Status] = field(default_factory=Counter)
-    shared: int = 0  # pieces of evidence that were given on another atom with the same operand and formula
+    shared: int = 0  # pieces of evidence computed for another atom with an equal operand and formula
     evidence: int = 0  # how many pieces of evidence there are in all
 
     def add(self, case: Case, mnemonics: Sequence[str], checks: Iterable[Check]) -> None:
-        """Count an atom in, which issues these instructions."""
+        """Count in an atom that issues these instructions."""
         self.atoms += 1
         self.verdicts[case.headline] += 1
         self.adapters.update(filter(None, [case.adapter]))
@@ -87,18 +87,18 @@ class Row:
         if how := case.surprise(expect_known=True):
             self.surprises[case.name] = how
         for check in checks:
-            self._hear(check, case, mnemonics)
+            self._count(check, case, mnemonics)
         for verdict in case.verdicts:
             self._note(verdict, case)
 
-    def leave_open(self, silent: Silent, checks: Iterable[Check], observed: bool) -> None:
-        """Count an instruction in of which the book says nothing that could be judged; a GPU may have been observed."""
+    def leave_open(self, none: NoAtom, checks: Iterable[Check], observed: bool) -> None:
+        """Count in an instruction that nothing can be compared with; `observed` says whether a GPU was recorded."""
         self.atoms += 1
-        self.verdicts["UNSPECIFIED" if silent.unspecified else "UNCHECKED"] += 1
+        self.verdicts["UNSPECIFIED" if none.unspecified else "UNCHECKED"] += 1
         for check in checks:
-            seen = "observed, with nothing to compare: " if observed and check is Check.GPU else ""
-            self.told.setdefault(check, Counter())[Told.UNCHECKED] += 1
-            self.reasons.setdefault(check, Counter())[seen + silent.reason] += 1
+            noted = "observed, with nothing to compare: " if observed and check is Check.GPU else ""
+            self.outcomes.setdefault(check, Counter())[Outcome.UNCHECKED] += 1
+            self.reasons.setdefault(check, Counter())[noted + none.reason] += 1
 
     def absorb(self, other: Row) -> None:
         """Count another row's atoms in."""
@@ -111,33 +111,33 @@ class Row:
         self.sources |= other.sources
         self.refuted += other.refuted
         self.surprises |= other.surprises
-        for check, counts in other.told.items():
-            self.told.setdefault(check, Counter()).update(counts)
+        for check, counts in other.outcomes.items():
+            self.outcomes.setdefault(check, Counter()).update(counts)
         for check, reasons in other.reasons.items():
             self.reasons.setdefault(check, Counter()).update(reasons)
-        for operand, told in other.provenance.items():
-            self.provenance.setdefault(operand, {}).update(told)
+        for operand, texts in other.provenance.items():
+            self.provenance.setdefault(operand, {}).update(texts)
 
     def origins(self) -> dict[str, tuple[Origin, ...]]:
-        """Where the book's formulas of each operand come from, in a word each."""
-        return {operand: origin(" | ".join(told)) for operand, told in self.provenance.items()}
+        """The origins of each operand's formulas in the ISA tables, a word for each."""
+        return {operand: origin(" | ".join(texts)) for operand, texts in self.provenance.items()}
 
-    def _hear(self, check: Check, case: Case, mnemonics: Sequence[str]) -> None:
-        spoken, silent = Counter[Status](), dict[str, list[str]]()
+    def _count(self, check: Check, case: Case, mnemonics: Sequence[str]) -> None:
+        given, missing = Counter[Status](), dict[str, list[str]]()
         for verdict in case.verdicts:
-            about = check in verdict.claim.prop.required
+            required = check in verdict.claim.prop.required
             for evidence in verdict.evidence:
                 if evidence.check is not check:
                     continue
-                if about and evidence.status is Status.UNCHECKED:
-                    silent.setdefault(evidence.reason, []).append(verdict.claim.part)
-                elif about or evidence.status is Status.REFUTED:
-                    spoken[evidence.status] += 1
+                if required and evidence.status is Status.UNCHECKED:
+                    missing.setdefault(evidence.reason, []).append(verdict.claim.part)
+                elif required or evidence.status is Status.REFUTED:
+                    given[evidence.status] += 1
                 if check is Check.GPU and evidence.method:
                     self.sources[evidence.method] = None
-        self.told.setdefault(check, Counter())[_in_a_word(spoken, bool(silent))] += 1
-        if silent:
-            self.reasons.setdefault(check, Counter())[_why(silent, mnemonics)] += 1
+        self.outcomes.setdefault(check, Counter())[_outcome(given, bool(missing))] += 1
+        if missing:
+            self.reasons.setdefault(check, Counter())[_why(missing, mnemonics)] += 1
 
     def _note(self, verdict: Verdict, case: Case) -> None:
         claim = verdict.claim
@@ -150,63 +150,61 @@ class Row:
             self.refuted.append(Refuted(case.name, claim.part, claim.text, statement, case.as_known))
 
 
-def _why(silent: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
-    """Every reason with the operands that it is about, the atom's own instruction unnamed, without hints."""
+def _why(missing: Mapping[str, Sequence[str]], mnemonics: Iterable[str]) -> str:
+    """The reasons for missing evidence, each with its operands, without hints; the atom's own mnemonic is not named."""
     own = [said(mnemonic) for mnemonic in mnemonics]
-    told: dict[str, list[str]] = {}
-    for reason, parts in silent.items():
+    grouped: dict[str, list[str]] = {}
+    for reason, parts in missing.items():
         for clause in reason.split("; nearest")[0].split("; "):
             text = MNEMONIC.sub(
                 lambda found: "this instruction" if said(found[0].strip("'")) in own else found[0], clause
             )
-            told.setdefault(text, []).extend(filter(None, parts))
-    return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in told.items())
+            grouped.setdefault(text, []).extend(filter(None, parts))
+    return "; ".join(", ".join(dict.fromkeys(parts)) + ": " * bool(parts) + text for text, parts in grouped.items())
 
 
-def _in_a_word(spoken: Counter[Status], silent: bool) -> Told:
-    for status, told in (
-        (Status.REFUTED, Told.REFUTED),
-        (Status.VACUOUS, Told.REFUTED),
-        (Status.UNKNOWN, Told.UNKNOWN),
-    ):
-        if spoken[status]:
-            return told
-    if not spoken:
-        return Told.UNCHECKED
-    return Told.PART if silent else Told.STANDS
+def _outcome(given: Counter[Status], missing: bool) -> Outcome:
+    if given[Status.REFUTED] or given[Status.VACUOUS]:
+        return Outcome.REFUTED
+    if given[Status.UNKNOWN]:
+        return Outcome.UNKNOWN
+    if not given:
+        return Outcome.UNCHECKED
+    return Outcome.PART if missing else Outcome.VERIFIED
 
 
 @dataclass(frozen=True, slots=True)
 class Atlas:
-    """All rows, and what they amount to; `unclaimed` are instructions without an atom, as the book has them."""
+    """The rows of atoms and of instructions without an atom, with the exit code of the whole run."""
 
     rows: tuple[Row, ...]
     checks: tuple[Check, ...]
     exit: Exit
-    unclaimed: tuple[Row, ...] = ()
+    without_atom: tuple[Row, ...] = ()
     missing: int = 0  # atoms and instructions that an interruption left without a verdict
 
     def total(self) -> Row:
         """All rows of atoms as one."""
-        return _joined("total", self.rows)
+        return joined("total", self.rows)
 
-    def without_atom(self) -> Row:
+    def total_without_atom(self) -> Row:
         """All rows of instructions without an atom as one."""
-        return _joined("total without an atom", self.unclaimed)
+        return joined("total without an atom", self.without_atom)
 
     def by_family(self) -> Atlas:
         """The same atlas with one row for each family of instructions."""
-        return replace(self, rows=_by_family(self.rows), unclaimed=_by_family(self.unclaimed))
+        return replace(self, rows=_by_family(self.rows), without_atom=_by_family(self.without_atom))
 
 
 def _by_family(rows: Iterable[Row]) -> tuple[Row, ...]:
     grouped: dict[str, list[Row]] = {}
     for row in rows:
         grouped.setdefault(row.family, []).append(row)
-    return tuple(_joined(family, rows) for family, rows in sorted(grouped.items()))
+    return tuple(joined(family, rows) for family, rows in sorted(grouped.items()))
 
 
-def _joined(name: str, rows: Iterable[Row]) -> Row:
+def joined(name: str, rows: Iterable[Row]) -> Row:
+    """Rows counted together as one row of that name."""
     whole = Row(name, name)
     for row in rows:
         whole.absorb(row)
@@ -214,9 +212,9 @@ def _joined(name: str, rows: Iterable[Row]) -> Row:
 
 
 def instruction(atom: AnyAtom) -> tuple[str, str]:
-    """The family and the row that an atom belongs to: of its instruction, with its shape where it has one.
+    """(family, row) of an atom's first instruction: the row is the family with its shape, if it has one.
 
-    The shapes of a family of instructions, which differ in its parameters alone, are one.
+    Instructions of one table that differ only in a parameter of its shape (`m64nNk16`) share a row.
     """
     if not atom.ptx:
         name = UNNAMED if atom.ptx is None else COMPUTED
@@ -225,7 +223,7 @@ def instruction(atom: AnyAtom) -> tuple[str, str]:
 
 
 def place(mnemonic: str) -> tuple[str, str]:
-    """The family and the row of an instruction."""
+    """(family, row) of an instruction: the mnemonic's leading words, and those with its shape."""
     key = said(mnemonic)
     words = mnemonic.split(".")
     family = key.family
@@ -240,37 +238,37 @@ def place(mnemonic: str) -> tuple[str, str]:
 
 def tabulate(
     atoms: Iterable[AnyAtom],
-    court: AtomChecker,
-    unclaimed: Iterable[str] = (),
+    checker: AtomChecker,
+    without_atom: Iterable[str] = (),
     quiet: bool = False,
     allow_unchecked: bool = False,
 ) -> Atlas:
-    """The atlas of some atoms, and of instructions that none claims: rows in alphabetical order of their instruction.
+    """The atlas of some atoms, and of instructions without an atom: rows in alphabetical order of their instruction.
 
-    Its exit code is a report's: known defects, and only they, may be refuted. An instruction that no atom claims may be
-    UNCHECKED: nobody states anything about it. An atom that is refused, or that we fail at, costs no other.
+    Its exit code is a report's: known defects, and only they, may be refuted. An instruction without an atom may be
+    UNCHECKED. An atom that is rejected, or that ends in an internal error, stops no other.
     """
     rows: dict[str, Row] = {}
     bare: dict[str, Row] = {}
     exits: set[Exit] = set()
-    checks = tuple(check for check in Check if check in court.checks)
+    checks = tuple(check for check in Check if check in checker.checks)
 
     def count(one: AnyAtom | str, shown: Progress) -> None:
         if not isinstance(one, str):
-            done = attempt(one, lambda atom: _count(atom, instruction(atom), rows, court, exits, allow_unchecked))
+            done = attempt(one, lambda atom: _count(atom, instruction(atom), rows, checker, exits, allow_unchecked))
             if isinstance(done, Failure):
                 exits.add(done.code)
                 with shown.aside():
                     complain(f"lanecheck: {done.message.splitlines()[0]}", done.code)
             return
         (family, name), found = place(one), as_atom(one)
-        if isinstance(found, Silent):
-            observed = isinstance(court.recordings(signature(one)), tuple)
+        if isinstance(found, NoAtom):
+            observed = isinstance(checker.recordings(signature(one)), tuple)
             bare.setdefault(name, Row(name, family)).leave_open(found, checks, observed)
         else:
-            _count(found, (family, name), bare, court, exits, allow_unchecked=True)
+            _count(found, (family, name), bare, checker, exits, allow_unchecked=True)
 
-    everything: list[AnyAtom | str] = [*atoms, *unclaimed]
+    everything: list[AnyAtom | str] = [*atoms, *without_atom]
     _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
     ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED)
     code = next((code for code in ranked if code in exits), Exit.OK if rows or bare else Exit.EMPTY)
@@ -283,13 +281,13 @@ def _count(
     atom: AnyAtom,
     where: tuple[str, str],
     rows: dict[str, Row],
-    court: AtomChecker,
+    checker: AtomChecker,
     exits: set[Exit],
     allow_unchecked: bool,
 ) -> None:
-    """Judge an atom and count it in its row."""
+    """Verify an atom and count it in its row."""
     family, name = where
-    case = court.case(atom)
-    heard = [check for check in Check if check in court.checks]
-    rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, heard)
+    case = checker.case(atom)
+    checks = [check for check in Check if check in checker.checks]
+    rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, checks)
     exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The atlas: every atom counted once, by what each witness said; the README's table is made by it."""
+"""The atlas: every atom is counted once, by the outcome of each check; the tables of two pages are made here."""
 
 import gc
 import json
@@ -14,33 +14,57 @@ import pytest
 
 from layouts.atoms import load, registry
 from verify.atlas import command, report
-from verify.atlas.rows import Atlas, Told, instruction, tabulate
-from verify.atlas.unclaimed import unclaimed
+from verify.atlas.rows import Atlas, Outcome, Row, instruction, joined, tabulate
+from verify.atlas.without_atom import without_atom
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker
 from verify.core.verdict import Check
 
 pytestmark = pytest.mark.xdist_group("atlas")  # its fixtures are made once a run
 
-README = Path(__file__).parents[3] / "README.md"
+ROOT = Path(__file__).parents[3]
 MUSEUM = Path(__file__).parents[2] / "museum"
 FEW = ["SM80_16x8x16", "SM61", "SM90_64x24x16_F32F16F16_SS", "SM100_U8x8_LDSM_T", "UniversalFMA"]
 
 
 @pytest.fixture(scope="module")
 def whole() -> Atlas:
-    return tabulate(registry().values(), AtomChecker(), unclaimed(registry().values()))
+    return tabulate(registry().values(), AtomChecker(), without_atom(registry().values()))
+
+
+GROUPS = {  # what the README's rows are called, and how the mnemonics in them begin
+    "`mma.sync`, `dp2a`, `dp4a`": ("mma.sync", "dp2a", "dp4a"),
+    "`mma.sp`": ("mma.sp",),
+    "`wgmma`": ("wgmma",),
+    "`tcgen05.mma`": ("tcgen05.mma",),
+    "copies, and atoms without an instruction": ("",),
+}
+
+
+def overview(atlas: Atlas) -> str:
+    """The README's table: the rows of the atlas in five groups, each row in the first that its mnemonic fits."""
+    grouped: dict[str, list[Row]] = {group: [] for group in GROUPS}
+    for row in atlas.rows:
+        grouped[next(group for group, starts in GROUPS.items() if row.family.startswith(starts))].append(row)
+    lines = ["| instructions | atoms | verdict | recorded on a GPU |", "| --- | --- | --- | --- |"]
+    for row in (*(joined(group, rows) for group, rows in grouped.items()), joined("**total**", atlas.rows)):
+        recorded = row.atoms - row.outcomes[Check.GPU][Outcome.UNCHECKED]
+        lines.append(f"| {row.instruction} | {row.atoms} | {report.verdicts(row)} | {recorded} |")
+    return "\n".join(lines) + "\n"
 
 
 @pytest.mark.slow
-def test_the_readme_shows_the_table(whole: Atlas) -> None:
-    text = README.read_text(encoding="utf-8")
+@pytest.mark.parametrize("page", ["README.md", "docs/atlas.md"])
+def test_the_pages_show_the_tables(whole: Atlas, page: str) -> None:
+    path = ROOT / page
+    text = path.read_text(encoding="utf-8")
     start, end = (text.index(mark) for mark in ("<!-- atlas -->\n", "<!-- /atlas -->"))
     start += len("<!-- atlas -->\n")
-    made = report.table(whole.by_family())
+    made = overview(whole) if page == "README.md" else report.table(whole.by_family())
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
-        README.write_text(text[:start] + made + text[end:], encoding="utf-8")
-    assert made in README.read_text(encoding="utf-8")
+        path.write_text(text[:start] + made + text[end:], encoding="utf-8")
+        text = path.read_text(encoding="utf-8")
+    assert text[start:].startswith(f"{made}<!-- /atlas -->")
 
 
 @pytest.mark.slow
@@ -52,7 +76,7 @@ def test_every_atom_is_counted_once(whole: Atlas) -> None:
     for atlas in (whole, whole.by_family()):
         for row in (*atlas.rows, atlas.total()):
             assert sum(row.verdicts.values()) == row.atoms
-            assert all(sum(counts.values()) == row.atoms for counts in row.told.values())
+            assert all(sum(counts.values()) == row.atoms for counts in row.outcomes.values())
     assert whole.total().atoms == whole.by_family().total().atoms == len(registry())
 
 
@@ -64,11 +88,11 @@ def test_known_defects_and_only_they_are_refuted(whole: Atlas) -> None:
 
 
 @pytest.mark.slow
-def test_silence_is_counted_and_has_a_reason(whole: Atlas) -> None:
+def test_missing_evidence_is_counted_and_has_a_reason(whole: Atlas) -> None:
     for row in whole.rows:
-        for check, counts in row.told.items():
-            silent = counts[Told.UNCHECKED] + counts[Told.PART]
-            assert silent <= sum(row.reasons.get(check, Counter()).values())
+        for check, counts in row.outcomes.items():
+            missing = counts[Outcome.UNCHECKED] + counts[Outcome.PART]
+            assert missing <= sum(row.reasons.get(check, Counter()).values())
             assert all(reason.strip() for reason in row.reasons.get(check, ()))
 
 
@@ -90,33 +114,33 @@ def test_the_sums_are_those_of_the_rows(whole: Atlas, rows: str, whole_of: str, 
     for key in ("verdicts", "claims"):
         assert Counter(sums[key]) == sum((Counter(row[key]) for row in listed), Counter())
     for check in Check:
-        said = [{word: row["witnesses"][check][word] for word in Told} for row in listed]
-        assert all(sum(counts.values()) == row[counted] for counts, row in zip(said, listed, strict=True))
-        assert {word: sums["witnesses"][check][word] for word in Told} == {
-            word: sum(counts[word] for counts in said) for word in Told
+        outcomes = [{word: row["checks"][check][word] for word in Outcome} for row in listed]
+        assert all(sum(counts.values()) == row[counted] for counts, row in zip(outcomes, listed, strict=True))
+        assert {word: sums["checks"][check][word] for word in Outcome} == {
+            word: sum(counts[word] for counts in outcomes) for word in Outcome
         }
 
 
-def told(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
     assert command.main([*FEW, *words]) == 0
     return capsys.readouterr().out
 
 
 @pytest.mark.slow
-def test_the_formats_tell_the_same(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    document = json.loads(told(capsys, "--format", "json"))
+def test_the_formats_have_the_same_content(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    document = json.loads(printed(capsys, "--format", "json"))
     rows = {row["instruction"]: row for row in document["instructions"]}
-    assert document["schema"] == 1 and document["total"]["atoms"] == sum(row["atoms"] for row in rows.values()) == 20
-    assert rows["mma.sync m16n8k16"]["witnesses"]["isa"]["stands"] == 11
+    assert document["schema"] == 2 and document["total"]["atoms"] == sum(row["atoms"] for row in rows.values()) == 20
+    assert rows["mma.sync m16n8k16"]["checks"]["isa"]["verified"] == 11
     assert rows["dp2a"]["refuted"][0]["known"] is True
     assert rows["wgmma.mma_async.sync m64nNk16"]["provenance"]["C"][0].startswith("derived: ")
-    text, markdown = told(capsys), told(capsys, "--format", "markdown")
+    text, markdown = printed(capsys), printed(capsys, "--format", "markdown")
     for name, row in rows.items():
         assert f"| `{name}` | {row['atoms']} |" in markdown
         assert any(
             line.startswith(name) and line[len(name) :].split()[0] == str(row["atoms"]) for line in text.split("\n")
         )
-    assert told(capsys, "--write", str(tmp_path)) == text
+    assert printed(capsys, "--write", str(tmp_path)) == text
     assert (tmp_path / "atlas.md").read_text(encoding="utf-8") == markdown
     assert json.loads((tmp_path / "atlas.json").read_text(encoding="utf-8")) == document
     seen: list[str] = []
@@ -139,7 +163,7 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
 
 @pytest.mark.parametrize("main", [command.main])
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         (["--arch", "sm91"], "--arch sm91: no atom is of that architecture; there are: sm50, sm61"),
         (["--arch", "hopper"], "--arch hopper: no atom"),
@@ -150,30 +174,30 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
     ],
 )
 def test_bad_input_is_one_line(
-    main: Callable[[list[str]], int], words: list[str], said: str, capsys: pytest.CaptureFixture[str]
+    main: Callable[[list[str]], int], words: list[str], message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(words) == 2
     captured = capsys.readouterr()
-    assert said in captured.err and len(captured.err.splitlines()) == 1 and captured.out == ""
+    assert message in captured.err and len(captured.err.splitlines()) == 1 and captured.out == ""
 
 
-def test_a_known_defect_that_is_gone_is_told(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+def test_a_known_defect_that_is_gone_is_reported(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """It fails the run, so every format says which atom it was."""
     example = Path(__file__).parents[3] / "examples" / "my_atoms.toml"
     path = tmp_path / "mine.toml"
     path.write_text(example.read_text(encoding="utf-8") + 'known_defect = "A: it was once wrong"\n', encoding="utf-8")
     for form in command.FORMATS:
         assert command.main(["--atoms", str(path), "--format", form]) == 1
-        told = capsys.readouterr().out
+        out = capsys.readouterr().out
         if form == "json":
-            assert json.loads(told)["total"]["surprises"] == ["MY_16x8x16_F32F16F16F32"]
+            assert json.loads(out)["total"]["surprises"] == ["MY_16x8x16_F32F16F16F32"]
         else:
-            assert "MY_16x8x16_F32F16F16F32  SURPRISE: it is not refuted in just the parts" in told
+            assert "MY_16x8x16_F32F16F16F32  SURPRISE: it is not refuted in just the parts" in out
     assert command.main(["no_such_atom"]) == 2
     assert "python -m verify.atom --list shows all" in capsys.readouterr().err
 
 
-def test_a_witness_that_is_not_asked_has_no_column(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_check_that_is_left_out_has_no_column(capsys: pytest.CaptureFixture[str]) -> None:
     assert command.main(["SM61_DP4A", "--checks", "isa", "--format", "markdown"]) == 0
     assert "| instruction | atoms | isa | verdict | provenance |" in capsys.readouterr().out
     assert tabulate([registry()["SM61_DP4A"]], AtomChecker(frozenset({Check.ISA}))).checks == (Check.ISA,)
@@ -184,11 +208,11 @@ def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allo
     assert tabulate([bare], AtomChecker()).exit == 4 and tabulate([bare], AtomChecker(), allow_unchecked=True).exit == 0
 
 
-def test_provenance_is_told_of_operands_alone() -> None:
-    """Not of the product, which rests on all of them, nor of claims that rest on no formula."""
+def test_provenance_is_of_operands_alone() -> None:
+    """The product has none, which depends on all operands, nor have claims without a formula."""
     (row,) = tabulate([registry()["SM90_64x16x16_F32F16F16_SS"]], AtomChecker()).rows
-    stated, derived = "ISA text", "derived: a figure; CUTLASS; the rule of all fragments"
-    assert row.provenance == {"A": {stated: None}, "B": {stated: None}, "C": {derived: None}}
+    isa_text, derived = "ISA text", "derived: a figure; CUTLASS; the rule of all fragments"
+    assert row.provenance == {"A": {isa_text: None}, "B": {isa_text: None}, "C": {derived: None}}
 
 
 def test_a_letter_of_another_script_is_written_as_it_is() -> None:
@@ -197,8 +221,8 @@ def test_a_letter_of_another_script_is_written_as_it_is() -> None:
     assert '"instruction": "dp4a·µ"' in report.as_json(named)
 
 
-def test_a_wrong_book_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a book that refutes everything the table cannot stand."""
+def test_a_wrong_table_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where isa refutes every layout, the other two checks contradict it."""
     from verify.core.verdict import Counterexample
 
     monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: Counterexample({}, "planted"))

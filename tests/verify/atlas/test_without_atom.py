@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that no atom claims: every one is counted, and what is told of them is what the book and the GPU say."""
+"""Instructions without an atom: every one is counted, with what the ISA tables and the recordings say of it."""
 
 from __future__ import annotations
 
@@ -15,65 +15,65 @@ from isa_tables.signature import find
 from layouts import Layout, size
 from layouts.atoms import Atom, CopyAtom, registry
 from verify.atlas import command
-from verify.atlas.rows import Atlas, Told, tabulate
-from verify.atlas.unclaimed import Silent, as_atom, unclaimed, written
+from verify.atlas.rows import Atlas, Outcome, tabulate
+from verify.atlas.without_atom import NoAtom, as_atom, without_atom, written
 from verify.atom.checker import AtomChecker
 from verify.binding.atom import look_up
 from verify.core.verdict import Check
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("unclaimed")]  # its fixtures are made once a run
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("without_atom")]  # its fixtures are made once a run
 
-BARE = tuple(unclaimed(registry().values()))
+BARE = tuple(without_atom(registry().values()))
 SPARSE = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
 
 
 @pytest.fixture(scope="module")
-def beside() -> Atlas:
+def bare() -> Atlas:
     return tabulate((), AtomChecker(), BARE)
 
 
-def test_every_instruction_has_an_atom_or_is_counted_here(beside: Atlas) -> None:
+def test_every_instruction_has_an_atom_or_is_counted_here(bare: Atlas) -> None:
     named = {mnemonic for atom in registry().values() for mnemonic in atom.mnemonics}
-    told = {find(name).mnemonic for name in named if not name.startswith("dp2a.s32")}
-    assert told | set(BARE) == set(mnemonics("*")) and not told & set(BARE)
-    assert sum(row.atoms for row in beside.unclaimed) == len(BARE) == beside.without_atom().atoms
-    for row in beside.unclaimed:
-        assert all(sum(counts.values()) == row.atoms for counts in row.told.values())
+    found = {find(name).mnemonic for name in named if not name.startswith("dp2a.s32")}
+    assert found | set(BARE) == set(mnemonics("*")) and not found & set(BARE)
+    assert sum(row.atoms for row in bare.without_atom) == len(BARE) == bare.total_without_atom().atoms
+    for row in bare.without_atom:
+        assert all(sum(counts.values()) == row.atoms for counts in row.outcomes.values())
 
 
-def test_nothing_that_was_recorded_is_left_out(beside: Atlas) -> None:
-    """Sparse products, dp2a and moves without an atom agree with what the GPU showed; so does nothing less."""
+def test_nothing_that_was_recorded_is_left_out(bare: Atlas) -> None:
+    """Every recorded sparse product, dp2a and move without an atom agrees with its recording."""
     library = recordings()
     products = [
         n for n in BARE if n in library and not n.startswith(("wmma", "wgmma")) and isinstance(as_atom(n), Atom)
     ]
     moved = [n for n in BARE if n in library.moves]
-    whole = beside.without_atom()
-    assert whole.told[Check.GPU][Told.VERIFIED] >= len(products) + len(moved) > 140
-    assert whole.told[Check.GPU][Told.REFUTED] == 0 and not whole.refuted
+    whole = bare.total_without_atom()
+    assert whole.outcomes[Check.GPU][Outcome.VERIFIED] >= len(products) + len(moved) > 140
+    assert whole.outcomes[Check.GPU][Outcome.REFUTED] == 0 and not whole.refuted
 
 
-def test_what_the_isa_leaves_open_is_said(beside: Atlas) -> None:
-    opened = [row for row in beside.unclaimed if row.family.startswith("wmma")]
+def test_what_the_isa_leaves_open_is_unspecified(bare: Atlas) -> None:
+    opened = [row for row in bare.without_atom if row.family.startswith("wmma")]
     assert {row.family for row in opened} == {"wmma.load.sync", "wmma.mma.sync", "wmma.store.sync"}
     for row in opened:
         assert row.verdicts == {"UNSPECIFIED": row.atoms}
         assert all(reason.startswith("PTX ISA 9.7.14.4.1 leaves ") for reason in row.reasons[Check.ISA])
-    seen = next(row for row in opened if row.instruction == "wmma.mma.sync m16n16k16")
-    assert any(reason.startswith("observed, ") for reason in seen.reasons[Check.GPU])
+    observed = next(row for row in opened if row.instruction == "wmma.mma.sync m16n16k16")
+    assert any(reason.startswith("observed, ") for reason in observed.reasons[Check.GPU])
 
 
 @pytest.mark.parametrize("name", [n for n in BARE if n.startswith(("mma.s", "dp2a"))][::7])
-def test_the_layouts_are_the_formulas_of_the_book(name: str) -> None:
-    """Against the tables at every lane and value, for operands of which an element is one of the tile's."""
+def test_the_layouts_equal_the_formulas_of_the_tables(name: str) -> None:
+    """At every lane and value, for operands whose elements are elements of the tile."""
     found = as_atom(name)
-    if isinstance(found, Silent):
-        assert "dealt out differently" in found.reason
+    if isinstance(found, NoAtom):
+        assert "C and D have different layouts" in found.reason
         return
     assert isinstance(found, Atom)
-    book = instruction(name)
+    expected = instruction(name)
     for operand, swapped in (("B", True), ("C", False)):
-        table = book.operands["D" if operand == "C" else operand]
+        table = expected.operands["D" if operand == "C" else operand]
         layout, thr = Layout.parse(found.operands[operand]), Layout.parse(found.thr)
         lanes = np.array([thr(t) for t in range(size(thr))])
         row, col = table.locate(lanes[:, None], np.arange(table.values))
@@ -84,18 +84,18 @@ def test_the_layouts_are_the_formulas_of_the_book(name: str) -> None:
 
 def test_accumulators_that_differ_are_no_atom() -> None:
     found = as_atom("mma.sync.aligned.m8n8k4.row.col.f32.f16.f16.f16")
-    assert isinstance(found, Silent) and "dealt out differently" in found.reason
+    assert isinstance(found, NoAtom) and "C and D have different layouts" in found.reason
     moved = as_atom("ldmatrix.sync.aligned.m8n8.x1.b16")
     assert isinstance(moved, CopyAtom) and moved.copies["Src"] == 4 and moved.space == {"Src": "smem", "Dst": "reg"}
 
 
-def test_what_is_no_layout_is_not_written_as_one() -> None:
+def test_a_function_that_is_no_layout_is_not_written_as_one() -> None:
     assert written(lambda lane, value: lane ^ value, range(4), 4) is None
     assert written(lambda lane, value: 1 + lane + 4 * value, range(4), 4) is None
 
 
-def test_a_wrong_book_is_contradicted_by_the_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The book with rows and columns of a group exchanged: its own layouts then differ from what was recorded."""
+def test_a_wrong_table_is_contradicted_by_the_recordings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table with rows and columns of a group exchanged: its own layouts then differ from the recording."""
     path = Path(isa_tables.__file__).parent / "ptx" / "mma.sp_m16n8k16_16b.toml"
     old, new = "%laneid >> 2", "%laneid % 8"
     assert old in path.read_text()
@@ -107,7 +107,7 @@ def test_a_wrong_book_is_contradicted_by_the_recordings(tmp_path: Path, monkeypa
         found = tabulate((), AtomChecker(), [SPARSE])
     finally:
         look_up.cache_clear()
-    assert found.without_atom().told[Check.GPU][Told.REFUTED] == 1 and found.exit == 3
+    assert found.total_without_atom().outcomes[Check.GPU][Outcome.REFUTED] == 1 and found.exit == 3
 
 
 def test_the_command_shows_them_only_with_everything(capsys: pytest.CaptureFixture[str]) -> None:

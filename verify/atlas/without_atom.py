@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that no atom claims, as the book has them: its formulas written as layouts, where layouts can say them.
+"""Instructions without an atom: an atom made from the ISA tables' formulas, written as layouts where that is possible.
 
-Such an atom is nobody's claim. Judged like one it tells whether the book deals every element out as often as it says
-(proof), and whether a GPU that ran the instruction showed the same (silicon).
+Verified like any atom, it shows whether the ISA's formula gives every element as many owners as it says (proof), and
+whether a GPU that ran the instruction agrees (gpu).
 """
 
 from __future__ import annotations
@@ -20,21 +20,20 @@ from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import NO_ORDER, SIDES, left_open, sides
 from verify.binding.atom import FRAGMENTS, issuers
 from verify.binding.completion import moves, spaces
-from verify.binding.coordinates import Formula, Memory, Registers, formulas
+from verify.binding.coordinates import AXES, Formula, Memory, Registers, formulas
 
-SOURCE = "the book"
-HELD = {"A": "mk", "B": "nk", "C": "mn", "E": "mk", "SFA": "mk", "SFB": "nk"}
+SOURCE = "the ISA tables"
 
 
 @dataclass(frozen=True, slots=True)
-class Silent:
-    """Why there is nothing to judge; `unspecified` where the ISA itself leaves it open."""
+class NoAtom:
+    """Why no atom can be made of an instruction; `unspecified` where the ISA itself leaves a layout open."""
 
     reason: str
     unspecified: bool = False
 
 
-def unclaimed(atoms: Iterable[AnyAtom]) -> Iterator[str]:
+def without_atom(atoms: Iterable[AnyAtom]) -> Iterator[str]:
     """The mnemonics of the tables that none of the atoms names, sorted."""
     named = set()
     for mnemonic in dict.fromkeys(mnemonic for atom in atoms for mnemonic in atom.mnemonics):
@@ -45,8 +44,8 @@ def unclaimed(atoms: Iterable[AnyAtom]) -> Iterator[str]:
     return (mnemonic for mnemonic in mnemonics("*") if mnemonic not in named)
 
 
-def as_atom(mnemonic: str) -> AnyAtom | Silent:
-    """What an atom of an instruction would be by the book, or why there is none.
+def as_atom(mnemonic: str) -> AnyAtom | NoAtom:
+    """The atom of an instruction by the ISA's formulas, or why there is none.
 
     >>> as_atom("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32").operands["A"]
     '((4,8),2):((16,1),8)'
@@ -56,28 +55,28 @@ def as_atom(mnemonic: str) -> AnyAtom | Silent:
     instruction = isa_tables.instruction(mnemonic)
     open_ = [name for name, operand in instruction.operands.items() if operand.unspecified]
     if open_:
-        return Silent(f"PTX ISA {instruction.section} leaves {', '.join(open_)} unspecified", unspecified=True)
+        return NoAtom(f"PTX ISA {instruction.section} leaves {', '.join(open_)} unspecified", unspecified=True)
     return _copy(instruction) if moves(instruction.signature) else _mma(instruction)
 
 
-def _mma(instruction: isa_tables.Instruction) -> Atom | Silent:
+def _mma(instruction: isa_tables.Instruction) -> Atom | NoAtom:
     signature = instruction.signature
     extents = dict(zip("mnk", signature.shape, strict=True))
     thr = _lanes(instruction)
     texts, space = {}, {}
     if "C" in instruction.operands and _key(instruction, "C") != _key(instruction, "D"):
-        return Silent("C and D are dealt out differently, an atom has one layout for both")
-    for name, axes in HELD.items():
+        return NoAtom("C and D have different layouts, an atom has one layout for both")
+    for name, axes in AXES.items():
         fragment = next((f for f in FRAGMENTS.get(name, (name,)) if f in instruction.operands), None)
         if fragment is None or (name not in "ABC" and instruction.operands[fragment].space != "reg"):
             continue
         table, extent = instruction.operands[fragment], (extents[axes[0]], extents[axes[1]])
-        found, silence = formulas(name, instruction, table, extent)
+        found, reason = formulas(name, instruction, table, extent)
         if not found:
-            return Silent(silence)
+            return NoAtom(reason)
         text = _fragment(found[0], thr, extent[0])
         if text is None:
-            return Silent(f"no layout says what the book says of {name}")
+            return NoAtom(f"no layout equals the ISA's formula for {name}")
         texts[name] = text
         if table.space != "reg":
             space[name] = table.space
@@ -102,14 +101,14 @@ def _key(instruction: isa_tables.Instruction, operand: str) -> tuple[object, ...
     return Registers("C", instruction.operands[operand], "").key
 
 
-def _copy(instruction: isa_tables.Instruction) -> CopyAtom | Silent:
-    told, signature, why = spaces(instruction), instruction.signature, left_open(instruction) or NO_ORDER
+def _copy(instruction: isa_tables.Instruction) -> CopyAtom | NoAtom:
+    of_operand, signature, why = spaces(instruction), instruction.signature, left_open(instruction) or NO_ORDER
     atom = CopyAtom(
         name=signature.mnemonic,
         ptx=(signature.mnemonic,),
         thr=f"{issuers(instruction)}:1",
         operands={},
-        space=dict(zip(SIDES, (told[-1], told[0]), strict=True)),
+        space=dict(zip(SIDES, (of_operand[-1], of_operand[0]), strict=True)),
         bits={},
         copies={},
         adapter=None,
@@ -123,9 +122,9 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom | Silent:
         text = f"({side.lanes},{side.per_thread}):(0,1)" if side.table is None else None
         text = text or written(side.number, lanes, side.per_thread)
         if text is None:
-            return Silent(f"no layout says what the book says of {name}")
+            return NoAtom(f"no layout equals the ISA's formula for {name}")
         texts[name], copies[name] = text, side.copies
-    return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies) if texts else Silent(why)
+    return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies) if texts else NoAtom(why)
 
 
 def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:
@@ -142,7 +141,7 @@ def _fragment(formula: Formula, thr: Sequence[int], rows: int) -> str | None:
 
 
 def written(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int) -> str | None:
-    """The layout (thread, value) -> number(lanes[thread], value), or None where none is found that says it.
+    """The layout (thread, value) -> number(lanes[thread], value), or None where no layout equals it.
 
     >>> written(lambda lane, value: 8 * lane + value, range(4), 6)
     '(4,6):(8,1)'
@@ -153,6 +152,6 @@ def written(number: Callable[[Any, Any], Any], lanes: Sequence[int], values: int
 
 
 def _lanes(instruction: isa_tables.Instruction) -> list[int]:
-    """The lanes that work for the first of an instruction's products."""
+    """The lanes that take part in the first of an instruction's products."""
     lanes = range(issuers(instruction))
     return [lane for lane in lanes if not int(instruction.product(lane % instruction.signature.lanes))]
