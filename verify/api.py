@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The commands as functions: what they verify is given by name, by file or as a value, and a Report comes back.
+"""The commands as functions: they take a name, a file or a value, and return a Report.
 
-A name that means nothing raises UsageError, a file that cannot be read AtomFileError, a tiling that cannot be
-SpecError, each with the line that the command would print. What is refuted is no error: `report.exit()` says what a
-report amounts to.
+They raise UsageError for a name that selects nothing, AtomFileError for a file that cannot be read and SpecError for a
+tiling that cannot exist, each with the line that the command would print. A refutation raises nothing:
+`report.exit()` is the exit code of the report.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ def verify_atom(
     require: Sequence[str] = (),
     allow_unchecked: bool = False,
 ) -> Report:
-    """The verdicts on atoms: those that a name means (exact, prefix or glob), all of a file, or one as a value.
+    """The verdicts on atoms: those that a name selects (exact, prefix or glob), all of a file, or one as a value.
 
     A name is looked up in `file`, or else among the shipped atoms. `require` names checks that must have been made.
 
     >>> verify_atom("SM80_16x8x8_F32F16F16F32_TN").exit().name
-    'VERIFIED'
+    'OK'
     """
     if isinstance(atom, Path):
-        return _report(_readable(_checker().read(atom)), require, allow_unchecked)
+        return _report(_readable(_suite().read(atom)), require, allow_unchecked)
     if isinstance(atom, str):
-        return _report(_readable(_checker().select([atom], file)), require, allow_unchecked)
-    return _report([_checker().of_atom(atom)], require, allow_unchecked)
+        return _report(_readable(_suite().select([atom], file)), require, allow_unchecked)
+    return _report([_suite().of_atom(atom)], require, allow_unchecked)
 
 
 def verify_tiling(
@@ -57,20 +57,18 @@ def verify_tiling(
     >>> from verify.tiling.spec import TilingSpec, atoms_layout
     >>> mine = TilingSpec("mine", "SM80_16x8x16_F32F16F16F32_TN", atoms_layout("2,2,1"), tile=(32, 16, 16))
     >>> verify_tiling(mine).exit().name
-    'VERIFIED'
+    'OK'
     """
     if isinstance(tiling, str | Path):
         return _report(_named(tiling, file, "tiling"), (), allow_unchecked)
-    return _report([_checker().of_tiling(tiling)], (), allow_unchecked)
+    return _report([_suite().of_tiling(tiling)], (), allow_unchecked)
 
 
 def verify_movement(
     movement: str | Path | Movement, file: str | Path | None = None, *, allow_unchecked: bool = False
 ) -> Report:
     """The verdicts on movements: one of a file by name, all of a file, or one as a value."""
-    mine = (
-        _named(movement, file, "movement") if isinstance(movement, str | Path) else [_checker().of_movement(movement)]
-    )
+    mine = _named(movement, file, "movement") if isinstance(movement, str | Path) else [_suite().of_movement(movement)]
     return _report(mine, (), allow_unchecked)
 
 
@@ -80,34 +78,34 @@ def verify_layout(
     """The verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
 
     >>> verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=(16, 8)).exit().name
-    'VERIFIED'
+    'OK'
     >>> verify_layout("((4,8),8):((32,1),8)", onto=(8, 32)).exit().name
     'REFUTED'
 
-    Raises UsageError for a text that is no layout, and SpecError unless it is just one of the two that is asked.
+    Raises UsageError for a text that is no layout, and SpecError unless just one of `onto` and `equals` is given.
     """
     from verify.layout import compare, onto_tile
 
     if (onto is None) == (equals is None):
-        raise SpecError("", "verify_layout: onto or equals, one of the two")
+        raise SpecError("", "verify_layout: give onto or equals, one of the two")
     if onto is None:
         return compare(str(layout), str(equals))
     return onto_tile(str(layout), (onto, 1) if isinstance(onto, int) else onto)
 
 
 @lru_cache(maxsize=1)
-def _checker() -> Suite:
-    """One for the process: solver, recordings and evidence are shared by all calls."""
+def _suite() -> Suite:
+    """The suite of the process: its solver, recordings and evidence are shared by all calls."""
     return Suite()
 
 
 def _named(subject: str | Path, file: str | Path | None, what: str) -> list[Entry]:
-    """The entries that a path or a name means."""
+    """The entries of a file, or those of `file` that a name selects."""
     if isinstance(subject, Path):
-        return _readable(_checker().read(subject))
+        return _readable(_suite().read(subject))
     if file is None:
-        raise UsageError(f"verify_{what}: {subject!r} of which file?")
-    entries = {entry.name: entry for entry in _readable(_checker().read(Path(file)))}
+        raise UsageError(f"verify_{what}: {subject!r} of which file? Give file=")
+    entries = {entry.name: entry for entry in _readable(_suite().read(Path(file)))}
     return [entries[name] for name in select([subject], entries, what)]
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a test suite asks of Lanecheck: the entries of a TOML file, whichever command it is for, and their reports."""
+"""Lanecheck for a test suite: the entries of a TOML file, whichever command it is for, and their reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from verify.core.files import meant_for
 from verify.core.verdict import Check
 from verify.movement import bind as movements
 from verify.report import Case, Failure, Report, as_text
-from verify.tiling import spec as tiling_stated
+from verify.tiling import spec as tiling_specs
 
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
@@ -36,7 +36,7 @@ __all__ = ["Entry", "Found", "Suite"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An atom, a tiling or a movement, what verifies it, and the line of its file where that matters."""
+    """An atom, a tiling or a movement: its name, the function that verifies it, and its line in the file."""
 
     name: str
     case: Callable[[], Case]
@@ -45,7 +45,7 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A report; why it fails a test, or else why it skips one. Both are empty where everything is verified."""
+    """A report, with the reason to fail a test or else to skip it; both are empty if everything is verified."""
 
     report: Report
     failure: str = ""
@@ -53,19 +53,19 @@ class Found:
 
 
 def _malformed(error: AtomFileError) -> Entry:
-    """What is wrong with an entry, as one that fails beside those that can be read."""
+    """An error of a file as an entry that fails, beside the entries that can be read."""
 
-    def told() -> Case:
+    def fail() -> Case:
         raise error
 
-    return Entry(error.key or "syntax", told, error.place[0] if error.place else 1)
+    return Entry(error.key or "syntax", fail, error.place[0] if error.place else 1)
 
 
 class Suite:
-    """Verifies entries one by one. Solver, recordings and evidence are loaded with the first, then shared."""
+    """Verifies entries one by one; the solver, the recordings and the evidence are shared by all."""
 
     def read(self, path: Path) -> tuple[list[Entry], str]:
-        """The entries of a file in its order, and what is wrong with the file; one of the two is empty."""
+        """The entries of a file in their order, and the error of the file; one of the two is empty."""
         try:
             return self._entries(path), ""
         except (AtomFileError, UsageError) as error:
@@ -79,7 +79,7 @@ class Suite:
             found = movements.read(path)
             entries = [self.of_movement(one, line(one.name)) for one in found.items]
         elif sort == "tiling":
-            found = tiling_stated.read(path)
+            found = tiling_specs.read(path)
             entries = [self.of_tiling(one, line(one.name)) for one in found.items]
         else:
             found = atoms(path)
@@ -90,7 +90,7 @@ class Suite:
         return [*entries, *map(_malformed, found.errors)]
 
     def select(self, names: Sequence[str], file: Path | str | None) -> tuple[list[Entry], str]:
-        """The atoms that names mean, of a file or else of the registry, and what is wrong; one of the two is empty."""
+        """The atoms that names select, from a file or the registry, and the error; one of the two is empty."""
         if file is None and not names:
             return [], "which atom? Give a name, or file="
         pool: Mapping[str, AnyAtom] = registry()
@@ -105,39 +105,39 @@ class Suite:
         return [*entries, *map(_malformed, () if names else errors)], ""
 
     def verify(self, entries: Sequence[Entry], require: Sequence[str] = (), allow_unchecked: bool = False) -> Found:
-        """The report on some entries, with shipped recordings as the silicon's witness."""
-        told = [attempt(entry, lambda one: one.case()) for entry in entries]
-        cases = tuple(case for case in told if isinstance(case, Case))
-        failures = [failure.message for failure in told if isinstance(failure, Failure)]
+        """The report on some entries; the check `gpu` reads the shipped recordings."""
+        found = [attempt(entry, lambda one: one.case()) for entry in entries]
+        cases = tuple(case for case in found if isinstance(case, Case))
+        failures = [failure.message for failure in found if isinstance(failure, Failure)]
         report = Report(cases, frozenset(map(Check, require)), allow_unchecked=True)
         if failures:
             return Found(report, "\n".join([*failures, as_text.render(report).rstrip() if cases else ""]).rstrip())
         if report.exit() is not Exit.OK:
             return Found(report, as_text.render(report).rstrip())
-        unread = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
-        return Found(report, unchecked="" if allow_unchecked else "; ".join(unread))
+        unchecked = [f"UNCHECKED {case.name}: {case.gap}" for case in report.unchecked if not case.excuse]
+        return Found(report, unchecked="" if allow_unchecked else "; ".join(unchecked))
 
     def of_atom(self, atom: AnyAtom, line: int = 1) -> Entry:
         """An atom as an entry."""
         return Entry(atom.name, lambda: self._atoms.case(atom), line)
 
-    def of_tiling(self, stated: TilingSpec, line: int = 1) -> Entry:
+    def of_tiling(self, spec: TilingSpec, line: int = 1) -> Entry:
         """A tiling as an entry."""
-        return Entry(stated.name, partial(self._tiling, stated), line)
+        return Entry(spec.name, partial(self._tiling, spec), line)
 
-    def of_movement(self, stated: Movement, line: int = 1) -> Entry:
+    def of_movement(self, movement: Movement, line: int = 1) -> Entry:
         """A movement as an entry."""
-        return Entry(stated.name, partial(self._movement, stated), line)
+        return Entry(movement.name, partial(self._movement, movement), line)
 
-    def _tiling(self, stated: TilingSpec) -> Case:
+    def _tiling(self, spec: TilingSpec) -> Case:
         from verify.tiling.properties import case
 
-        return case(stated, registry(), self._prover)
+        return case(spec, registry(), self._prover)
 
-    def _movement(self, stated: Movement) -> Case:
+    def _movement(self, movement: Movement) -> Case:
         from verify.movement.command import verdicts
 
-        return Case(stated.name, tuple(verdicts(stated, proofs.BUDGET, self._solver)))
+        return Case(movement.name, tuple(verdicts(movement, proofs.BUDGET, self._solver)))
 
     @cached_property
     def _atoms(self) -> AtomChecker:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.layout LAYOUT`: judge one layout as a map onto a tile, or as the same function as another."""
+"""`python -m verify.layout LAYOUT`: verify one layout as a map onto a tile, or as the same function as another."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from layouts import Layout
     from verify.report import Report
 
-DESCRIPTION = """Judge one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
-and has every element of it one owner? A layout of rank 2 is read as (thread, value); any other as one index.
-Is it the same function as another, however both are spelled?"""
+DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
+and has every element of the tile one owner? A layout of rank 2 is read as (thread, value); any other as one index.
+Or, with --equals: is it the same function as another layout, however both are written?"""
 LARGEST = 1 << 24
 EXAMPLE = '"((4,8),(2,2)):((32,1),(16,8))" --onto 16x8'
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Judge the layout that the arguments name; returns the exit code."""
+    """Verify the layout that the arguments give; returns the exit code."""
     return ending.guarded(_main, argv)
 
 
@@ -48,24 +48,24 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Turn down arguments that ask nothing, or two things."""
+    """Raise UsageError unless there is a layout and just one of --onto and --equals."""
     text = options.layout
     if text is None:
         raise UsageError("which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER")
     if options.onto is None and options.equals is None:
         _parsed(text)
-        raise UsageError(f"{text}: what of it? Give --onto MxN, the tile, or --equals OTHER, another layout")
+        raise UsageError(f"{text}: verify what? Give --onto MxN, the tile, or --equals OTHER, another layout")
     if options.onto is not None and options.equals is not None:
-        raise UsageError("--onto or --equals: one of them")
+        raise UsageError("--onto and --equals: give one of them")
 
 
 def _extent(text: str) -> tuple[int, int]:
-    """The tile's two extents; a size alone is a tile of one column."""
+    """The two extents of the tile; a size alone is a tile of one column."""
     from layouts.atoms.entry import numbers
 
     found = numbers(text) or [0]
     if 0 in found or len(found) > 2:
-        raise UsageError(f"--onto {text!r}: two positive extents such as 16x8, or one size, are wanted")
+        raise UsageError(f"--onto {text!r}: it should be two positive extents such as 16x8, or one size")
     extent = found[0], found[1] if len(found) == 2 else 1
     if extent[0] * extent[1] > LARGEST:
         raise UsageError(f"--onto {text!r}: the tile has more than 2^24 elements, too many to enumerate")
@@ -73,7 +73,7 @@ def _extent(text: str) -> tuple[int, int]:
 
 
 def _no_layout(text: str, problem: str) -> str:
-    """Why a text is no layout; of a file, which command reads it."""
+    """Why a text is no layout; for a file, which command reads it."""
     if not os.path.isfile(text):
         return problem
     from verify.core.files import purpose

@@ -82,33 +82,31 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
     assert "B    PROVED    gives each element of 24x16 (n,k) 128 owners" in out
     assert "128 times" not in printed(capsys, "SM90_64x24x16_F16F16F16_RS", "-v").split("  B    ")[0]
     wrong = said(replace(mma("SM90_64x24x16_F16F16F16_SS"), copies={"A": 1}), "", SIGNATURE).counterexample
-    assert (
-        wrong is not None and wrong.statement == "each element of A is held 1 times, the instruction holds it 128 times"
-    )
+    assert wrong is not None and wrong.statement == "each element of A has one owner, in the instruction 128 owners"
 
 
 @pytest.mark.parametrize(
     ("name", "operand", "often"),
     [
-        ("SM90::GMMA::SPARSE::GMMA_64x8x16_F32TF32TF32_SS_TN", "E", "two owners"),
-        ("SM90::GMMA::SPARSE::GMMA_64x8x32_F32F16F16_SS", "E", "two owners"),
+        ("SM90::GMMA::SPARSE::GMMA_64x8x16_F32TF32TF32_SS_TN", "E", "2 owners"),
+        ("SM90::GMMA::SPARSE::GMMA_64x8x32_F32F16F16_SS", "E", "2 owners"),
         ("SM90::GMMA::SPARSE::GMMA_64x8x64_S32S8S8_SS_TN", "E", "one owner"),
         (
             "SM120::BLOCKSCALED::SM120_16x8x32_TN_VS<float_e4m3_t, float_e4m3_t, float, float_ue8m0_t, 32>",
             "SFA",
-            "two owners",
+            "2 owners",
         ),
         (
             "SM120::BLOCKSCALED::SM120_16x8x32_TN_VS<float_e4m3_t, float_e4m3_t, float, float_ue8m0_t, 32>",
             "SFB",
-            "four owners",
+            "4 owners",
         ),
     ],
 )
 def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, often: str) -> None:
     verdict = said(mma(name), operand, OWNERSHIP)
     assert verdict.claim.text.endswith(often) and verdict.status is Status.PROVED
-    other = {"two owners": 1, "one owner": 2, "four owners": 2}[often]
+    other = {"2 owners": 1, "one owner": 2, "4 owners": 2}[often]
     wrong = said(replace(mma(name), copies={operand: other}), "", SIGNATURE)
     assert wrong.status is Status.REFUTED
 

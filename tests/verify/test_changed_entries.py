@@ -45,7 +45,7 @@ REFUTED = {
     ),
     "copies that are not the instruction's, of one that makes four products": (
         entry("SM70_8x8x4_F16F16F16F16_NN", copies={"B": 4}),
-        "each element of B is held 4 times, the instruction holds it 1 times",
+        "each element of B has 4 owners, in the instruction one owner",
     ),
     "a number with a leading zero": (
         entry("SM100_TMEM_STORE_16dp256b{N}x_16b", params={"N": [2]}, Ref="(32,{4096*N}):(03,1)"),

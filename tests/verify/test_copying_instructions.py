@@ -27,10 +27,19 @@ HINTED = f"{ASYNC}.L2::128B"
 @pytest.mark.parametrize(
     ("ptx", "told"),
     [
-        ((ASYNC, HINTED), f"{ASYNC} makes the whole copy already; several spellings of one instruction are a nested"),
-        ((HINTED, ASYNC), f"{HINTED} makes the whole copy already; several spellings of one instruction are a nested"),
+        (
+            (ASYNC, HINTED),
+            f"{ASYNC} makes the whole copy already; write several mnemonics of one instruction as a nested",
+        ),
+        (
+            (HINTED, ASYNC),
+            f"{HINTED} makes the whole copy already; write several mnemonics of one instruction as a nested",
+        ),
         ((ASYNC, ASYNC), f"the atom issues {ASYNC} 2 times, one makes the whole copy"),
-        ((ASYNC, ASYNC.replace("shared", "shared::cta")), f"{ASYNC} makes the whole copy already; several spellings"),
+        (
+            (ASYNC, ASYNC.replace("shared", "shared::cta")),
+            f"{ASYNC} makes the whole copy already; write several mnemonics",
+        ),
         ((ASYNC,), ""),
         (([ASYNC, HINTED],), ""),
     ],

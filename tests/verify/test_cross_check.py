@@ -156,7 +156,7 @@ def test_evidence_says_how_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None
     times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
     monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
     assert isa.product(subject).seconds == 2.5
-    assert isa.compared(isa.owns, subject, subject.parts[0]).seconds == 1.5
+    assert isa.compared(isa.ownership, subject, subject.parts[0]).seconds == 1.5
 
 
 @pytest.mark.parametrize("extent", [(8, 7), (7, 8)])

@@ -123,7 +123,7 @@ def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen
     checker = CHECKERS[frozenset(chosen)]
     assert checker.case(sparse).status == "VERIFIED"
     found = checker.case(bare)
-    assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not say how E is dealt out")
+    assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not give E")
 
 
 def heard(prop: Property, *said: tuple[Check, Status]) -> Verdict:
@@ -328,7 +328,7 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     words = [name, "--recordings", str(tmp_path)]
     assert atom.main(words) == 3
     out = capsys.readouterr().out
-    said = f"every `equals` is confirmed and {file}:{number} refutes it: the recording or the book is wrong"
+    said = f"every `equals` is confirmed and {file}:{number} refutes it: the recording or the ISA tables are wrong"
     first, *rest = out.splitlines()
     assert first.startswith(f"{name}  ") and "CONTRADICTION   " in first and " ".join(out.split()).count(said) == 1
     assert (

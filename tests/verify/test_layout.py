@@ -51,12 +51,12 @@ def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: 
         (["4:1", "--onto", "99999x99999"], "too many"),
         (["99999999:1", "--onto", "4"], "too many"),
         ([], "which layout? Give LAYOUT, quoted, with --onto MxN or --equals OTHER"),
-        (["(4,8):(8,1)"], "(4,8):(8,1): what of it? Give --onto MxN, the tile, or --equals OTHER, another layout"),
+        (["(4,8):(8,1)"], "(4,8):(8,1): verify what? Give --onto MxN, the tile, or --equals OTHER, another layout"),
         (["(4,8):(8,1"], "cannot read '(4,8):(8,1'"),
         (["examples/my_atoms.toml"], "this is a file of atoms: python -m verify.atom examples/my_atoms.toml"),
         (["examples/tilings.toml"], "this is a file of tilings: python -m verify.tiling examples/tilings.toml"),
         (["README.md"], "README.md is no layout: "),
-        (["4:1", "--onto", "4", "--equals", "4:1"], "--onto or --equals: one of them"),
+        (["4:1", "--onto", "4", "--equals", "4:1"], "--onto and --equals: give one of them"),
     ],
 )
 def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:

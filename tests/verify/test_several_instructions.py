@@ -311,7 +311,7 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
     found = case(bare, checker)
     assert found.status == "UNCHECKED"
     (silent,) = on(found, EQUALS, operand)
-    assert silent.status is Status.UNCHECKED and f"does not say how {operand} is dealt out" in silent.reason
+    assert silent.status is Status.UNCHECKED and f"does not give {operand}" in silent.reason
     assert {v.status for part in "ABC" for v in on(found, EQUALS, part)} == {Status.PROVED}
     assert Report((found,), frozenset({Check.ISA})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})

@@ -220,7 +220,7 @@ OTHERS = [
     (movement.main, TILING, "this is a file of tilings: python -m verify.tiling"),
     (movement.main, FULL, "this is a file of atoms: python -m verify.atom"),
     (atom.main, INSTRUCTION.read_text(encoding="utf-8"), "the table of an instruction"),
-    (movement.main, '{"schema": 1, "name": "load 32"}\n', "such as recordings are"),
+    (movement.main, '{"schema": 1, "name": "load 32"}\n', "as recordings are"),
 ]
 
 
@@ -334,7 +334,7 @@ def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
     assert run(capsys, tmp_path, text, "--checks", "isa", "--allow-unchecked")[0] == 0
     twice = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,0))")
     kinds = {kind: why for part, kind, why in refuted(capsys, tmp_path, twice) if part == "B"}
-    assert kinds["size"].endswith("|give `copies = { B = 2 }`: each element is held 2 times")
+    assert kinds["size"].endswith("|give `copies = { B = 2 }`: each element has 2 owners")
     assert run(capsys, tmp_path, twice + "copies = { B = 2 }\n", "--checks", "isa", "--allow-unchecked")[0] == 0
     uneven = text.replace("((4,8),(2,2)):((16,1),(8,64))", "((4,8),(2,2,2)):((16,1),(8,64,1))")
     assert all("copies" not in why for _, _, why in refuted(capsys, tmp_path, uneven))

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atom`: an atom against the ISA tables, the proof and the GPU."""
+"""`python -m verify.atom`: verify atoms by the ISA tables, by proof and by GPUs."""

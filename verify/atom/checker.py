@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An atom verified: made ready, then every property of the table checked, as each of its instructions sees it."""
+"""The verifier of atoms: binds an atom to its instructions, then checks every property of the table for each."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from verify.report import Case
 class AtomChecker(Run):
     """One run over the properties of atoms.
 
-    Evidence for the same layout and formula is computed once; later claims carry it with `shared` naming the subject
-    for which it was computed.
+    Evidence for the same layout and formula is computed once; on later claims `shared` names the subject that it was
+    computed for.
     """
 
-    options: str = ""  # those of the command under which other silicon is heard than what is shipped
+    options: str = ""  # those of the command line that replace the shipped recordings, for replays
     table: tuple[Property, ...] = PROPERTIES
 
     def verify(self, atom: Stated, wanted: Wanted = lambda _: True) -> list[Verdict]:
-        """The verdict on every wanted claim of an atom. Its form is always checked, whoever else is heard.
+        """The verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
 
         What follows from a claim that is not wanted is not heard either.
         """
@@ -47,7 +47,7 @@ class AtomChecker(Run):
         return [_with_replay(verdict, subject.atom, self.options) for verdict in verdicts]
 
     def case(self, entry: Stated) -> Case:
-        """All verdicts on an atom, with what its entry says of it."""
+        """All verdicts on an atom, with what its entry states about them."""
         atom = completed(entry)
         return Case(
             atom.name,
@@ -60,7 +60,7 @@ class AtomChecker(Run):
         )
 
     def units(self, subject: BoundAtom, scope: Scope) -> Sequence[BoundOperand | Named | None]:
-        """The operands, of which some may not be given; the instructions named; or the atom alone."""
+        """The units of a scope: the operands, omitted ones too; the instructions named; or the atom alone."""
         if scope is Scope.OPERAND:
             absent = (
                 BoundOperand(name, "", None, "", (1, 1), (), not_given(subject, name)) for name in subject.omitted
@@ -71,21 +71,21 @@ class AtomChecker(Run):
     def evidence(
         self, row: Property, subject: BoundAtom, operand: Any, before: Sequence[Verdict] = ()
     ) -> list[Evidence]:
-        """What is found of the atom as each instruction sees it, and why some could not be compared."""
-        ask = super().evidence
+        """The evidence for each view of the atom, and why some instructions could not be compared."""
+        evidence = super().evidence
         if row.scope is Scope.INSTRUCTION:
-            return ask(row, subject, operand, before)
-        heard = of_each(subject, lambda view: ask(row, view, _in_view(view, operand), before))
-        return heard + [silent for why in row.gaps(subject, operand) for silent in self.no_evidence(row, why)]
+            return evidence(row, subject, operand, before)
+        found = of_each(subject, lambda view: evidence(row, view, _in_view(view, operand), before))
+        return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
 
 
 def _in_view(view: BoundAtom, operand: BoundOperand | None) -> BoundOperand | None:
-    """An operand as an instruction sees it."""
+    """The operand of a view of the atom."""
     return operand and next((part for part in view.parts if part.name == operand.name), operand)
 
 
 def taken(atom: AnyAtom) -> list[Verdict]:
-    """What an atom's entry leaves to its instruction, one verdict for each key: there is nothing to check."""
+    """A TAKEN verdict for each key that an atom's entry leaves to its instruction: there is nothing to check."""
     reason = "taken from the instruction: the entry leaves it out"
     return [
         Verdict(Claim(atom.name, key, TAKEN, words), Status.TAKEN, (), reason=reason)
@@ -93,19 +93,19 @@ def taken(atom: AnyAtom) -> list[Verdict]:
     ]
 
 
-def of_each(subject: BoundAtom, hear: Callable[[BoundAtom], Iterable[Evidence]]) -> list[Evidence]:
-    """What is heard of an atom as each instruction sees it: all must fit, so those that refute it speak alone, by name.
+def of_each(subject: BoundAtom, find: Callable[[BoundAtom], Iterable[Evidence]]) -> list[Evidence]:
+    """The evidence for every view of an atom. All instructions must fit, so if some refute it, only theirs, by name.
 
-    That two instructions differ is no contradiction; that two witnesses differ about one is.
+    Two instructions that differ are no contradiction; two checks that differ on one instruction are.
     """
     if not subject.others:
-        return list(hear(subject))
-    heard = [list(hear(view)) for view in subject.views]
-    if all(each == heard[0] for each in heard):
-        return heard[0]
-    refuting = [any(e.status is Status.REFUTED for e in each) for each in heard]
+        return list(find(subject))
+    found = [list(find(view)) for view in subject.views]
+    if all(each == found[0] for each in found):
+        return found[0]
+    refuting = [any(e.status is Status.REFUTED for e in each) for each in found]
     distinct: list[Evidence] = []
-    for view, each, refutes in zip(subject.views, heard, refuting, strict=True):
+    for view, each, refutes in zip(subject.views, found, refuting, strict=True):
         for evidence in each if refutes or not any(refuting) else ():
             named = by_name(view, evidence, all(refuting))
             if named not in distinct:
@@ -114,22 +114,24 @@ def of_each(subject: BoundAtom, hear: Callable[[BoundAtom], Iterable[Evidence]])
 
 
 def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
-    """Evidence whose counterexample says by which instruction; a repair is none where it would break another."""
+    """Evidence whose counterexample names the instruction; without a repair that would break another instruction."""
     wrong = evidence.counterexample
     if wrong is None:
         return evidence
-    told = f"by {mnemonic_of(view.instruction)}: {wrong.statement}"
-    return replace(evidence, counterexample=replace(wrong, statement=told, repair=wrong.repair if repairable else ""))
+    statement = f"by {mnemonic_of(view.instruction)}: {wrong.statement}"
+    return replace(
+        evidence, counterexample=replace(wrong, statement=statement, repair=wrong.repair if repairable else "")
+    )
 
 
 def prepared(entry: Stated) -> BoundAtom:
-    """An atom of either sort, made ready for judgement."""
+    """An atom of either sort, completed by and bound to its instructions."""
     atom = completed(entry)
     return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(prepare(atom))
 
 
 def blamed(subject: BoundAtom) -> BoundAtom:
-    """The subject with its threads at fault, where with those of the instruction all operands would be right."""
+    """The subject with the fault in its threads, where the instruction's threads would make all operands right."""
     right = "" if subject.by is None or subject.others else in_order(subject.by)
     if not right or subject.thr is None or subject.shape_fault or subject.mma.thr == right:
         return subject
@@ -145,12 +147,12 @@ def blamed(subject: BoundAtom) -> BoundAtom:
 
 
 def _lanes(thr: Layout) -> list[int]:
-    """The lanes that threads are numbered to, in their order."""
+    """The lanes of all threads, sorted."""
     return sorted(lane_of(thr, thread) for thread in range(size(thr)))
 
 
 def _all_equal(subject: BoundAtom) -> bool:
-    """Whether all operands of which the ISA tables have formulas equal them."""
+    """Whether all operands equal their formulas in the ISA tables."""
     parts = [part for part in subject.parts if part.formulas]
     if not parts or any(part.layout is None or part.domain != subject.expected(part) for part in parts):
         return False
@@ -158,12 +160,12 @@ def _all_equal(subject: BoundAtom) -> bool:
 
 
 def adapter(atom: AnyAtom) -> str:
-    """What a copy does to its registers after the instruction, by name; empty where it does nothing."""
+    """The name of the permutation that a copy applies to its registers after the instruction; empty if none."""
     return atom.adapter.name if isinstance(atom, CopyAtom) and atom.adapter is not None else ""
 
 
 def _with_replay(verdict: Verdict, atom: AnyAtom, options: str) -> Verdict:
-    """The verdict with the command that gives it again, when it is a refutation."""
+    """The verdict, with the command that replays it if it is a refutation."""
     wrong = verdict.counterexample
     if wrong is None or wrong.replay:
         return verdict
@@ -171,7 +173,7 @@ def _with_replay(verdict: Verdict, atom: AnyAtom, options: str) -> Verdict:
 
 
 def command(atom: AnyAtom, options: str) -> str:
-    """The command that judges an atom again, by the same silicon."""
+    """The command that verifies an atom again, by the same recordings or GPU."""
     shipped = Path(atom.file).parent == Path(layouts.atoms.__file__).parent
     source = "" if shipped or not atom.file else f"--atoms {shlex.quote(atom.file)} "
     dashes = "-- " if atom.name.startswith("-") else ""

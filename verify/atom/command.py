@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.atom NAME…`: judge atoms by the book, the proof and the silicon."""
+"""`python -m verify.atom NAME…`: verify atoms by the ISA tables, by proof and by GPUs."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from verify.core.verdict import Check, Verdict
     from verify.report import Report
 
-DESCRIPTION = """Judge atoms: every claim that an MMA atom makes, by the PTX ISA's formulas (book), by z3 (proof) and by
-what a GPU was seen to do (silicon). NAME is an exact name, a prefix that ends at `_`, `<` or the end
+DESCRIPTION = """Verify atoms: every claim of an MMA or copy atom, by the formulas of the PTX ISA (isa), by z3
+(proof) and by what a GPU did (gpu). NAME is an exact name, a prefix that ends at `_`, `<` or the end
 (SM80_16x8x16 means every element type of it), or a glob."""
 EXAMPLE = "SM80_16x8x16 --require gpu"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Judge the atoms that the arguments name; returns the exit code."""
+    """Verify the atoms that the arguments name; returns the exit code."""
     return ending.guarded(_main, argv)
 
 
@@ -47,7 +47,7 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _check_gpu(options: argparse.Namespace) -> None:
-    """Refuse --live where this machine has no GPU to hear, or no CuPy."""
+    """Raise AbsentError for --live on a machine without a GPU or without CuPy."""
     _checks(options)
     if not options.live:
         return
@@ -74,13 +74,13 @@ def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.atom", DESCRIPTION, EXAMPLE)
     selection.add_options(parser)
     parser.add_argument("--all", action="store_true", help="every registered atom")
-    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument("--list", action="store_true", help="print the names instead of verifying")
     parser.add_argument(
         "--require",
         action="append",
         default=[],
         choices=("isa", "proof", "gpu"),
-        help="a witness that must have spoken on every atom: book and proof on its maps, silicon on the relation",
+        help="a check that must be made on every atom: isa and proof of its maps, gpu of the relation",
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
@@ -99,7 +99,7 @@ def _checks(options: argparse.Namespace) -> frozenset[Check]:
     if place.suffix == ".toml" and place.is_file():
         raise UsageError(f"--recordings {place}: {purpose(place)}")
     if options.live and (options.recordings or Check.GPU not in checks):
-        raise UsageError("--live hears this machine's GPU: it needs the silicon witness and no --recordings")
+        raise UsageError("--live probes this machine's GPU: it needs the check gpu and no --recordings")
     return checks
 
 
@@ -117,11 +117,11 @@ def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
         live = Live(clean_up.enter_context(Worker()))
         return AtomChecker(checks, budget, live, live.product, options="--live ")
     extra = [options.recordings] if options.recordings else []
-    asked = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
+    replay = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
     library = gpu_checks.recordings(*extra)
     if extra:
-        len(library)  # opens every file: what is no recording is told once, not for each atom
-    return AtomChecker(checks, budget, Recorded(library), options=asked)
+        len(library)  # opens every file: what is no recording is reported once, not for each atom
+    return AtomChecker(checks, budget, Recorded(library), options=replay)
 
 
 def _verify(atoms: Sequence[AnyAtom], checker: AtomChecker, options: argparse.Namespace) -> Report:
@@ -134,7 +134,7 @@ def _verify(atoms: Sequence[AnyAtom], checker: AtomChecker, options: argparse.Na
 
 
 def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:
-    """Write each proof's SMT-LIB problem; evidence that is shared was written where it was computed."""
+    """Write the SMT-LIB problem of each proof; shared evidence was written where it was computed."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         for verdict in verdicts:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a GPU did with a matrix move, against what a copy atom calls the bits of its two sides.
+"""The check `gpu` of copies: what a GPU did with a matrix move, compared with the bits that a copy atom names.
 
-A recording ties every byte of a register to a byte of the other side: of the row whose address a lane gave, or of a
-lane's source register. Both sides are named by the atom, so nothing is left open: bit by bit the names must be equal.
-Labels are walked in plain integers, never through `Layout.__call__`.
+A recording maps every byte of a register to a byte of the other operand: of the row whose address a lane gave, or of a
+lane's source register. The atom names the bits of both operands, so the names must be equal bit by bit, with no
+relabelling. Names are computed in plain integers, never through `Layout.__call__`.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
     fault = next((rows for rows in sides.values() if isinstance(rows, str)), "")
     if fault:
         return unchecked(fault)
-    held, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
+    registers, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
     tables = {name: rows for name, rows in sides.items() if not isinstance(rows, str)}
-    adapter = atom.adapter if held == "Dst" else None
-    points, wrong = _compare((held, tables[held]), (other, tables[other]), move, adapter)
+    adapter = atom.adapter if registers == "Dst" else None
+    points, wrong = _compare((registers, tables[registers]), (other, tables[other]), move, adapter)
     status = Status.AGREES if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
     return Evidence(
@@ -55,7 +55,7 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
 
 
 def _by_lane(subject: BoundAtom, side: str) -> Rows | str:
-    """What a side calls each bit of each lane, or why it says nothing."""
+    """The name of each bit of each lane in one operand, or why there is none."""
     part = next(part for part in subject.parts if part.name == side)
     if part.layout is None or subject.thr is None:
         return f"{side} is not well formed" if part.layout is None else subject.thr_fault
@@ -69,10 +69,10 @@ def _by_lane(subject: BoundAtom, side: str) -> Rows | str:
 
 
 def _compare(
-    held: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
+    registers: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
 ) -> Finding:
-    """The first byte of a register whose bits the two sides name otherwise."""
-    side, rows = held
+    """The first byte of a register whose bits have other names in the other operand."""
+    side, rows = registers
     lanes, register_bytes, _ = move.places.shape
     if (len(rows), len(rows[0])) != (lanes, register_bytes * BYTE):
         statement = f"{side} has {len(rows[0])} bits in each lane, the instruction moves {register_bytes * BYTE}"
@@ -80,26 +80,26 @@ def _compare(
     for lane in range(lanes):
         for byte in range(register_bytes):
             there, place = (int(c) for c in move.places[lane, _left(byte, adapter)])
-            said = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
+            claimed = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
             seen = list(other[1][there][place * BYTE : (place + 1) * BYTE])
-            if said != seen:
-                return 0, _clash((side, lane, byte, said), (other[0], there, place, seen))
+            if claimed != seen:
+                return 0, _clash((side, lane, byte, claimed), (other[0], there, place, seen))
     return lanes * register_bytes * BYTE, None
 
 
 def _left(byte: int, adapter: Adapter | None) -> int:
-    """Where the instruction left the byte that stands at `byte` after the adapter."""
+    """Where the instruction left the byte that is at `byte` after the adapter."""
     if adapter is None:
         return byte
     group = len(adapter.bytes)
     return byte // group * group + adapter.bytes[byte % group]
 
 
-def _clash(held: tuple[str, int, int, list[int]], other: tuple[str, int, int, list[int]]) -> Counterexample:
-    (side, lane, byte, said), (source_side, there, place, seen) = held, other
+def _clash(register: tuple[str, int, int, list[int]], other: tuple[str, int, int, list[int]]) -> Counterexample:
+    (side, lane, byte, claimed), (source_side, there, place, seen) = register, other
     names = f"{seen[0]}..{seen[-1]}" if seen else "none"
     statement = (
-        f"{side} calls byte {byte} of lane {lane} bits {said[0]}..{said[-1]}; it is byte {place} of lane {there}, "
-        f"which {source_side} calls bits {names}"
+        f"{side} calls byte {byte} of lane {lane} bits {claimed[0]}..{claimed[-1]}; "
+        f"it is byte {place} of lane {there}, which {source_side} calls bits {names}"
     )
     return Counterexample({"lane": lane, "byte": byte}, statement, extent="smallest")

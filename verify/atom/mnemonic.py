@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an atom's extents, threads and types are those of an instruction it names."""
+"""The check `isa` of a mnemonic: whether an atom's extents, threads and types are those of the instruction."""
 
 from __future__ import annotations
 
@@ -13,10 +13,11 @@ from verify.binding.atom import FRAGMENTS, BoundAtom, BoundOperand, Named, contr
 from verify.binding.completion import EXTRA
 from verify.core.digits import lane_of
 from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.wording import owners
 
 
 def fits(subject: BoundAtom, named: Named) -> Evidence:
-    """The book's evidence on one mnemonic: known to the ISA, same extents, same types, one product per replica."""
+    """The evidence on one mnemonic: the ISA has it, with equal extents, equal types and one product per replica."""
     if named.unknown:
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
@@ -33,9 +34,10 @@ def _refuted(method: str, faults: list[str]) -> Evidence:
 
 
 def again(subject: BoundAtom, named: Named, faults: Callable[[BoundAtom], Iterable[str]], whole: str) -> Iterator[str]:
-    """That an instruction issued before does it all already; other spellings of one are not issued.
+    """The fault that an instruction issued before makes the whole product or copy already.
 
-    It does where it has none of the `faults` that an instruction can have.
+    That is so if it has none of the `faults` that an instruction can have. Alternative mnemonics of one instruction
+    are not issued.
     """
     issued = list(dict.fromkeys(subject.atom.ptx or ()))
     if named.mnemonic not in issued:
@@ -44,7 +46,7 @@ def again(subject: BoundAtom, named: Named, faults: Callable[[BoundAtom], Iterab
     for other in subject.named:
         if other.mnemonic in before and other.instruction and not [*faults(subject.seen_by(other.instruction))]:
             done = f"{other.mnemonic} makes the whole {whole} already"
-            yield f"{done}; several spellings of one instruction are a nested list in `ptx`"
+            yield f"{done}; write several mnemonics of one instruction as a nested list in `ptx`"
 
 
 def _faults(subject: BoundAtom) -> Iterator[str]:
@@ -63,15 +65,15 @@ def _faults(subject: BoundAtom) -> Iterator[str]:
 
 
 def type_faults(subject: BoundAtom) -> Iterator[str]:
-    """What is wrong about the atom's types, as one instruction sees it."""
+    """The faults in the atom's types, as bound to one instruction."""
     types, signature = subject.mma.types, subject.instruction.signature
-    yield from _apart(types, signature.types)
+    yield from _mismatched(types, signature.types)
     if "C" not in signature.operands and types["C"] != types["D"]:
         yield f"C is {types['C']}, the instruction accumulates in D, which is {types['D']}"
 
 
-def _apart(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """What is wrong about an atom's types, of which each may be the instruction's and yet not beside the others."""
+def _mismatched(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """The faults in an atom's types: one that the instruction does not have, or a combination that it does not."""
     shared = [operand for operand in claimed if operand in right[0]]
     ours = [claimed[operand] for operand in shared]
     allowed = list(dict.fromkeys(tuple(types[operand] for operand in shared) for types in right))
@@ -79,17 +81,17 @@ def _apart(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> It
         return
     single = [list(dict.fromkeys(column)) for column in zip(*allowed, strict=True)]
     alone = [
-        f"{operand} is {said}, the instruction's is {' or '.join(types)}"
-        for operand, said, types in zip(shared, ours, single, strict=True)
-        if said not in types
+        f"{operand} is {claim}, the instruction's is {' or '.join(types)}"
+        for operand, claim, types in zip(shared, ours, single, strict=True)
+        if claim not in types
     ]
     if alone:
         yield from alone
         return
-    apart = {types: sum(a != b for a, b in zip(ours, types, strict=True)) for types in allowed}
-    near = [types for types, count in apart.items() if count == min(apart.values())]
-    told = "; or ".join(_together(shared, types) for types in near)
-    yield f"{_together(shared, ours)} do not go together in this instruction; nearest that do: {told}"
+    distance = {types: sum(a != b for a, b in zip(ours, types, strict=True)) for types in allowed}
+    near = [types for types, count in distance.items() if count == min(distance.values())]
+    words = "; or ".join(_together(shared, types) for types in near)
+    yield f"{_together(shared, ours)} do not go together in this instruction; nearest that do: {words}"
 
 
 def _together(operands: Sequence[str], types: Sequence[str]) -> str:
@@ -97,7 +99,7 @@ def _together(operands: Sequence[str], types: Sequence[str]) -> str:
 
 
 def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.Signature) -> Iterator[str]:
-    """What is wrong about where an operand lives and how often it is held there."""
+    """The faults in the space of an operand and in the number of owners of its elements."""
     name, atom = part.name, subject.mma
     fragment = next((signature.operands[f] for f in FRAGMENTS.get(name, (name,)) if f in signature.operands), None)
     if fragment is None:
@@ -105,13 +107,13 @@ def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.
     claimed = atom.space.get(name, "reg")
     if fragment.space != claimed:
         yield f"{name} is in {claimed}, the instruction's is in {fragment.space}"
-    held = subject.multiplicity(part)
-    if atom.copies.get(name, held) != held:
-        yield f"each element of {name} is held {atom.copies[name]} times, the instruction holds it {held} times"
+    count = subject.multiplicity(part)
+    if atom.copies.get(name, count) != count:
+        yield f"each element of {name} has {owners(atom.copies[name])}, in the instruction {owners(count)}"
 
 
 def _product_faults(subject: BoundAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    """An instruction may make several products; all threads of one replica must work for one of them."""
+    """The fault that threads of one replica work for different products, where an instruction makes several."""
     if subject.thr is None or subject.rep is None or instruction.signature.products == 1:
         return
     lanes = [lane_of(subject.thr, t) for t in range(subject.threads)]
@@ -126,9 +128,9 @@ def _product_faults(subject: BoundAtom, instruction: isa_tables.Instruction) -> 
 
 
 def _element_faults(subject: BoundAtom) -> Iterator[str]:
-    """An element of several numbers, such as a complex "2xf64", and how many instructions a product of them takes.
+    """The faults in elements of several numbers, such as a complex "2xf64", and in the count of their instructions.
 
-    A x B of a and b components each is at most a*b products, and at least as many as the accumulator has components.
+    A x B of a and b components each takes at most a*b products, and at least as many as the accumulator has components.
     """
     counts = {}
     atom = subject.mma

@@ -17,11 +17,12 @@ from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
 from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Stated, Status, Verdict
+from verify.core.wording import owners
 from verify.evidence import gpu, isa, proof, proof_family
 from verify.evidence.run import Run, first
 
 MMA, COPY = "mma", "copy"
-COUNT = {3: "three", 4: "four", 5: "five", 6: "six"}
+NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
 EVERY_POINT = "every point"
 
 
@@ -29,26 +30,17 @@ EVERY_POINT = "every point"
 
 
 def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Stated]:
-    """A claim about an operand, which rests on no formula."""
+    """What states a claim about an operand that rests on no formula."""
     return lambda atom, operand: Stated(operand.name, words(atom, operand))
 
 
-def owners(count: int) -> str:
-    """How many owners an element has, in words.
-
-    >>> owners(1), owners(2), owners(128)
-    ('one owner', 'two owners', '128 owners')
-    """
-    return "one owner" if count == 1 else f"{ {2: 'two', **COUNT}.get(count, count) } owners"
-
-
 def times(count: int) -> str:
-    """How often, in words."""
+    """A number of times in words: once, twice, 3 times."""
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def is_copy(atom: BoundAtom) -> bool:
-    """Whether the atom is a copy, which names bits in place of elements."""
+    """Whether the atom is a copy, whose layouts name bits in place of elements."""
     return isinstance(atom.atom, CopyAtom)
 
 
@@ -81,14 +73,14 @@ def _owners(atom: BoundAtom, operand: BoundOperand) -> str:
 
 
 def _equals(atom: BoundAtom, operand: BoundOperand) -> Stated:
-    """Of an MMA atom the formula of each instruction is cited, of a copy that of the first."""
-    seen = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
-    cited = dict.fromkeys(part.formulas[0].citation for part in seen if part.formulas)
-    return Stated(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(seen))
+    """The claim of equality: it cites the formula of each instruction of an MMA atom, of a copy that of the first."""
+    views = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
+    cited = dict.fromkeys(part.formulas[0].citation for part in views if part.formulas)
+    return Stated(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(views))
 
 
 def rests_on(operands: Iterable[BoundOperand]) -> str:
-    """Where the formulas of some operands come from."""
+    """The provenance of the formulas of some operands."""
     return " | ".join(dict.fromkeys(formula.provenance for part in operands for formula in part.formulas))
 
 
@@ -99,8 +91,8 @@ def _fits(atom: BoundAtom, named: Named | None) -> Stated:
         return Stated("", f"{', '.join(stated)} and multiplicities fit {mnemonic}")
     words = {"shape": f"extents {_shape(atom)}", "thr": "threads", "types": "types"}
     taken = {**atom.atom.taken, "shape": ""} if atom.shape_fault else atom.atom.taken
-    left = [word for key, word in words.items() if key not in taken] or ["operands"]
-    return Stated("", f"{' and '.join(filter(None, [', '.join(left[:-1]), left[-1]]))} fit {mnemonic}")
+    checked = [word for key, word in words.items() if key not in taken] or ["operands"]
+    return Stated("", f"{' and '.join(filter(None, [', '.join(checked[:-1]), checked[-1]]))} fit {mnemonic}")
 
 
 def _shape(atom: BoundAtom) -> str:
@@ -108,7 +100,7 @@ def _shape(atom: BoundAtom) -> str:
 
 
 def _multiplies(atom: BoundAtom, _: None) -> Stated:
-    words = f"the {_shape(atom)} product through its {COUNT[len(atom.parts)]} maps alone equals numpy's"
+    words = f"the {_shape(atom)} product through its {NUMBERS[len(atom.parts)]} maps alone equals numpy's"
     return Stated("", words, rests_on(atom.parts))
 
 
@@ -127,7 +119,7 @@ def _recorded(atom: BoundAtom, _: None) -> Stated:
 
 
 def given(atom: BoundAtom, operand: BoundOperand) -> bool:
-    """Whether the atom gives an operand; one that it leaves out has but a name, and why nothing is known of it."""
+    """Whether the atom gives an operand; one that it omits has only a name and the reason why nothing is known."""
     return any(operand is part for part in atom.parts)
 
 
@@ -168,13 +160,13 @@ def _not_refuted(other: Property) -> Need:
 
 
 def verified(*others: Property) -> Need:
-    """That every claim of other properties is verified."""
+    """The need that every claim of other properties is confirmed."""
 
     def need(_: object, __: object, before: Sequence[Verdict]) -> str:
         for other in others:
             for verdict in before:
                 if verdict.claim.prop == other and not verdict.status.confirmed:
-                    return f"its premise does not stand: {verdict.claim.part} {other.words} is {verdict.status}"
+                    return f"its premise is not verified: {verdict.claim.part} {other.words} is {verdict.status}"
         return ""
 
     return need
@@ -194,25 +186,25 @@ def _unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
 
 
 def not_given(atom: BoundAtom, operand: str) -> str:
-    """Why nothing can be said of an operand that the atom leaves out."""
-    return f"the atom does not say how {operand} is dealt out, which {atom.omitted[operand]} takes from registers"
+    """Why nothing is known of an operand that the atom omits."""
+    return f"the atom does not give {operand}, which {atom.omitted[operand]} takes from registers"
 
 
 # What the checks find
 
 
 def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
-    """A comparison at every point of an operand's domain."""
+    """The check of one operand at every point of its domain."""
     return lambda run, atom, operand: [isa.compared(find, atom, operand)]
 
 
 def by_solver(prove: proof.Prove) -> CheckFunction:
-    """A proof about one operand."""
+    """The check of one operand by the solver."""
     return lambda run, atom, operand: [prove(atom, operand, run.budget, run.solver)]
 
 
 def _for_family(prove: proof_family.Prove) -> CheckFunction:
-    """A proof about one operand of all members of a family at once; nothing where no argument covers them all."""
+    """The proof about one operand of all members of a family at once; no evidence if no argument covers them all."""
 
     def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
         scope = proof_family.scope(atom, operand)
@@ -226,13 +218,13 @@ def _for_family(prove: proof_family.Prove) -> CheckFunction:
 
 
 def _certified(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
-    """Ownership by the solver, and by a certificate that needs none."""
-    proved = proof.owns(atom, operand, run.budget, run.solver)
+    """Ownership proved by the solver, and by a certificate that needs no solver."""
+    proved = proof.ownership(atom, operand, run.budget, run.solver)
     return [proved, *proof.certificate(operand, atom.multiplicity(operand))]
 
 
 def _follows_from(other: Property) -> CheckFunction:
-    """That a property follows from another, once that is proved: a map that owns each element once leaves no tile."""
+    """The proof that a property follows from ownership: a map that gives each element one owner leaves no tile."""
 
     def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
         once = atom.multiplicity(operand) == 1
@@ -250,7 +242,7 @@ def _looked_up(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]
 
 
 def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
-    """That all threads work for one product; of an atom that does not fit in another respect, a refutation alone."""
+    """The proof that all threads work for one product; if the atom does not fit otherwise, only a refutation."""
     if named is None or named.instruction is None or is_copy(atom):
         return []
     found = proof.one_product(atom.seen_by(named.instruction), run.budget, run.solver)
@@ -264,8 +256,8 @@ def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
     return gpu.relation(atom, run.recordings, run.cache)
 
 
-# What evidence depends on: its key in the cache. Layouts count by their text, and the values that `Layout.__call__`
-# gives are in no key: a bug planted in it is met again by every run, whose cache is its own.
+# Cache keys: what evidence depends on. A key has the texts of layouts, never values that `Layout.__call__` gives; each
+# run has its own cache, so that a bug planted in it shows in every later run.
 
 
 def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
@@ -274,7 +266,7 @@ def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashab
 
 
 def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
-    """Products on this machine's GPU are made for each atom."""
+    """The key of a product; None for a live GPU, which makes the product of every atom."""
     maps = tuple((part.text, part.extent, part.said) for part in atom.parts)
     return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
 
@@ -289,7 +281,7 @@ def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
 
 
 def _whole_layout(atom: BoundAtom, operand: BoundOperand) -> bool:
-    """Ref of a copy has to be a layout, and no more; so has an operand that is not given to be nothing."""
+    """Whether the layout of an operand is checked: not of Ref of a copy, nor of an operand that is not given."""
     return given(atom, operand) and (not is_copy(atom) or operand.name in SIDES)
 
 
@@ -314,7 +306,7 @@ THREADS = Property(
     says=dict.fromkeys((MMA, COPY), "thr(t) + rep(q) is every lane once"),
     states=_numbers_lanes,
     applies=lambda atom, _: "thr" not in atom.atom.taken,
-    isa=lambda run, atom, _: [isa.form("walked", atom.thr_fault)],  # in plain integers, as the atom was bound
+    isa=lambda run, atom, _: [isa.form("walked", atom.thr_fault)],  # in plain integers, while the atom was bound
     how=("walked", "", ""),
     form=True,
 )
@@ -343,8 +335,8 @@ OWNERSHIP = _of_layout(
         COPY: "each bit named once, or as often as several threads give its address",
     },
     states=of_operand(_owners),
-    isa=at_points(isa.owns),
-    proof=first(_for_family(proof_family.owns), _certified),
+    isa=at_points(isa.ownership),
+    proof=first(_for_family(proof_family.ownership), _certified),
     how=(EVERY_POINT, "z3", ""),
 )
 IN_BOUNDS = _of_layout(
@@ -352,14 +344,14 @@ IN_BOUNDS = _of_layout(
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
     isa=at_points(isa.in_bounds),
-    proof=first(_for_family(proof_family.owns), _follows_from(OWNERSHIP), by_solver(proof.in_bounds)),
+    proof=first(_for_family(proof_family.ownership), _follows_from(OWNERSHIP), by_solver(proof.in_bounds)),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_layout(
     "equals_isa",
     says={
         MMA: "for every logical thread t, replica q, value v: ISA(thr(t) + rep(q), v) = L(t, v)",
-        COPY: "each bit of a side is called as where the instruction takes it from or puts it",
+        COPY: "each bit of an operand has the name of the bit that the instruction moves there or from there",
     },
     states=_equals,
     applies=lambda atom, operand: not is_copy(atom) or (operand.name in SIDES and not gives_names(atom, operand)),
@@ -405,7 +397,7 @@ PRODUCT = Property(
 )
 TILING = Property(
     "tiling",
-    says={MMA: "in any count of atoms and tiles each element has one owner (premise: *ownership*)"},
+    says={MMA: "in any number of atoms and tiles each element has one owner (premise: *ownership*)"},
     states=_tiles,
     proof=lambda run, *_: [proof.tiling(run.budget)],
     how=("", "z3, uninterpreted atom", ""),
@@ -433,15 +425,17 @@ RELATION = Property(
 )
 EQUALS_ABSOLUTE = Property(
     "equals_absolute",
-    says={MMA: "rows and columns are those that ldmatrix, stmatrix and descriptors tie to memory"},
-    states=lambda *_: Stated("", "its labels are those of the anchors that tie registers to memory"),
+    says={MMA: "rows and columns are the absolute coordinates that ldmatrix, stmatrix and descriptors give"},
+    states=lambda *_: Stated(
+        "", "its labels are the absolute coordinates that ldmatrix, stmatrix and descriptors give"
+    ),
     gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),
     how=("", "", "observed"),
     needs=(_shape_fits, _known),
     gaps=_unobserved,
     reads=_observed_key,
 )
-TAKEN = Property("taken")  # what an entry leaves to its instruction: there is nothing to check
+TAKEN = Property("taken")  # a key that an entry leaves to its instruction: there is nothing to check
 PROPERTIES = (
     SHAPE, THREADS,
     WELL_FORMED, SIZE, IN_BOUNDS, OWNERSHIP, EQUALS, RIGHT_INVERSE,

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which atoms and witnesses a command line means: files, names, an architecture."""
+"""The atoms and checks that a command line selects: files, names, an architecture."""
 
 from __future__ import annotations
 
@@ -25,24 +25,26 @@ ARCHITECTURE = re.compile(r"sm_?(\d+)[af]?", re.IGNORECASE)
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """The options by which a command says which atoms it means."""
+    """Add the options that select atoms and checks."""
     parser.add_argument("names", nargs="*", metavar="NAME", help="exact name, prefix or glob; or a FILE, as of --atoms")
     parser.add_argument("--arch", metavar="SM", help="only the atoms of an architecture, such as sm90")
     parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of a TOML file; repeatable")
-    parser.add_argument("--checks", default="isa,proof,gpu", metavar="W[,W]", help="whom to hear: isa, proof, gpu")
+    parser.add_argument(
+        "--checks", default="isa,proof,gpu", metavar="C[,C]", help="the checks to make: isa, proof, gpu"
+    )
 
 
 def take_files(options: argparse.Namespace) -> None:
-    """Take those names that are files, or end as one, as files of atoms."""
+    """Move the names that are files, or end as one, to the files of atoms."""
     files = [name for name in options.names if name.endswith(".toml") or os.path.isfile(name)]
     options.names = [name for name in options.names if name not in files]
     options.atoms = [*options.atoms, *files]
 
 
 def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyAtom]:
-    """The atoms to choose from: the user's files where given, else the registry.
+    """The atoms to choose from: those of the user's files if there are any, else the registry.
 
-    What is wrong with a file is told, and kept in the options; a MalformedError where there is nothing else in them.
+    Errors of a file are printed and kept in the options; MalformedError if the files have nothing else.
     """
     from layouts.atoms import AtomFileError, registry
     from verify.binding.completion import atoms
@@ -60,16 +62,16 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
         errors += read.errors
         for atom in read.items:
             if atom.name in found:
-                errors.append(AtomFileError(file, atom.name, f"stands in {found[atom.name].file} too"))
+                errors.append(AtomFileError(file, atom.name, f"is in {found[atom.name].file} too"))
             found[atom.name] = atom
     inputs.note(errors, options, bool(found))
     return found
 
 
 def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
-    """The names that patterns and an architecture mean, in the order of the atoms; all where neither is given.
+    """The names that patterns and an architecture select, in the order of the atoms; all if neither is given.
 
-    Raises UsageError for a pattern or an architecture that means nothing.
+    Raises UsageError for a pattern or an architecture that selects nothing.
     """
     of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
     if not patterns:
@@ -79,7 +81,7 @@ def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAto
 
 
 def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
-    """The atoms of names as they stand, or else as CUTLASS qualifies them."""
+    """The atoms of names as given, or else without the namespaces of CUTLASS."""
     bare = [unqualified(pattern) for pattern in patterns]
     for wanted in (patterns, bare):
         with suppress(UsageError):
@@ -91,7 +93,7 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
 
 
 def unqualified(name: str) -> str:
-    """A name without the namespaces that names here do not have.
+    """A name without the namespaces `cute::` and `cutlass::`.
 
     >>> unqualified("cute::UniversalFMA<cutlass::half_t,cutlass::half_t>")
     'UniversalFMA<half_t,half_t>'
@@ -100,7 +102,7 @@ def unqualified(name: str) -> str:
 
 
 def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[str]:
-    """The names among which patterns find theirs, where that can be told without opening every family."""
+    """The names that may match some patterns, without opening every family where that is possible."""
     from layouts.atoms.shelf import Shelf
 
     if not isinstance(atoms, Shelf):
@@ -109,7 +111,7 @@ def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[s
 
 
 def _out_of_range(names: Sequence[str], atoms: Mapping[str, AnyAtom]) -> str:
-    """Which parameter of a family a name gives a value that the family does not have; empty when none."""
+    """The parameter of a family for which a name has a value that the family lacks, in words; empty if none."""
     for name in names:
         for family in _families(atoms):
             for parameter, word in (family.said(name) or {}).items():
@@ -128,7 +130,7 @@ def _families(atoms: Mapping[str, AnyAtom]) -> Iterable[Family]:
 
 
 def architecture(name: str) -> int | None:
-    """The architecture that an atom's name begins with; None for one that is of no architecture.
+    """The architecture that an atom's name begins with; None without one.
 
     >>> architecture("SM90_64x8x16_F16F16F16_SS"), architecture("UniversalFMA<float,float,float,float>")
     (90, None)
@@ -143,7 +145,7 @@ def _is_of(name: str, start: str) -> bool:
 
 
 def _number(arch: str, atoms: Iterable[str]) -> int:
-    """The number of an architecture that some atom is of."""
+    """The number of an architecture; raises UsageError if no atom is of it."""
     known = sorted({number for name in atoms if (number := architecture(name)) is not None})
     found = ARCHITECTURE.fullmatch(arch)
     if found is None or int(found[1]) not in known:
@@ -153,7 +155,7 @@ def _number(arch: str, atoms: Iterable[str]) -> int:
 
 
 def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
-    """The witnesses that a text names; raises UsageError, also where a required one is not among them."""
+    """The checks that a text names; raises UsageError, also if a required one is not among them."""
     from verify.core.verdict import Check
 
     try:

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What everything else rests on: verdicts, errors, names, digits, sets of elements in words."""
+"""What all other packages of `verify` use: verdicts, errors, names, digits, sets of elements in words."""

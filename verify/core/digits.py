@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Layouts walked digit by digit in plain Python integers.
+"""Layouts evaluated digit by digit in plain Python integers.
 
-The silicon's claims and every counterexample that is shown are computed here, without `Layout.__call__` and without
-numpy, so that a bug in the library's evaluation cannot confirm itself. For the same reason `proofs` and `gpu_checks`
-walk layouts by code of their own.
+What an atom claims to a GPU, and every counterexample that is shown, is computed here, without `Layout.__call__` and
+without numpy, so that a bug in the library's evaluation cannot confirm itself. For the same reason `proofs` and
+`gpu_checks` evaluate layouts with code of their own.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from typing import Any
 from layouts import Layout
 
 
-@lru_cache(maxsize=4096)  # a second reading of text: no planted parser reaches it
+@lru_cache(maxsize=4096)  # a second parser: no bug planted in the first reaches it
 def read(text: str) -> tuple[object, object]:
-    """A second reading of layout text as (shape, stride), without the library's parser.
+    """Layout text as (shape, stride), read a second time without the library's parser.
 
-    Parentheses always make a tuple, so `(8)` is a rank-1 tuple, as `(8,)`: Python needs that comma. It has none in
+    Parentheses always make a tuple, so `(8)` is a rank-1 tuple like `(8,)`: Python needs that comma. It allows none in
     `()`, and no leading zeros.
 
     >>> read("((4,8),(8)):((_32,1),(4,))")
@@ -47,7 +47,7 @@ def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:
 
 
 def digits(extents: Iterable[int], index: Any) -> Iterator[Any]:
-    """The mixed-radix digits of an index, the fastest first: digit k = index div (e_0 * ... * e_(k-1)) mod e_k.
+    """The mixed-radix digits of an index, fastest first: digit k = index div (e_0 * ... * e_(k-1)) mod e_k.
 
     The index is an integer, an array or a solver's term.
 
@@ -61,7 +61,7 @@ def digits(extents: Iterable[int], index: Any) -> Iterator[Any]:
 
 
 def terms(shape: object, stride: object, index: Any) -> list[tuple[Any, int]]:
-    """The (digit, stride) pairs of a one-dimensional index, the first mode's first.
+    """The (digit, stride) pairs of a one-dimensional index, first mode first.
 
     >>> terms((4, 8), (32, 1), 5)
     [(1, 32), (1, 1)]
@@ -79,13 +79,13 @@ def halves(layout: Layout) -> list[tuple[object, object]]:
 
 
 def thread_value_terms(layout: Layout, thread: Any, value: Any) -> list[tuple[Any, int]]:
-    """The digits of (thread, value) in a thread-value layout, the thread's first."""
+    """The (digit, stride) pairs of (thread, value) in a thread-value layout, those of the thread first."""
     of_thread, of_value = halves(layout)
     return terms(*of_thread, thread) + terms(*of_value, value)
 
 
 def image(layout: Layout, index: Any) -> Any:
-    """The layout's value: the sum of digit x stride, of an integer, an array or a solver's term.
+    """The value of a layout at an index: the sum of digit * stride, for an integer, an array or a solver's term.
 
     >>> image(Layout.parse("(4,8):(32,1)"), 5)
     33
@@ -94,7 +94,7 @@ def image(layout: Layout, index: Any) -> Any:
 
 
 def walk(layout: Layout, thread: Any, value: Any) -> Any:
-    """The element that (thread, value) holds, as :func:`image`.
+    """The element at (thread, value), computed as :func:`image`.
 
     >>> walk(Layout.parse("((4,8),8):((32,1),8)"), 1, 0)
     32
@@ -113,7 +113,7 @@ def walks(layout: Layout) -> list[list[int]]:
 
 
 def every(shape: object, stride: object) -> list[int]:
-    """The value of every index, the first mode's digit fastest."""
+    """The value at every index, the digit of the first mode fastest."""
     listed = [0]
     for extent, step in modes(shape, stride):
         listed = [before + digit * step for digit in range(extent) for before in listed]
@@ -121,7 +121,7 @@ def every(shape: object, stride: object) -> list[int]:
 
 
 def lane_of(thr: Layout, thread: int) -> int:
-    """The lane of a logical thread."""
+    """The lane that `thr` gives a logical thread."""
     return int(image(thr, thread))
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Exit codes, the same for every command, and the errors that end one in a line."""
+"""Exit codes, the same for every command, and the errors that end a command with one line."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Exit(IntEnum):
 
 
 class SpecError(ValueError):
-    """What is wrong with one key of a spec; an empty key means the spec as a whole.
+    """An error in one key of a spec; an empty key means the spec as a whole.
 
-    A command prints the key as an option, an error of a file as a key of its table. `entry` names the file and the
-    table where the spec is known to come from one, as `tilings.toml: my_tiling`.
+    A command prints the key as an option, or as a key of a table where the spec is from a file. `entry` names that file
+    and table, as `tilings.toml: my_tiling`.
 
     >>> str(SpecError("tile", "M = 100 is not a multiple of 16", "tilings.toml: mine"))
     'tilings.toml: mine.tile: M = 100 is not a multiple of 16'
@@ -42,22 +42,22 @@ class SpecError(ValueError):
 
 
 class UsageError(Exception):
-    """Something the user asked for that cannot be done; its text is the one line that is printed."""
+    """A request that cannot be carried out; its text is the one line that is printed."""
 
     code = Exit.USAGE
-    shown = ""  # instead of its text on stderr
+    shown = ""  # printed on stderr in place of its text
 
 
 class AbsentError(UsageError):
-    """A check that was asked for and that this machine cannot make."""
+    """A requested check that this machine cannot make."""
 
     code = Exit.UNDECIDED
 
 
 class MalformedError(UsageError):
-    """A file with errors: its text is a line for each; `shown` has the lines of the file where they stand, too."""
+    """A file with errors: its text has a line for each; `shown` adds the lines of the file that they are in."""
 
     def __init__(self, errors: Sequence[AtomFileError]) -> None:
         super().__init__("\n".join(map(str, errors)))
-        told = [line for error in errors for line in (f"lanecheck: {error}", error.pointed) if line]
-        self.shown = "\n".join(told)
+        lines = [line for error in errors for line in (f"lanecheck: {error}", error.pointed) if line]
+        self.shown = "\n".join(lines)

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The evidence that one run has found: an equal question is answered once.
+"""The cache of evidence of one run: what has the same key is computed once.
 
-A key is the check, the property, and everything that the function reads: texts of layouts, extents, threads, the
-formulas' own keys. A cache belongs to one run, which has one budget, one solver and one source of recordings: what a
-GPU shows live and what was recorded never meet in one. What a GPU answered, before anything is compared with it, is
-kept where it is read (`verify.evidence.gpu_live`, `verify.evidence.gpu.Recorded`).
+A key has the check, the property, and everything that the function reads: texts of layouts, extents, threads, the keys
+of the formulas. A cache belongs to one run, which has one budget, one solver and one source of recordings, so live
+results of a GPU and recorded ones are never in the same cache. A GPU's results, before anything is compared with them,
+are kept where they are read (`verify.evidence.gpu_live`, `verify.evidence.gpu.Recorded`).
 
-Keys hold the text of a layout and not its values, so a cache that outlived a run would hide a bug planted in
-`Layout.__call__` afterwards: none does.
+A key has the text of a layout, not its values. A cache that outlived its run could hide a bug planted in
+`Layout.__call__` later, so no cache does.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class _Given:
-    """Evidence as it was given on a subject, and as later subjects get it: naming that one."""
+    """Evidence as it was found for a subject, and as later subjects get it: `shared` names that subject."""
 
     subject: str
     first: tuple[Evidence, ...]
@@ -32,9 +32,9 @@ class _Given:
 
 @dataclass(slots=True)
 class EvidenceCache:
-    """What was found under each key.
+    """The evidence found under each key.
 
-    >>> from verify.core.verdict import Status, Witness
+    >>> from verify.core.verdict import Status
     >>> cache, proved = EvidenceCache(), Evidence(Check.ISA, Status.PROVED, "counted")
     >>> [cache.once("key", name, lambda: [proved])[0].shared for name in ("one", "other", "one")]
     ['', 'one', '']
@@ -43,13 +43,13 @@ class EvidenceCache:
     found: dict[Hashable, object] = field(default_factory=dict)
 
     def kept(self, key: Hashable, compute: Callable[[], T]) -> T:
-        """What was computed under a key."""
+        """The value under a key, computed if it is not there yet."""
         if key not in self.found:
             self.found[key] = compute()
         return cast(T, self.found[key])
 
     def once(self, key: Hashable, subject: str, compute: Callable[[], Iterable[Evidence]]) -> list[Evidence]:
-        """The evidence under a key; where another subject was the first to have it, `shared` names that one."""
+        """The evidence under a key; `shared` names the subject it was first computed for, where that is another."""
 
         def given() -> _Given:
             evidence = tuple(compute())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The TOML files that users write: what a file is meant for, and its errors as they are printed."""
+"""The TOML files that users write: which command a file is for, and its errors as they are printed."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
 from verify.core.errors import SpecError
 
-SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys of which each of its tables has one
+SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tables has at least one
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
     "tiling": frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}),
     "movement": frozenset({"from", "to", "access", "descriptor"}),
 }
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
-RECORDED = b'{"'  # how a file of recordings begins
+RECORDED = b'{"'  # the first bytes of a file of recordings
 
 
 def opened(path: Path, sort: str) -> Document:
-    """A file of a sort; raises AtomFileError for one that cannot be read, and for one that another command reads."""
+    """The document of a file of one sort; raises AtomFileError if it cannot be read or is for another command."""
     raw = _beginning(path)
     if raw.lstrip().startswith(RECORDED):
-        raise AtomFileError(str(path), "", "this is JSON, such as recordings are: `--recordings` names their folder")
+        raise AtomFileError(str(path), "", "this is JSON, as recordings are: give their folder with `--recordings`")
     document = read(path)
     other = meant_for(document.tables)
     if other and other != sort:
-        raise AtomFileError(str(path), "", _instead(other, path))
+        raise AtomFileError(str(path), "", _suggestion(other, path))
     return document
 
 
 @contextmanager
 def as_keys(entry: Entry) -> Iterator[None]:
-    """Turn a SpecError into the error of a file's table, under its key."""
+    """Turn a SpecError into an error of the file, at the table's key."""
     try:
         yield
     except SpecError as error:
@@ -51,11 +51,11 @@ def _beginning(path: Path) -> bytes:
         with path.open("rb") as stream:
             return stream.read(64)
     except (OSError, ValueError):
-        return b""  # whoever reads it whole says why it cannot
+        return b""  # the read of the whole file reports why it fails
 
 
 def meant_for(tables: Mapping[str, object]) -> str:
-    """The sort of file that these tables make, by their keys; empty where they are of several sorts, or of none.
+    """The sort of a file with these tables, by their keys; empty if they are of several sorts or of none.
 
     >>> meant_for({"mine": {"atom": "SM80_16x8x8_F32F16F16F32_TN", "tile": "64,64,32"}})
     'tiling'
@@ -63,7 +63,7 @@ def meant_for(tables: Mapping[str, object]) -> str:
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
     inner = [_plain_keys(table) for table in tables.values() if isinstance(table, dict)]
-    # What names an atom is a tiling, which may state A, B and C too.
+    # A table that names an atom is a tiling, which may state A, B and C too.
     sorts = {
         s for keys in inner for s, signs in SIGNS.items() if keys & signs and (s == "tiling" or "atom" not in keys)
     }
@@ -71,27 +71,27 @@ def meant_for(tables: Mapping[str, object]) -> str:
 
 
 def _plain_keys(table: Mapping[str, object]) -> frozenset[str]:
-    """The keys of a table that hold no table themselves: `[my.atom]` is a name with a dot."""
+    """The keys of a table whose values are no tables: `[my.atom]` is a name with a dot."""
     return frozenset(key for key, value in table.items() if not isinstance(value, dict))
 
 
 def purpose(path: Path) -> str:
-    """What a file is for, as a clause: which command reads it."""
+    """Which command reads a file, as a clause."""
     try:
         sort = meant_for(opened(path, "").tables)
     except AtomFileError as error:
         return error.problem
-    return _instead(sort, path) if sort else "this is a file that no command here reads"
+    return _suggestion(sort, path) if sort else "no command reads this file"
 
 
-def _instead(sort: str, path: Path) -> str:
+def _suggestion(sort: str, path: Path) -> str:
     if sort == "instruction":
-        return "this is the table of an instruction, which belongs into isa_tables/ptx"
+        return "this is the table of an instruction: put it into isa_tables/ptx"
     return f"this is a file of {sort}s: python -m verify.{sort} {path}"
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:
-    """The errors of an instruction's table with their lines; of one that is not TOML, all errors of syntax."""
+    """The errors of an instruction's table with their lines; all errors of syntax where it is not TOML."""
     plain = [_plain(one) for one in error.errors]
     try:
         document = read(Path(error.file))

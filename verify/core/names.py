@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a name on the command line means, and the nearest names where it means nothing."""
+"""The entries that a name on the command line selects, and the nearest names where it selects none."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Named(Protocol):
 
     @property
     def name(self) -> str:
-        """What it is called."""
+        """Its name."""
         ...
 
 
@@ -26,11 +26,11 @@ S = TypeVar("S", bound=Named)
 
 
 def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str]:
-    """The names that the patterns mean, in the order of `names`.
+    """The names that the patterns select, in the order of `names`.
 
-    A pattern is an exact name (which then means only itself), a prefix that ends at `_`, `<` or the end, or a glob;
-    capitals count only where a name has them as they are written.
-    One that means nothing is a :class:`UsageError` with the nearest names.
+    A pattern is an exact name (which selects only itself), a prefix that ends at `_`, `<` or the end, or a glob.
+    Case is ignored if no name matches with the case as written.
+    Raises :class:`UsageError`, with the nearest names, for a pattern that selects nothing.
 
     >>> select(["SM80_8x8x4"], ["SM80_8x8x4_F64", "SM80_8x8x40"], "atom")
     ['SM80_8x8x4_F64']
@@ -47,7 +47,7 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
 
 
 def means(pattern: str, name: str) -> bool:
-    """Whether a pattern means a name: as a glob, or as a prefix that ends where a word of the name does."""
+    """Whether a pattern selects a name: as a glob, or as a prefix that ends where a word of the name does."""
     if any(c in pattern for c in "*?["):
         return fnmatch.fnmatchcase(name, pattern)
     if not pattern or not name.startswith(pattern):
@@ -56,8 +56,8 @@ def means(pattern: str, name: str) -> bool:
 
 
 def nearest(word: str, known: Sequence[str], what: str = "") -> str:
-    """The nearest known names as a clause; of a file what it is, and when nothing is near how to see all names."""
-    if os.path.isfile(word):  # unlike a Path's own, without an error for what cannot be a path
+    """The nearest known names as a clause; for a file what it is for; if no name is near, how to list all."""
+    if os.path.isfile(word):  # unlike Path.is_file, no error for a text that cannot be a path
         from verify.core.files import purpose
 
         return f"; {purpose(Path(word))}"

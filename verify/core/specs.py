@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Specs: dataclasses whose fields are the keys that a user states, each with its help and its parser.
 
-The options of a command and the keys of its TOML tables are made of the same fields. A field's key is its name; an
-underscore at the end only keeps it apart from a word of Python: `from_` is the key `from`.
+The options of a command and the keys of its TOML tables are made from the same fields. The key is the name of the field
+without a trailing underscore, which only keeps a name apart from a keyword of Python: `from_` is the key `from`.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ class Key:
 
     field: str  # the name of the field
     help: str
-    parse: Callable[[object], Any]  # what stands in the option or in the table -> the field's value; raises ValueError
+    parse: Callable[[object], Any]  # value of the option or of the table's key -> value of the field; raises ValueError
     unit: str  # what a whole number counts; empty for a text
     required: bool
 
     def read(self, value: object) -> Any:
-        """The field's value; raises SpecError where there is none."""
+        """The value of the field; raises SpecError for a value that is none."""
         return read(self.field.rstrip("_"), self.parse, value)
 
 
 def key(help: str, parse: Callable[[object], Any], unit: str = "", **default: Any) -> Any:
-    """A field that a user may state: None where it is absent, unless there is a `default` or a `default_factory`."""
+    """A field that a user may state; if absent it is the `default` or `default_factory`, or None without one."""
     return field(**(default or {"default": None}), metadata={"help": help, "parse": parse, "unit": unit})
 
 
@@ -43,7 +43,7 @@ def required(help: str, parse: Callable[[object], Any], unit: str = "") -> Any:
 
 
 def keys(spec: type) -> dict[str, Key]:
-    """The keys of a spec by their names: its own first, then those that it inherits."""
+    """The keys of a spec by name: its own first, then inherited ones."""
     found = {one.name: one for one in fields(spec) if one.metadata}
     order = [name for part in spec.__mro__ for name in get_annotations(part) if name in found]
     needed = {name for name, one in found.items() if one.default is one.default_factory is MISSING}
@@ -51,7 +51,7 @@ def keys(spec: type) -> dict[str, Key]:
 
 
 def read(key: str, parse: Callable[[object], T], value: object) -> T:
-    """What a parser makes of a value; its ValueError becomes a SpecError under the key."""
+    """The parsed value; a ValueError of the parser becomes a SpecError under the key."""
     try:
         return parse(value)
     except ValueError as error:

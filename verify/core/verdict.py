@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The values that flow through a judgement: claims, evidence, counterexamples, verdicts.
+"""The values that a verification produces: claims, evidence, counterexamples, verdicts.
 
-A :class:`Claim` is one statement about one subject. Each witness turns it into :class:`Evidence`; `join` makes a
-:class:`Verdict` of them. Nothing here evaluates a layout.
+A :class:`Claim` is one statement about one subject. Each check finds :class:`Evidence` on it; `join` makes a
+:class:`Verdict` of the evidence. Nothing here evaluates a layout.
 """
 
 from __future__ import annotations
@@ -14,24 +14,24 @@ from typing import Any, NamedTuple, TypeAlias
 
 
 class Status(StrEnum):
-    """What is known about a claim. Only PROVED and AGREES are a yes."""
+    """What is known about a claim. Only PROVED and AGREES confirm it."""
 
     PROVED = "PROVED"  # complete over the stated domain
     AGREES = "AGREES"  # sampled or observed
-    REFUTED = "REFUTED"  # with a witness, evaluated again in plain Python
+    REFUTED = "REFUTED"  # with a counterexample, evaluated again in plain Python
     UNKNOWN = "UNKNOWN"  # the solver gave up
-    UNCHECKED = "UNCHECKED"  # no witness here could speak, and why
-    VACUOUS = "VACUOUS"  # the assumptions cannot be met: an error
-    TAKEN = "TAKEN"  # not stated: filled in from the instruction, so there is nothing to check
+    UNCHECKED = "UNCHECKED"  # no check could be made, and why
+    VACUOUS = "VACUOUS"  # the premises cannot be met: an error
+    TAKEN = "TAKEN"  # left out of the entry and taken from the instruction: there is nothing to check
 
     @property
     def confirmed(self) -> bool:
-        """Whether this status is a yes."""
+        """Whether this status confirms the claim."""
         return self in (Status.PROVED, Status.AGREES)
 
 
 class Check(StrEnum):
-    """Who testifies: the ISA's formula, the solver, or recorded and probed hardware."""
+    """A source of evidence: the formulas of the ISA tables, the solver, or a GPU, recorded or live."""
 
     ISA = "isa"
     PROOF = "proof"
@@ -50,9 +50,9 @@ class Scope(StrEnum):
 
 
 class Stated(NamedTuple):
-    """What a property states of one subject: `part` of it (an operand, or "" for the whole), in words.
+    """What a property states about one `part` of a subject (an operand, or "" for the whole), in words.
 
-    `provenance` says where the formulas come from that the claim rests on; empty where it rests on none.
+    `provenance` is the origin of the formulas that the claim rests on; empty if it rests on none.
     """
 
     part: str
@@ -62,10 +62,10 @@ class Stated(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Property:
-    """One property that a claim states: its names and, as a row of a table, how it is checked. Equal by its key.
+    """One property that a claim states: its names and, as a row of a table, how it is checked. Equal by key.
 
-    Its functions take the subject (an atom, a tiling) and one of the units that its scope is about: an operand, a
-    named instruction, or None. A check takes the run first, and returns evidence:
+    Its functions take the subject (an atom, a tiling) and one unit of its scope: an operand, a named instruction, or
+    None. A check takes the run first and returns evidence:
 
     >>> counted = Evidence(Check.ISA, Status.PROVED, "counted")
     >>> size = Property("size", isa=lambda run, atom, operand: [counted])
@@ -83,11 +83,11 @@ class Property:
     proof: CheckFunction | None = None  # what the solver finds
     gpu: CheckFunction | None = None  # what GPUs showed, recorded or live
     how: tuple[str, str, str] = ("", "", "")  # the methods of the three checks, for the docs
-    needs: tuple[Need, ...] = ()  # why it cannot be checked at all: the first that is not empty
-    gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what could not be compared besides
+    needs: tuple[Need, ...] = ()  # reasons why it cannot be checked at all: the first that is not empty
+    gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what else could not be compared
     reads: Callable[[Check, Any, Any], Hashable] = lambda check, subject, operand: None  # a check's cache key
-    form: bool = False  # of a subject's form: counted from the ISA tables whichever checks are asked for
-    required: frozenset[Check] = frozenset()  # the checks that must be made of it before a subject is verified
+    form: bool = False  # about the form of a subject: checked with the ISA tables whichever checks are requested
+    required: frozenset[Check] = frozenset()  # the checks without which a subject is not verified
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "words", self.words or self.key.replace("_", " "))
@@ -99,26 +99,26 @@ class Property:
         return hash(self.key)
 
     def by(self, check: Check) -> CheckFunction | None:
-        """The function that makes one of the three checks; None where there is none."""
+        """The function of one of the three checks; None if the property has none."""
         return {Check.ISA: self.isa, Check.PROOF: self.proof, Check.GPU: self.gpu}[check]
 
     @property
     def gpu_alone(self) -> bool:
-        """Whether nothing but a GPU checks it."""
+        """Whether a GPU is its only check."""
         return self.gpu is not None and self.isa is None and self.proof is None
 
 
 class Origin(StrEnum):
-    """Where a formula of the book comes from, in a word."""
+    """The origin of a formula in the ISA tables, in a word."""
 
     TEXT = "ISA text"
-    CORRECTED = "corrected"  # what the ISA prints is an error, and an erratum says so
-    DERIVED = "derived"  # from figures, an analogy, other software: the table says which
-    OBSERVED = "observed"  # as a GPU showed: here the book is no witness independent of silicon
+    CORRECTED = "corrected"  # the ISA prints an error, and an erratum in the table says so
+    DERIVED = "derived"  # from figures, an analogy or other software: the table says which
+    OBSERVED = "observed"  # from a GPU: here the checks `isa` and `gpu` are not independent
 
 
 def origin(provenance: str) -> tuple[Origin, ...]:
-    """The origins that a provenance names, in the order of :class:`Origin`.
+    """The origins in a provenance, in the order of :class:`Origin`.
 
     >>> [o.value for o in origin("ISA text | derived: figures; CUTLASS")]
     ['ISA text', 'derived']
@@ -131,9 +131,9 @@ def origin(provenance: str) -> tuple[Origin, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One statement: `subject` (an atom), `part` (an operand, or "" for the whole), its property and its wording.
+    """One statement about a `subject` (an atom) or a `part` of it (an operand): its property and its wording.
 
-    `provenance` says where the formulas come from that it rests on; empty where it rests on none.
+    `part` is "" for the whole. `provenance` is the origin of the formulas that it rests on; empty if it rests on none.
     """
 
     subject: str
@@ -145,9 +145,9 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Why a claim is false, told from the smallest witness outwards.
+    """Why a claim is false: the smallest inputs at which it fails, then how far the damage reaches.
 
-    `reproduced` says that plain integer arithmetic, without the code under test, gave the same values.
+    `reproduced` says whether plain integer arithmetic, without the code under test, gave the same values.
     """
 
     inputs: Mapping[str, int]  # variable -> value: the smallest point at which the claim is false
@@ -164,10 +164,10 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What one witness says of one claim, how it knows, and over how many points.
+    """The result of one check of one claim, with its method and its number of points.
 
-    `applies` is False where an UNCHECKED is no gap: the check does not exist for this claim, as where no GPU was
-    recorded. `recording` is the file and line of the recording that spoke.
+    `applies` is False where UNCHECKED is no gap because the check does not exist for this claim, as when no GPU
+    has been recorded. `recording` is the file and line of the recording that was compared with.
     """
 
     check: Check  # which check found it
@@ -186,7 +186,7 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """A claim with all that was heard on it."""
+    """A claim, its status, and all evidence on it."""
 
     claim: Claim
     status: Status
@@ -196,7 +196,7 @@ class Verdict:
 
     @property
     def contradiction(self) -> bool:
-        """Whether two witnesses disagree, or plain arithmetic does not reproduce a counterexample."""
+        """Whether two checks disagree, or plain arithmetic does not reproduce a counterexample."""
         refuted = any(e.status is Status.REFUTED for e in self.evidence)
         if refuted and any(e.status.confirmed for e in self.evidence):
             return True
@@ -208,23 +208,23 @@ Need: TypeAlias = Callable[[Any, Any, Sequence[Verdict]], str]  # of (subject, o
 
 
 def join(claim: Claim, evidence: Iterable[Evidence]) -> Verdict:
-    """Join the witnesses' evidence: refuted by any, else vacuous, else unknown, else proved, else agrees.
+    """The verdict on a claim by all its evidence: REFUTED if any is, else VACUOUS, UNKNOWN, PROVED, AGREES.
 
-    A claim that nobody could speak on is UNCHECKED with every reason given; it never counts as a yes.
+    A claim without evidence is UNCHECKED, with every reason; that never confirms it.
 
     >>> claim = Claim("atom", "A", Property("equals"), "equals the ISA")
-    >>> book = Evidence(Check.ISA, Status.PROVED, "exhaustive")
-    >>> join(claim, [book, Evidence(Check.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
+    >>> found = Evidence(Check.ISA, Status.PROVED, "exhaustive")
+    >>> join(claim, [found, Evidence(Check.PROOF, Status.UNKNOWN, "bit-vectors")]).status.value
     'UNKNOWN'
     """
-    heard = tuple(evidence)
-    spoke = [e for e in heard if e.status is not Status.UNCHECKED]
-    if not spoke:
-        why = "; ".join(dict.fromkeys(e.reason for e in heard if e.reason)) or "no witness was asked"
-        return Verdict(claim, Status.UNCHECKED, heard, reason=why)
-    statuses = {e.status for e in spoke}
+    found = tuple(evidence)
+    made = [e for e in found if e.status is not Status.UNCHECKED]
+    if not made:
+        why = "; ".join(dict.fromkeys(e.reason for e in found if e.reason)) or "no check was requested"
+        return Verdict(claim, Status.UNCHECKED, found, reason=why)
+    statuses = {e.status for e in made}
     for status in (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN, Status.PROVED, Status.AGREES):
         if status in statuses:
-            first = next(e for e in spoke if e.status is status)
-            return Verdict(claim, status, heard, first.counterexample, first.reason)
+            first = next(e for e in made if e.status is status)
+            return Verdict(claim, status, found, first.counterexample, first.reason)
     raise AssertionError(f"no status in {statuses}")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of tile elements in words."""
+"""Sets of tile elements, and numbers of owners, in words."""
 
 from __future__ import annotations
 
@@ -8,8 +8,17 @@ from collections.abc import Sequence
 SHOWN = 6
 
 
+def owners(count: int) -> str:
+    """How many owners an element has, in words.
+
+    >>> owners(0), owners(1), owners(2)
+    ('no owner', 'one owner', '2 owners')
+    """
+    return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
+
+
 def describe(points: Sequence[tuple[int, int]], extent: tuple[int, int], axes: Sequence[str]) -> str:
-    """A set of (x, y) as ranges where it is a rectangle, else its first few members.
+    """A set of (x, y) in words: as ranges if it is a rectangle, else its first few members.
 
     >>> describe([(n, k) for n in range(8) for k in range(20, 32)], (8, 32), ("n", "k"))
     'k = 20..31, every n'

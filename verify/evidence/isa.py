@@ -86,7 +86,7 @@ def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
         return "counted", threads * values, None
     statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
     often = 0 if part.formulas else _held_equally(layout, part)
-    repair = f"give `copies = {{ {part.name} = {often} }}`: each element is held {often} times" if often > 1 else ""
+    repair = f"give `copies = {{ {part.name} = {often} }}`: each element has {often} owners" if often > 1 else ""
     wrong = Counterexample({"threads": threads, "values": values}, statement, repair=repair)
     return "counted", threads * values, wrong
 
@@ -129,7 +129,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     )
 
 
-def owns(subject: BoundAtom, part: BoundOperand) -> Finding:
+def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     """That each element of the tile is held as often as it has to be."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)

@@ -27,7 +27,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand, budget: int, solver: proof
     return _evidence(proofs.prove_in_bounds(_fragment(subject, part), budget, solver), part)
 
 
-def owns(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
+def ownership(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
     """That each element of an operand's tile is held as often as it has to be."""
     return _evidence(proofs.prove_ownership(_fragment(subject, part), budget, solver), part)
 

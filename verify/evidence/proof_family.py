@@ -67,7 +67,7 @@ def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
     return same_layout and shape == tuple(map(str, atom.shape)) and fill(str(table["thr"]), params) == atom.thr
 
 
-def owns(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
+def ownership(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
     """That all members own each element as often as they have to, so that none leaves its tile."""
     return _by_digits(subject, part, "mixed radix")
 

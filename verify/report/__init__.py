@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts as text, JSON, JUnit XML and HTML, and the exit code they amount to."""
+"""Reports: the verdicts of a run, its exit code, and their rendering as text, JSON, JUnit XML and HTML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Case", "Failure", "Report", "cut_short", "surprise", "tally"]
 
 @dataclass(frozen=True)
 class Case:
-    """One subject's verdicts, with what was known of it before."""
+    """The verdicts on one subject, with what its entry states about it."""
 
     name: str  # of the subject: an atom, a tiling, a movement, a law
     verdicts: tuple[Verdict, ...]  # in the order of the table of properties
@@ -29,17 +29,17 @@ class Case:
 
     @cached_property
     def contradiction(self) -> bool:
-        """Whether two witnesses disagree anywhere."""
+        """Whether the verdict on any claim is a contradiction."""
         return any(map(self.contradicts, self.verdicts))
 
     def contradicts(self, verdict: Verdict) -> bool:
-        """Whether witnesses disagree on a claim, or a GPU alone refutes it of an atom that is what the ISA says."""
+        """Whether checks disagree on a claim, or a GPU alone refutes it of an atom that equals the ISA tables."""
         of_gpu = verdict.claim.prop.gpu_alone and verdict.status is Status.REFUTED
-        return verdict.contradiction or (of_gpu and self._as_the_isa_says)
+        return verdict.contradiction or (of_gpu and self._equals_isa)
 
     @cached_property
-    def _as_the_isa_says(self) -> bool:
-        """Whether every operand equals what the ISA says, and nothing is refuted but by a GPU."""
+    def _equals_isa(self) -> bool:
+        """Whether every operand equals the ISA tables, and only GPUs refute anything."""
         equals = [v for v in self.verdicts if Check.ISA in v.claim.prop.required]
         equal = [v.status.confirmed and all(e.status is not Status.UNCHECKED for e in v.evidence) for v in equals]
         wrong = [v for v in self.verdicts if v.status is Status.REFUTED and not v.claim.prop.gpu_alone]
@@ -47,19 +47,19 @@ class Case:
 
     @property
     def contradictions(self) -> list[str]:
-        """The recordings, by file and line, that contradict an atom which is what the ISA says: they or the ISA err."""
+        """The recordings, by file and line, that contradict an atom which equals the ISA tables."""
         return [
             f"{verdict.claim.prop.words}: every `equals` is confirmed and {evidence.recording or evidence.method} "
-            "refutes it: the recording or the book is wrong, not the atom"
+            "refutes it: the recording or the ISA tables are wrong, not the atom"
             for verdict in self.verdicts
-            if self.contradicts(verdict) and self._as_the_isa_says
+            if self.contradicts(verdict) and self._equals_isa
             for evidence in verdict.evidence
             if evidence.status is Status.REFUTED and verdict.claim.prop.gpu_alone
         ]
 
     @property
     def status(self) -> str:
-        """The subject in one word: VERIFIED, UNCHECKED where a check that was asked for was not made, or the worst."""
+        """The worst status of the claims; else UNCHECKED if a requested check was not made; else VERIFIED."""
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
@@ -70,51 +70,52 @@ class Case:
 
     @cached_property
     def gap(self) -> str:
-        """The first check that was asked for, applies and could not be made, by its reason; empty where all were made.
+        """Why the first requested check that applies could not be made; empty if all were made.
 
-        A witness that was not asked gave no evidence. One that was asked has to speak on what the subject says; of a
-        claim besides one of them is enough. What does not apply to any of them leaves nothing that was checked.
+        A check that was not requested has no evidence. Every requested check has to be made on the claims that state
+        what the subject is (`Property.required`); on any other claim one check is enough. If none applies, nothing was
+        checked.
         """
         for verdict in self.verdicts:
-            silent = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
-            if silent and (verdict.claim.prop.required or verdict.status is Status.UNCHECKED):
-                return silent[0].reason or f"{silent[0].check} gave no reason"
-        if any(verdict.status.confirmed for verdict in self._saying):
+            missing = [e for e in verdict.evidence if e.status is Status.UNCHECKED and e.applies]
+            if missing and (verdict.claim.prop.required or verdict.status is Status.UNCHECKED):
+                return missing[0].reason or f"{missing[0].check} gave no reason"
+        if any(verdict.status.confirmed for verdict in self._main):
             return ""
-        return next((v.reason for v in self._saying if v.evidence and v.reason), "nothing was checked")
+        return next((v.reason for v in self._main if v.evidence and v.reason), "nothing was checked")
 
     @property
-    def _saying(self) -> list[Verdict]:
-        """The verdicts on what the subject says, besides its form."""
-        said = [v for v in self.verdicts if v.claim.prop.required]
-        return said or [v for v in self.verdicts if not v.claim.prop.form] or list(self.verdicts)
+    def _main(self) -> list[Verdict]:
+        """The verdicts on the claims that state what the subject is; without any, all but those on its form."""
+        main = [v for v in self.verdicts if v.claim.prop.required]
+        return main or [v for v in self.verdicts if not v.claim.prop.form] or list(self.verdicts)
 
     @property
     def observed(self) -> bool:
-        """Whether it stands on observation or samples alone: nothing that it says is proved."""
-        return self.status == "VERIFIED" and not any(v.status is Status.PROVED for v in self._saying)
+        """Whether it is verified by observation or samples alone: none of its main claims is proved."""
+        return self.status == "VERIFIED" and not any(v.status is Status.PROVED for v in self._main)
 
     @property
     def headline(self) -> str:
-        """The status as people read it: it says where a subject rests on observation alone."""
+        """The status for people: "VERIFIED (observed)" where a subject rests on observation alone."""
         return f"{self.status} (observed)" if self.observed else self.status
 
     @property
     def excuse(self) -> str:
-        """Why it is no failure that the subject is UNCHECKED; empty where it is one."""
+        """Why UNCHECKED is no failure of this subject; empty if it is one."""
         if self.issues_nothing:
             return "without a matrix instruction"
         return "as expected" if self.expect else ""
 
     @property
     def as_known(self) -> bool:
-        """Whether it is refuted in the parts that its known defect names, before the colon, and in no other."""
+        """Whether just the parts are refuted that its known defect names before the colon."""
         named = {part.strip() for part in self.known_defect.partition(":")[0].split(",")}
         refuted = {v.claim.part or "ptx" for v in self.verdicts if v.status is Status.REFUTED}
         return bool(self.known_defect) and bool(refuted) and refuted <= named
 
     def surprise(self, expect_known: bool) -> str:
-        """How it is otherwise than its entry says; empty where it is as expected or nothing was."""
+        """How it differs from what its entry expects; empty if it does not."""
         if expect_known and self.known_defect and not self.as_known:
             return "is not refuted in just the parts of its known defect"
         other = self.expect and self.status != Status.UNCHECKED
@@ -123,7 +124,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """A subject without verdicts: what was refused of it or at what we failed, and the exit code that it calls for."""
+    """A subject without verdicts: the error in it or our failure, and the exit code for that."""
 
     name: str
     message: str
@@ -132,7 +133,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """All cases of a run, what was required of it, and what the user expects."""
+    """All cases of a run, the checks that it requires, and what the user expects."""
 
     cases: tuple[Case, ...]  # in the order in which they were selected
     require: frozenset[Check] = frozenset()  # checks that must have been made of every case
@@ -143,18 +144,18 @@ class Report:
 
     @property
     def complete(self) -> bool:
-        """Whether every subject that was asked for has its verdicts."""
+        """Whether every subject of the run has its verdicts."""
         return not self.missing
 
     @property
     def surprises(self) -> dict[str, str]:
-        """Subjects that are not what their entries expect, and how; known defects count under `expect_known`."""
-        told = {case.name: case.surprise(self.expect_known) for case in self.cases}
-        return {name: how for name, how in told.items() if how}
+        """Subjects that are not what their entries expect, and how; known defects count only with `expect_known`."""
+        found = {case.name: case.surprise(self.expect_known) for case in self.cases}
+        return {name: how for name, how in found.items() if how}
 
     @property
     def unchecked(self) -> list[Case]:
-        """The subjects that are UNCHECKED; `gap` says why, `excuse` why that fails no run."""
+        """The subjects that are UNCHECKED; `gap` has the reason, `excuse` why that fails no run."""
         return [case for case in self.cases if case.status == Status.UNCHECKED]
 
     @property
@@ -163,9 +164,9 @@ class Report:
         return [] if self.allow_unchecked else [case for case in self.unchecked if not case.excuse]
 
     def unmet(self) -> list[tuple[str, str]]:
-        """Subjects on which a required witness said nothing that stands or refutes, with its reason.
+        """Subjects on which a required check confirmed and refuted nothing, with the reason.
 
-        On an instruction that could not be compared none has spoken.
+        An instruction that could not be compared counts as a missing check of every kind.
         """
         missing = []
         for case, check in product(self.cases, sorted(self.require)):
@@ -176,9 +177,9 @@ class Report:
                 for v in case.verdicts
                 if v.claim.prop.scope is Scope.INSTRUCTION and v.status is Status.UNCHECKED
             ]
-            silent = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
-            if not mine or silent:
-                missing.append((case.name, f"{check}: {next(iter(silent), 'it was not asked')}"))
+            reasons = [e.reason for e in mine if e.status is Status.UNCHECKED] + unnamed
+            if not mine or reasons:
+                missing.append((case.name, f"{check}: {next(iter(reasons), 'it was not requested')}"))
         return missing
 
     def verdicts(self) -> Iterable[Verdict]:
@@ -186,14 +187,14 @@ class Report:
         return (v for c in self.cases for v in c.verdicts)
 
     def counts(self) -> Counter[Status]:
-        """How many claims have which status."""
+        """The number of claims with each status."""
         return Counter(v.status for v in self.verdicts())
 
     def exit(self) -> Exit:
-        """The exit code: a contradiction outranks a refutation, a refutation outranks what is not known.
+        """The exit code: a contradiction outranks a refutation, a refutation outranks UNKNOWN and UNCHECKED.
 
-        An interruption outranks all: whatever was found, it is not the answer. A subject that we failed at counts as a
-        contradiction, one that was refused outranks all that was found of the others.
+        An interruption outranks everything, since the run is incomplete. An internal error counts as a contradiction. A
+        subject that was rejected outranks the verdicts on all others but contradictions.
         """
         if not self.complete:
             return Exit.INTERRUPTED
@@ -211,17 +212,17 @@ class Report:
 
 
 def cut_short(missing: int, what: str = "subject") -> str:
-    """That an interruption left subjects without a verdict, in words."""
-    return f"interrupted: {missing} {what}{'s' * (missing != 1)} not judged"
+    """A line that says how many subjects an interruption left without a verdict."""
+    return f"interrupted: {missing} {what}{'s' * (missing != 1)} not verified"
 
 
 def surprise(name: str, how: str) -> str:
-    """An atom that is not what its entry expects, in one line."""
+    """A line about an atom that is not what its entry expects."""
     return f"{name}  SURPRISE: it {how}"
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
-    """Counts in words; VACUOUS, which is an error, and TAKEN only when they happened."""
+    """Counts of claims in words; VACUOUS, which is an error, and TAKEN only if there are any."""
     words = {Status.AGREES: "agree"}
     rare = (Status.VACUOUS, Status.TAKEN)
     return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s not in rare)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts as one HTML page that needs no other file: a row per claim, what is refuted opened."""
+"""A report as one HTML page that needs no other file: one row per claim; what is not verified is unfolded."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ pre {{ background: #f6f6f6; padding: .6rem; overflow-x: auto; }}
 
 
 def render(report: Report, verbose: bool = False) -> str:
-    """The whole report as a page, in which nothing is fetched or run; `verbose` adds times."""
+    """The report as an HTML page that fetches and runs nothing; `verbose` adds times."""
     cases = "\n".join("\n".join(_case(case, verbose)) for case in report.cases)
     return PAGE.format(summary=escape(summary(report)), cases=cases)
 
@@ -57,13 +57,13 @@ def _case(case: Case, verbose: bool) -> Iterator[str]:
 
 def _row(case: Case, verdict: Verdict, verbose: bool) -> Iterator[str]:
     status = "CONTRADICTION" if case.contradicts(verdict) else verdict.status.value
-    heard = "<br>".join(escape(" ".join(describe(e, verbose).split())) for e in verdict.evidence)
+    evidence = "<br>".join(escape(" ".join(describe(e, verbose).split())) for e in verdict.evidence)
     claim = verdict.claim
     rests = f" ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
-    yield f"<tr><td>{escape(claim.part)}<td>{escape(claim.text + rests)}<td>{_status(status)}<td>{heard}</tr>"
+    yield f"<tr><td>{escape(claim.part)}<td>{escape(claim.text + rests)}<td>{_status(status)}<td>{evidence}</tr>"
     if verdict.counterexample is not None:
-        told = "\n".join(story(case, verdict))
-        yield f"<tr><td colspan=4><pre>{escape(told)}</pre></tr>"
+        lines = "\n".join(story(case, verdict))
+        yield f"<tr><td colspan=4><pre>{escape(lines)}</pre></tr>"
 
 
 def _status(status: str, shown: str = "") -> str:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts for programs: stable and diffable, `"schema": 2`, without times unless asked for."""
+"""A report as JSON for programs: stable and diffable, `"schema": 2`, without times unless requested."""
 
 from __future__ import annotations
 

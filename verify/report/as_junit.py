@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts for continuous integration: a test case is a claim, its class the subject, its properties the evidence."""
+"""A report as JUnit XML: a test case is a claim, its class name the subject, its properties the evidence."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ OUTCOME = {
 
 
 def render(report: Report) -> str:
-    """JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors. None is a pass.
+    """The report as JUnit XML. UNCHECKED and TAKEN are skipped; UNKNOWN, VACUOUS and a contradiction are errors.
 
-    What else fails the run is a test case too: a known defect that is not as expected, a required check that was not
-    made, a subject that is UNCHECKED, that was rejected or that we failed at, an interruption. A known defect that was
-    expected is skipped.
+    Whatever else fails the run is a test case too: a known defect that is not as expected, a required check that was
+    not made, a subject that is UNCHECKED, was rejected or met an internal error, an interruption. A known defect that
+    was expected is skipped.
     """
     root = ElementTree.Element("testsuites")
     suite = ElementTree.SubElement(root, "testsuite", name="lanecheck")

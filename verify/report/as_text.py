@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Verdicts for people.
+"""A report as text for people.
 
-A refutation has one order: what was claimed, the smallest counterexample with its arithmetic, the extent of the damage,
-what the ISA says, a repair if a small one exists, the line that replays it.
+A refutation is printed in one order: the claim, the smallest counterexample with its arithmetic, the extent of the
+damage, the formula of the ISA, a repair if a small one exists, the command that replays it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
     if not quiet:
         room = min(NAME_WIDTH, max((len(case.name) for case in report.cases), default=0))
         sources = {source for case in report.cases if (source := _source(case))}
-        alike = len(sources) == 1 and len(report.cases) > 1  # then it is printed once
+        alike = len(sources) == 1 and len(report.cases) > 1  # then they are printed once
         for case in report.cases:
             lines += _case(case, verbose, room, alike)
         lines += [surprise(name, how) for name, how in report.surprises.items()]
@@ -32,7 +32,7 @@ def render(report: Report, quiet: bool = False, verbose: bool = False) -> str:
 
 
 def summary(report: Report) -> str:
-    """The last line: subjects by status, claims by status, why claims went unchecked, the exit code."""
+    """The last line: subjects by status, claims by status, which checks have no evidence, the exit code."""
     by_status = Counter(c.status for c in report.cases)
     listed = sorted(by_status, key=HEADS.index)
     subjects = ", ".join(f"{by_status[status]} {status.lower()}" for status in listed)
@@ -57,13 +57,13 @@ def summary(report: Report) -> str:
 
 
 def _source(case: Case) -> str:
-    """What the evidence of GPUs rests on: recordings, by their GPU."""
+    """The sources of the GPU evidence: recordings, by GPU and driver."""
     sources = {e.method: None for v in case.verdicts for e in v.evidence if e.check is Check.GPU and e.method}
     return "; ".join(sources)
 
 
 def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
-    """A case's lines; names have `room` columns, and sources that are `alike` in all cases are left out."""
+    """The lines of a case; names have `room` columns, and sources that are `alike` in all cases are left out."""
     open_ = (Status.REFUTED, Status.VACUOUS, Status.UNKNOWN)
     wrong = [v for v in case.verdicts if case.contradicts(v) or v.status in open_]
     if not wrong or verbose:
@@ -107,7 +107,7 @@ def _headline(case: Case, room: int, alike: bool) -> str:
 
 
 def _rests(claim: Claim) -> str:
-    """What a claim rests on, where its text does not say it."""
+    """The provenance that a claim rests on, unless its text has it."""
     return f"  ({claim.provenance})" if claim.provenance and claim.provenance not in claim.text else ""
 
 
@@ -118,7 +118,7 @@ def _plain(verdict: Verdict) -> Iterator[str]:
 
 
 def story(case: Case, verdict: Verdict, verbose: bool = False) -> Iterator[str]:
-    """A verdict that is not a yes, from the claim to the line that replays it."""
+    """The lines of a verdict that confirms nothing, from the claim to the command that replays it."""
     contradicted = case.contradicts(verdict)
     status = "CONTRADICTION" if contradicted else verdict.status.value
     deciding = next((e for e in verdict.evidence if e.status is verdict.status), None)
@@ -169,7 +169,7 @@ def _brief(evidence: Evidence) -> str:
 
 
 def describe(evidence: Evidence, timed: bool = True) -> str:
-    """One piece of evidence in a line: the check, what it found, by which method."""
+    """One piece of evidence in a line: the check, its status and its method."""
     line = f"{evidence.check:<8} {evidence.status:<9} {_how(evidence)}".rstrip()
     if evidence.engine:
         line += f", {evidence.engine}"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Text within so many columns: long lines go on below, further in; nothing is left out, no word is cut."""
+"""Text wrapped to a number of columns: long lines continue below, indented; nothing is left out, no word is cut."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ import re
 from collections.abc import Iterator
 
 ON_A_TERMINAL, IN_A_FILE = 80, 100
-FURTHER = 4  # blanks before what a line goes on with
+FURTHER = 4  # further blanks before the continuation of a line
 QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a command line
 
 
 def fitted(text: str, width: int) -> str:
-    """The text with its long lines broken: before a clause, which three blanks set apart, or else between words.
+    """The text with its long lines broken before a clause, which three blanks set apart, or else between words.
 
-    >>> print(fitted("SM80  VERIFIED  21 proved   silicon: recording of NVIDIA H200", 40), end="")
+    >>> print(fitted("SM80  VERIFIED  21 proved   gpu: recording of NVIDIA H200", 40), end="")
     SM80  VERIFIED  21 proved
-        silicon: recording of NVIDIA H200
+        gpu: recording of NVIDIA H200
     """
     return "".join(f"{line}\n" for long in text.splitlines() for line in _lines(long, width))
 
@@ -47,7 +47,7 @@ def _lines(line: str, width: int) -> Iterator[str]:
 
 
 def _words(clause: str, first: int, others: int) -> Iterator[str]:
-    """A clause in pieces: the first has `first` columns, unless one word takes more, the others have `others`."""
+    """A clause in pieces of at most `first` columns, then `others`, unless one word is longer."""
     now, room = "", first
     for gap, word in re.findall(r"(\s*)(\S+)", clause):
         if now and len(now + gap + word) > room:
@@ -59,7 +59,7 @@ def _words(clause: str, first: int, others: int) -> Iterator[str]:
 
 
 def _command(line: str, further: str, width: int) -> Iterator[str]:
-    """A command line that a shell reads as one: a backslash ends each line but the last."""
+    """A command line broken so that a shell reads it as one: a backslash ends each line but the last."""
     now = line[: len(line) - len(line.lstrip(" "))]
     fresh = True
     for word in QUOTED.findall(line):

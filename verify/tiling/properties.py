@@ -357,8 +357,8 @@ OWNERSHIP = Property(
     Scope.OPERAND,
     states=_of_layout(lambda operand: f"holds each element of {operand.whole[1].tile} {_held(operand)}"),
     applies=_well_formed,
-    isa=_of_tile(at_points(isa.owns)),
-    proof=_of_tile(by_solver(proof.owns)),
+    isa=_of_tile(at_points(isa.ownership)),
+    proof=_of_tile(by_solver(proof.ownership)),
     reads=_question,
 )
 IN_BOUNDS = Property(

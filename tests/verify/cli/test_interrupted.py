@@ -59,7 +59,7 @@ def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[
     assert atom.main(ATOMS) == 130
     lines = capsys.readouterr().out.splitlines()
     assert "2 subjects: 2 verified" in lines[-1]
-    assert lines[-1].endswith("; interrupted: 9 subjects not judged; exit 130")
+    assert lines[-1].endswith("; interrupted: 9 subjects not verified; exit 130")
 
 
 def test_json_is_marked_incomplete(at_third, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,13 +80,13 @@ def test_junit_has_an_error(at_third, capsys: pytest.CaptureFixture[str]) -> Non
     assert atom.main([*ATOMS, "--format", "junit"]) == 130
     suite = ElementTree.fromstring(capsys.readouterr().out)[0]
     assert suite.get("errors") == "1"
-    assert suite.find("testcase[@name='complete']/error").get("message") == "interrupted: 9 subjects not judged"
+    assert suite.find("testcase[@name='complete']/error").get("message") == "interrupted: 9 subjects not verified"
 
 
 def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
     at_third(AtomChecker, "verify")
     assert atom.main([*ATOMS, "--format", "html"]) == 130
-    assert "interrupted: 9 subjects not judged" in capsys.readouterr().out
+    assert "interrupted: 9 subjects not verified" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_every_command_prints_what_it_has(
     at_third(importlib.import_module(owner), name)
     assert command.main(words) == 130
     out = capsys.readouterr().out
-    assert f" {missing} not judged" in out and "interrupted: " in out
+    assert f" {missing} not verified" in out and "interrupted: " in out
 
 
 @pytest.mark.parametrize("command", [atlas, mutate])
@@ -134,7 +134,7 @@ def test_an_interruption_before_anything_is_found_is_one_line(
 def test_a_mutant_that_was_being_judged_is_none_that_survives(at_third, capsys: pytest.CaptureFixture[str]) -> None:
     at_third(AtomChecker, "verify")
     assert mutate.main(["SM80_16x8x16_F32F16F16F32_TN"]) == 130
-    assert capsys.readouterr().out.endswith(" origins not judged\n")
+    assert capsys.readouterr().out.endswith(" origins not verified\n")
 
 
 def test_processes_of_laws_that_are_interrupted_end_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -48,7 +48,7 @@ def judged(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[
         (f'ptx = ["{K16}", "{K8}"]', SMALLER),
         (f'ptx = ["{K8}", "{K16}"]', SMALLER),
         (f'ptx = "{K8}"', f"{SMALLER}"),
-        (f'ptx = ["{K16}", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]', "does not say how E is dealt out"),
+        (f'ptx = ["{K16}", "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]', "does not give E"),
         ("", "the atom names no instruction"),
     ],
 )
