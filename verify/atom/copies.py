@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A copy atom made ready for judgement, and the claims about it that neither side has alone."""
+"""A copy atom bound to its instruction, and the checks that take its source and destination operand together."""
 
 from __future__ import annotations
 
@@ -18,56 +18,57 @@ from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, Side, inverse
 from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.wording import owners
 from verify.evidence.isa import Table, evaluate
 
 SIDES = ("Src", "Dst")
-LARGEST_SPAN = 1 << 26  # bits between the smallest and the largest that is named, of which a table is kept
-OWN_NAMES = "the names of its bits are the atom's own"
-NO_ORDER = "both sides are memory under one address, for which the ISA has no order of bits"
+LARGEST_SPAN = 1 << 26  # the largest distance between two bits that are named, for which a table is made
+OWN_NAMES = "the atom chooses the names of its bits"
+NO_ORDER = "both operands are memory under one address, for which the ISA has no order of bits"
 
 
 def prepare_copy(atom: CopyAtom) -> BoundAtom:
-    """Parse the atom's layouts and look up its instructions."""
+    """The copy atom bound to its instructions: layouts parsed, instructions looked up."""
     parsed = {name: thread_value(text) for name, text in atom.operands.items()}
     chosen = _chosen(parsed["Src"][0])
     named = tuple(look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
-    return joined([_seen(atom, parsed, named, instruction) for instruction in known(named) or (None,)])
+    return joined([_view(atom, parsed, named, instruction) for instruction in known(named) or (None,)])
 
 
-def _seen(
+def _view(
     atom: CopyAtom,
     parsed: Mapping[str, tuple[Layout | None, str]],
     named: tuple[Named, ...],
     instruction: isa_tables.Instruction | None,
 ) -> BoundAtom:
-    """The atom as one instruction sees it: numbered over its lanes, each side with its formula."""
+    """The view of an atom by one instruction: numbered over its lanes, each operand with its formula."""
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction else 0)
     found: Mapping[str, Formula] = {}
     bits = 0
     if instruction is not None:
-        dealt = sides(atom, instruction)
-        bits = max((_bits(side) for side in dealt.values()), default=0)
-        found = _formulas(atom, instruction, dealt, {name: layout for name, (layout, _) in parsed.items()})
-    own = OWN_NAMES if instruction is None or _held(instruction) else NO_ORDER
-    own = own if instruction is None else left_open(instruction) or own
+        by_side = sides(atom, instruction)
+        bits = max((_bits(side) for side in by_side.values()), default=0)
+        found = _formulas(atom, instruction, by_side, {name: layout for name, (layout, _) in parsed.items()})
+    why = OWN_NAMES if instruction is None or _in_registers(instruction) else NO_ORDER
+    why = why if instruction is None else left_open(instruction) or why
     parts = []
     for name, text in atom.operands.items():
         layout, fault = parsed[name]
         named_bits = bits or _counted(layout, atom.copies.get(name, 1))
         formulas = (found[name],) if name in found else ()
-        no_formula = "" if name in found else own
-        said = tuple(formula.key for formula in formulas)
-        parts.append(BoundOperand(name, text, layout, fault, (named_bits, 1), formulas, no_formula, said))
+        no_formula = "" if name in found else why
+        keys = tuple(formula.key for formula in formulas)
+        parts.append(BoundOperand(name, text, layout, fault, (named_bits, 1), formulas, no_formula, keys))
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 
 
 def _chosen(layout: Layout | None) -> tuple[tuple[str, int], ...]:
-    """What the atom chooses where the mnemonic leaves it open: the bytes that a thread of the source has."""
+    """The selection that the mnemonic leaves to the atom: the bytes that a thread of the source has."""
     return () if layout is None or size(layout[1]) % BYTE else (("bytes", size(layout[1]) // BYTE),)
 
 
 def left_open(instruction: isa_tables.Instruction) -> str:
-    """Why nothing can be compared: the ISA leaves the bits open, or they depend on what is selected beyond `bytes`."""
+    """Why nothing can be compared: the ISA leaves the bits open, or they depend on more selections than `bytes`."""
     unspecified = [name for name, table in instruction.operands.items() if table.unspecified]
     if unspecified:
         return f"PTX ISA {instruction.section} leaves {', '.join(unspecified)} unspecified"
@@ -77,7 +78,7 @@ def left_open(instruction: isa_tables.Instruction) -> str:
 
 
 def _counted(layout: Layout | None, copies: int) -> int:
-    """How many bits a side names, where the book does not say: as many as it has points, over the copies."""
+    """The number of bits that an operand names, without a formula: its points over its copies."""
     return 1 if layout is None else max(1, size(layout) // copies)
 
 
@@ -86,41 +87,41 @@ def _bits(side: Side) -> int:
     return rows * products * columns * side.bits
 
 
-def _held(instruction: isa_tables.Instruction) -> list[isa_tables.Operand]:
-    """The operands in registers, in the order of the text."""
+def _in_registers(instruction: isa_tables.Instruction) -> list[isa_tables.Operand]:
+    """The operands in registers, in the order of the PTX text."""
     return [table for table in instruction.operands.values() if table.space == "reg"]
 
 
 def sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
-    """The book's operand for each side: registers and addresses by their space, two registers in the text's order.
+    """The operand of the instruction for Src and for Dst: by space, or in the order of the text if both are registers.
 
-    A result that is computed from what is moved (tcgen05.ld.red) is no side.
+    A result that is computed from what is moved (tcgen05.ld.red) is neither.
     """
     if not moves(instruction.signature) or left_open(instruction):
         return {}
-    held = _held(instruction)
+    registers = _in_registers(instruction)
     addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
-    if not held:
+    if not registers:
         return _in_memory(atom, instruction)
-    rows, columns = held[0].extent
+    rows, columns = registers[0].extent
     extent = rows, instruction.signature.products, columns
-    if len(held) > 1 and all(atom.space[name] == "reg" for name in SIDES):
-        source, destination = (Side(table, instruction, extent, table.bits) for table in (held[1], held[0]))
+    if len(registers) > 1 and all(atom.space[name] == "reg" for name in SIDES):
+        source, destination = (Side(table, instruction, extent, table.bits) for table in (registers[1], registers[0]))
         return {"Src": replace(source, inverse=inverse(source)), "Dst": destination}
     return {
-        name: Side(held[0] if atom.space[name] == "reg" else addressed, instruction, extent, held[0].bits)
+        name: Side(registers[0] if atom.space[name] == "reg" else addressed, instruction, extent, registers[0].bits)
         for name in SIDES
     }
 
 
 def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
-    """The operands of a copy from memory to memory, told apart by their spaces; none where nothing is dealt out."""
-    dealt = {table.space: table for table in instruction.operands.values() if "row" in table.maps}
-    if not all(atom.space[name] in dealt for name in SIDES):
+    """The operands of a copy from memory to memory, by their spaces; none where a table has no map."""
+    by_space = {table.space: table for table in instruction.operands.values() if "row" in table.maps}
+    if not all(atom.space[name] in by_space for name in SIDES):
         return {}
     found = {}
     for name in SIDES:
-        table = dealt[atom.space[name]]
+        table = by_space[atom.space[name]]
         rows, columns = table.extent
         found[name] = Side(table, instruction, (rows, instruction.signature.products, columns), table.bits)
     return found
@@ -129,50 +130,50 @@ def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str,
 def _formulas(
     atom: CopyAtom,
     instruction: isa_tables.Instruction,
-    dealt: Mapping[str, Side],
+    by_side: Mapping[str, Side],
     layouts: Mapping[str, Layout | None],
 ) -> dict[str, Formula]:
-    """What each side has to equal, given what the side in memory (or else the source) calls its bits."""
-    if not dealt:
+    """The formula of each operand, given the names that the operand in memory (or else Src) gives the bits."""
+    if not by_side:
         return {}
     given = next((name for name in SIDES if atom.space[name] != "reg"), "Src")
     (other,) = set(SIDES) - {given}
     names = layouts[given]
     found: dict[str, Formula] = {}
-    if names is not None and (atom.space[given] != "reg" or dealt[given].inverse is not None):
-        adapter = atom.adapter if other == "Dst" and not _unpacked(atom, dealt[other]) else None
-        found[other] = Carried(dealt[other], dealt[given], names, adapter)
-    table = dealt[given].table
+    if names is not None and (atom.space[given] != "reg" or by_side[given].inverse is not None):
+        adapter = atom.adapter if other == "Dst" and not _unpacked(atom, by_side[other]) else None
+        found[other] = Carried(by_side[other], by_side[given], names, adapter)
+    table = by_side[given].table
     if table is None:
         lanes, section = instruction.signature.lanes, instruction.section
         why = "derived: one address for all lanes"
-        found[given] = Memory((_bits(dealt[given]), 1), atom.space[given], lanes, section, why)
+        found[given] = Memory((_bits(by_side[given]), 1), atom.space[given], lanes, section, why)
     elif table.space != "reg" and names is not None:
-        found[given] = Carried(dealt[given], dealt[given], names, None)
+        found[given] = Carried(by_side[given], by_side[given], names, None)
     return found
 
 
 def _unpacked(atom: CopyAtom, side: Side) -> str:
-    """Why the adapter cannot be applied to what the instruction leaves in a thread; empty where it can."""
+    """Why the adapter cannot be applied to the bits of a thread after the instruction; empty if it can."""
     if atom.adapter is None or side.per_thread % (BYTE * len(atom.adapter.bytes)) == 0:
         return ""
-    held = f"the instruction leaves {side.per_thread} bits in a thread"
-    return f"{held}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
+    bits = f"the instruction leaves {side.per_thread} bits in a thread"
+    return f"{bits}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
 
 
 def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
-    """Whether a side gives the bits the names that the other has to use: Src, where both are in registers."""
+    """Whether an operand gives the bits their names: Src, if both are in registers."""
     in_registers = isinstance(subject.atom, CopyAtom) and all(subject.atom.space[name] == "reg" for name in SIDES)
-    told = any(other.formulas for other in subject.parts if other.name == "Dst")
-    return in_registers and part.name == "Src" and told
+    has_formula = any(other.formulas for other in subject.parts if other.name == "Dst")
+    return in_registers and part.name == "Src" and has_formula
 
 
 def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
-    """The book's evidence on one mnemonic: known to the ISA, as many threads, widths and multiplicities."""
+    """The evidence on one mnemonic: the ISA has it, with equal threads, widths and multiplicities."""
     if named.unknown:
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
-        faults, method = [named.refused], "looked up"
+        faults, method = [named.rejected], "looked up"
     else:
         faults = [*_faults(subject.seen_by(named.instruction), atom)] or [*_again(subject, atom, named)]
         method = "compared"
@@ -183,7 +184,7 @@ def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
 
 
 def _again(subject: BoundAtom, atom: CopyAtom, named: Named) -> Iterator[str]:
-    """That the bits are copied more than once: by what is issued before, or by as much as one instruction."""
+    """The faults that the bits are copied more than once, by this instruction or by one issued before."""
     times = (atom.ptx or ()).count(named.mnemonic)
     if times > 1:
         yield f"the atom issues {named.mnemonic} {times} times, one makes the whole copy"
@@ -205,22 +206,21 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
         if width != side.bits:
             yield f"elements of {name} have {width} bits, the instruction's {side.bits}"
     for part in subject.parts:
-        held = subject.multiplicity(part)
-        if part.formulas and atom.copies.get(part.name, 1) != held:
-            stated = atom.copies.get(part.name, 1)
-            yield f"each bit of {part.name} is said to be held {stated} times, the instruction holds it {held} times"
+        stated, count = atom.copies.get(part.name, 1), subject.multiplicity(part)
+        if part.formulas and stated != count:
+            yield f"each bit of {part.name} has {owners(stated)} by the entry, in the instruction {owners(count)}"
 
 
 def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
-    """A side in another space than the instruction's."""
-    told = spaces(instruction)
-    for name, space in (("Dst", told[0]), ("Src", told[-1])):
+    """The fault that an operand is in another space than the instruction's."""
+    found = spaces(instruction)
+    for name, space in (("Dst", found[0]), ("Src", found[-1])):
         if atom.space[name] != space:
             yield f"{name} is in {atom.space[name]}, the instruction has it in {space}"
 
 
 def same_bits(subject: BoundAtom) -> Evidence:
-    """Whether both sides name the same bits, and the reference is one of them, as a function."""
+    """The evidence that Src and Dst name the same bits, and that Ref is one of the two, as a function."""
     started = time.perf_counter()
     parts = {part.name: part for part in subject.parts}
     tables = {name: evaluate(part.layout) for name, part in parts.items() if part.layout is not None}
@@ -236,11 +236,11 @@ def same_bits(subject: BoundAtom) -> Evidence:
 
 
 def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
-    """The smallest bit that one side names and the other does not."""
+    """The smallest bit that one operand names and the other does not."""
     low = min(int(table.min()) for table in tables.values())
     high = max(int(table.max()) for table in tables.values())
     if high - low > LARGEST_SPAN:
-        return Counterexample({"bits": high - low}, f"the bits named lie {high - low} apart")
+        return Counterexample({"bits": high - low}, f"the bits named are up to {high - low} apart")
     named = {}
     for side in SIDES:
         named[side] = np.zeros(high - low + 1, dtype=bool)

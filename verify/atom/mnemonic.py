@@ -21,7 +21,7 @@ def fits(subject: BoundAtom, named: Named) -> Evidence:
     if named.unknown:
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
     if named.instruction is None:
-        return _refuted("looked up", [named.refused])
+        return _refuted("looked up", [named.rejected])
     faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)]
     if not faults and not subject.mma.element:
         faults = [*again(subject, named, _faults, "product")]

@@ -262,12 +262,12 @@ def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
 
 def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
     where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
-    return (operand.text, *where, operand.said)
+    return (operand.text, *where, operand.keys)
 
 
 def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     """The key of a product; None for a live GPU, which makes the product of every atom."""
-    maps = tuple((part.text, part.extent, part.said) for part in atom.parts)
+    maps = tuple((part.text, part.extent, part.keys) for part in atom.parts)
     return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
 
 

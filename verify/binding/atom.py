@@ -26,14 +26,14 @@ from verify.binding.completion import EXTRA, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
 from verify.core.digits import lane_of
 
-LARGEST = 1 << 62  # values that arrays of 64-bit integers hold with room for one sum
-FRAGMENTS = {"C": ("D", "C")}  # which of the book's operands an atom's operand stands for, where not its own name
-EXTENTS = ("M", "N", "K")  # what a descriptor may choose
+LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
+FRAGMENTS = {"C": ("D", "C")}  # the operands of an instruction that an atom's operand is, where the names differ
+EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 
 
 @dataclass(frozen=True, slots=True)
 class BoundOperand:
-    """One operand of an atom: its layout (None when ill formed), where it must land and what the book says."""
+    """One operand of an atom: its layout (None if ill formed), its tile and its formulas in the ISA tables."""
 
     name: str  # A, B, C, E, SFA or SFB; Src, Dst or Ref of a copy
     text: str  # the layout as the atom's file has it
@@ -42,8 +42,8 @@ class BoundOperand:
     extent: tuple[int, int]  # of its tile, in elements: the ranges of x and y
     # the ISA's different formulas for it: one, but where an element fills several positions
     formulas: tuple[Formula, ...]
-    no_formula: str = ""  # why the book has no formula, where it knows the instruction
-    said: tuple[tuple[object, ...], ...] = ()  # the formulas' keys
+    no_formula: str = ""  # why the ISA tables have no formula, though they have the instruction
+    keys: tuple[tuple[object, ...], ...] = ()  # those of the formulas
 
     @property
     def parsed(self) -> Layout:
@@ -69,15 +69,15 @@ class BoundOperand:
 
     @property
     def tile(self) -> str:
-        """The tile this operand lands in, as printed.
+        """The tile of this operand, as printed.
 
-        >>> Part("B", "", None, "", (8, 32), ()).tile
+        >>> BoundOperand("B", "", None, "", (8, 32), ()).tile
         '8x32 (n,k)'
         """
         return f"{self.extent[0]}x{self.extent[1]} ({','.join(self.axes)})"
 
     def show(self, element: int) -> str:
-        """An element as its two coordinates; the second runs past the tile when the element does."""
+        """An element as its two coordinates; the second exceeds the tile if the element does."""
         if len(self.axes) == 1:
             return f"{self.axes[0]} {element}"
         x, y = element % self.extent[0], element // self.extent[0]
@@ -88,20 +88,20 @@ class BoundOperand:
 class Named:
     """One mnemonic that the atom names, looked up: the instruction, or why there is none.
 
-    `unknown`: the book does not hold its family, and cannot speak. `refused`: the ISA has no such instruction.
+    `unknown`: the ISA tables do not have its family. `rejected`: the ISA has no such instruction.
     """
 
     mnemonic: str
     instruction: isa_tables.Instruction | None
     unknown: str = ""
-    refused: str = ""
+    rejected: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class BoundAtom:
-    """An atom with everything that its claims are about, as one instruction sees it: the first known of those it names.
+    """An atom bound to one instruction, the first of those it names that the ISA tables have; `others` are the rest.
 
-    `thr` and `rep` are None, and `thr_fault` says why, unless lane thr(t) + rep(q) names every lane once.
+    `thr` and `rep` are None, and `thr_fault` has the reason, unless thr(t) + rep(q) is every lane once.
     """
 
     atom: Atom | CopyAtom  # the atom as its file has it
@@ -123,26 +123,26 @@ class BoundAtom:
 
     @property
     def numbering(self) -> tuple[Layout, Layout]:
-        """`thr` and `rep`. Raises TypeError where they do not name every lane once."""
+        """`thr` and `rep`. Raises TypeError if they do not number every lane once."""
         if self.thr is None or self.rep is None:
             raise TypeError(f"{self.atom.thr} is not well formed: {self.thr_fault}")
         return self.thr, self.rep
 
     @property
     def mma(self) -> Atom:
-        """The atom, where it is no copy. Raises TypeError when it is one."""
+        """The MMA atom. Raises TypeError if it is a copy."""
         if not isinstance(self.atom, Atom):
             raise TypeError(f"{self.atom.name} is a copy atom")
         return self.atom
 
     @property
     def views(self) -> tuple[BoundAtom, ...]:
-        """The atom as each instruction sees it that the ISA tables hold; as it stands where they hold none."""
+        """The atom bound to each of its instructions in the ISA tables; unbound if they have none."""
         return (self, *self.others)
 
     @property
     def shape_fault(self) -> str:
-        """How the shape differs from that of the one instruction which the atom names; empty where it does not."""
+        """How the shape differs from that of the only instruction of the atom; empty if it does not."""
         if not isinstance(self.atom, Atom) or self.by is None or len(known(self.named)) > 1:
             return ""
         m, n, k = self.atom.shape
@@ -151,29 +151,35 @@ class BoundAtom:
 
     @property
     def instruction(self) -> isa_tables.Instruction:
-        """The instruction that sees the atom so. Raises TypeError where there is none."""
+        """The instruction that the atom is bound to. Raises TypeError if there is none."""
         if self.by is None:
             raise TypeError(f"{self.atom.name}: {self.no_instruction}")
         return self.by
 
     def seen_by(self, instruction: isa_tables.Instruction) -> BoundAtom:
-        """The atom as one of its instructions sees it."""
+        """The atom bound to one of its instructions."""
         return next(view for view in self.views if view.by and mnemonic_of(view.by) == mnemonic_of(instruction))
 
     @property
     def uncompared(self) -> tuple[str, ...]:
-        """Why some of the instructions that the atom names cannot be compared with it."""
-        return tuple(n.refused or n.unknown for n in self.named if n.instruction is None)
+        """Why some instructions of the atom cannot be compared with it."""
+        return tuple(n.rejected or n.unknown for n in self.named if n.instruction is None)
 
     @property
     def omitted(self) -> dict[str, str]:
-        """The operands that an instruction deals out to threads and the atom does not give, each with its mnemonic."""
-        held = {name: mnemonic_of(view.by) for view in self.views if view.by for name in EXTRA if _dealt(view.by, name)}
-        return {name: mnemonic for name, mnemonic in held.items() if name not in self.atom.operands}
+        """The operands in registers of an instruction that the atom does not give, each with its mnemonic."""
+        found = {
+            name: mnemonic_of(view.by)
+            for view in self.views
+            if view.by
+            for name in EXTRA
+            if _in_registers(view.by, name)
+        }
+        return {name: mnemonic for name, mnemonic in found.items() if name not in self.atom.operands}
 
     @property
     def no_instruction(self) -> str:
-        """Why the book has no formula for the atom; empty when it has one."""
+        """Why the ISA tables have no instruction for the atom; empty if they have one."""
         if self.by is not None:
             return ""
         if self.atom.ptx is None:
@@ -193,10 +199,10 @@ class BoundAtom:
         return 0 if self.rep is None else size(self.rep)
 
     def multiplicity(self, part: BoundOperand) -> int:
-        """How often the book has each element held over the logical threads; as declared where it is silent.
+        """The number of owners of each element among the logical threads: by the formula, or as the entry states.
 
-        The book counts over all lanes, so the replicas share its count. Where neither says it, once; of a tile in
-        memory that each thread counts through, as often as there are threads.
+        With a formula: its values per lane. Without: so many that each element has its stated number of owners.
+        a tile in memory that every thread addresses as a whole, the number of threads.
         """
         if not part.formulas or self.rep is None:
             in_memory = isinstance(self.atom, Atom) and self.atom.space.get(part.name, "reg") != "reg"
@@ -207,7 +213,7 @@ class BoundAtom:
     def expected(self, part: BoundOperand) -> tuple[int, int]:
         """(logical threads, values per thread) that the operand must have.
 
-        With the book: its values per lane. Without it: as many as deal every element of the tile out as declared.
+        With a formula: its values per lane. Without one: so many that each element has its stated number of owners.
         """
         if part.formulas:
             return self.threads, part.formulas[0].values
@@ -216,9 +222,9 @@ class BoundAtom:
 
 
 def prepare(entry: Atom | IncompleteAtom) -> BoundAtom:
-    """Parse the atom's layouts and look up its instructions; what its entry leaves out is taken from them.
+    """The MMA atom bound to its instructions; what its entry leaves out is taken from them.
 
-    Raises AtomFileError for an operand that none of the instructions has, and for what they do not say.
+    Raises AtomFileError for an operand that none of the instructions has, and for a key that they do not determine.
     """
     atom = completed(entry)
     if not isinstance(atom, Atom):
@@ -229,37 +235,37 @@ def prepare(entry: Atom | IncompleteAtom) -> BoundAtom:
     chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * contracted(atom)}.items())
     named = tuple(_copying(mnemonic) or look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
     every = known(named)
-    return joined([_seen(atom, named, instruction) for instruction in every or (None,)])
+    return joined([_view(atom, named, instruction) for instruction in every or (None,)])
 
 
 def _copying(mnemonic: str) -> Named | None:
-    """A mnemonic that multiplies no matrices, as one that is refused; None for any other."""
-    told = in_tables(mnemonic)
-    if told is None or not moves(told):
+    """A mnemonic that multiplies no matrices, rejected; None for any other."""
+    signature = in_tables(mnemonic)
+    if signature is None or not moves(signature):
         return None
     why = "copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
-    return Named(mnemonic, None, refused=f"{mnemonic} {why}")
+    return Named(mnemonic, None, rejected=f"{mnemonic} {why}")
 
 
 def known(named: Sequence[Named]) -> list[isa_tables.Instruction]:
-    """The instructions that were found, each once, however often and in whatever spelling it is named."""
+    """The instructions that were found, each once, however often and by whatever mnemonic it is named."""
     found = [n.instruction for n in named if n.instruction is not None]
     return list({mnemonic_of(instruction): instruction for instruction in reversed(found)}.values())[::-1]
 
 
 def joined(views: Sequence[BoundAtom]) -> BoundAtom:
-    """The first view of an atom, with the others."""
+    """The first view of an atom, with the others in it."""
     first, *others = views
     return replace(first, others=tuple(others))
 
 
 def mnemonic_of(instruction: isa_tables.Instruction) -> str:
-    """An instruction's mnemonic, as the tables spell it."""
+    """The mnemonic of an instruction, as the ISA tables write it."""
     return instruction.signature.mnemonic
 
 
-def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None) -> BoundAtom:
-    """The atom as one instruction sees it: numbered over its lanes, each operand with its formulas."""
+def _view(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None) -> BoundAtom:
+    """The atom bound to one instruction: numbered over its lanes, each operand with its formulas."""
     m, n, k = atom.shape
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction is not None else 0)
     extents = {"A": (m, k), "B": (n, k), "C": (m, n), "E": (m, k), "SFA": (m, k), "SFB": (n, k)}
@@ -274,9 +280,9 @@ def _seen(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruct
 
 
 def contracted(atom: Atom) -> int:
-    """How many numbers an element of A and of B has that one instruction sums over, as it sums over k.
+    """The number of components of an element of A and of B that one instruction sums over, as it sums over k.
 
-    They are the components that the accumulator has not: of a complex A and B with a real D, the two that it adds.
+    The accumulator lacks these components: a complex A and B with a real D have two.
     """
     counts = {name: atom.element.get(name, "1x").partition("x")[0] for name in "ABDC"}
     alike = counts["A"] == counts["B"] and counts["C"] == counts["D"] == "1"
@@ -284,7 +290,7 @@ def contracted(atom: Atom) -> int:
 
 
 def thread_value(text: str) -> tuple[Layout | None, str]:
-    """A layout of (thread, value), or why it is none."""
+    """A (thread, value) layout, or None and why the text is none."""
     layout, fault = _parse(text)
     if layout is not None and len(layout) != 2:
         return None, f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
@@ -292,13 +298,13 @@ def thread_value(text: str) -> tuple[Layout | None, str]:
 
 
 def _parse(text: str) -> tuple[Layout | None, str]:
-    """The layout, or why it is none; a text that was read is not read again."""
+    """The layout, or None and why the text is none; cached by the text."""
     return _parsed(text, Layout.parse)
 
 
-@lru_cache(maxsize=4096)  # by the parser too: a bug planted in Layout.parse is met where a text was read before
+@lru_cache(maxsize=4096)  # the parser is part of the key: a bug planted in Layout.parse shows in texts read before
 def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, str]:
-    """The layout, or why it is none; text that is no layout at all was refused when the file was read."""
+    """The layout, or None and why the text is none; other texts were rejected when the file was read."""
     try:
         layout = parse(text)
     except LayoutError as error:
@@ -309,11 +315,11 @@ def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, s
 
 
 def threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, str]:
-    """The lanes with `thr` and `rep`, or why there are none; what was numbered is not numbered again."""
+    """The lanes with `thr` and `rep`, or why there are none; cached by the text."""
     return _threads(text, lanes, Layout.parse)
 
 
-@lru_cache(maxsize=64)  # by the parser too, as above
+@lru_cache(maxsize=64)  # the parser is part of the key, as above
 def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int, Layout | None, Layout | None, str]:
     """(lanes, thr, rep, ""), or no layouts and why thr and its complement do not number the lanes once.
 
@@ -337,16 +343,16 @@ def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int
 
 
 def issuers(instruction: isa_tables.Instruction) -> int:
-    """Threads of an instruction; an atom counts one for each CTA where two work together."""
+    """The threads of an instruction; one for each CTA where two CTAs work together."""
     return instruction.signature.lanes * instruction.signature.ctas
 
 
-@lru_cache(maxsize=4096)  # by the text: an instruction's formulas are evaluated anew wherever they are compared
+@lru_cache(maxsize=4096)  # the instruction only: its formulas are evaluated wherever they are compared
 def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Named:
-    """The instruction as an atom chooses it, where its text leaves that open; or the book's answer that it is none.
+    """The instruction of a mnemonic, with the selections of an atom where the text leaves them open, or why it is none.
 
-    A space that the instruction cannot have is for the comparison of spaces to refute. The ISA's lists of extents are
-    complete: one that they lack is no instruction.
+    A space that the instruction cannot have is left to the comparison of spaces. The ISA's lists of extents are
+    complete: with others there is no instruction.
     """
     try:
         select = find(mnemonic).select
@@ -358,24 +364,24 @@ def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Na
     except isa_tables.UnknownInstruction as error:
         return Named(mnemonic, None, unknown=str(error))
     except isa_tables.NotInIsa as error:
-        return Named(mnemonic, None, refused=str(error))
+        return Named(mnemonic, None, rejected=str(error))
 
 
-def _dealt(instruction: isa_tables.Instruction, name: str) -> bool:
-    """Whether an instruction has an operand and deals it out to threads."""
+def _in_registers(instruction: isa_tables.Instruction, name: str) -> bool:
+    """Whether an instruction has an operand in registers."""
     return name in instruction.operands and instruction.operands[name].space == "reg"
 
 
 def _formulas(
     name: str, instruction: isa_tables.Instruction, extent: tuple[int, int]
 ) -> tuple[dict[tuple[object, ...], Formula], str]:
-    """Every distinct formula that an instruction has for an operand, by its key, or why it has none."""
-    held = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
-    if not held:
-        return {}, f"the book does not describe {name} of {mnemonic_of(instruction)}"
+    """The distinct formulas of an operand in an instruction, by key, or why there are none."""
+    names = [fragment for fragment in FRAGMENTS.get(name, (name,)) if fragment in instruction.operands]
+    if not names:
+        return {}, f"the ISA tables do not describe {name} of {mnemonic_of(instruction)}"
     distinct: dict[tuple[object, ...], Formula] = {}
     no_formula = ""
-    for fragment in held:
+    for fragment in names:
         found, no_formula = formulas(name, instruction, instruction.operands[fragment], extent)
         for formula in found:
             distinct.setdefault(formula.key, formula)

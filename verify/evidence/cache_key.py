@@ -39,7 +39,7 @@ class _Table:
 
 def atom_key(subject: BoundAtom) -> Key:
     """All of an atom and its instructions that an answer depends on."""
-    parts = tuple((part.name, part.text, part.extent, part.said) for part in subject.parts)
+    parts = tuple((part.name, part.text, part.extent, part.keys) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature
     book = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
     return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), book, signature.sparsity

@@ -47,7 +47,7 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
             if part.formulas:
                 # What a copy reads and what it writes are two claims.
                 side = part.name if isinstance(atom, CopyAtom) else ""
-                found.setdefault((part.text, part.extent, atom.thr, part.said, side), (atom, part.name))
+                found.setdefault((part.text, part.extent, atom.thr, part.keys, side), (atom, part.name))
     return list(found.values())
 
 

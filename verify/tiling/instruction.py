@@ -49,7 +49,7 @@ def open_questions(subject: BoundAtom) -> Iterator[str]:
         for part, first in zip(view.parts, subject.parts, strict=True):
             if why := part.no_formula or misfit(view, part):
                 yield why
-            elif part.said != first.said:
+            elif part.keys != first.keys:
                 one, other = mnemonic_of(view.instruction), mnemonic_of(subject.instruction)
                 yield f"{part.name} of {one} is not dealt out as {other} has it"
 
