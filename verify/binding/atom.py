@@ -3,7 +3,7 @@
 
 Nothing is refuted here. What does not parse, and what the ISA tables lack, is kept as a reason for the claims.
 
-`BoundAtom`      an atom as one instruction sees it
+`BoundAtom`      an atom bound to one instruction
 `BoundOperand`   one operand of it: its layout and the ISA's formulas
 `Named`          one mnemonic of it, looked up
 `prepare`        an entry as a bound atom
@@ -112,9 +112,9 @@ class BoundAtom:
     lanes: int
     parts: tuple[BoundOperand, ...]  # its operands, in the order of the atom
     named: tuple[Named, ...]  # each mnemonic of the atom, looked up
-    by: isa_tables.Instruction | None = None  # whose formulas the parts have and whose lanes are counted
-    others: tuple[BoundAtom, ...] = ()  # the same atom as each further instruction sees it
-    permuted: bool = False  # the threads number every lane once, in another order than the operands need
+    by: isa_tables.Instruction | None = None  # the instruction of the formulas and of the number of lanes
+    others: tuple[BoundAtom, ...] = ()  # the same atom bound to each further instruction
+    permuted: bool = False  # the threads number every lane once, but in another order than the operands need
 
     @property
     def name(self) -> str:
@@ -201,7 +201,7 @@ class BoundAtom:
     def multiplicity(self, part: BoundOperand) -> int:
         """The number of owners of each element among the logical threads: by the formula, or as the entry states.
 
-        With a formula: its values per lane. Without: so many that each element has its stated number of owners.
+        The formula counts over all lanes, which the replicas share. Without a formula and a statement it is one; for
         a tile in memory that every thread addresses as a whole, the number of threads.
         """
         if not part.formulas or self.rep is None:

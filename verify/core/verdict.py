@@ -73,15 +73,15 @@ class Property:
     (True, None, False)
     """
 
-    key: str  # its name in code, in snake case
+    key: str  # its name in code, JSON and JUnit, in snake case
     scope: Scope = Scope.ATOM  # which units it has a claim about: operands, instructions, the whole
-    words: str = ""  # its name in reports: the key's words where nothing else is given
+    words: str = ""  # its name in reports: by default the words of the key
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
     states: Callable[[Any, Any], Stated] = lambda subject, operand: Stated("", "")  # the claim about one unit
     applies: Callable[[Any, Any], bool] = lambda subject, operand: True  # whether it is claimed of a unit at all
-    isa: CheckFunction | None = None  # what the ISA's formulas, or counting, find
-    proof: CheckFunction | None = None  # what the solver finds
-    gpu: CheckFunction | None = None  # what GPUs showed, recorded or live
+    isa: CheckFunction | None = None  # the evidence of the ISA tables' formulas, or of counting
+    proof: CheckFunction | None = None  # the evidence of the solver
+    gpu: CheckFunction | None = None  # the evidence of GPUs, recorded or live
     how: tuple[str, str, str] = ("", "", "")  # the methods of the three checks, for the docs
     needs: tuple[Need, ...] = ()  # reasons why it cannot be checked at all: the first that is not empty
     gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what else could not be compared

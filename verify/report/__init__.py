@@ -23,9 +23,9 @@ class Case:
     verdicts: tuple[Verdict, ...]  # in the order of the table of properties
     known_defect: str = ""  # which defect its entry declares, in words; empty where none
     layouts: tuple[tuple[str, str], ...] = ()  # (operand, layout as text)
-    adapter: str = ""  # what a copy does to its registers after the instruction
-    expect: str = ""  # that it is expected to be UNCHECKED, and why
-    issues_nothing: bool = False  # the entry says that no matrix instruction is issued (`ptx = []`)
+    adapter: str = ""  # the permutation that a copy applies to its registers after the instruction
+    expect: str = ""  # "UNCHECKED: why" if the entry expects that
+    issues_nothing: bool = False  # the entry states that it issues no matrix instruction (`ptx = []`)
 
     @cached_property
     def contradiction(self) -> bool:
