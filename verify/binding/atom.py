@@ -64,7 +64,11 @@ class BoundOperand:
 
     @property
     def domain(self) -> tuple[int, int]:
-        """Threads and values of the layout; (0, 0) when it is ill formed."""
+        """Threads and values of the layout; (0, 0) when it is ill formed.
+
+        >>> BoundOperand("C", "(32,4):(1,32)", Layout.parse("(32,4):(1,32)"), "", (16, 8), ()).domain
+        (32, 4)
+        """
         return (0, 0) if self.layout is None else (size(self.layout[0]), size(self.layout[1]))
 
     @property
@@ -77,7 +81,11 @@ class BoundOperand:
         return f"{self.extent[0]}x{self.extent[1]} ({','.join(self.axes)})"
 
     def show(self, element: int) -> str:
-        """An element as its two coordinates; the second exceeds the tile if the element does."""
+        """An element as its two coordinates; the second exceeds the tile if the element does.
+
+        >>> BoundOperand("C", "", None, "", (16, 8), ()).show(57)
+        '(m=9, n=3)'
+        """
         if len(self.axes) == 1:
             return f"{self.axes[0]} {element}"
         x, y = element % self.extent[0], element // self.extent[0]
@@ -225,6 +233,13 @@ def prepare(entry: Atom | IncompleteAtom) -> BoundAtom:
     """The MMA atom bound to its instructions; what its entry leaves out is taken from them.
 
     Raises AtomFileError for an operand that none of the instructions has, and for a key that they do not determine.
+
+    >>> from layouts.atoms import registry
+    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    >>> [(part.name, part.text, part.tile) for part in atom.parts][2]
+    ('C', '((4,8),(2,2)):((32,1),(16,8))', '16x8 (m,n)')
+    >>> atom.parts[2].formulas[0].locate(5, 3)  # the ISA's (m, n) of value 3 of lane 5
+    (9, 3)
     """
     atom = completed(entry)
     if not isinstance(atom, Atom):
@@ -290,7 +305,13 @@ def contracted(atom: Atom) -> int:
 
 
 def thread_value(text: str) -> tuple[Layout | None, str]:
-    """A (thread, value) layout, or None and why the text is none."""
+    """A (thread, value) layout, or None and why the text is none.
+
+    >>> thread_value("(32,4):(1,32)")
+    (Layout.parse('(32,4):(1,32)'), '')
+    >>> thread_value("8:1")
+    (None, '8:1 has rank 1, a (thread, value) layout has 2')
+    """
     layout, fault = _parse(text)
     if layout is not None and len(layout) != 2:
         return None, f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
@@ -315,7 +336,13 @@ def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, s
 
 
 def threads(text: str, lanes: int) -> tuple[int, Layout | None, Layout | None, str]:
-    """The lanes with `thr` and `rep`, or why there are none; cached by the text."""
+    """The lanes with `thr` and `rep`, or why there are none; cached by the text.
+
+    >>> threads("4:8", 32)  # four quarters of a warp, of eight replicas
+    (32, Layout.parse('4:8'), Layout.parse('8:1'), '')
+    >>> threads("64:1", 32)[3]
+    '64:1 numbers 64 threads up to lane 63, there are lanes 0..31'
+    """
     return _threads(text, lanes, Layout.parse)
 
 
@@ -353,6 +380,9 @@ def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Na
 
     A space that the instruction cannot have is left to the comparison of spaces. The ISA's lists of extents are
     complete: with others there is no instruction.
+
+    >>> look_up("ldmatrix.sync.aligned.m8n8.x4.shared.b16").instruction.section
+    '9.7.14.5.15'
     """
     try:
         select = find(mnemonic).select

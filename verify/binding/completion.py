@@ -219,7 +219,13 @@ def _space(mnemonic: str, operand: str) -> str:
 
 
 def moves(signature: isa_tables.Signature) -> bool:
-    """Whether an instruction copies what it is given, and multiplies no matrices."""
+    """Whether an instruction copies what it is given, and multiplies no matrices.
+
+    >>> moves(signature("ldmatrix.sync.aligned.m8n8.x4.shared.b16"))
+    True
+    >>> moves(signature("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"))
+    False
+    """
     return not {"A", "B"} <= signature.operands.keys()
 
 

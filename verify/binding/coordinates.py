@@ -154,7 +154,11 @@ class Memory:
     ctas: int = 1  # CTAs that share the tile; 1 where each sees it whole
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
-        """The value-th element that a thread sees, x first; which thread it is matters only to CTAs."""
+        """The value-th element that a thread sees, x first; which thread it is matters only to CTAs.
+
+        >>> Memory((16, 8), "smem", 128, "9.7.15", "ISA text").locate(0, 17)
+        (1, 1)
+        """
         rows = self.extent[0] // self.ctas
         if self.ctas == 1:
             return value % rows, value // rows

@@ -64,6 +64,12 @@ def labels(subject: BoundAtom) -> Labels | str:
     """What the atom says that every (lane, value) of its operands in registers holds, or why it says nothing.
 
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
+
+    >>> from verify.binding.atom import prepare
+    >>> from layouts.atoms import registry
+    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    >>> labels(atom)["C"][5, 3].tolist()  # of lane 5, value 3: no second product, m 9, n 3
+    [0, 9, 3]
     """
     if subject.thr is None or subject.rep is None:
         return subject.thr_fault
@@ -105,6 +111,13 @@ def relabelling(
 
     First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
     operands that hold the axis, must be one bijection.
+
+    >>> from verify.binding.atom import prepare
+    >>> from layouts.atoms import registry
+    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    >>> (recording,) = gpu_checks.recordings()[atom.instruction.signature.mnemonic]
+    >>> relabelling(atom, labels(atom), recording)
+    Agrees(pairs=1024)
     """
     parts = [part for part in subject.parts if part.name in RECORDED]
     outside = _misfit(parts, claimed, recording)

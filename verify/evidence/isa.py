@@ -40,7 +40,15 @@ Finding = tuple[str, int, Counterexample | None]  # method, points, counterexamp
 
 
 def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
-    """What is found at every point of one operand, as evidence."""
+    """What is found at every point of one operand, as evidence.
+
+    >>> from verify.binding.atom import prepare
+    >>> from layouts.atoms import registry
+    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    >>> evidence = compared(equals, atom, atom.parts[2])
+    >>> evidence.status.value, evidence.method, evidence.points
+    ('PROVED', 'exhaustive', 128)
+    """
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
     status = Status.PROVED if wrong is None else Status.REFUTED
@@ -49,7 +57,11 @@ def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundA
 
 
 def form(method: str, fault: str) -> Evidence:
-    """What is found of a subject's form: a fault refutes it."""
+    """What is found of a subject's form: a fault refutes it.
+
+    >>> form("counted", "").status.value, form("counted", "3 threads, 4 wanted").counterexample.statement
+    ('PROVED', '3 threads, 4 wanted')
+    """
     wrong = Counterexample({}, fault) if fault else None
     return Evidence(Check.ISA, Status.REFUTED if fault else Status.PROVED, method, 1, counterexample=wrong)
 
@@ -65,7 +77,11 @@ def parsed(part: BoundOperand) -> list[Evidence]:
 
 
 def evaluate(layout: Layout) -> Table:
-    """The layout at every (thread, value), as an array [thread][value]."""
+    """The layout at every (thread, value), as an array [thread][value].
+
+    >>> evaluate(Layout.parse("(2,4):(4,1)")).tolist()
+    [[0, 1, 2, 3], [4, 5, 6, 7]]
+    """
     threads, values = size(layout[0]), size(layout[1])
     rows = threads if any(leaves(layout[0].stride)) else 1  # all threads have the same
     table: Table = layout(np.arange(rows)[:, None], np.arange(values)[None, :])
@@ -196,7 +212,19 @@ def _collision(
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """That L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula."""
+    """That L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula.
+
+    >>> from verify.binding.atom import prepare
+    >>> from layouts.atoms import registry
+    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    >>> from dataclasses import replace
+    >>> wrong = replace(atom.parts[2], layout=Layout.parse("((4,8),(2,2)):((32,1),(8,16))"))
+    >>> method, points, found = equals(atom, wrong)
+    >>> method, points, found.statement
+    ('exhaustive', 128, 'T0 V1: layout (m=8, n=0), ISA (m=0, n=1)')
+    >>> found.repair
+    'two strides swapped: ((4,8),(2,2)):((32,1),(16,8))      128 of 128 agree (now 64)'
+    """
     table = evaluate(part.parsed)
     wanted = subject.expected(part)
     if table.shape != wanted:
@@ -244,7 +272,12 @@ def _compare(
 
 
 def same_function(layout: Layout, other: Layout) -> Evidence:
-    """Whether two (thread, value) layouts agree at every point, however their modes are spelled."""
+    """Whether two (thread, value) layouts agree at every point, however their modes are spelled.
+
+    >>> first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(2,1)")
+    >>> same_function(first, second).counterexample.statement
+    'T0 V1: 4 and 1'
+    """
     first, second = evaluate(layout), evaluate(other)
     if first.shape != second.shape:
         sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
@@ -294,6 +327,12 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     Every operand is dealt out to (lane, value) by the atom's map, the instruction reads and writes by the book's
     formulas, and C is gathered by the atom's map: nothing but the maps touches the matrices. Scale factors multiply
     the elements of their block, metadata keeps or drops the positions that it speaks of.
+
+    >>> from verify.binding.atom import prepare
+    >>> from layouts.atoms import registry
+    >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
+    >>> product(atom).status.value
+    'AGREES'
     """
     started = time.perf_counter()
     m, n, _ = subject.mma.shape
