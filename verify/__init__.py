@@ -49,7 +49,7 @@ Called from Python
 >>> from verify import verify_atom
 >>> report = verify_atom("SM80_16x8x16_F32F16F16F32_TN")
 >>> report.exit().name, [case.headline for case in report.cases]
-('VERIFIED', ['VERIFIED'])
+('OK', ['VERIFIED'])
 
 The rooms
 ---------

@@ -54,11 +54,7 @@ class Refuted:
 
 @dataclass(slots=True)
 class Row:
-    """The atoms of one instruction.
-
-    `outcomes[check]` counts the atoms by the check's outcome; `reasons[check]` counts the atoms without its evidence by
-    the reason. `provenance[operand]` says where the ISA's formulas come from.
-    """
+    """The atoms of one instruction, counted."""
 
     instruction: str  # its family, and its shape where it has one: mma.sync m16n8k16
     family: str  # as mma.sync or wgmma

@@ -75,11 +75,7 @@ class Formula(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Registers:
-    """An operand in registers.
-
-    `coarse` logical positions along y share one element of the book's, or `fine` elements make one position, of which
-    this formula is about number `which`. One of the two is 1.
-    """
+    """The ISA's formula for an operand in registers, in positions of the atom; `coarse` or `fine` is 1."""
 
     operand: str  # A, B, C, ...: its axes are AXES[operand]
     table: isa_tables.Operand  # the operand of the ISA tables, with its formula

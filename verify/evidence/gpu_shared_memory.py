@@ -32,11 +32,7 @@ CHUNK = 16  # bytes of one of its rows
 
 @dataclass(frozen=True, slots=True)
 class Comparable:
-    """What can be compared: labels and recording over the same slots, the axes, and how, in words.
-
-    `tied` are the operands whose labels an anchor can give: in registers, every column of them in the tile's.
-    `stored` is what a sparse instruction has to be judged on besides.
-    """
+    """What can be compared: an atom's labels and a recording, brought to the same slots."""
 
     claimed: Mapping[str, Table]  # operand -> [lane][value] -> label: what the atom says
     recording: gpu_checks.Recording  # what the GPU did, over the same slots
