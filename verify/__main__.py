@@ -14,23 +14,23 @@ from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
 
 COMMANDS = {
-    "atlas": ("verify.atlas.command", "every atom by instruction: what each witness said, and on whose word"),
-    "atom": ("verify.atom.command", "judge atoms by the book, the proof and the silicon"),
+    "atlas": ("verify.atlas.command", "the table of all instructions with their atoms, verdicts and provenance"),
+    "atom": ("verify.atom.command", "verify atoms by the ISA tables, a proof and GPU recordings"),
     "banks": ("gpu_checks.banks.command", "time accesses to shared memory on this GPU: bank conflicts"),
     "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
-    "layout": ("verify.layout", "judge one layout: bounds and ownership of a tile"),
-    "movement": ("verify.movement.command", "judge data on its way: registers, bank conflicts, matrix descriptors"),
-    "mutate": ("verify.mutate.command", "show that wrong atoms are refuted: the mutation campaign"),
+    "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),
+    "movement": ("verify.movement.command", "verify movements of data: registers, bank conflicts, matrix descriptors"),
+    "mutate": ("verify.mutate.command", "the mutation campaign: count how many wrong atoms each check refutes"),
     "probe": ("gpu_checks.probe", "record what matrix instructions do on this GPU"),
-    "tiling": ("verify.tiling.command", "judge tiled MMAs: who holds what of a CTA's tile, what they compute"),
+    "tiling": ("verify.tiling.command", "verify tiled MMAs: the owners of a CTA's tile, and the product"),
     "tilings": ("gpu_checks.tilings.command", "multiply on this GPU by kernels made from layouts"),
 }
 EXAMPLE = "lanecheck atom SM80_16x8x16"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Hand the arguments on to a command."""
+    """Run the command that the first argument names; returns its exit code."""
     words = list(sys.argv[1:] if argv is None else argv)
     if words and words[0] in COMMANDS:
         if line := installation.fault():
@@ -40,11 +40,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _general(words: Sequence[str] | None) -> int:
-    """What is said without a command: the help, the version, that there is no such command."""
+    """Print the help or the version; UsageError for an unknown command."""
     if not words or words[0] in ("-h", "--help"):
         listed = "\n".join(f"  {name:<8} {what}" for name, (_, what) in COMMANDS.items())
-        told = f"usage: lanecheck COMMAND …\n       lanecheck --version\n\n{listed}\n\nexample:\n  {EXAMPLE}\n\n"
-        write(f"{told}`lanecheck COMMAND --help` tells more.\n", None)
+        usage = f"usage: lanecheck COMMAND …\n       lanecheck --version\n\n{listed}\n\nexample:\n  {EXAMPLE}\n\n"
+        write(f"{usage}`lanecheck COMMAND --help` has the rest.\n", None)
         return Exit.OK if words else Exit.USAGE
     if words[0] == "--version":
         write(f"{installation.version()}\n", None)

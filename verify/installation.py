@@ -19,18 +19,18 @@ PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 
 @cache
 def fault() -> str:
-    """What is wrong with the installation, in one line; empty when nothing is. It takes under a millisecond."""
+    """The installation's error in one line, empty if there is none. It takes under a millisecond."""
     return _mixed() or next(filter(None, map(_hidden, PACKAGES)), "")
 
 
 def _mixed() -> str:
-    """Whether another distribution of the name of one of our packages stands beside them, or its `verify` over ours."""
+    """The error where another distribution has a package with a name of ours, which may have overwritten `verify`."""
     for entry in os.listdir(ROOT):
         name, dash, _ = entry.partition("-")
         if dash and name in PACKAGES and entry.endswith((".dist-info", ".egg-info")):
             return _reinstall(name, f"another package `{name}` ({entry}) is installed")
     ours = getattr(sys.modules["verify"], "DISTRIBUTION", None) == "lanecheck"
-    return "" if ours else _reinstall("verify", "another package's __init__.py, or none, stands")
+    return "" if ours else _reinstall("verify", "another package's __init__.py, or none, is")
 
 
 def _reinstall(name: str, what: str) -> str:
@@ -41,7 +41,7 @@ def _reinstall(name: str, what: str) -> str:
 
 
 def _hidden(name: str) -> str:
-    """Which file hides a package of ours; empty when none does."""
+    """The error where another file hides one of our packages."""
     spec = sys.modules[name].__spec__ if name in sys.modules else importlib.util.find_spec(name)
     origin = Path(spec.origin).resolve() if spec is not None and spec.origin else None
     if origin is not None and ROOT in origin.parents:

@@ -64,7 +64,7 @@ def test_another_package_over_ours_is_said_however_it_came(text: str | None, sit
         ours.write_text(text, encoding="utf-8")
     line = told("verify.layout", tmp_path, site)
     ours.write_text(kept, encoding="utf-8")
-    assert "another package's __init__.py, or none, stands in the folder of Lanecheck's own" in line
+    assert "another package's __init__.py, or none, is in the folder of Lanecheck's own" in line
 
 
 def test_a_whole_installation_is_no_fault(site: Path, tmp_path: Path) -> None:

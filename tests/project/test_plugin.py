@@ -194,7 +194,7 @@ def test_a_failure_of_ours_costs_one_entry(guest: Guest, monkeypatch: pytest.Mon
     guest.write(mine_toml=MINE + "\n" + MINE.replace("MY_", "THEIRS_"))
     done = guest.run("--lanecheck", "mine.toml")
     done.assert_outcomes(failed=1, passed=1)
-    assert "internal error, MY_16x8x16_F32F16F16F32 was not judged: RuntimeError: planted" in text_of(done)
+    assert "internal error, MY_16x8x16_F32F16F16F32 was not verified: RuntimeError: planted" in text_of(done)
     assert "gate.py" not in text_of(done)
 
 

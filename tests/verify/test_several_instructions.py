@@ -381,7 +381,7 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
     assert command.main(["--atoms", str(path)]) == 3
     told = capsys.readouterr()
     assert "one    VERIFIED" in told.out and "three  VERIFIED" in told.out and "two" not in told.out
-    assert "internal error, two was not judged: ZeroDivisionError: planted" in told.err
+    assert "internal error, two was not verified: ZeroDivisionError: planted" in told.err
     assert "Traceback" not in told.err
 
 
@@ -425,7 +425,7 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     assert atlas.main(["--atoms", str(path), "-q"]) == 3
     told = capsys.readouterr()
     assert told.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and told.out.endswith("exit 3\n")
-    assert "internal error, bad was not judged: ZeroDivisionError: planted" in told.err
+    assert "internal error, bad was not verified: ZeroDivisionError: planted" in told.err
 
 
 def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
@@ -446,5 +446,5 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     entries, fault = checker.read(path)
     found = checker.verify(entries)
     assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
-    assert "internal error, two was not judged" in found.failure
+    assert "internal error, two was not verified" in found.failure
     assert re.search(r"^three .*REFUTED", found.failure, re.MULTILINE)

@@ -125,9 +125,9 @@ def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
 
 
 def _verify(atoms: Sequence[AnyAtom], checker: AtomChecker, options: argparse.Namespace) -> Report:
-    from verify.cli.batch import judged
+    from verify.cli.batch import verified
 
-    report = judged(atoms, checker.case, "atoms", options.require, options.expect_known, options.quiet)
+    report = verified(atoms, checker.case, "atoms", options.require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)
     return report

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every command reads its arguments: help as it is laid out, the version, and what is wrong kept for a report."""
+"""How every command reads its arguments: its help and version; a rejected argument is kept for the JUnit report."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import NoReturn
 from verify import installation
 from verify.core.errors import UsageError
 
-EPILOG = """exit codes: 0 all stand; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
-VACUOUS or internal error (outranks 1); 4 UNKNOWN or UNCHECKED (--allow-unchecked accepts that), or a required witness
-that did not speak; 5 nothing selected; 130 interrupted: what was found until then is reported"""
+EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
+VACUOUS or internal error (outranks 1); 4 UNKNOWN or UNCHECKED (--allow-unchecked accepts that), or a required check
+without evidence; 5 nothing selected; 130 interrupted: what was found until then is reported"""
 
 
 class Rejected(SystemExit):
-    """The end of a command whose arguments argparse turns down; what was wrong is printed, and kept."""
+    """The end of a command whose arguments argparse rejects; `problem` is what argparse printed."""
 
     def __init__(self, problem: str) -> None:
         super().__init__(2)
@@ -24,7 +24,7 @@ class Rejected(SystemExit):
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that ends a command by :class:`Rejected`."""
+    """A parser that raises :class:`Rejected` where argparse exits with an error."""
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and what is wrong; raises Rejected."""
@@ -35,7 +35,7 @@ class Parser(argparse.ArgumentParser):
 
 
 class Help(argparse.HelpFormatter):
-    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
+    """Help that keeps the paragraphs of its text; one with indented lines, an example, is not filled."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         parts = text.split("\n\n")
@@ -45,7 +45,7 @@ class Help(argparse.HelpFormatter):
 
 
 class Version(argparse.Action):
-    """Prints the version and ends; what knows it is imported no sooner."""
+    """Prints the version and ends; the module that reads it is imported only then."""
 
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
         """Print it."""
@@ -62,7 +62,7 @@ def parser(
     made.add_argument("--version", action=Version, nargs=0, help="print the version and stop")
     made.add_argument("--format", choices=formats, default="text", help="how to report")
     made.add_argument("-o", "--output", metavar="FILE", help="write the report there instead of stdout")
-    made.add_argument("--allow-unchecked", action="store_true", help="what could not be checked does not fail the run")
+    made.add_argument("--allow-unchecked", action="store_true", help="accept what could not be checked")
     loud = made.add_mutually_exclusive_group()
     loud.add_argument("-q", "--quiet", action="store_true", help="the last line only")
     loud.add_argument("-v", "--verbose", action="store_true", help="every claim with its evidence and times")
@@ -70,25 +70,25 @@ def parser(
 
 
 def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
-    """The options of a command that judges what files state: `what` they hold, in the plural."""
+    """The options of a command that verifies the entries of files; `what` names the entries, in the plural."""
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{what}, one TOML table each")
-    parser.add_argument("--only", action="append", default=[], metavar="NAME", help=f"of the files: these {what}")
-    parser.add_argument("--list", action="store_true", help="print the names instead of judging")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help=f"only these {what} of the files")
+    parser.add_argument("--list", action="store_true", help="print the names and stop")
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
 
 
 def parsed(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Collection[str]]
 ) -> argparse.Namespace:
-    """The options; a UsageError for one that would be passed over.
+    """The options; a UsageError for an option that would have no effect.
 
-    `stops` are the options that print something and stop, each with the others that it reads.
+    `stops` maps each option that prints something and stops to the other options that it reads.
     """
     options = parser.parse_args(argv)
     given = [one for one in parser._actions if getattr(options, one.dest, one.default) not in ([], one.default)]
     for stop in stops:
         unread = [one for one in given if one.dest not in (stop, *stops[stop])]
         if unread and any(one.dest == stop for one in given):
-            told = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in unread)
-            raise UsageError(f"--{stop.replace('_', '-')} reads no {told}")
+            names = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in unread)
+            raise UsageError(f"--{stop.replace('_', '-')} reads no {names}")
     return options

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Several statements judged one by one: what is refused, or fails by a fault of ours, costs none of the others."""
+"""Entries checked one by one: an entry that is rejected, or ends in an internal error, stops no other.
+
+`verified` makes a report, `check_each` any results, `attempt` one result.
+"""
 
 from __future__ import annotations
 
@@ -18,47 +21,47 @@ S = TypeVar("S", bound=Named)
 T = TypeVar("T")
 
 
-def judged(
+def verified(
     subjects: Sequence[S],
-    judge: Callable[[S], Case],
+    verify: Callable[[S], Case],
     what: str,
     require: Iterable[str] = (),
     expect_known: bool = False,
     quiet: bool = False,
 ) -> Report:
-    """The report on some subjects, each judged by itself; `what` names them, in the plural."""
-    told, missing = told_apart(subjects, judge, what, quiet)
-    cases = tuple(case for case in told if isinstance(case, Case))
-    failures = tuple(failure for failure in told if isinstance(failure, Failure))
+    """The report on some subjects, each verified by itself; `what` names them, in the plural."""
+    results, missing = check_each(subjects, verify, what, quiet)
+    cases = tuple(case for case in results if isinstance(case, Case))
+    failures = tuple(failure for failure in results if isinstance(failure, Failure))
     return Report(cases, frozenset(map(Check, require)), expect_known, missing, failures=failures)
 
 
-def told_apart(
-    stated: Sequence[S], tell: Callable[[S], T], what: str, quiet: bool = False
+def check_each(
+    entries: Sequence[S], check: Callable[[S], T], what: str, quiet: bool = False
 ) -> tuple[list[T | Failure], int]:
-    """What is told of each statement, and how many an interruption left out; `what` names them, in the plural.
+    """(results, missing): the result or failure of each entry, and how many entries an interruption left out.
 
-    Of one that is refused, or that we fail at, the failure, which is a line on stderr too.
+    `what` names the entries, in the plural. A failure is also printed as one line on stderr.
     """
 
-    def told(one: S, shown: Progress) -> T | Failure:
-        found = attempt(one, tell)
+    def checked(one: S, shown: Progress) -> T | Failure:
+        found = attempt(one, check)
         if isinstance(found, Failure):
             with shown.aside():
                 complain(f"lanecheck: {found.message.splitlines()[0]}", found.code)
         return found
 
-    return each(stated, told, what, lambda one: one.name, quiet)
+    return each(entries, checked, what, lambda one: one.name, quiet)
 
 
-def attempt(one: S, tell: Callable[[S], T]) -> T | Failure:
-    """What is told of a statement, or why nothing can be; LANECHECK_TRACEBACK=1 lets faults of ours through."""
+def attempt(one: S, check: Callable[[S], T]) -> T | Failure:
+    """The result of `check` on an entry, or the failure; LANECHECK_TRACEBACK=1 raises internal errors."""
     from gpu_checks import RecordingError
     from isa_tables import TableError
     from layouts.atoms import AtomFileError
 
     try:
-        return tell(one)
+        return check(one)
     except SpecError as error:
         return Failure(one.name, option(error), Exit.USAGE)
     except (UsageError, AtomFileError, TableError, RecordingError) as error:
@@ -67,5 +70,5 @@ def attempt(one: S, tell: Callable[[S], T]) -> T | Failure:
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
         what = next(iter(f"{type(error).__name__}: {error}".splitlines()))
-        line = f"internal error, {one.name} was not judged: {what} (LANECHECK_TRACEBACK=1 shows where)"
+        line = f"internal error, {one.name} was not verified: {what} (LANECHECK_TRACEBACK=1 shows where)"
         return Failure(one.name, line, Exit.CONTRADICTION)

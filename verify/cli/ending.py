@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How every command ends: a failure is one line on stderr and an exit code, and stays in the report."""
+"""How every command ends: a failure is one line on stderr and an exit code, and is in the JUnit report too."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:
     """Run a command's body; every failure becomes one line on stderr and an exit code."""
-    spell()
+    escape_unknown_letters()
     if line := installation.fault():
         return complain(line, Exit.USAGE)
     try:
@@ -28,7 +28,7 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
         except SpecError as error:
             raise UsageError(option(error)) from error
         finally:
-            flush()  # also where argparse has printed its help and ends with SystemExit
+            flush()  # also after argparse has printed its help and raised SystemExit
     except UsageError as error:
         return _failed(argv, str(error), error.code, error.shown)
     except Rejected as error:
@@ -47,25 +47,25 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
 
 @contextmanager
 def warnings_in_a_line() -> Iterator[None]:
-    """Print a warning as one line on stderr, without the line of ours that gave it."""
+    """Print a warning as one line on stderr, without the line of code that raised it."""
     with warnings.catch_warnings():
         warnings.showwarning = lambda message, *_: print(f"lanecheck: warning: {message}", file=sys.stderr)
         yield
 
 
-def spell() -> None:
-    """Let stdout spell what its encoding lacks, as stderr does: a name such as `é` is no reason to fail."""
+def escape_unknown_letters() -> None:
+    """Make stdout escape letters that its encoding lacks, as stderr does: a name with `é` must not end a run."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")
 
 
 def option(error: SpecError) -> str:
-    """What is wrong with a spec, its key as an option where it comes from no file."""
+    """The message of a spec's error; its key is written as an option if the spec comes from no file."""
     return f"--{error.key.replace('_', '-')}: {error.problem}" if error.key and not error.entry else str(error)
 
 
 def _failed(argv: Sequence[str] | None, message: str, code: Exit, shown: str = "") -> Exit:
-    """Say why a command ends without a report, also as an error in the JUnit file where one was asked for."""
+    """Print why a command ends without a report; with --format junit it is an error in the file too."""
     complain(shown or f"lanecheck: {message.splitlines()[0]}", code)
     _as_junit(argv, message, code)
     return code
@@ -78,7 +78,7 @@ def _as_junit(argv: Sequence[str] | None, message: str, code: Exit) -> None:
     peek.add_argument("--format", default="text")
     peek.add_argument("-o", "--output")
     peek.add_argument("--allow-unchecked", action="store_true")
-    # Whether such a file can be written, or was meant, may be what is being said.
+    # The message may be that this file cannot be written, or that --format is wrong.
     with suppress(UsageError, Rejected), redirect_stderr(io.StringIO()):
         options, _ = peek.parse_known_args(argv)
         if options.format == "junit":
@@ -87,7 +87,7 @@ def _as_junit(argv: Sequence[str] | None, message: str, code: Exit) -> None:
 
 
 def _unforeseen(error: Exception) -> tuple[str, Exit, str]:
-    """What no command expects: a badly written table of the ISA, a damaged recording of ours, or a bug of ours."""
+    """(message, exit code, text for stderr) of a malformed ISA table, a damaged recording, or an internal error."""
     from gpu_checks import RecordingError
     from isa_tables import TableError
 
@@ -98,14 +98,14 @@ def _unforeseen(error: Exception) -> tuple[str, Exit, str]:
         return str(found), Exit.USAGE, found.shown
     if isinstance(error, RecordingError):
         return str(error), Exit.USAGE, ""
-    said = str(error).partition("\n")[0]
-    told = f"internal error, nothing was judged: {type(error).__name__}: {said} (LANECHECK_TRACEBACK=1 shows where)"
-    return told, Exit.CONTRADICTION, ""
+    first = str(error).partition("\n")[0]
+    line = f"internal error, nothing was verified: {type(error).__name__}: {first} (LANECHECK_TRACEBACK=1 shows where)"
+    return line, Exit.CONTRADICTION, ""
 
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Without the collector of cycles: a run makes millions of objects that are kept and next to no cycle."""
+    """Turn off the collector of cycles for a while: a run keeps millions of objects and makes almost no cycles."""
     was = gc.isenabled()
     gc.disable()
     try:
@@ -116,9 +116,9 @@ def uncollected() -> Iterator[None]:
 
 
 def complain(line: str, code: Exit) -> Exit:
-    """Print a line on stderr, and hand the exit code on."""
+    """Print a line on stderr; returns the exit code."""
     try:
         print(line, file=sys.stderr)
-    except OSError:  # its reader has gone, and Python would try again at its end
+    except OSError:  # its reader has gone; Python would try again when it exits
         discard(sys.stderr)
     return code

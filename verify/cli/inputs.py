@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a command is given: the files with their statements, and the solver's budget."""
+"""What a command reads: the files with their entries, and the solver's budget."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 
 def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what: str) -> list[S]:
-    """What the files state, or those of it that --only names; what cannot be read is told, and counts as a failure."""
+    """The entries of the files, or those that --only names; an entry that cannot be read is reported as a failure."""
     from layouts.atoms import AtomFileError
 
     found: list[S] = []
     errors: list[AtomFileError] = []
     for file in options.files:
         try:
-            stated = read(Path(file))
+            entries = read(Path(file))
         except AtomFileError as error:
             errors += error.errors
             continue
-        found += stated.items
-        errors += stated.errors
+        found += entries.items
+        errors += entries.errors
     note(errors, options, bool(found))
     if not options.only:
         return found
@@ -41,16 +41,16 @@ def in_files(options: argparse.Namespace, read: Callable[[Path], Found[S]], what
 
 
 def note(errors: Sequence[AtomFileError], options: argparse.Namespace, others: bool) -> None:
-    """Print what is wrong with files, and keep it as failures; MalformedError where there are no others to judge."""
+    """Print the errors of files and keep them as failures; MalformedError where no other entry is left."""
     from verify.report import Failure
 
     before = getattr(options, "malformed", ())
     failures = {Failure(error.key or error.file, str(error), Exit.USAGE): error for error in errors}
-    told = [error for failure, error in failures.items() if failure not in before]
+    fresh = [error for failure, error in failures.items() if failure not in before]
     if errors and not others:
         raise MalformedError(errors)
-    if told:
-        complain(MalformedError(told).shown, Exit.USAGE)
+    if fresh:
+        complain(MalformedError(fresh).shown, Exit.USAGE)
     options.malformed = tuple(dict.fromkeys((*before, *failures)))
 
 
@@ -63,17 +63,17 @@ def budget(options: argparse.Namespace) -> int:
     return options.rlimit or proofs.BUDGET
 
 
-def stating(
+def of_entries(
     parser: Callable[[], argparse.ArgumentParser],
-    stated: Callable[[argparse.Namespace], Sequence[S]],
-    judge: Callable[[Sequence[S], argparse.Namespace], int],
+    entries: Callable[[argparse.Namespace], Sequence[S]],
+    verify: Callable[[Sequence[S], argparse.Namespace], int],
     stops: Mapping[str, Collection[str]],
 ) -> Callable[[Sequence[str] | None], int]:
-    """The body of a command that judges what its arguments state, or with --list names it."""
+    """The body of a command that verifies the entries that its arguments name, or prints their names with --list."""
 
     def body(argv: Sequence[str] | None) -> int:
         options = parsed(parser(), argv, stops)
-        found = stated(options)
-        return list_names(found, options) if options.list else judge(found, options)
+        found = entries(options)
+        return list_names(found, options) if options.list else verify(found, options)
 
     return body

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How a report reaches its reader: in which format, how wide, in colour or not, to a file or to stdout."""
+"""How a report is written: in which format, how wide, in colour or not, to a file or to stdout."""
 
 from __future__ import annotations
 
@@ -27,58 +27,58 @@ COLOURS = {
 COLOURED = re.compile(rf"\b(?:{'|'.join(COLOURS)})\b")
 
 
-def report(judged: Report, options: argparse.Namespace) -> Exit:
-    """Write a report in the format that the options ask for, and return its exit code.
+def report(found: Report, options: argparse.Namespace) -> Exit:
+    """Write a report in the format of --format; returns its exit code.
 
-    Where no subject has verdicts it is written only as JUnit.
+    A report without verdicts on any subject is written as JUnit only.
     """
-    judged = allowing(judged, options)
-    if judged.failures and not judged.cases and options.format != "junit":
-        return judged.exit()
+    found = allowing(found, options)
+    if found.failures and not found.cases and options.format != "junit":
+        return found.exit()
     if options.format == "json":
         from verify.report import as_json
 
-        text = as_json.render(judged, options.verbose)
+        text = as_json.render(found, options.verbose)
     elif options.format == "junit":
         from verify.report import as_junit
 
-        text = as_junit.render(judged)
+        text = as_junit.render(found)
     elif options.format == "html":
         from verify.report import as_html
 
-        text = as_html.render(judged, options.verbose)
+        text = as_html.render(found, options.verbose)
     else:
         from verify.report import as_text
 
-        text = as_text.render(judged, options.quiet, options.verbose)
+        text = as_text.render(found, options.quiet, options.verbose)
         text = text if options.quiet else fitted(text, options.output)
     write(text, options.output)
-    return judged.exit()
+    return found.exit()
 
 
-def allowing(judged: Report, options: argparse.Namespace) -> Report:
-    """The report as the options have it: --allow-unchecked, and what was wrong with files as failures."""
-    failures = dict.fromkeys((*getattr(options, "malformed", ()), *judged.failures))
-    return replace(judged, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
+def allowing(found: Report, options: argparse.Namespace) -> Report:
+    """The report with --allow-unchecked of the options, and with the errors of files as failures."""
+    failures = dict.fromkeys((*getattr(options, "malformed", ()), *found.failures))
+    return replace(found, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
 
 
 def fitted(text: str, output: str | None) -> str:
-    """A text report within COLUMNS where that is set, or else within 80 on a terminal and 100 elsewhere."""
+    """A text report, as wide as COLUMNS where that is set, or else 80 columns on a terminal and 100 elsewhere."""
     from verify.report import columns
 
-    asked = os.environ.get("COLUMNS", "")
+    wanted = os.environ.get("COLUMNS", "")
     usual = columns.IN_A_FILE if output or not on_terminal() else columns.ON_A_TERMINAL
-    return columns.fitted(text, int(asked) if asked.isdecimal() and int(asked) > 0 else usual)
+    return columns.fitted(text, int(wanted) if wanted.isdecimal() and int(wanted) > 0 else usual)
 
 
-def list_names(stated: Iterable[Named], options: argparse.Namespace) -> Exit:
-    """Print the names of what is stated, for --list."""
-    write("".join(f"{one.name}\n" for one in stated), options.output)
+def list_names(entries: Iterable[Named], options: argparse.Namespace) -> Exit:
+    """Print the names of entries, for --list."""
+    write("".join(f"{one.name}\n" for one in entries), options.output)
     return Exit.USAGE if getattr(options, "malformed", ()) else Exit.OK
 
 
 def write(text: str, output: str | None) -> None:
-    """Write a report to a file, or to stdout, there in colour where a terminal reads it."""
+    """Write a report to a file or to stdout; on a terminal in colour."""
     if output:
         try:
             Path(output).write_text(text, encoding="utf-8")
@@ -107,7 +107,7 @@ def on_terminal() -> bool:
 
 
 def flush() -> None:
-    """Write what stdout still holds, where there is one."""
+    """Write what is in stdout's buffer, if there is a stdout."""
     if sys.stdout is not None:
         with _writing():
             sys.stdout.flush()
@@ -115,7 +115,7 @@ def flush() -> None:
 
 @contextmanager
 def _writing() -> Iterator[None]:
-    """Let a stdout that takes no more be told in a line, but for a pipe whose reader has gone."""
+    """Make a failed write to stdout a UsageError, except to a pipe whose reader has gone."""
     try:
         yield
     except BrokenPipeError:
@@ -126,5 +126,5 @@ def _writing() -> Iterator[None]:
 
 
 def discard(stream: TextIO) -> None:
-    """Let what was not written go nowhere, or Python would try again at its end and tell that it cannot."""
+    """Send what was not written to /dev/null: Python would try again when it exits, and print an error."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

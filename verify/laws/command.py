@@ -83,7 +83,7 @@ def _laws(options: argparse.Namespace) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.laws", DESCRIPTION, EXAMPLE)
     parser.add_argument("names", nargs="*", metavar="NAME", help="laws, or R1 … R9; all of them when none is named")
-    parser.add_argument("--list", action="store_true", help="print the names and statements instead of judging")
+    parser.add_argument("--list", action="store_true", help="print the names and statements and stop")
     parser.add_argument(
         "--explain", action="append", metavar="NAME", help="print a law, its proof's steps and its mutants"
     )

@@ -31,7 +31,7 @@ EXAMPLE = '--shared 256:1 --access "(32,1):(1,0)" --element 32'
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Verify the movements that the arguments name; returns the exit code."""
-    return ending.guarded(inputs.stating(_parser, _movements, _answer, STOPS), argv)
+    return ending.guarded(inputs.of_entries(_parser, _movements, _answer, STOPS), argv)
 
 
 def _answer(movements: Sequence[Movement], options: argparse.Namespace) -> int:
@@ -88,7 +88,7 @@ def _movements(options: argparse.Namespace) -> list[Movement]:
 def _report(movements: Sequence[Movement], options: argparse.Namespace) -> Report:
     """The report on all movements; an internal error in one of them is a line of its own."""
     import proofs
-    from verify.cli.batch import judged
+    from verify.cli.batch import verified
     from verify.report import Case
 
     budget, solver = inputs.budget(options), proofs.Solver(COUNTED)
@@ -96,7 +96,7 @@ def _report(movements: Sequence[Movement], options: argparse.Namespace) -> Repor
     def case(one: Movement) -> Case:
         return Case(one.name, tuple(verdicts(one, budget, solver)))
 
-    return judged(movements, case, "movements", options.require, quiet=options.quiet)
+    return verified(movements, case, "movements", options.require, quiet=options.quiet)
 
 
 def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:

@@ -34,18 +34,18 @@ EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Judge the tilings that the arguments state; returns the exit code."""
-    return ending.guarded(inputs.stating(_parser, _stated, _told, STOPS), argv)
+    return ending.guarded(inputs.of_entries(_parser, _stated, _told, STOPS), argv)
 
 
 def _told(stated: Sequence[TilingSpec], options: argparse.Namespace) -> int:
     if options.explain:
         if options.format != "text":
             raise UsageError(f"--explain prints text: there is no {options.format} of it")
-        from verify.cli.batch import told_apart
+        from verify.cli.batch import check_each
         from verify.report import Failure
 
         explain = partial(_explained, pool=_pool(options), thread=options.thread or 0)
-        told, missing = told_apart(stated, explain, "tilings", options.quiet)
+        told, missing = check_each(stated, explain, "tilings", options.quiet)
         texts = [text for text in told if isinstance(text, str)]
         if texts:
             output.write(output.fitted("\n".join(texts), options.output), options.output)
@@ -152,14 +152,14 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
 
 def _judge(stated: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
     """The report on all that are tilings; what is none is told in a line of its own."""
-    from verify.cli.batch import judged
+    from verify.cli.batch import verified
     from verify.evidence.recorded import runs
     from verify.tiling.proof import Prover
     from verify.tiling.properties import case
 
     prover = Prover(budget=inputs.budget(options), runs=runs())
     pool = _pool(options)
-    return judged(
+    return verified(
         stated, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
     )
 

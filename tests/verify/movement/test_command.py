@@ -195,7 +195,7 @@ def test_an_internal_error_costs_one_movement(
 
     monkeypatch.setattr(registers, "verdicts", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
-    expected = "lanecheck: internal error, broken was not judged: IndexError: list index out of range"
+    expected = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
     assert movement.main([str(file), "--format", "json"]) == 3
     printed = capsys.readouterr()
     document = json.loads(printed.out)

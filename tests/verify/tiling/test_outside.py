@@ -82,7 +82,7 @@ def test_a_failure_of_ours_costs_one_tiling(
     monkeypatch.setattr(properties, "prepare", failing)
     monkeypatch.setattr(bind, "prepare", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
-    told = "lanecheck: internal error, broken was not judged: IndexError: list index out of range"
+    told = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
     code, out, err = run(capsys, str(path), "--format", "json")
     document = json.loads(out)
     assert (code, document["exit"], [one["name"] for one in document["subjects"]]) == (3, 3, ["first", "last"])
