@@ -5,14 +5,15 @@ Definition
 ----------
 A *slot* is one value of one lane of an operand, numbered lane * values + value. A *probe* is a kernel that issues one
 instruction on registers filled so that its results show which slots belong together. It is made from the instruction's
-signature alone: mnemonic, registers, element types. No formula and no layout is known here, so that what is observed
+signature alone: mnemonic, registers, element types. This package has no formula and no layout, so that observations
 can contradict both.
 
 For D = A * B + C the probe takes every pair of a slot of A and a slot of B. Both hold one, all else holds zero. If the
 two elements have the same k, exactly one element of D becomes one; else none does. The table of all pairs,
-T[A slot][B slot] = D slot or NONE, is what was observed. Slots of A that reach the same D slots share a row, slots of B
-that are reached with the same A slots share a k, and so on: the *classes* of the slots are the rows, the columns and
-the k of the product, up to their names. From the classes alone the table is rebuilt, and must be the one observed.
+T[a][b] = slot of D or NONE, is what was observed. Two slots that reach a D slot together *interact*. Slots of A that
+reach the same D slots share a row, slots of B that interact with the same A slots share a k, and so on: the *classes*
+of the slots are the rows, the columns and the k of the product, up to their names. The table is reconstructed from the
+classes alone, and must be the one observed.
 
 A worked example
 ----------------
@@ -39,35 +40,36 @@ lane 0's values of A, which the ISA calls 0, 0, 8, 8, 0, 0, 8, 8:
 >>> found.operands["A"][0, :, 0].tolist(), found.notes
 ([0, 0, 1, 1, 0, 0, 1, 1], ())
 
-What names the rows is memory. ldmatrix, stmatrix and wgmma move between registers and addresses; where their registers
-are those of the product, they give its classes numbers, the *anchors*:
+Memory gives the rows their numbers. ldmatrix, stmatrix and wgmma move between registers and addresses; where their
+registers are those of the product, they give its classes *absolute coordinates*:
 
->>> [(anchor.name, anchor.labels[0, :, 0].tolist()) for anchor in seen.anchors if anchor.operand == "A"]
+>>> [(one.name, one.labels[0, :, 0].tolist()) for one in seen.coordinates if one.operand == "A"]
 [('ldmatrix', [0, 0, 8, 8, 0, 0, 8, 8]), ('wgmma', [0, 0, 8, 8, 0, 0, 8, 8])]
 
 Every recording has controls: random products through the classes must be right, with their names permuted too, and
-wrong when D's lanes are rotated by one. Where there is no answer, :class:`Unavailable` has the reason.
+wrong when D's lanes are rotated by one. Where there is no result, :class:`Unavailable` has the reason.
 
-The way of an answer
---------------------
-`probe` or `relation`   ask                      `worker`      runs each job in a watched process of its own
-`record`                one instruction's probes `inference`   which questions to ask, and what the answers show
+How an instruction is recorded
+------------------------------
+`probe` or `relation`   select the instructions  `worker`      runs each job in a watched process of its own
+`record`                one instruction's probes `inference`   queries, and classes from their answers
 `device`                the GPU, through CuPy    `kernels`     CUDA text from a signature and the `.cu` files there
-`recordings_io`         recordings as JSON Lines, read, written and checked
+`recordings_io`         recordings as JSON Lines, read, written and validated
 
-Instructions with metadata or matrices in shared memory have too many pairs: there B's slots are numbered in digits, and
-D reads the numbers out (`kernels.digit_coded`). Copies are followed byte by byte (`inference.copies`). `banks` times
-accesses to shared memory, `tilings` multiplies matrices by kernels made from layouts, `laws` evaluates laws on grids.
+Instructions with metadata or matrices in shared memory have too many pairs. They get a digit-coded probe: B holds the
+digits of the numbers of its slots, and D shows which slots it got (`kernels.digit_coded`). Copies are followed byte by
+byte (`inference.copies`). `banks` times accesses to shared memory, `tilings` multiplies matrices by kernels made from
+layouts, `laws` evaluates laws on grids.
 
 Main declarations
 -----------------
-`recordings(*paths)`          what GPUs showed: mnemonic -> :class:`Recording`, one of each GPU; `.moves` has the copies
+`recordings(*paths)`          recordings: mnemonic -> :class:`Recording`, one of each GPU; `.moves` has the copies
 `relation(signature)`         probe a product on the GPU at hand; `move(signature)` probes a copy
 `multiply(signature, maps)`   how many elements of D are wrong when random products go through given maps
 `device_info()`               which GPU there is, and which compiler
 
 References: PTX ISA 9.7.14.5 (mma.sync, ldmatrix, stmatrix), 9.7.14.6 (mma.sp), 9.7.15 (wgmma), 9.7.16 (tcgen05);
-gpu_checks/recordings/README.md has what was found, and how to record a GPU.
+gpu_checks/recordings/README.md has the results, and how to record a GPU.
 """
 
 from __future__ import annotations
@@ -81,7 +83,7 @@ if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of
     insist()  # before the imports below, which fail where a file of the user's hides ours
 
 from gpu_checks.device.cuda import device_info
-from gpu_checks.model import Anchor, Controls, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
+from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
 from gpu_checks.recordings_io.lines import RecordingError
 from gpu_checks.recordings_io.reader import Recordings, recordings
 
@@ -91,8 +93,8 @@ if TYPE_CHECKING:
     from isa_tables.signature import Signature
 
 __all__ = [
-    "Anchor",
     "Controls",
+    "Coordinates",
     "DeviceInfo",
     "Image",
     "Metadata",
@@ -112,9 +114,9 @@ __all__ = [
 def relation(
     signature: Signature, trials: int = 64, seed: int = 0, worker: Worker | None = None
 ) -> Recording | Unavailable:
-    """Probe a matrix product: who meets whom, its C passthrough, controls and anchors.
+    """Probe a matrix product: which elements interact, the passthrough of C, controls and absolute coordinates.
 
-    A worker takes about two seconds to start; pass one to ask for several instructions:
+    A worker takes about two seconds to start; pass one to probe several instructions:
 
         with Worker() as worker:
             found = [relation(s, worker=worker) for s in signatures]

@@ -49,10 +49,10 @@ class DeviceInfo:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Anchor:
-    """Labels that memory addresses give to the elements of one operand."""
+class Coordinates:
+    """Absolute coordinates of the elements of one operand, from the memory addresses of an instruction."""
 
-    name: str  # ldmatrix, stmatrix
+    name: str  # of the instruction: ldmatrix, stmatrix or wgmma
     operand: str
     premise: str  # what has to hold for the labels to be the instruction's own
     labels: Labels  # [lane][value] -> (row, col) of the operand, -1 where it has none
@@ -134,7 +134,7 @@ class Recording(Observed):
 
     operands: Mapping[str, Labels]  # of A, B and D
     passthrough: Labels  # [lane][value] of C -> the D slot it arrives in when A = B = 0; -1: none or several
-    anchors: tuple[Anchor, ...]  # the numbers that memory gives to the classes
+    coordinates: tuple[Coordinates, ...]  # absolute, of operands whose registers memory gives them to
     controls: Controls | None  # None where the labels are too broken to multiply through
     pairs: int  # of a slot of A and a slot of B, all of which were observed
     hash: str  # SHA-256 of the observed table (pair_relation.digest or interactions.digest, by the probe)

@@ -37,10 +37,10 @@ OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
 row, a column or a k; then C is passed through, random products are multiplied through the labels found
-(also renamed, which must pass, and rotated, which must fail), and ldmatrix, stmatrix and wgmma anchor the
-labels. Of instructions with metadata or with matrices in shared memory, B's elements are numbered in digits
-instead; ldmatrix, stmatrix and movmatrix are followed byte by byte. Compiled kernels are kept in the folder
-LANECHECK_CACHE (~/.cache/lanecheck); empty, nothing is kept.
+(also renamed, which must pass, and rotated, which must fail), and ldmatrix, stmatrix and wgmma give the labels
+absolute coordinates. Instructions with metadata or with matrices in shared memory get a digit-coded probe, in
+which B's elements are numbered in digits; ldmatrix, stmatrix and movmatrix are followed byte by byte. Compiled
+kernels are kept in the folder LANECHECK_CACHE (~/.cache/lanecheck); if it is empty, none are kept.
 
 exit code: 0 done, what could not be probed is counted as UNCHECKED; 1 a probe contradicted its own controls, or a
 recording under --check does not rebuild its table; 2 usage, an unknown mnemonic, a malformed or damaged recording, a
@@ -174,7 +174,7 @@ def _cut_short(
 def _groups(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
     """What is compiled and probed together, the longest first.
 
-    What anchors others, so that any process may need it, is alone: one module of it serves all.
+    An instruction that gives others absolute coordinates is alone: any process may need it, and one module serves all.
     """
     alone = sources_of_coordinates(chosen)
     together = grouped([s for s in chosen if s.mnemonic not in alone])

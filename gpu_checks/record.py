@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One instruction, probed on one machine: the relation, the passthrough of C, the controls, the anchors."""
+"""One instruction, probed on one machine: the relation, the passthrough of C, controls, absolute coordinates."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from gpu_checks.inference import sparse, warpgroup
 from gpu_checks.inference.absolute import (
     MemoryObservations,
     Places,
-    anchors,
+    absolute_coordinates,
     observe_move,
     observe_warpgroup,
     same_k_wgmma,
@@ -50,7 +50,7 @@ class Bench:
         self._warpgroups: dict[str, Mapping[str, Labels]] = {}
 
     def memory_observations(self, signature: Signature) -> MemoryObservations:
-        """What anchors the instruction: the matrix moves and the wgmma of its k, each looked at once."""
+        """The sources of absolute coordinates: the matrix moves and the wgmma of the same k, each observed once."""
         if self._moves is None:
             names: tuple[Literal["ldmatrix", "stmatrix"], ...] = ("ldmatrix", "stmatrix")
             self._moves = {name: observe_move(self.machine, name) for name in names}
@@ -89,14 +89,16 @@ def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Record
         return Move(places=places, trials=TRIALS, exceptions=notes, **_facts(machine, signature))
     arrived = passthrough(machine, signature)  # under way while the relation is observed
     found = _relation(machine, signature, kind, seed)
-    passed, anchored, notes = arrived(), found.anchors, found.notes
-    if anchored is None:
-        anchored, disagreements = anchors(signature, found.operands, bench.memory_observations(signature))
+    passed, coordinates, notes = arrived(), found.coordinates, found.notes
+    if coordinates is None:
+        coordinates, disagreements = absolute_coordinates(
+            signature, found.operands, bench.memory_observations(signature)
+        )
         notes += disagreements
     return Recording(
         operands=found.operands,
         passthrough=passed,
-        anchors=anchored,
+        coordinates=coordinates,
         controls=controls(machine, signature, found, passed, trials, seed),
         pairs=found.pairs,
         hash=found.hash,

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Absolute labels, where an instruction of known relation meets memory: ldmatrix for A and B, stmatrix for D;
-and wgmma for A and D, whose own labels come from its matrices in shared memory (`warpgroup`).
+"""Absolute coordinates, from instructions that access memory: ldmatrix for A and B, stmatrix for D;
+and wgmma for A and D, whose own coordinates come from its matrices in shared memory (`warpgroup`).
 
-`moves.observe` finds, with no formula, which memory byte each register byte of the .x4 form comes from or goes
+`copies.observe` finds, with no formula, which memory byte each register byte of the .x4 form comes from or goes
 to: (the lane that passed the row's address, the byte in that row). Under the premise that register i of
 both instructions means the same, a row of A, of B's columns or of D written to memory in order names the
 elements that the registers hold:
@@ -10,8 +10,8 @@ elements that the registers hold:
     A (m, k): memory rows are m, bytes run along k        B (k, n): rows are n, bytes run along k
     D (m, n): rows are m, bytes run along n; 32-bit D elements get a row only, for stmatrix moves 16-bit pairs
 
-A register is one tile of 8 rows of 16 bytes. Which tile comes first is a name, not physics: tiles that
-differ in their recorded classes are stacked in the order of the registers.
+A register is one tile of 8 rows of 16 bytes. No observation gives the order of the tiles, which is a matter of names:
+tiles that differ in their recorded classes are stacked in the order of the registers.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from gpu_checks.inference import warpgroup
 from gpu_checks.inference.copies import observe
 from gpu_checks.inference.queries import run_queries
 from gpu_checks.machine import Machine
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Labels, Refused
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Labels, Refused
 from isa_tables.signature import Fragment, Signature, mnemonics
 from isa_tables.signature import signature as look_up
 
@@ -41,7 +41,7 @@ PREMISE = (
 Places = npt.NDArray[np.int64]  # [lane][register][byte] -> (lane that gave the row's address, byte of that row)
 
 _OPERANDS: Mapping[str, tuple[Literal["ldmatrix", "stmatrix"], int, int]] = {
-    # operand -> the move that anchors it, the class that memory rows are, the class that bytes run along
+    # operand -> the move that gives its coordinates, the class that memory rows are, the class that bytes run along
     "A": ("ldmatrix", ROW, CONTRACTED),
     "B": ("ldmatrix", COLUMN, CONTRACTED),
     "D": ("stmatrix", ROW, COLUMN),
@@ -50,7 +50,7 @@ _AXES = {ROW: "m", COLUMN: "n", CONTRACTED: "k"}
 
 
 def sources_of_coordinates(signatures: Iterable[Signature]) -> set[str]:
-    """The mnemonics of the instructions that the anchors of some rest on."""
+    """The mnemonics of the instructions that give absolute coordinates to others."""
     found = {same_k_wgmma(signature) for signature in signatures}
     return {one.mnemonic for one in (*map(_widest, ("ldmatrix", "stmatrix")), *found) if one is not None}
 
@@ -60,7 +60,7 @@ def _widest(name: str) -> Signature:
 
 
 def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Places | None:
-    """Where each register byte of the .x4 form meets memory; None where the move is refused or not clean."""
+    """The memory place of each register byte of the .x4 form; None where the GPU has no such move or it has notes."""
     try:
         places, notes = observe(machine, _widest(name))
     except Refused:
@@ -68,7 +68,7 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
     return None if notes else places.reshape(32, 4, 4, 2)
 
 
-# Kept by the whole signature, its operands compared too: one in which a fault is planted is looked up anew.
+# The cache key is the whole signature, its operands too: one in which a fault is planted is looked up anew.
 @cache
 def same_k_wgmma(signature: Signature) -> Signature | None:
     """The dense wgmma with N = 8 whose A is as wide as the instruction's, and as many elements long in k."""
@@ -79,7 +79,7 @@ def same_k_wgmma(signature: Signature) -> Signature | None:
     return next(compress(_narrow(), alike), None)
 
 
-# Kept for good: the shipped tables do not change in a process. What was seen of these instructions is no part of it.
+# Kept for good: the shipped tables do not change in a process. No observation is part of it.
 @cache
 def _narrow() -> tuple[Signature, ...]:
     """The dense wgmma with N = 8."""
@@ -87,11 +87,10 @@ def _narrow() -> tuple[Signature, ...]:
 
 
 def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]:
-    """The labels that shared memory gives to A and D of a wgmma; empty where it gives none."""
+    """Absolute coordinates of A, B and D of a wgmma from its matrices in shared memory; empty where there are none."""
     try:
         return {
-            anchor.operand: anchor.labels
-            for anchor in run_queries(machine, wide, warpgroup.queries(wide)).anchors or ()
+            one.operand: one.labels for one in run_queries(machine, wide, warpgroup.queries(wide)).coordinates or ()
         }
     except Refused:
         return {}
@@ -99,18 +98,18 @@ def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]
 
 @dataclass(frozen=True, slots=True)
 class MemoryObservations:
-    """What was seen of the instructions that meet memory."""
+    """The observations of the instructions that access memory."""
 
     moves: Mapping[str, Places | None]
     warpgroup: Mapping[str, Labels] | None = None  # operand -> labels of the wgmma with the same k and N = 8
 
 
-def anchors(
+def absolute_coordinates(
     signature: Signature, operands: Mapping[str, Labels], seen: MemoryObservations
-) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
-    """The anchors that fit the classes, and the axes on which two of them disagree.
+) -> tuple[tuple[Coordinates, ...], tuple[str, ...]]:
+    """The absolute coordinates that fit the classes, and notes on axes for which two sources disagree.
 
-    An anchor fits when its labels and the classes are one bijection on each axis. An instruction whose
+    Coordinates fit when they and the classes are one bijection on each axis. An instruction whose
     registers are no such tiles (m8n8k4 .f16, every f64) has none.
     """
     found = [*_by_moves(signature, operands, seen.moves), *_by_warpgroup(operands, seen.warpgroup or {})]
@@ -118,8 +117,8 @@ def anchors(
     return tuple(found), _disagreements(found, operands, shared)
 
 
-def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[Anchor]:
-    """A and D as the first warp of a warpgroup holds them, where that fits: M = 16 and N = 8 are its part."""
+def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) -> Iterator[Coordinates]:
+    """The coordinates of A and D in the first warp of a warpgroup, whose part is M = 16 and N = 8, where they fit."""
     for name in "AD":
         given = labels.get(name)
         classes = operands[name]
@@ -128,12 +127,12 @@ def _by_warpgroup(operands: Mapping[str, Labels], labels: Mapping[str, Labels]) 
         warp = given[: len(classes)]
         _, outer, inner = _OPERANDS[name]
         if all(_bijection(classes, axis, warp[..., at]) is not None for at, axis in enumerate((outer, inner))):
-            yield Anchor("wgmma", name, f"{SAME}; {warpgroup.PREMISE}", warp)
+            yield Coordinates("wgmma", name, f"{SAME}; {warpgroup.PREMISE}", warp)
 
 
 def _by_moves(
     signature: Signature, operands: Mapping[str, Labels], places: Mapping[str, Places | None]
-) -> Iterator[Anchor]:
+) -> Iterator[Coordinates]:
     for name, (move, outer, inner) in _OPERANDS.items():
         fragment, where = signature.operands[name], places.get(move)
         if where is None or signature.lanes != 32 or fragment.reg_type == "f64" or fragment.regs > 4:
@@ -142,7 +141,7 @@ def _by_moves(
         labels = _labels(fragment, operands[name], where, outer, runs)
         if labels is not None:
             pair = labels[..., ::-1] if name == "B" else labels
-            yield Anchor(move, name, PREMISE, np.ascontiguousarray(pair))
+            yield Coordinates(move, name, PREMISE, np.ascontiguousarray(pair))
 
 
 def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inner: int | None) -> Labels | None:
@@ -184,22 +183,23 @@ def _bijection(classes: Labels, axis: int, labels: Labels) -> dict[tuple[int, in
     return named if len(named) == len(pairs) and onto else None
 
 
-def _disagreements(found: Sequence[Anchor], operands: Mapping[str, Labels], shared: Sequence[int]) -> tuple[str, ...]:
-    """Shared axes on which two anchored operands give one class different labels."""
-    given: dict[int, tuple[Anchor, dict[tuple[int, int], int]]] = {}
+def _disagreements(
+    found: Sequence[Coordinates], operands: Mapping[str, Labels], shared: Sequence[int]
+) -> tuple[str, ...]:
+    """Notes on shared axes for which two operands give one class different coordinates."""
+    given: dict[int, tuple[Coordinates, dict[tuple[int, int], int]]] = {}
     notes = []
-    for anchor in found:
-        _, outer, inner = _OPERANDS[anchor.operand]
+    for one in found:
+        _, outer, inner = _OPERANDS[one.operand]
         for axis in (outer, inner):
-            column = int(axis != (CONTRACTED if anchor.operand == "B" else ROW))
-            labels = anchor.labels[..., column]
+            column = int(axis != (CONTRACTED if one.operand == "B" else ROW))
+            labels = one.labels[..., column]
             if axis not in shared or (labels < 0).any():
                 continue
-            named = _bijection(operands[anchor.operand], axis, labels) or {}
-            other, before = given.setdefault(axis, (anchor, named))
+            named = _bijection(operands[one.operand], axis, labels) or {}
+            other, before = given.setdefault(axis, (one, named))
             if before != named:
                 notes.append(
-                    f"{other.name} on {other.operand} and {anchor.name} on {anchor.operand} "
-                    f"number {_AXES[axis]} differently"
+                    f"{other.name} on {other.operand} and {one.name} on {one.operand} number {_AXES[axis]} differently"
                 )
     return tuple(notes)

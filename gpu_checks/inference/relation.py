@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gpu_checks.model import CONTRACTED, Anchor, Image, Labels, Metadata
+from gpu_checks.model import CONTRACTED, Coordinates, Image, Labels, Metadata
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,7 +21,7 @@ class Relation:
     notes: tuple[str, ...]  # what does not fit a matrix product
     metadata: Metadata | None = None  # of a sparse instruction
     images: tuple[Image, ...] = ()  # the other modes of matrices in shared memory
-    anchors: tuple[Anchor, ...] | None = None  # None where other instructions have to be looked at for them
+    coordinates: tuple[Coordinates, ...] | None = None  # None where they come from other instructions
 
     def ways(self) -> Labels:
         """[pattern][A slot] -> k, the one row of a dense instruction if there are no patterns."""

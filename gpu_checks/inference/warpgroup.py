@@ -25,7 +25,7 @@ from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
 from gpu_checks.machine import Numbering
-from gpu_checks.model import COLUMN, CONTRACTED, ROW, Anchor, Image, Labels
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, Coordinates, Image, Labels
 from isa_tables.signature import Signature
 
 PREMISE = (
@@ -46,7 +46,7 @@ def queries(signature: Signature, seed: int = 0) -> Queries[Relation]:
     kept = tuple(image for image, _ in seen if image is not None)
     fixed, odd = absolute(signature, relation.operands, kept)
     notes = (*relation.notes, *(note for _, said in seen for note in said), *odd)
-    return replace(relation, images=kept, anchors=fixed, notes=notes)
+    return replace(relation, images=kept, coordinates=fixed, notes=notes)
 
 
 def _images(start: sparse.Start, seed: int) -> Iterator[Queries[_ImageOfA] | Queries[_ImageOfB]]:
@@ -173,7 +173,7 @@ def _of(operand: str, image: Window, notes: tuple[str, ...]) -> tuple[str, ...]:
 
 def absolute(
     signature: Signature, operands: Mapping[str, Labels], images: tuple[Image, ...]
-) -> tuple[tuple[Anchor, ...], tuple[str, ...]]:
+) -> tuple[tuple[Coordinates, ...], tuple[str, ...]]:
     """Absolute coordinates of A, B and D from the places in the plainest images; a note where A and B disagree on k.
 
     The columns of a sparse A are those stored, which are not k.
@@ -195,7 +195,7 @@ def absolute(
     for name, (row_of, row, column_of, column) in named.items():
         labels = operands[name]
         pair = [row_of[labels[..., row]], column_of[labels[..., column]]]
-        found.append(Anchor("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
+        found.append(Coordinates("wgmma", name, PREMISE, np.stack(pair, axis=-1)))
     return tuple(found), ()
 
 

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from gpu_checks.model import Anchor, Controls, Image, Labels, Metadata, Move, Recording
+from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata, Move, Recording
 from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu, files, parsed, text_of
 from gpu_checks.recordings_io.run_length import entries
 from gpu_checks.recordings_io.writer import CONTROLS, HOST, OPERANDS, SCHEMA, identity
@@ -249,7 +249,7 @@ class _File:
             mnemonic=mnemonic,
             operands=operands,
             passthrough=passthrough,
-            anchors=tuple(self._anchors(number, line["anchors"])),
+            coordinates=tuple(self._coordinates(number, line["anchors"])),
             controls=self._controls(number, line["controls"]),
             exceptions=tuple(map(str, line["exceptions"])),
             images=tuple(self._images(number, line["images"])),
@@ -266,13 +266,13 @@ class _File:
             raise self.bad(number, f"table {name} has {labels.shape[-1]} columns, not {width}")
         return labels
 
-    def _anchors(self, number: int, given: Sequence[Any]) -> Iterator[Anchor]:
+    def _coordinates(self, number: int, given: Sequence[Any]) -> Iterator[Coordinates]:
         premises = self.header["premises"]
         for one in given:
             known = isinstance(one, list) and list(map(type, one)) == [str] * 4
             if not (known and one[1] in OPERANDS and one[3] in premises):
                 raise self.bad(number, f"anchors: {one!r} is not a name, an operand, a table and a premise")
-            yield Anchor(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
+            yield Coordinates(str(one[0]), one[1], str(premises[one[3]]), self.labels(number, one[2], 2))
 
     def _images(self, number: int, name: str | None) -> Iterator[Image]:
         if name is None:

@@ -24,7 +24,18 @@ from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
 from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.kernels.smem_matrix import MAJORS, SWIZZLES
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Anchor, Image, Labels, Metadata, Move, Recording
+from gpu_checks.model import (
+    COLUMN,
+    CONTRACTED,
+    PRODUCT,
+    ROW,
+    Coordinates,
+    Image,
+    Labels,
+    Metadata,
+    Move,
+    Recording,
+)
 from gpu_checks.recordings_io.lines import RecordingError
 from gpu_checks.recordings_io.reader import SHIPPED
 from isa_tables.signature import Fragment, Signature, mnemonics
@@ -132,8 +143,8 @@ def _of_product(recording: Recording, signature: Signature) -> Iterator[str]:
         yield "passthrough is not each element of D once"
     if recording.controls is not None and recording.controls.trials < 1:
         yield "the controls are of no trial"
-    for anchor in recording.anchors:
-        yield from _of_anchor(anchor, *as_words[anchor.operand])
+    for one in recording.coordinates:
+        yield from _of_coordinates(one, *as_words[one.operand])
     for image in recording.images:
         yield from _of_image(image, signature)
     yield from _of_metadata(recording.metadata, signature)
@@ -151,12 +162,12 @@ def _unnamed(labels: Labels, name: str, signature: Signature) -> Iterator[str]:
         yield f"labels of {name} lie outside {tuple(limits.tolist())}"
 
 
-def _of_anchor(anchor: Anchor, lanes: int, fragment: Fragment) -> Iterator[str]:
-    what = f"the anchor {anchor.name} of {anchor.operand} has labels"
-    if anchor.labels.shape != (lanes, fragment.values, 2):
-        yield f"{what} of the shape {anchor.labels.shape}"
-    elif (anchor.labels >= fragment.extent).any():
-        yield f"{what} outside {fragment.extent}"
+def _of_coordinates(one: Coordinates, lanes: int, fragment: Fragment) -> Iterator[str]:
+    what = f"the absolute coordinates of {one.operand} by {one.name}"
+    if one.labels.shape != (lanes, fragment.values, 2):
+        yield f"{what} have the shape {one.labels.shape}"
+    elif (one.labels >= fragment.extent).any():
+        yield f"{what} are outside {fragment.extent}"
 
 
 def _of_image(image: Image, signature: Signature) -> Iterator[str]:

@@ -76,10 +76,10 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
         places = _keep(recording.places, tables)
         return {"move": recording.mnemonic, "places": places, "trials": recording.trials, **common}
     anchors = []
-    for anchor in recording.anchors:
-        premise = identity({"premise": anchor.premise})
-        premises[premise] = anchor.premise
-        anchors.append([anchor.name, anchor.operand, _keep(anchor.labels, tables), premise])
+    for one in recording.coordinates:
+        premise = identity({"premise": one.premise})
+        premises[premise] = one.premise
+        anchors.append([one.name, one.operand, _keep(one.labels, tables), premise])
     return {
         "mnemonic": recording.mnemonic,
         **{name: _keep(recording.operands[name], tables) for name in OPERANDS},

@@ -67,9 +67,9 @@ def compare(recording: Recording, home: Path, tally: Tally) -> None:
         axes.add(image.operand, standing(isa, found) if image.operand == "A" else found, image.labels)
     numbers = axes.compare(tally)
     passthrough(isa, recording, tally)
-    for anchor in recording.anchors:
-        seen = anchor.labels >= 0
-        tally.compare(f"anchors of {anchor.operand}", (labels[anchor.operand][..., :2] == anchor.labels)[seen])
+    for one in recording.coordinates:
+        seen = one.labels >= 0
+        tally.compare(f"coordinates of {one.operand}", (labels[one.operand][..., :2] == one.labels)[seen])
     if recording.metadata is not None:
         metadata(isa, recording, home, labels["A"], numbers["k"], tally)
 

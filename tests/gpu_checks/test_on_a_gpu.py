@@ -77,12 +77,12 @@ def test_anchored_labels_are_the_tiles_of_the_isa(name, worker):
     s = here(name)
     found = gpu_checks.relation(s, trials=1, worker=worker)
     assert isinstance(found, Recording)
-    moved = [anchor for anchor in found.anchors if anchor.name != "wgmma"]
+    moved = [one for one in found.coordinates if one.name != "wgmma"]
     assert len(moved) == (0 if s.operands["A"].type == "f64" else 3 if runs_on_stmatrix(found.sm) else 2)
-    for anchor in found.anchors:
-        want = tile_maps(s)[anchor.operand][..., :2]
-        assert ((anchor.labels == want) | (anchor.labels == -1)).all()
-        assert (anchor.labels[..., 0] >= 0).all()
+    for one in found.coordinates:
+        want = tile_maps(s)[one.operand][..., :2]
+        assert ((one.labels == want) | (one.labels == -1)).all()
+        assert (one.labels[..., 0] >= 0).all()
 
 
 @pytest.mark.parametrize(

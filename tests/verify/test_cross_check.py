@@ -84,7 +84,7 @@ def recording(hardware: Labels, numbering: dict[str, list[int]]) -> Recording:
         mnemonic="simulated",
         operands=operands,
         passthrough=np.arange(64).reshape(32, 2),
-        anchors=(),
+        coordinates=(),
         controls=Controls(1, 0, 0, 1),
         pairs=1024,
         exceptions=(),

@@ -292,7 +292,7 @@ def swapped(right: Recording) -> Recording:
 
 def misplaced(right: Recording) -> Recording:
     """Anchors that say other labels than they did."""
-    return replace(right, anchors=tuple(replace(a, labels=np.roll(a.labels, 1, axis=0)) for a in right.anchors))
+    return replace(right, coordinates=tuple(replace(a, labels=np.roll(a.labels, 1, axis=0)) for a in right.coordinates))
 
 
 def moved(right: Move) -> Move:

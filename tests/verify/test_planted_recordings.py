@@ -86,7 +86,11 @@ FILES: list[tuple[str, Change, str]] = [
     (TN, lambda r: replace(r, hash=r.hash[::-1]), "the labels do not rebuild the table that was observed"),
     (TN, bf16, "kernel_hash is that of the kernels of mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32"),
     (TN, operand("A", lambda x: np.full_like(x, -1)), "256 elements of A have no label"),
-    (TN, lambda r: replace(r, anchors=(replace(r.anchors[0], labels=r.anchors[0].labels[1:]),)), "the anchor ldmatrix"),
+    (
+        TN,
+        lambda r: replace(r, coordinates=(replace(r.coordinates[0], labels=r.coordinates[0].labels[1:]),)),
+        "the absolute coordinates of A by ldmatrix",
+    ),
     (TN, operand("A", lambda x: other(x, (0, 0), 2**20 - 1)), "labels of A lie outside (16, 16, 1)"),
     (SS, lambda r: replace(r, images=(replace(r.images[0], sbo=-16),)), "the image B K-major 32B has offsets"),
     (SPARSE, lambda r: replace(r, metadata=None), "metadata are missing"),
@@ -167,8 +171,8 @@ def test_an_address_of_the_book_at_which_nothing_is_read_is_refuted(swizzle: str
 
 def test_anchors_that_say_nothing_bear_nothing_out() -> None:
     right = recording(TN)
-    silent = tuple(replace(anchor, labels=np.full_like(anchor.labels, -1)) for anchor in right.anchors)
-    found = heard(TN, replace(right, anchors=silent), EQUALS_ABSOLUTE)
+    silent = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
+    found = heard(TN, replace(right, coordinates=silent), EQUALS_ABSOLUTE)
     assert found.status is Status.UNCHECKED and "say nothing of" in found.reason
 
 

@@ -54,7 +54,7 @@ def _facts(recording: gpu_checks.Recording) -> Iterator[object]:
     yield recording.sound
     yield _Table(recording.passthrough)
     yield from ((name, _Table(labels)) for name, labels in recording.operands.items())
-    yield from ((a.name, a.operand, a.premise, _Table(a.labels)) for a in recording.anchors)
+    yield from ((a.name, a.operand, a.premise, _Table(a.labels)) for a in recording.coordinates)
     yield from ((i.operand, i.swizzle, i.major, i.lbo, i.sbo, _Table(i.labels)) for i in recording.images)
     if recording.metadata is not None:
         for tables in (recording.metadata.kept, recording.metadata.rulers):

@@ -371,7 +371,7 @@ def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
 
 def _anchored(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
     """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
-    if not recording.anchors:
+    if not recording.coordinates:
         return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
     view = comparable(subject, claimed, recording, memory=False)
     if isinstance(view, str):
@@ -380,7 +380,7 @@ def _anchored(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordi
     if misfit is not None:
         return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
     points, parts = 0, {RECORDED[part.name]: part for part in view.tied}
-    anchors = [anchor for anchor in recording.anchors if anchor.operand in parts]
+    anchors = [anchor for anchor in recording.coordinates if anchor.operand in parts]
     for anchor in anchors:
         part = parts[anchor.operand]
         seen = np.stack(codomain(part.name, anchor.labels[..., 0], anchor.labels[..., 1]), axis=-1)

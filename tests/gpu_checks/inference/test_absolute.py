@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from gpu_checks.inference.absolute import PREMISE, MemoryObservations, anchors, observe_move
+from gpu_checks.inference.absolute import PREMISE, MemoryObservations, absolute_coordinates, observe_move
 from gpu_checks.inference.pair_relation import classes
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import Simulated, random_maps, tile_maps
@@ -28,7 +28,7 @@ def found_for(name, maps=None, machine=Simulated):
     maps = maps or tile_maps(s)
     simulated = machine({s.mnemonic: maps})
     places = {move: observe_move(simulated, move) for move in ("ldmatrix", "stmatrix")}
-    return maps, anchors(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
+    return maps, absolute_coordinates(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
 
 
 def test_a_move_is_seen_byte_by_byte():
@@ -43,12 +43,12 @@ def test_labels_are_the_dealt_ones_where_registers_are_tiles(name):
     maps, (found, disagreements) = found_for(name)
     assert disagreements == ()
     assert [(a.name, a.operand) for a in found] == [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")]
-    for anchor in found:
-        assert anchor.premise == PREMISE
-        want = maps[anchor.operand][..., :2].copy()
-        if anchor.operand == "D" and signature(name).operands["D"].bits == 32:
+    for one in found:
+        assert one.premise == PREMISE
+        want = maps[one.operand][..., :2].copy()
+        if one.operand == "D" and signature(name).operands["D"].bits == 32:
             want[..., 1] = -1  # stmatrix moves pairs of 16-bit elements
-        assert (anchor.labels == want).all()
+        assert (one.labels == want).all()
 
 
 @pytest.mark.parametrize("name", TILED[:3])
@@ -119,7 +119,7 @@ def test_a_move_that_the_gpu_lacks_leaves_its_operands_without_anchor():
     simulated = Simulated({s.mnemonic: tile_maps(s)}, moves=("ldmatrix",))
     assert observe_move(simulated, "stmatrix") is None
     places = {"ldmatrix": observe_move(simulated, "ldmatrix"), "stmatrix": None}
-    found, disagreements = anchors(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
+    found, disagreements = absolute_coordinates(s, classes(s, simulated.table(s)).operands, MemoryObservations(places))
     assert [a.operand for a in found] == ["A", "B"] and disagreements == ()
 
 

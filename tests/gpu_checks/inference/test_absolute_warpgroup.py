@@ -11,7 +11,7 @@ import pytest
 from gpu_checks.inference.absolute import (
     SAME,
     MemoryObservations,
-    anchors,
+    absolute_coordinates,
     observe_warpgroup,
     same_k_wgmma,
     sources_of_coordinates,
@@ -57,13 +57,13 @@ def test_a_warp_wide_instruction_gets_the_labels_of_the_first_warp():
     machine = both()
     found = record(Bench(machine), PLAIN, trials=2, seed=0)
     assert found.exceptions == () and found.sound
-    assert [(a.name, a.operand) for a in found.anchors] == [
+    assert [(a.name, a.operand) for a in found.coordinates] == [
         *(("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")),
         *(("wgmma", "A"), ("wgmma", "D")),
     ]
-    for anchor in found.anchors[3:]:
-        assert anchor.premise == f"{SAME}; {PREMISE}"
-        assert anchor.labels.tolist() == machine.maps[PLAIN.mnemonic][anchor.operand][..., :2].tolist()
+    for one in found.coordinates[3:]:
+        assert one.premise == f"{SAME}; {PREMISE}"
+        assert one.labels.tolist() == machine.maps[PLAIN.mnemonic][one.operand][..., :2].tolist()
 
 
 def operands_of(maps):
@@ -71,7 +71,7 @@ def operands_of(maps):
 
 
 def found_with(operands, warpgroup, of=PLAIN, moves=()):
-    found, notes = anchors(of, operands, MemoryObservations(dict(moves), warpgroup))
+    found, notes = absolute_coordinates(of, operands, MemoryObservations(dict(moves), warpgroup))
     return [(a.name, a.operand) for a in found], notes
 
 
@@ -133,7 +133,7 @@ def test_a_gpu_without_the_wgmma_leaves_its_kin_to_the_moves():
     del machine.maps[NARROW.mnemonic]
     assert observe_warpgroup(machine, NARROW) == {}
     found = record(Bench(machine), PLAIN, trials=2, seed=0)
-    assert found.sound and {a.name for a in found.anchors} == {"ldmatrix", "stmatrix"}
+    assert found.sound and {a.name for a in found.coordinates} == {"ldmatrix", "stmatrix"}
 
 
 KIN = {
@@ -145,7 +145,7 @@ KIN = {
     "mma.sync.aligned.m16n8k64.row.col.s32.s4.s4.s32": None,
     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64": None,
     SPARSE.mnemonic: "m64n8k16.f16.f16.f16",  # 16 columns are stored
-    "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16": None,  # anchors itself
+    "wgmma.mma_async.sync.aligned.m64n16k16.f32.f16.f16": None,  # has its own coordinates
     "ldmatrix.sync.aligned.m8n8.x4.shared.b16": None,
     "movmatrix.sync.aligned.m8n8.trans.b16": None,
     "dp4a.s32.s32": None,

@@ -126,16 +126,16 @@ def wide():
 def test_wgmma_is_recorded_with_absolute_labels(wide):
     machine, found = wide
     assert found.exceptions == () and found.sound
-    assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
-    for anchor in found.anchors:
-        assert (anchor.labels == machine.maps[WIDE][anchor.operand][..., :2]).all()
+    assert [(a.name, a.operand) for a in found.coordinates] == [("wgmma", x) for x in "ABD"]
+    for one in found.coordinates:
+        assert (one.labels == machine.maps[WIDE][one.operand][..., :2]).all()
     assert hash_of(found) == found.hash
 
 
 def test_every_image_is_read_in_the_names_of_the_relation(wide):
     machine, found = wide
     assert len(found.images) == 15  # four modes of each major, less the one of the relation
-    names = {(0, tuple(x)): tuple(y) for a in found.anchors for x, y in _pairs(found, a)}
+    names = {(0, tuple(x)): tuple(y) for a in found.coordinates for x, y in _pairs(found, a)}
     for image in found.images:
         axes = (ROW, CONTRACTED) if image.operand == "A" else (CONTRACTED, COLUMN)
         want = machine.images[WIDE, image.operand, image.swizzle, image.major]
@@ -144,10 +144,10 @@ def test_every_image_is_read_in_the_names_of_the_relation(wide):
             assert expected == tuple(pair)
 
 
-def _pairs(found, anchor):
-    axes = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}[anchor.operand]
-    classes = found.operands[anchor.operand][..., axes].reshape(-1, 2).tolist()
-    return [((anchor.operand, *c), x) for c, x in zip(classes, anchor.labels.reshape(-1, 2).tolist(), strict=True)]
+def _pairs(found, one):
+    axes = {"A": (ROW, CONTRACTED), "B": (CONTRACTED, COLUMN), "D": (ROW, COLUMN)}[one.operand]
+    classes = found.operands[one.operand][..., axes].reshape(-1, 2).tolist()
+    return [((one.operand, *c), x) for c, x in zip(classes, one.labels.reshape(-1, 2).tolist(), strict=True)]
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +163,9 @@ def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
         f: labels.tolist() for f, labels in machine.rulers.items()
     }
     assert set(found.metadata.kept) == {4, 14} and set(found.metadata.rulers) == {0, 1}
-    assert [(a.name, a.operand) for a in found.anchors] == [("wgmma", x) for x in "ABD"]
-    for anchor in found.anchors:
-        assert (anchor.labels == machine.maps[THIN][anchor.operand][..., :2]).all()
+    assert [(a.name, a.operand) for a in found.coordinates] == [("wgmma", x) for x in "ABD"]
+    for one in found.coordinates:
+        assert (one.labels == machine.maps[THIN][one.operand][..., :2]).all()
     sizes = [(i.operand, i.swizzle, i.major) for i in found.images]
     assert sizes == [("B", x, "K") for x in ("64B", "128B")] + [("A", x, "K") for x in ("none", "32B", "64B", "128B")]
 
@@ -187,13 +187,13 @@ def test_images_of_sparse_wgmma_are_read_in_the_names_of_the_relation(thin):
 
 
 def _k(found):
-    anchor = next(a for a in found.anchors if a.operand == "B")
-    return ((found.operands["B"], CONTRACTED), (anchor.labels, 0))
+    one = next(a for a in found.coordinates if a.operand == "B")
+    return ((found.operands["B"], CONTRACTED), (one.labels, 0))
 
 
 def _rows(found):
-    anchor = next(a for a in found.anchors if a.operand == "A")
-    return (found.operands["A"], anchor.labels)
+    one = next(a for a in found.coordinates if a.operand == "A")
+    return (found.operands["A"], one.labels)
 
 
 class Beyond(Simulated):

@@ -54,16 +54,16 @@ def path(originals, tmp_path):
 
 
 def same(first: Recording, second: Recording) -> bool:
-    arrays = ("operands", "passthrough", "anchors", "images", "metadata", "file", "line")
+    arrays = ("operands", "passthrough", "coordinates", "images", "metadata", "file", "line")
     plain = [f.name for f in fields(Recording) if f.name not in arrays]
     return (
         all(getattr(first, f) == getattr(second, f) for f in plain)
         and all((first.operands[x] == second.operands[x]).all() for x in "ABD")
         and (first.passthrough == second.passthrough).all()
-        and len(first.anchors) == len(second.anchors)
+        and len(first.coordinates) == len(second.coordinates)
         and all(
             (a.name, a.operand, a.premise) == (b.name, b.operand, b.premise) and (a.labels == b.labels).all()
-            for a, b in zip(first.anchors, second.anchors, strict=True)
+            for a, b in zip(first.coordinates, second.coordinates, strict=True)
         )
     )
 

@@ -71,13 +71,15 @@ SPOILED = [
     (F16, lambda r: replace(r, controls=replace(r.controls, trials=0)), "the controls are of no trial"),
     (
         F16,
-        lambda r: replace(r, anchors=(replace(r.anchors[0], labels=r.anchors[0].labels[1:]),)),
-        "the anchor ldmatrix",
+        lambda r: replace(r, coordinates=(replace(r.coordinates[0], labels=r.coordinates[0].labels[1:]),)),
+        "the absolute coordinates of A by ldmatrix",
     ),
     (
         F16,
-        lambda r: replace(r, anchors=(replace(r.anchors[0], labels=other(r.anchors[0].labels, (7, 2, 1), 16)),)),
-        r"the anchor ldmatrix of A has labels outside \(16, 16\)",
+        lambda r: replace(
+            r, coordinates=(replace(r.coordinates[0], labels=other(r.coordinates[0].labels, (7, 2, 1), 16)),)
+        ),
+        r"the absolute coordinates of A by ldmatrix are outside \(16, 16\)",
     ),
     (F16, lambda r: replace(r, probe="codes"), "probe is 'codes', the instruction's is 'pairs'"),
     (F16, lambda r: replace(r, metadata=LIBRARY[THIN][0].metadata), "metadata are there"),
