@@ -47,7 +47,14 @@ class AtomChecker(Run):
         return [_with_replay(verdict, subject.atom, self.options) for verdict in verdicts]
 
     def case(self, entry: Stated) -> Case:
-        """All verdicts on an atom, with what its entry states about them."""
+        """All verdicts on an atom, with what its entry states about them.
+
+        >>> from verify.core.verdict import Check
+        >>> entry = layouts.atoms.registry()["SM80_16x8x16_F32F16F16F32_TN"]
+        >>> case = AtomChecker(frozenset({Check.ISA})).case(entry)
+        >>> case.status, {verdict.status.value for verdict in case.verdicts if verdict.claim.part == "C"}
+        ('VERIFIED', {'PROVED'})
+        """
         atom = completed(entry)
         return Case(
             atom.name,

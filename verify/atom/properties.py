@@ -35,7 +35,11 @@ def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[Bou
 
 
 def times(count: int) -> str:
-    """A number of times in words: once, twice, 3 times."""
+    """A number of times in words: once, twice, 3 times.
+
+    >>> times(1), times(3)
+    ('once', '3 times')
+    """
     return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 

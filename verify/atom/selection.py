@@ -72,6 +72,9 @@ def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAto
     """The names that patterns and an architecture select, in the order of the atoms; all if neither is given.
 
     Raises UsageError for a pattern or an architecture that selects nothing.
+
+    >>> chosen(["SM80*"], None, dict.fromkeys(["SM80_16x8x16_F32F16F16F32_TN", "SM90_64x8x16_F16"]))
+    ['SM80_16x8x16_F32F16F16F32_TN']
     """
     of_arch = None if arch is None else f"SM{_number(arch, atoms)}"
     if not patterns:
@@ -155,7 +158,11 @@ def _number(arch: str, atoms: Iterable[str]) -> int:
 
 
 def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
-    """The checks that a text names; raises UsageError, also if a required one is not among them."""
+    """The checks that a text names; raises UsageError, also if a required one is not among them.
+
+    >>> sorted(checks("isa,gpu"))
+    [<Check.GPU: 'gpu'>, <Check.ISA: 'isa'>]
+    """
     from verify.core.verdict import Check
 
     try:

@@ -36,7 +36,11 @@ def read(text: str) -> tuple[object, object]:
 
 
 def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:
-    """The (extent, stride) pairs of a layout, leftmost first."""
+    """The (extent, stride) pairs of a layout, leftmost first.
+
+    >>> list(modes((4, (2, 8)), (1, (64, 8))))
+    [(4, 1), (2, 64), (8, 8)]
+    """
     if isinstance(shape, tuple) and isinstance(stride, tuple):
         for s, d in zip(shape, stride, strict=True):
             yield from modes(s, d)
@@ -113,7 +117,11 @@ def walks(layout: Layout) -> list[list[int]]:
 
 
 def every(shape: object, stride: object) -> list[int]:
-    """The value at every index, the digit of the first mode fastest."""
+    """The value at every index, the digit of the first mode fastest.
+
+    >>> every((2, 4), (4, 1))
+    [0, 4, 1, 5, 2, 6, 3, 7]
+    """
     listed = [0]
     for extent, step in modes(shape, stride):
         listed = [before + digit * step for digit in range(extent) for before in listed]

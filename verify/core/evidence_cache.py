@@ -34,7 +34,7 @@ class _Given:
 class EvidenceCache:
     """The evidence found under each key.
 
-    >>> from verify.core.verdict import Status
+    >>> from verify.core.verdict import Check, Status
     >>> cache, proved = EvidenceCache(), Evidence(Check.ISA, Status.PROVED, "counted")
     >>> [cache.once("key", name, lambda: [proved])[0].shared for name in ("one", "other", "one")]
     ['', 'one', '']

@@ -56,7 +56,11 @@ def means(pattern: str, name: str) -> bool:
 
 
 def nearest(word: str, known: Sequence[str], what: str = "") -> str:
-    """The nearest known names as a clause; for a file what it is for; if no name is near, how to list all."""
+    """The nearest known names as a clause; for a file what it is for; if no name is near, how to list all.
+
+    >>> nearest("coalesc", ["coalesce", "composition"])
+    '; nearest: coalesce'
+    """
     if os.path.isfile(word):  # unlike Path.is_file, no error for a text that cannot be a path
         from verify.core.files import purpose
 

@@ -43,7 +43,15 @@ def required(help: str, parse: Callable[[object], Any], unit: str = "") -> Any:
 
 
 def keys(spec: type) -> dict[str, Key]:
-    """The keys of a spec by name: its own first, then inherited ones."""
+    """The keys of a spec by name: its own first, then inherited ones.
+
+    >>> @dataclass(frozen=True)
+    ... class Spec:
+    ...     bits: int = required("bits of an element", int)
+    ...     arch: str = key("as sm_90a", str, default="sm_90a")
+    >>> [(name, one.help, one.required) for name, one in keys(Spec).items()]
+    [('bits', 'bits of an element', True), ('arch', 'as sm_90a', False)]
+    """
     found = {one.name: one for one in fields(spec) if one.metadata}
     order = [name for part in spec.__mro__ for name in get_annotations(part) if name in found]
     needed = {name for name, one in found.items() if one.default is one.default_factory is MISSING}
@@ -51,7 +59,14 @@ def keys(spec: type) -> dict[str, Key]:
 
 
 def read(key: str, parse: Callable[[object], T], value: object) -> T:
-    """The parsed value; a ValueError of the parser becomes a SpecError under the key."""
+    """The parsed value; a ValueError of the parser becomes a SpecError under the key.
+
+    >>> read("bits", int, "16")
+    16
+    >>> read("bits", int, "many")
+    Traceback (most recent call last):
+    verify.core.errors.SpecError: bits: invalid literal for int() with base 10: 'many'
+    """
     try:
         return parse(value)
     except ValueError as error:

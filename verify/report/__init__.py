@@ -59,7 +59,13 @@ class Case:
 
     @property
     def status(self) -> str:
-        """The worst status of the claims; else UNCHECKED if a requested check was not made; else VERIFIED."""
+        """The worst status of the claims; else UNCHECKED if a requested check was not made; else VERIFIED.
+
+        >>> from verify.core.verdict import Claim, Property
+        >>> claim = Claim("one", "A", Property("size"), "has 8 values")
+        >>> [Case("one", (Verdict(claim, status, ()),)).status for status in (Status.PROVED, Status.REFUTED)]
+        ['VERIFIED', 'REFUTED']
+        """
         if self.contradiction:
             return "CONTRADICTION"
         statuses = {v.status for v in self.verdicts}
@@ -195,6 +201,12 @@ class Report:
 
         An interruption outranks everything, since the run is incomplete. An internal error counts as a contradiction. A
         subject that was rejected outranks the verdicts on all others but contradictions.
+
+        >>> from verify.core.verdict import Claim, Property
+        >>> claim = Claim("one", "A", Property("size"), "has 8 values")
+        >>> cases = [Case("one", (Verdict(claim, status, ()),)) for status in (Status.PROVED, Status.REFUTED)]
+        >>> [Report(some).exit().name for some in ((), (cases[0],), tuple(cases))]
+        ['EMPTY', 'OK', 'REFUTED']
         """
         if not self.complete:
             return Exit.INTERRUPTED
@@ -212,7 +224,11 @@ class Report:
 
 
 def cut_short(missing: int, what: str = "subject") -> str:
-    """A line that says how many subjects an interruption left without a verdict."""
+    """A line that says how many subjects an interruption left without a verdict.
+
+    >>> cut_short(2)
+    'interrupted: 2 subjects not verified'
+    """
     return f"interrupted: {missing} {what}{'s' * (missing != 1)} not verified"
 
 
@@ -222,7 +238,11 @@ def surprise(name: str, how: str) -> str:
 
 
 def tally(counts: Counter[Status], order: Sequence[Status] = tuple(Status)) -> str:
-    """Counts of claims in words; VACUOUS, which is an error, and TAKEN only if there are any."""
+    """Counts of claims in words; VACUOUS, which is an error, and TAKEN only if there are any.
+
+    >>> tally(Counter({Status.PROVED: 3, Status.REFUTED: 1}))
+    '3 proved, 0 agree, 1 refuted, 0 unknown, 0 unchecked'
+    """
     words = {Status.AGREES: "agree"}
     rare = (Status.VACUOUS, Status.TAKEN)
     return ", ".join(f"{counts[s]} {words.get(s, s.value.lower())}" for s in order if counts[s] or s not in rare)
