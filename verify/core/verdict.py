@@ -145,10 +145,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Why a claim is false: the smallest inputs at which it fails, then how far the damage reaches.
-
-    `reproduced` says whether plain integer arithmetic, without the code under test, gave the same values.
-    """
+    """Why a claim is false: the smallest inputs at which it fails, then how far the damage reaches."""
 
     inputs: Mapping[str, int]  # variable -> value: the smallest point at which the claim is false
     statement: str  # what is wrong there, in a sentence
@@ -164,11 +161,7 @@ class Counterexample:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The result of one check of one claim, with its method and its number of points.
-
-    `applies` is False where UNCHECKED is no gap because the check does not exist for this claim, as when no GPU
-    has been recorded. `recording` is the file and line of the recording that was compared with.
-    """
+    """The result of one check of one claim, with its method and its number of points."""
 
     check: Check  # which check found it
     status: Status  # what it found
@@ -180,7 +173,7 @@ class Evidence:
     shared: str = ""  # the subject on which it was found; empty where on this one
     artifact: str = field(default="", compare=False, repr=False)  # the SMT-LIB 2 text of the problem
     counterexample: Counterexample | None = None  # where the status is REFUTED
-    applies: bool = True  # False where UNCHECKED is no gap: the check does not exist for the claim
+    applies: bool = True  # False where UNCHECKED is no gap: no such check exists, as where no GPU is recorded
     recording: str = field(default="", compare=False)  # file and line of the recording that it rests on
 
 
