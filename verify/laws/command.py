@@ -14,9 +14,9 @@ from verify.core.errors import Exit, UsageError
 from verify.core.names import select
 
 DESCRIPTION = """Prove the laws of the layout algebra over unbounded integers, with every law that a proof rests on;
-show that their hypotheses can be met and that each mutant breaks them. R1 to R9 are published claims that are false.
-NAME is an exact name, a prefix that ends at `_`, or a glob. With --module, hold another implementation to the laws
-instead: every path of its functions for layouts of small rank, all integers symbolic."""
+show that their hypotheses can be met and that each mutant of a law is false. R1 to R9 are published claims that are
+false. NAME is an exact name, a prefix that ends at `_`, or a glob. With --module, check another implementation against
+the laws instead: every path of its functions for layouts of small rank, all integers symbolic."""
 EXAMPLE = "DIVEQ --solver z3"
 STOPS = {
     "infer": ("shape", "by", "budget", "format", "output", "quiet"),
@@ -26,7 +26,7 @@ STOPS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Judge the laws that the arguments name; returns the exit code."""
+    """Prove the laws that the arguments name; returns the exit code."""
     return ending.guarded(_main, argv)
 
 
@@ -39,31 +39,31 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _check(options: argparse.Namespace) -> None:
-    """Turn down what would be passed over: options of the laws and of --code and --module do not mix."""
+    """UsageError for an option without effect: options for laws and for --code and --module do not mix."""
     code, infer = options.code or options.module, options.infer
     named = options.names or options.explain or options.open
     proving = options.solver or options.seeds or options.require or options.jobs
-    for given, allowed, told in (
+    for given, allowed, message in (
         (options.code and options.module, False, "--code is our own operations, --module another's: one of them"),
         (infer and options.format not in ("text", "json"), False, f"--infer writes text or json, not {options.format}"),
         (options.only or options.rank or options.fresh, code, "--only, --rank and --fresh go with --code or --module"),
-        (options.open and options.names, False, "--open tells them beside all laws: it goes without NAME"),
-        (options.path, options.module, "--path says where a --module lies: name it"),
+        (options.open and options.names, False, "--open lists them after all laws: it goes without NAME"),
+        (options.path, options.module, "--path says where a --module is: name it"),
         (options.shape or options.by, infer, "--shape and --by go with --infer"),
         (options.budget, infer or options.module, "--budget goes with --infer or --module"),
         (named, not code, "NAME, --explain and --open are about laws: with --code or --module use --only"),
         (proving, not code, "--solver, --seeds, --jobs and --require are about laws: z3 does the rest"),
     ):
         if given and not allowed:
-            raise UsageError(told)
+            raise UsageError(message)
 
 
 def _laws(options: argparse.Namespace) -> int:
     from verify.laws import report as law_report
 
     known = law_report.names(True)
-    asked = [*(options.explain or ()), *options.names]
-    chosen = select(asked, known, "law") if asked else law_report.names(options.open)
+    named = [*(options.explain or ()), *options.names]
+    chosen = select(named, known, "law") if named else law_report.names(options.open)
     one_solver = not law_report.has_both()
     if one_solver and options.solver == "cvc5":
         raise UsageError(f"--solver cvc5: {law_report.ONE_SOLVER.replace(': one solver', '')}")
@@ -74,23 +74,21 @@ def _laws(options: argparse.Namespace) -> int:
     if one_solver and options.solver != "z3":
         print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
-    # A missing second solver is said in the report, not passed over.
+    # The report names a missing second solver.
     engines = (options.solver,) if options.solver in ("z3", "cvc5") else ("z3", "cvc5")
-    report = law_report.judge(chosen, engines, seeds, options.jobs, bool(options.require), options.quiet)
+    report = law_report.verify_laws(chosen, engines, seeds, options.jobs, bool(options.require), options.quiet)
     return output.report(report, options)
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = arguments.parser("python -m verify.laws", DESCRIPTION, EXAMPLE)
     parser.add_argument("names", nargs="*", metavar="NAME", help="laws, or R1 … R9; all of them when none is named")
-    parser.add_argument("--list", action="store_true", help="print the names and statements and stop")
+    parser.add_argument("--list", action="store_true", help="print the names and statements, and stop")
     parser.add_argument(
         "--explain", action="append", metavar="NAME", help="print a law, its proof's steps and its mutants"
     )
-    parser.add_argument(
-        "--open", action="store_true", help="tell the statements that nobody has proved too, as UNKNOWN"
-    )
-    parser.add_argument("--solver", choices=("z3", "cvc5", "both"), help="who proves (default: both)")
+    parser.add_argument("--open", action="store_true", help="report the statements without a proof too, as UNKNOWN")
+    parser.add_argument("--solver", choices=("z3", "cvc5", "both"), help="which solver proves (default: both)")
     parser.add_argument("--seeds", type=_positive, metavar="N", help="prove with N random seeds each (default: 1)")
     parser.add_argument("--jobs", type=_positive, default=None, metavar="N", help="processes (default: one per core)")
     parser.add_argument("--require", action="append", default=[], choices=("recheck",), help="one solver is not enough")
@@ -104,7 +102,7 @@ def _add_code(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--module", metavar="NAME", help="execute this module's operations symbolically, such as pycute"
     )
-    parser.add_argument("--path", metavar="DIR", help="where the module lies; it is imported, so it must be trusted")
+    parser.add_argument("--path", metavar="DIR", help="the folder of the module; it is imported, so it must be trusted")
     parser.add_argument(
         "--only", action="append", default=[], metavar="OP", help="with --code or --module: this operation, or R1 … R9"
     )
@@ -112,7 +110,7 @@ def _add_code(parser: argparse.ArgumentParser) -> None:
         "--rank",
         type=_positive,
         metavar="N",
-        help="with --code or --module: up to this rank (default: 2); at 3 --code tells what is recorded",
+        help="with --code or --module: up to this rank (default: 2); at 3 --code reports the recorded results",
     )
     parser.add_argument(
         "--fresh", action="store_true", help="with --code --rank 3: execute anew, in half an hour or more"
@@ -148,7 +146,9 @@ def _code(options: argparse.Namespace) -> int:
         output.write(output.fitted(listed, options.output), options.output)
         return Exit.OK
     seconds = options.budget or conformance.BUDGET
-    report = conformance.judge(options.module, options.path, options.only, rank, options.fresh, seconds, options.quiet)
+    report = conformance.verify_module(
+        options.module, options.path, options.only, rank, options.fresh, seconds, options.quiet
+    )
     return output.report(report, options)
 
 
@@ -159,16 +159,16 @@ def _infer(options: argparse.Namespace) -> int:
     if not options.shape:
         raise UsageError("--infer needs --shape, such as (4,8), (M,8) or (M,8):(1,d)")
 
-    def tell(line: str) -> None:
+    def say(line: str) -> None:
         if not options.quiet:
             with shown.aside():
                 print(line, file=sys.stderr, flush=True)
 
     with Progress(1, "condition", options.quiet) as shown:
         shown.begin(options.infer)
-        found = infer(options.infer, options.shape, options.by, options.budget or 20, tell)
-    told = {"told": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
-    text = output.fitted(found.told, options.output) if options.format == "text" else json.dumps(told, indent=1) + "\n"
+        found = infer(options.infer, options.shape, options.by, options.budget or 20, say)
+    data = {"lines": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
+    text = output.fitted(found.told, options.output) if options.format == "text" else json.dumps(data, indent=1) + "\n"
     output.write(text, options.output)
     return Exit.OK if found.exact else Exit.UNDECIDED
 

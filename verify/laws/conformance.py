@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An implementation held to the laws, as cases of a report; and preconditions inferred."""
+"""Conformance of an implementation to the laws, as cases of a report; and inferred preconditions."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ from verify.report import Case, Report
 BUDGET = 600
 """Seconds for one operation of another implementation at one rank."""
 SMALL = 60
-"""Seconds for its small layouts."""
+"""Seconds for the small layouts of one operation."""
 LEAST = {
     "coalesce": "leaves the fewest modes",
     "complement": "goes no further than the cotarget makes it",
     "right_inverse": "finds every value of a compact layout",
 }
-"""What small layouts are asked for besides, and paths are not."""
+"""What is checked on small layouts only, not on paths."""
 
 
-def judge(
+def verify_module(
     module: str | None,
     path: str | None,
     only: Sequence[str],
@@ -49,10 +49,10 @@ def judge(
     seconds: int = BUDGET,
     quiet: bool = False,
 ) -> Report:
-    """Every operation of our own or of another module, at every rank up to the given one; then R1 to R9.
+    """The report on every operation of a module (None: our own) at every rank up to `rank`; then on R1 to R9.
 
-    First comes a function on small layouts of every form; one that does not end there is not followed. Of our own
-    operations at rank 3 what is recorded is told, unless it is to be found out afresh.
+    Each function is called on small layouts of every form first; if a call does not end, its paths are not followed.
+    For our own operations at rank 3 the recorded results are reported, unless `fresh` executes them anew.
     """
     target = _target(module, path)
     recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
@@ -64,7 +64,7 @@ def judge(
 def _steps(
     target: Target, only: Sequence[str], rank: int, seconds: int, recorded: Mapping[str, Mapping[str, Any]]
 ) -> Iterator[tuple[str, Callable[[], list[Case]]]]:
-    """What `judge` does, in order: a name, and what makes its cases."""
+    """(name, function that makes its cases) of every step of `verify_module`, in order."""
     claims = refutations.catalogue()
     listed = examined(rank, target.exact)
     wanted = _wanted(listed, only)
@@ -101,7 +101,7 @@ def _steps(
 
 
 def _enumerated(target: Target, name: str, seconds: float) -> Enumerated | Stopped:
-    """What was found on small layouts; a single call that takes most of the time is told as one that does not end."""
+    """The result on small layouts; a single call that takes most of the time is reported as one that does not end."""
     cases_of(name)  # drawn before the time runs
     call, begun = "", 0.0
 
@@ -118,19 +118,19 @@ def _enumerated(target: Target, name: str, seconds: float) -> Enumerated | Stopp
 
 
 def _called(operation: Operation) -> tuple[str, ...]:
-    """What an operation calls of a module besides its own function."""
+    """The functions of a module that an operation calls besides its own."""
     return ("complement", "size") if operation.label.startswith("logical_divide") and "N:r" in operation.label else ()
 
 
 def _examined(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:
-    """What was found out about an operation; a failure of our own is not kept from the reader."""
+    """The result of executing an operation; an exception is caught only from a foreign module."""
     if target.exact:
         return execution.examine(target, operation)
     return attempted(lambda: execution.examine(target, operation), seconds)
 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
-    """What `judge` would execute and search, one line each."""
+    """What `verify_module` would execute and search, one line each."""
     listed = examined(rank, _target(module, path).exact)
     wanted = _wanted(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
@@ -140,7 +140,7 @@ def listing(module: str | None, path: str | None, only: Sequence[str], rank: int
 
 
 def _wanted(listed: Sequence[Operation], only: Sequence[str]) -> list[str]:
-    """The names of operations and published claims that are asked for; all where none is."""
+    """The names of the operations and published claims that --only selects; all of them without it."""
     known = [*dict.fromkeys(o.name for o in listed), *refutations.catalogue()]
     return select(only, known, "operation") if only else known
 
@@ -156,8 +156,8 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     if refutation.name in conformance.DOCUMENTED and not isinstance(found, Stopped):
         claim = Claim(subject, "", properties.REFUTED, f"false: {refutation.claim} ({refutation.source})")
         status = Status.PROVED if found else Status.UNKNOWN
-        told = found.told if found else f"no counterexample among {cases} cases"
-        return Case(subject, (join(claim, [Evidence(Check.PROOF, status, f"counterexample: {told}", reason=told)]),))
+        text = found.told if found else f"no counterexample among {cases} cases"
+        return Case(subject, (join(claim, [Evidence(Check.PROOF, status, f"counterexample: {text}", reason=text)]),))
     claim = Claim(subject, "", properties.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
     if isinstance(found, Stopped):
         evidence = Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)
@@ -173,10 +173,10 @@ def _target(module: str | None, path: str | None) -> Target:
     if module is None:
         return execution.ours()
     if os.path.isfile(module):
-        instead = (
+        suggestion = (
             purpose(Path(module)) if module.endswith(".toml") else "a file: give its name alone, its folder by --path"
         )
-        raise UsageError(f"--module {module}: {instead}")
+        raise UsageError(f"--module {module}: {suggestion}")
     found = attempted(lambda: execution.foreign(module, path), SMALL)
     if isinstance(found, Stopped):
         raise UsageError(f"--module {module}" + f" in {path}" * bool(path) + f": {found.why}")
@@ -190,57 +190,59 @@ def _absent(target: Target, name: str, function: str) -> Case:
 
 
 def _small(target: Target, name: str, found: Enumerated | Stopped) -> Verdict:
-    """A function on small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
+    """The verdict on a function for small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
     claim = Claim(f"{target.name}: {name}, small layouts", "", properties.SMALL, "keeps its definition on each of them")
     if isinstance(found, Stopped):
         return join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)])
-    told = f"{found.cases} layouts to rank 4, {found.refused} refused"
+    method = f"{found.cases} layouts to rank 4, {found.refused} refused"
     if found.faults:
         wrong = Counterexample({}, found.faults[0], damage=tuple(f"also {fault}" for fault in found.faults[1:]))
         return join(
-            claim, [Evidence(Check.PROOF, Status.REFUTED, f"{told}, {found.wrong} wrong", counterexample=wrong)]
+            claim, [Evidence(Check.PROOF, Status.REFUTED, f"{method}, {found.wrong} wrong", counterexample=wrong)]
         )
-    return join(claim, [Evidence(Check.PROOF, Status.AGREES, told, found.cases)])
+    return join(claim, [Evidence(Check.PROOF, Status.AGREES, method, found.cases)])
 
 
 def _verdict(target: Target, operation: Operation, found: Examined | Stopped, recorded: bool) -> Verdict:
     claim = Claim(f"{target.name}: {operation.label}", "", properties.PATHS, "keeps its definition on every path")
     if isinstance(found, Stopped):
         return join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)])
-    told = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
-    told += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
-    return join(claim, list(_evidence(found, told)))
+    method = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
+    method += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
+    return join(claim, list(_evidence(found, method)))
 
 
 def _least(target: Target, operation: Operation) -> Iterator[Verdict]:
-    """That a path says nothing about the least or largest result, where there is one."""
+    """The verdict, UNCHECKED, on the least or largest result, which is checked on small layouts only."""
     if operation.name in LEAST:
         claim = Claim(f"{target.name}: {operation.label}", "", properties.LEAST, LEAST[operation.name])
-        reason = f"that it {LEAST[operation.name]} is asked of small layouts alone"
+        reason = f"that it {LEAST[operation.name]} is checked on small layouts only"
         yield join(claim, [Evidence(Check.PROOF, Status.UNCHECKED, "", reason=reason, applies=False)])
 
 
-def _evidence(found: Examined, told: str) -> Iterator[Evidence]:
+def _evidence(found: Examined, method: str) -> Iterator[Evidence]:
     if found.violations:
         first, *others = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations[:4]]
         wrong = Counterexample({}, first, damage=tuple(f"also {other}" for other in others))
-        method = f"{told}, {len(found.violations)} wrong"
-        yield Evidence(Check.PROOF, Status.REFUTED, method, counterexample=wrong)
+        wrongs = f"{method}, {len(found.violations)} wrong"
+        yield Evidence(Check.PROOF, Status.REFUTED, wrongs, counterexample=wrong)
     elif found.unknown or found.unexplored:
         left = [f"{found.unexplored} paths not followed"] * bool(found.unexplored)
-        yield Evidence(Check.PROOF, Status.UNKNOWN, told, reason="; ".join([*dict.fromkeys(found.unknown), *left][:3]))
+        yield Evidence(
+            Check.PROOF, Status.UNKNOWN, method, reason="; ".join([*dict.fromkeys(found.unknown), *left][:3])
+        )
     elif not found.proved:
         reason = f"nothing was proved: all of its {found.paths} paths are refused"
-        yield Evidence(Check.PROOF, Status.UNKNOWN, told, reason=reason)
+        yield Evidence(Check.PROOF, Status.UNKNOWN, method, reason=reason)
     else:
-        yield Evidence(Check.PROOF, Status.PROVED, told, found.paths)
+        yield Evidence(Check.PROOF, Status.PROVED, method, found.paths)
 
 
-def infer(operation: str, shape: str, by: str | None, seconds: float, tell: Callable[[str], None]) -> Inferred:
-    """When an operation is right for a family of layouts, with a witness on each side."""
+def infer(operation: str, shape: str, by: str | None, seconds: float, say: Callable[[str], None]) -> Inferred:
+    """The exact condition under which an operation is right for a family of layouts, with an example on each side."""
     if importlib.util.find_spec("z3") is None:
         raise UsageError("--infer needs z3")
     try:
-        return inferred(operation, shape, by, seconds, tell)
+        return inferred(operation, shape, by, seconds, say)
     except InferenceError as error:
         raise UsageError(str(error)) from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The properties of a law of the algebra, and of code that is held to the laws."""
+"""The properties of a law of the algebra, and of code that is checked against the laws."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.laws`: exit codes, what is said of a missing solver, another implementation held to the laws."""
+"""`python -m verify.laws`: exit codes, a missing solver, the conformance of another implementation to the laws."""
 
 from __future__ import annotations
 
@@ -50,14 +50,14 @@ def coalesce(layout):
 """
 
 
-def said(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
     code = laws.main(words)
     out = capsys.readouterr()
     return int(code), out.out, out.err
 
 
-def test_a_law_stands_with_everything_that_it_rests_on(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "COALESCE_LAST", "--solver", "z3", "--jobs", "1")
+def test_a_law_is_verified_with_every_law_that_its_proof_uses(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "COALESCE_LAST", "--solver", "z3", "--jobs", "1")
     assert code == 0
     assert [line.split()[:2] for line in out.splitlines()[:2]] == [
         ["DIVDEF", "VERIFIED"],
@@ -66,38 +66,40 @@ def test_a_law_stands_with_everything_that_it_rests_on(capsys: pytest.CaptureFix
 
 
 def test_an_open_statement_is_unknown(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "OPEN_DYNAMIC", "--jobs", "1")
+    code, out, _ = run(capsys, "OPEN_DYNAMIC", "--jobs", "1")
     assert (code, "UNKNOWN" in out) == (4, True)
 
 
 def test_a_name_that_is_not_known_gets_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = said(capsys, "NOCARY")
+    code, _, err = run(capsys, "NOCARY")
     assert (code, "NOCARRY" in err) == (2, True)
 
 
-def test_a_missing_second_solver_is_said(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_second_solver_is_reported(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(solve, "has_cvc5", lambda: False)
-    code, out, err = said(capsys, "DM", "--jobs", "1", "-v")
+    code, out, err = run(capsys, "DM", "--jobs", "1", "-v")
     assert (code, "one solver" in out, "one solver" in err) == (0, True, True)
-    assert "one solver" in said(capsys, "DM", "--jobs", "1", "-q")[2]
-    assert said(capsys, "DM", "--jobs", "1", "--solver", "z3")[2] == ""
-    assert said(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 4
+    assert "one solver" in run(capsys, "DM", "--jobs", "1", "-q")[2]
+    assert run(capsys, "DM", "--jobs", "1", "--solver", "z3")[2] == ""
+    assert run(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 4
 
 
 def test_a_blocked_second_solver_is_no_pass(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The import itself is blocked: nothing but the real question, whether cvc5 is there, can notice."""
+    """The import itself is blocked, so that only a real import of cvc5 notices."""
     monkeypatch.setitem(sys.modules, "cvc5", None)
-    code, out, _ = said(capsys, "DM", "--jobs", "1", "-v", "--require", "recheck")
+    code, out, _ = run(capsys, "DM", "--jobs", "1", "-v", "--require", "recheck")
     assert (code, "one solver" in out) == (4, True)
-    code, out, err = said(capsys, "DM", "--jobs", "1", "--solver", "cvc5")
+    code, out, err = run(capsys, "DM", "--jobs", "1", "--solver", "cvc5")
     assert (code, out, "cvc5 is not installed" in err) == (2, "", True)
 
 
 def test_with_both_solvers_the_requirement_is_met(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("cvc5", reason="cvc5 is not installed: one solver")
-    assert said(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 0
+    assert run(capsys, "DM", "--jobs", "1", "--require", "recheck")[0] == 0
 
 
 def test_the_second_solver_belongs_to_the_tests() -> None:
@@ -108,22 +110,22 @@ def test_the_second_solver_belongs_to_the_tests() -> None:
 
 
 def test_json_names_the_claims(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "MONO", "--solver", "z3", "--jobs", "1", "--format", "json")
-    told = json.loads(out)
-    assert (code, told["claims"]["PROVED"]) == (0, 3)
-    assert [v["property"] for v in told["subjects"][0]["verdicts"]] == ["holds", "not_vacuous", "mutants_broken"]
+    code, out, _ = run(capsys, "MONO", "--solver", "z3", "--jobs", "1", "--format", "json")
+    document = json.loads(out)
+    assert (code, document["claims"]["PROVED"]) == (0, 3)
+    assert [v["property"] for v in document["subjects"][0]["verdicts"]] == ["holds", "not_vacuous", "mutants_broken"]
 
 
-def test_a_refuted_claim_is_told_with_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "R9", "-v", "--jobs", "1")
+def test_a_refuted_claim_has_its_counterexample(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "R9", "-v", "--jobs", "1")
     assert (code, "compatible with one another" in out) == (0, True)
 
 
 def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "--list")
+    code, out, _ = run(capsys, "--list")
     assert code == 0
     assert {line.split()[0] for line in out.splitlines()} >= {n for n, law in shipped().items() if not law.why_open}
-    code, out, _ = said(capsys, "--explain", "NOCARRY")
+    code, out, _ = run(capsys, "--explain", "NOCARRY")
     assert code == 0
     assert all(
         part in out for part in ("source", "proof, by", "DIGITS_ADD", "rests on", "false when", "any rank", "example")
@@ -133,12 +135,12 @@ def test_list_and_explain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize(("factor", "code"), [(1, 0), (2, 1)])
-def test_another_implementation_is_held_to_the_definition(
+def test_another_implementation_is_checked_against_the_definition(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], factor: int, code: int
 ) -> None:
     (tmp_path / f"cutelike{factor}.py").write_text(MODULE.replace("{factor}", str(factor)))
     words = ("--module", f"cutelike{factor}", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
-    found, out, _ = said(capsys, *words)
+    found, out, _ = run(capsys, *words)
     assert found == code, out
     assert ("coalesce(2:1) -> 2:2: R(1) = 2, L(1) = 1" in out) == (factor == 2)
     assert [p.name for p in tmp_path.iterdir()] == [f"cutelike{factor}.py"]
@@ -146,7 +148,7 @@ def test_another_implementation_is_held_to_the_definition(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("slip", "code", "told"),
+    ("slip", "code", "message"),
     [
         ("import sys; sys.exit(0)", 1, "it ends the process: SystemExit(0)"),
         ("return None", 1, "coalesce(1:0) -> None, which is no layout"),
@@ -155,16 +157,16 @@ def test_another_implementation_is_held_to_the_definition(
         ("while layout.shape == 3: pass", 4, "coalesce(3:0) does not end: cut off after 1 s (--budget)"),
     ],
 )
-def test_what_a_module_does_besides_is_never_a_pass(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], slip: str, code: int, told: str
+def test_a_module_that_does_anything_else_never_passes(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], slip: str, code: int, message: str
 ) -> None:
     name = f"cutelike_{abs(hash(slip))}"
     text = MODULE.replace("{factor}", "1").replace("def coalesce(layout):", f"def coalesce(layout):\n    {slip}")
     (tmp_path / f"{name}.py").write_text(text)
     seconds = "1" if slip.startswith("while") else "60"
     words = ("--module", name, "--path", str(tmp_path), "--only", "coalesce", "--rank", "1", "--budget", seconds)
-    found, out, _ = said(capsys, *words)
-    assert (found, told in out) == (code, True), out
+    found, out, _ = run(capsys, *words)
+    assert (found, message in out) == (code, True), out
 
 
 def test_a_module_that_prints_does_not_write_into_the_report(
@@ -173,7 +175,7 @@ def test_a_module_that_prints_does_not_write_into_the_report(
     text = MODULE.replace("{factor}", "1").replace("def coalesce(layout):", "def coalesce(layout):\n    print('hello')")
     (tmp_path / "cutelike_loud.py").write_text("print('hello')\n" + text)
     words = ("--module", "cutelike_loud", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
-    code, out, err = said(capsys, *words, "--format", "json")
+    code, out, err = run(capsys, *words, "--format", "json")
     assert (code, "hello" in err) == (0, True)
     assert json.loads(out)
 
@@ -184,31 +186,31 @@ def test_a_module_that_cannot_be_imported_is_a_usage_error(
 ) -> None:
     name = f"unimportable_{abs(hash(slip))}"
     (tmp_path / f"{name}.py").write_text(slip)
-    code, out, err = said(capsys, "--module", name, "--path", str(tmp_path))
+    code, out, err = run(capsys, "--module", name, "--path", str(tmp_path))
     assert (code, out, err.count("\n")) == (2, "", 1), err
 
 
-def test_what_a_module_lacks_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_function_is_unchecked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "cutelike3.py").write_text(MODULE.replace("{factor}", "1"))
-    code, out, _ = said(capsys, "--module", "cutelike3", "--path", str(tmp_path), "--rank", "1")
+    code, out, _ = run(capsys, "--module", "cutelike3", "--path", str(tmp_path), "--rank", "1")
     assert (code, "cutelike3 has no function complement" in out) == (4, True)
-    code, *_ = said(capsys, "--module", "cutelike3", "--path", str(tmp_path), "--rank", "1", "--allow-unchecked")
+    code, *_ = run(capsys, "--module", "cutelike3", "--path", str(tmp_path), "--rank", "1", "--allow-unchecked")
     assert code == 0
 
 
-def test_a_division_is_not_followed_without_what_it_is_held_to(
+def test_a_division_is_not_followed_without_the_functions_of_its_definition(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = MODULE.replace("{factor}", "1") + "\n\ndef logical_divide(a, b):\n    raise ValueError('no')\n"
     (tmp_path / "cutelike_divides.py").write_text(text)
     words = ("--module", "cutelike_divides", "--path", str(tmp_path), "--only", "logical_divide", "--rank", "1")
-    code, out, _ = said(capsys, *words)
+    code, out, _ = run(capsys, *words)
     assert (code, "cutelike_divides has no function complement" in out) == (1, True), out
 
 
 @pytest.mark.slow
-def test_a_way_around_composition_is_no_refusal() -> None:
-    """A division that answers for a tile of one itself: its contract is not kept to there, so nothing is proved."""
+def test_a_division_without_a_call_of_composition_is_unknown() -> None:
+    """A division that answers for a tile of one itself, without composition, so that this path is unknown."""
 
     def logical_divide(a: Layout, tiler: Layout) -> Layout:
         return tiler if tiler.shape == 1 else layouts.logical_divide(a, tiler)
@@ -224,53 +226,53 @@ def test_a_way_around_composition_is_no_refusal() -> None:
 
 @pytest.mark.slow
 def test_ours_has_none_of_the_published_errors(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "--code", "--only", "R*", "-v")
+    code, out, _ = run(capsys, "--code", "--only", "R*", "-v")
     assert code == 0, out
     assert [line.split()[1] for line in out.splitlines() if "  VERIFIED " in line] == [f"R{i}" for i in range(1, 10)]
 
 
 @pytest.mark.slow
-def test_the_record_of_rank_3_is_told(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "--code", "--only", "complement", "--rank", "3", "-v")
+def test_the_record_of_rank_3_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, _ = run(capsys, "--code", "--only", "complement", "--rank", "3", "-v")
     assert code == 0, out
     assert "recorded: 1238 paths" in out
 
 
 def test_a_module_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
-    code, _, err = said(capsys, "--module", "no_such_module")
+    code, _, err = run(capsys, "--module", "no_such_module")
     assert (code, "no_such_module" in err) == (2, True)
 
 
 @pytest.mark.slow
 def test_infer_prints_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, "--infer", "composition", "--shape", "(6,2)", "--by", "N:2")
+    code, out, _ = run(capsys, "--infer", "composition", "--shape", "(6,2)", "--by", "N:2")
     assert code == 0
     assert "proved" in out
     assert "refused" in out
-    assert said(capsys, "--infer", "composition")[0] == 2
+    assert run(capsys, "--infer", "composition")[0] == 2
 
 
 @pytest.mark.slow
-def test_infer_says_what_it_does_and_what_it_cannot(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, err = said(capsys, "--infer", "complement", "--shape", "(M,K,L)", "--budget", "1")
+def test_infer_reports_its_budget_and_an_unknown_end(capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = run(capsys, "--infer", "complement", "--shape", "(M,K,L)", "--budget", "1")
     assert code == 4
     assert out.splitlines()[-1].startswith("UNKNOWN")
     assert "at most 1 s" in err
-    code, out, err = said(capsys, "--infer", "composition", "--shape", "(4,", "--by", "N:r")
+    code, out, err = run(capsys, "--infer", "composition", "--shape", "(4,", "--by", "N:r")
     assert (code, out, err.count("\n")) == (2, "", 1)
 
 
 @pytest.mark.slow
 def test_infer_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, *"--infer composition --shape (6,2) --by N:2 --format json".split())
-    told = json.loads(out)
-    assert (code, told["exact"]) == (0, True)
-    assert {"status": "refused", "when": ["3 < N", "N % 3 != 0"]}.items() <= told["cases"][-1].items()
-    assert told["cases"][-1]["example"].startswith("composition(")
+    code, out, _ = run(capsys, *"--infer composition --shape (6,2) --by N:2 --format json".split())
+    document = json.loads(out)
+    assert (code, document["exact"]) == (0, True)
+    assert {"status": "refused", "when": ["3 < N", "N % 3 != 0"]}.items() <= document["cases"][-1].items()
+    assert document["cases"][-1]["example"].startswith("composition(")
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("--only foo", "go with --code or --module"),
         ("--fresh", "go with --code or --module"),
@@ -288,78 +290,80 @@ def test_infer_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
         ("--module os", "no attribute 'Layout'"),
     ],
 )
-def test_what_would_be_passed_over_is_refused_in_a_line(
-    capsys: pytest.CaptureFixture[str], words: str, told: str
+def test_an_option_without_effect_is_rejected_in_a_line(
+    capsys: pytest.CaptureFixture[str], words: str, message: str
 ) -> None:
-    code, out, err = said(capsys, *words.split())
+    code, out, err = run(capsys, *words.split())
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert told in err
+    assert message in err
 
 
 @pytest.mark.parametrize("seeds", ["0", "-1", "x", "1.5", "²"])
 def test_a_number_that_is_none_is_a_usage_error(capsys: pytest.CaptureFixture[str], seeds: str) -> None:
     with pytest.raises(SystemExit) as exit:
-        said(capsys, "--seeds", seeds)
+        run(capsys, "--seeds", seeds)
     assert exit.value.code == 2
     assert "is not a whole number of 1 or more" in capsys.readouterr().err
 
 
 def test_explain_takes_names_too(capsys: pytest.CaptureFixture[str]) -> None:
-    _, out, _ = said(capsys, "--explain", "R5", "MONO")
+    _, out, _ = run(capsys, "--explain", "R5", "MONO")
     assert [line.split(":")[0] for line in out.splitlines() if line and line[0] != " "] == ["MONO", "R5"]
 
 
 @pytest.mark.slow
 def test_what_would_be_executed_is_listed(capsys: pytest.CaptureFixture[str]) -> None:
-    code, out, _ = said(capsys, *"--code --list --rank 3 --only logical_divide --only R1".split())
+    code, out, _ = run(capsys, *"--code --list --rank 3 --only logical_divide --only R1".split())
     assert code == 0
     assert "logical_divide, rank 3 by rank 3, by the contract of composition" in out
     assert out.splitlines()[-1].startswith("R1")
     assert "complement" not in out
 
 
-def test_a_letter_that_a_run_has_too_gives_way(
+def test_a_letter_that_a_run_also_has_is_renamed(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """N is the reader's: the mode of B that any run speaks of is called otherwise then, and n of N = n q too."""
-    monkeypatch.setattr(  # what a second leaves open, a fifth of it does
+    """N is the user's letter: the mode of B that a run is about gets another name then, and so does n of N = n q."""
+    monkeypatch.setattr(  # what is unknown after a second is unknown after a fifth of it
         conformance, "inferred", lambda *given: infer.inferred(*given[:3], seconds=given[3] / 5, tell=given[4])
     )
     family = families.one_run("(N,n,u0,8):(1,d,r,e)")
     assert {family.given[x] for x in ("M0", "M1", "D2")} == {"N", "n", "r"}
     assert (family.given["N"], family.given["r"], family.given["u0"]) == ("N_", "r_", "u0_")
-    said_ = "\n".join(infer._runs_are(family))
-    assert "N_:r_ is now any mode of B" in said_
-    assert "N_ = n_ q" in said_
-    code, out, err = said(capsys, *"--infer composition --shape (N,K,8) --by M:r --budget 1".split())
+    lines = "\n".join(infer._runs_are(family))
+    assert "N_:r_ is now any mode of B" in lines
+    assert "N_ = n_ q" in lines
+    code, out, err = run(capsys, *"--infer composition --shape (N,K,8) --by M:r --budget 1".split())
     assert (code, "taken" in err, "any mode of B" in out) == (4, False, True), err
 
 
-def test_what_is_searched_for_is_not_told_as_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_searched_case_is_not_reported_as_refused(capsys: pytest.CaptureFixture[str]) -> None:
     """(2,2):(12,8) in [0, 2) has a complement; symbolically that is not known, so the answer is not exact."""
-    code, out, _ = said(capsys, *"--infer complement --shape (2,2):(12,8) --by 2".split())
+    code, out, _ = run(capsys, *"--infer complement --shape (2,2):(12,8) --by 2".split())
     assert (code, "searched when always" in out, "refused" in out) == (4, True, False), out
 
 
-def test_what_small_layouts_alone_are_asked_stands_in_the_headline(
+def test_a_property_of_small_layouts_only_is_in_the_headline(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A coalesce that simplifies nothing keeps every value: its paths stand, and say that they ask no more."""
+    """A coalesce that simplifies nothing keeps every value: its paths are verified, and say what they do not check."""
     (tmp_path / "cutelike_idle.py").write_text(
         MODULE.partition("def modes")[0] + "def coalesce(layout):\n    return layout\n"
     )
     words = ("--module", "cutelike_idle", "--path", str(tmp_path), "--only", "coalesce", "--rank", "1")
-    code, out, _ = said(capsys, *words)
+    code, out, _ = run(capsys, *words)
     (paths,) = (line for line in out.splitlines() if " VERIFIED " in line)
     assert (code, "modes, 1 will do" in out) == (1, True)
-    assert paths.endswith("that it leaves the fewest modes is asked of small layouts alone")
+    assert paths.endswith("that it leaves the fewest modes is checked on small layouts only")
 
 
-def test_a_composition_that_does_not_end_is_told_as_such(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_composition_that_does_not_end_is_reported_as_such(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     endless = "def composition(a, b):\n    while b.shape == 3:\n        pass\n    return b\n"
     (tmp_path / "cutelike_endless.py").write_text(MODULE.partition("def modes")[0] + endless)
     words = ("--module", "cutelike_endless", "--path", str(tmp_path), "--only", "composition", "--budget", "2")
-    code, out, _ = said(capsys, *words, "--rank", "1")
+    code, out, _ = run(capsys, *words, "--rank", "1")
     lines = out.splitlines()
     small = next(i for i, line in enumerate(lines) if "small layouts" in line)
     assert code == 4, out
@@ -370,7 +374,7 @@ def test_a_composition_that_does_not_end_is_told_as_such(tmp_path: Path, capsys:
 @pytest.mark.parametrize(
     ("began", "why"), [(54, "f(4:1) does not end: cut off after 10 s (--budget)"), (56, "late, at f(4:1)")]
 )
-def test_only_a_call_that_took_most_of_the_time_is_told_as_endless(
+def test_only_a_call_that_took_most_of_the_time_is_reported_as_endless(
     monkeypatch: pytest.MonkeyPatch, began: int, why: str
 ) -> None:
     """Of ten seconds that are over at 60, the last call began at 54 or 56."""
@@ -402,12 +406,12 @@ def complement(layout, target):
 """
     name = f"cutelike_far{far}"
     (tmp_path / f"{name}.py").write_text(MODULE.partition("def modes")[0] + wrong)
-    code, out, _ = said(capsys, "--module", name, "--path", str(tmp_path), "--only", "complement", "--rank", "1")
+    code, out, _ = run(capsys, "--module", name, "--path", str(tmp_path), "--only", "complement", "--rank", "1")
     assert (code, f"{far}" in out, "too large" in out, "UNKNOWN" in out) == (1, True, False, False), out
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("--list --explain DM", "--list reads no --explain"),
         ("--list NOCARY", "nearest: NOCARRY"),
@@ -415,7 +419,9 @@ def complement(layout, target):
         ("--list --module no_such_module", "no_such_module"),
     ],
 )
-def test_what_list_cannot_name_is_told(capsys: pytest.CaptureFixture[str], words: str, told: str) -> None:
-    code, out, err = said(capsys, *words.split())
+def test_a_name_that_list_does_not_know_is_reported(
+    capsys: pytest.CaptureFixture[str], words: str, message: str
+) -> None:
+    code, out, err = run(capsys, *words.split())
     assert (code, out) == (2, ""), err
-    assert told in err
+    assert message in err
