@@ -20,7 +20,7 @@ from verify.movement.command import verdicts
 from verify.tiling import gemm
 from verify.tiling.bind import Tiling, prepare
 from verify.tiling.proof import Prover, partition
-from verify.tiling.properties import judge
+from verify.tiling.properties import verify
 from verify.tiling.spec import TilingSpec
 
 ATOM = "SM80_16x8x16_F32F16F16F32_TN"
@@ -35,7 +35,7 @@ def figures() -> Iterator[Figure]:
     a, b = given["A"].astype(np.int64), given["B"].astype(np.int64)
     yield paired("one TiledMMA, all multiples, proved", lambda: proved(tiling), "half a second", half, 1.0)
     yield paired(
-        "all properties of a 128x128x32 tile", lambda: judge(tiling, Prover()), "one second", one, 1.0, rounds=5
+        "all properties of a 128x128x32 tile", lambda: verify(tiling, Prover()), "one second", one, 1.0, rounds=5
     )
     yield paired("the same, with its movement chain", lambda: chained(tiling), "one second", one, 1.0, rounds=5)
     yield paired("the 128x128x32 GEMM through fragments", lambda: run(tiling), "two seconds", two, 1.0, rounds=3)
@@ -58,14 +58,14 @@ def prepared() -> Tiling:
 def proved(tiling: Tiling) -> None:
     """Prove the partitions of A, B and C in a new solver; raises RuntimeError where one is not proved."""
     solver = proofs.Solver()
-    for operand in tiling.dealt:
+    for operand in tiling.operands:
         if proofs.prove_partition(partition(tiling, operand), solver=solver).status != "unsat":
             raise RuntimeError(f"{operand.name} is not proved")
 
 
 def chained(tiling: Tiling) -> None:
     """Verify all properties of the tile, and of its movement through shared memory and registers."""
-    judge(tiling, Prover())
+    verify(tiling, Prover())
     solver = proofs.Solver()
     for one in read(CHAIN).items:
         if any(not verdict.status.confirmed for verdict in verdicts(one, proofs.BUDGET, solver)):

@@ -2,8 +2,8 @@
 """The JSON Schemas of the files that users write, from the keys that the readers know.
 
 `python -m tests.project.schemas --write` writes them to verify/schemas, where editors find them: a TOML file names its
-schema in a first line `#:schema PATH`. A schema knows keys, types and choices; that a layout parses, that extents fit
-each other and that names mean something is for the commands to say.
+schema in a first line `#:schema PATH`. A schema describes keys, types and choices; the commands check that layouts
+parse, that extents fit each other and that names exist.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ Schema = dict[str, Any]
 WORD: Schema = {"type": "string", "pattern": r"\S"}
 COUNT: Schema = {"type": "integer", "minimum": 1}
 MNEMONICS: Schema = {
-    "description": "what is issued, in order; a nested list has several mnemonics of one instruction; []: none",
+    "description": "instructions issued, in order; a nested list has several mnemonics of one instruction; []: none",
     "oneOf": [WORD, {"type": "array", "items": {"oneOf": [WORD, {"type": "array", "items": WORD, "minItems": 1}]}}],
 }
 LAYOUT = {**WORD, "description": "a layout, such as ((4,8),(2,2)):((32,1),(16,8))"}
-FILLED = {"type": "string", "pattern": r"\{"}  # a family's text, in which parameters are filled in
+FILLED = {"type": "string", "pattern": r"\{"}  # a text of a family, with parameters to fill in
 PARAMS: Schema = {
     "description": "parameters of a family, each a list of whole numbers or of words",
     "type": "object",
@@ -40,29 +40,29 @@ PARAMS: Schema = {
 
 
 def table(properties: Mapping[str, Schema], required: Iterable[str] = ()) -> Schema:
-    """A table that has these keys and no others."""
+    """The schema of a table with these keys and no others."""
     found: Schema = {"type": "object", "properties": dict(properties), "additionalProperties": False}
     return found | ({"required": list(required)} if required else {})
 
 
 def of_operands(names: Iterable[str], value: Schema) -> Schema:
-    """A table from operands to something."""
+    """The schema of a table from operands to values."""
     return table(dict.fromkeys(names, value))
 
 
 def entries(entry: Schema) -> Schema:
-    """A file of entries, each a table by its name."""
+    """The schema of a file of entries, each a table with a name."""
     return {"type": "object", "additionalProperties": entry}
 
 
 def atoms() -> Schema:
-    """A file of MMA and copy atoms; an entry with Src or Dst is a copy."""
+    """The schema of a file of MMA and copy atoms; an entry with Src or Dst is a copy."""
     everything = (*mma.OPERANDS, *mma.EXTRA)
     common = {
         "ptx": MNEMONICS,
         "thr": {**WORD, "description": "logical thread -> lane, a layout"},
         "source": {**WORD, "description": "where the entry comes from"},
-        "known_defect": {**WORD, "description": "the parts that are refuted, a colon, and why"},
+        "known_defect": {**WORD, "description": "the operands that are refuted, a colon, and why"},
         "expect": {"type": "string", "pattern": r"^UNCHECKED\s*:"},
         "params": PARAMS,
     }
@@ -97,7 +97,7 @@ def atoms() -> Schema:
 
 
 def tilings() -> Schema:
-    """A file of tilings."""
+    """The schema of a file of tilings."""
     number = {"type": "integer", "minimum": 1, "maximum": tiling.LARGEST}
     several = {"oneOf": [WORD, {"type": "array", "items": {"oneOf": [number, WORD]}, "minItems": 1, "maxItems": 3}]}
     values = {
@@ -113,7 +113,7 @@ def tilings() -> Schema:
 
 
 def movements() -> Schema:
-    """A file of movements, of three sorts."""
+    """The schema of a file of movements, of three sorts."""
     later = {"width": {"type": "integer", "minimum": 8}, "narrow": {"enum": [8, 16, 32]}}
     sorts = []
     for sort in movement.SORTS.values():
@@ -124,7 +124,7 @@ def movements() -> Schema:
 
 
 def parsed(parse: object) -> Schema:
-    """What a parser of movements takes."""
+    """The schema of a value, from its parser."""
     if isinstance(parse, movement.Choice):
         return {"enum": [*parse.choices]}
     if isinstance(parse, movement.Between):
@@ -133,7 +133,7 @@ def parsed(parse: object) -> Schema:
 
 
 def instructions() -> Schema:
-    """The table of an instruction; tables named by capitals are its operands."""
+    """The schema of an instruction's table; tables named by capitals are its operands."""
     texts: Schema = {"type": "object", "additionalProperties": {"type": "string"}}
     word: Schema = {"type": ["integer", "string"]}
     words: Schema = {"type": "array", "items": word, "minItems": 1}
@@ -190,7 +190,7 @@ SCHEMAS = {"atoms": atoms, "tilings": tilings, "movements": movements, "instruct
 
 
 def text(name: str) -> str:
-    """A schema as its file has it."""
+    """The text of a schema's file."""
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": f"Lanecheck: {name}"}
     return json.dumps(head | SCHEMAS[name](), indent=1) + "\n"
 

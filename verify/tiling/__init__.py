@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling`: tiled MMAs against the tile of a CTA."""
+"""`python -m verify.tiling`: tiled MMAs over the tile of a CTA."""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling`."""
+"""Runs `python -m verify.tiling`."""
 
 from verify.tiling.command import main
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tiling amounts to, in front of its verdicts: threads, registers, instructions, and how often all is held."""
+"""The numbers of a tiling, printed before its verdicts: threads, registers, instructions, owners of elements."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ SHOWN = (THREADS, PARTITION, REGISTERS, CALLS, PRODUCT)
 FEW = 8
 
 
-def render(report: Report, judged: str) -> str:
-    """The numbers of each tiling, unless there are many, then the report on them."""
+def render(report: Report, verdicts: str) -> str:
+    """The numbers of each tiling, unless there are many tilings, and then the verdicts."""
     if len(report.cases) > FEW:
-        return judged
+        return verdicts
     numbers = "".join(f"{line}\n" for case in report.cases for line in _numbers(case))
-    return numbers + judged
+    return numbers + verdicts
 
 
 def _numbers(case: Case) -> Iterator[str]:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tiling made ready for judgement: its atom looked up, its numbers found to fit, its TiledMMA built."""
+"""Tilings bound to the ISA tables: a spec's atom is looked up, its numbers are checked, its TiledMMA is built."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from verify.tiling.validate import (
     uncut,
 )
 
-LIKE = {"E": "A", "SFA": "A", "SFB": "B"}  # metadata and scale factors are dealt out as what they belong to
-ALONG = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}  # which of M, N, K an operand's axes are
+LIKE = {"E": "A", "SFA": "A", "SFB": "B"}  # metadata and scale factors are distributed as their operand
+ALONG = {"A": (0, 2), "B": (1, 2), "C": (0, 1)}  # an operand's axes, as indices of M, N, K
 
 
 class IllFormed(Exception):
-    """An operand of the atom is no (thread, value) layout, so that nothing can be tiled."""
+    """An operand of the atom has no (thread, value) layout: there is nothing to tile."""
 
     def __init__(self, part: str, text: str, fault: str) -> None:
         super().__init__(fault)
@@ -41,7 +41,7 @@ class IllFormed(Exception):
 
 
 class OutOfTile(Exception):
-    """Operands of the atom name elements outside their own tiles, so that nothing is dealt out by tiling them."""
+    """Operands of the atom name elements outside their own tiles: tiling them distributes nothing."""
 
     def __init__(self, subject: BoundAtom, parts: tuple[BoundOperand, ...]) -> None:
         super().__init__(", ".join(f"{part.name} = {part.text} leaves {part.tile}" for part in parts))
@@ -50,13 +50,13 @@ class OutOfTile(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Dealt:
-    """One operand of a tiling. `mma` is the TiledMMA in which it stands as operand `like`: A, B or C."""
+class TiledOperand:
+    """One operand of a tiling. `mma` is the TiledMMA in which it is operand `like`: A, B or C."""
 
     part: BoundOperand  # the operand of the atom
     mma: TiledMMA  # the TiledMMA in which it is operand `like`
     like: str  # A, B or C
-    copies: int  # how often the atom itself holds each element
+    copies: int  # owners of each element in one atom
     shape: tuple[int, int, int]  # of the atom
     counts: tuple[int, int, int]  # of atoms along M, N, K
 
@@ -67,17 +67,17 @@ class Dealt:
 
     @property
     def along(self) -> tuple[int, int]:
-        """Which of M, N, K its axes are."""
+        """Its axes, as indices of M, N, K."""
         return ALONG[self.like]
 
     @property
     def others(self) -> int:
-        """Atoms along the axis that it lacks: all of them hold the same."""
+        """Atoms along the axis that the operand lacks: all of them hold the same elements."""
         (missing,) = {0, 1, 2} - set(self.along)
         return self.counts[missing]
 
     @property
-    def held(self) -> int:
+    def owners(self) -> int:
         """How many (thread, value) hold each element."""
         return self.copies * self.others
 
@@ -87,79 +87,79 @@ class Dealt:
         return found
 
     def partition(self, thread: Index, tensor: Tensor) -> Tensor:
-        """A thread's part of a tensor over the operand's tile, or of a column of threads the rows of their parts."""
+        """A thread's part of a tensor over the operand's tile; for a column of threads, one row for each part."""
         part: Tensor = getattr(self.mma.get_slice(thread), f"partition_{self.like}")(tensor)
         return part
 
     def extent(self, tile: tuple[int, int, int]) -> tuple[int, int]:
-        """The operand's part of a tile."""
+        """The operand's extent in a tile."""
         return tile[self.along[0]], tile[self.along[1]]
 
     def repeats(self, tile: tuple[int, int, int]) -> tuple[int, int]:
-        """How often the atoms are repeated along its axes to fill a tile."""
+        """How often the tiled MMA is repeated along the operand's axes to fill a tile."""
         x, y = (tile[i] // (self.shape[i] * self.counts[i]) for i in self.along)
         return x, y
 
 
 @dataclass(frozen=True, slots=True)
 class Tiling:
-    """A tiling with everything that its claims are about."""
+    """A tiling bound to its atom and its TiledMMA."""
 
-    stated: TilingSpec
+    spec: TilingSpec
     subject: BoundAtom
     mma: TiledMMA
     tile: tuple[int, int, int]
-    dealt: tuple[Dealt, ...]
+    operands: tuple[TiledOperand, ...]
 
     @property
     def name(self) -> str:
         """The name that reports give it."""
-        return self.stated.name
+        return self.spec.name
 
     @property
     def atoms(self) -> tuple[int, int, int]:
         """Atoms side by side along M, N, K."""
-        return self.stated.counts
+        return self.spec.counts
 
     @property
     def threads(self) -> int:
-        """Threads that work."""
+        """Threads that hold values."""
         return self.subject.threads * prod(self.atoms)
 
     @property
     def covered(self) -> tuple[int, int, int]:
-        """What one tiled MMA covers, as stated."""
-        return self.stated.covered(self.subject.mma.shape)
+        """What one tiled MMA covers, by the spec."""
+        return self.spec.covered(self.subject.mma.shape)
 
-    def question(self, *operands: Dealt) -> tuple[object, ...]:
-        """What claims about these operands depend on: equal for tilings that deal them out alike."""
-        stated, atom = self.stated, self.subject.mma
-        how = (atom.shape, atom.thr, str(stated.atoms_layout), str(stated.permutation), self.tile)
-        parts = ((d.name, d.part.text, d.copies, stated.claimed.get(d.name, "")) for d in operands)
+    def cache_key(self, *operands: TiledOperand) -> tuple[object, ...]:
+        """What claims about these operands depend on: equal for tilings that distribute them alike."""
+        spec, atom = self.spec, self.subject.mma
+        how = (atom.shape, atom.thr, str(spec.atoms_layout), str(spec.permutation), self.tile)
+        parts = ((d.name, d.part.text, d.copies, spec.claimed.get(d.name, "")) for d in operands)
         return (*how, *parts)
 
 
 @dataclass(frozen=True)
 class Operand:
-    """One operand of a tiling, with the (thread, value) layout that is claimed of it, or else is the tiled MMA's."""
+    """One operand of a tiling with its (thread, value) layout: the one that the spec claims, else the tiled MMA's."""
 
     tiling: Tiling
-    dealt: Dealt
+    tiled: TiledOperand
 
     @property
     def name(self) -> str:
         """The operand's name."""
-        return self.dealt.name
+        return self.tiled.name
 
     @property
     def claimed(self) -> str:
-        """The layout's text where one is claimed; empty where none is."""
-        return self.tiling.stated.claimed.get(self.name, "")
+        """The text of the claimed layout; empty where the spec claims none."""
+        return self.tiling.spec.claimed.get(self.name, "")
 
     @cached_property
     def read(self) -> tuple[Layout | None, str]:
-        """The layout, or why what is claimed is none."""
-        return thread_value(self.claimed) if self.claimed else (self.dealt.layout_tv(), "")
+        """The layout, or why the claimed text is not one."""
+        return thread_value(self.claimed) if self.claimed else (self.tiled.layout_tv(), "")
 
     @property
     def layout(self) -> Layout:
@@ -170,30 +170,30 @@ class Operand:
 
     @cached_property
     def whole(self) -> tuple[BoundAtom, BoundOperand]:
-        """The operand of one tiled MMA as that of an atom: the claims about its layout are those of an atom's."""
-        tiling, dealt, layout = self.tiling, self.dealt, self.layout
-        threads = size(dealt.layout_tv()[0])
-        atom = replace(tiling.subject.mma, copies={dealt.name: dealt.held * (threads // tiling.threads)})
-        part = BoundOperand(dealt.name, str(layout), layout, "", dealt.extent(tiling.covered), ())
-        held = size(layout[0])
-        return BoundAtom(atom, Layout(held, 1), Layout(1, 0), "", held, (part,), ()), part
+        """The operand of one tiled MMA as an atom's: the checks of an atom's layout then apply to it."""
+        tiling, tiled, layout = self.tiling, self.tiled, self.layout
+        threads = size(tiled.layout_tv()[0])
+        atom = replace(tiling.subject.mma, copies={tiled.name: tiled.owners * (threads // tiling.threads)})
+        part = BoundOperand(tiled.name, str(layout), layout, "", tiled.extent(tiling.covered), ())
+        lanes = size(layout[0])
+        return BoundAtom(atom, Layout(lanes, 1), Layout(1, 0), "", lanes, (part,), ()), part
 
 
-def find(stated: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
-    """The atom that a tiling names; raises SpecError with the nearest names."""
-    atom = pool.get(stated.atom)
+def find(spec: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
+    """The atom that a spec names; raises SpecError with the nearest names."""
+    atom = pool.get(spec.atom)
     if atom is None:
-        raise stated.error("atom", f"no atom is named {stated.atom!r}{nearest(stated.atom, list(pool), 'atom')}")
+        raise spec.error("atom", f"no atom is named {spec.atom!r}{nearest(spec.atom, list(pool), 'atom')}")
     if not isinstance(atom, Atom):
-        raise stated.error("atom", f"{atom.name} is a copy atom; a tiling is of an MMA atom")
+        raise spec.error("atom", f"{atom.name} is a copy atom; a tiling needs an MMA atom")
     return atom
 
 
-def prepare(stated: TilingSpec, atom: Atom) -> Tiling:
-    """Check the numbers of a tiling and build it.
+def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
+    """The tiling of a spec, its numbers checked.
 
-    Raises IllFormed where the atom's layouts are none, OutOfTile where they leave their tiles, SpecError where the
-    numbers do not fit each other.
+    Raises IllFormed where the atom's layouts are not well formed, OutOfTile where they leave their tiles, SpecError
+    where the numbers do not fit each other.
     """
     subject = prepare_atom(atom)
     for part in subject.parts:
@@ -205,59 +205,59 @@ def prepare(stated: TilingSpec, atom: Atom) -> Tiling:
         raise OutOfTile(subject, outside)
 
     def build(other: TilingSpec) -> TiledMMA:
-        return _built(other, subject)[0]
+        return _build(other, subject)[0]
 
-    check_threads(stated, atom, subject.threads, build)
+    check_threads(spec, atom, subject.threads, build)
     try:
-        mma, dealt = _built(stated, subject)
+        mma, operands = _build(spec, subject)
     except LayoutError as error:
-        check_atoms(stated, atom, build)
+        check_atoms(spec, atom, build)
         for axis in range(3):
-            check_permutation(stated, atom, axis, build)
-        raise uncut(stated, error, build) from error
-    check_numbers(stated, atom, mma.size, build)
-    for operand in dealt:
-        _check_strides(stated, operand)
-    unit = stated.covered(atom.shape)
-    tile = stated.tile or unit
-    check_tile(stated, tile, unit)
-    return Tiling(stated, subject, mma, tile, dealt)
+            check_permutation(spec, atom, axis, build)
+        raise uncut(spec, error, build) from error
+    check_numbers(spec, atom, mma.size, build)
+    for operand in operands:
+        _check_strides(spec, operand)
+    unit = spec.covered(atom.shape)
+    tile = spec.tile or unit
+    check_tile(spec, tile, unit)
+    return Tiling(spec, subject, mma, tile, operands)
 
 
 def _leaves_its_tile(part: BoundOperand) -> bool:
-    """Whether an element is below 0 or beyond the last: each digit alone decides its end of the range."""
+    """Whether an element is below 0 or beyond the last: the range's ends are sums of each digit's ends."""
     if part.layout is None:
         return False
     ends = [(s - 1) * d for s, d in modes(part.layout.shape, part.layout.stride)]
     return sum(min(end, 0) for end in ends) < 0 or sum(max(end, 0) for end in ends) >= prod(part.extent)
 
 
-def _check_strides(stated: TilingSpec, dealt: Dealt) -> None:
-    """Refuse an atom that steps across the end of its first axis: no strides tell who has what of a larger tile."""
-    x, y = (stated.covered(dealt.shape)[axis] for axis in dealt.along)
+def _check_strides(spec: TilingSpec, tiled: TiledOperand) -> None:
+    """Reject an atom that steps across the end of its first axis: in a larger tile it would be no layout."""
+    x, y = (spec.covered(tiled.shape)[axis] for axis in tiled.along)
     try:
-        dealt.mma.thrfrg(dealt.like, Layout((x, y), (y + 1, 1)))
+        tiled.mma.thrfrg(tiled.like, Layout((x, y), (y + 1, 1)))
     except LayoutError as error:
-        first, second = dealt.part.axes
-        why = f"{dealt.name} = {dealt.part.text} steps across the end of {first}, {dealt.part.extent[0]}, into {second}"
-        told = f"{stated.atom}: {why}, and no strides tell what it has of a larger tile"
-        raise stated.error("atom" if stated.file else "", told) from error
+        first, second = tiled.part.axes
+        why = f"{tiled.name} = {tiled.part.text} steps across the end of {first}, {tiled.part.extent[0]}, into {second}"
+        text = f"{spec.atom}: {why}, so in a larger tile it is no layout"
+        raise spec.error("atom" if spec.file else "", text) from error
 
 
-def _built(stated: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[Dealt, ...]]:
-    """The TiledMMA and its operands; raises LayoutError where it or one of its layouts cannot be."""
-    mma = TiledMMA(subject.mma, stated.atoms_layout, stated.permutation)
-    dealt = tuple(_dealt(subject, part, mma, stated) for part in subject.parts)
-    for operand in dealt:
+def _build(spec: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[TiledOperand, ...]]:
+    """The TiledMMA and its operands; raises LayoutError where it or one of its layouts does not exist."""
+    mma = TiledMMA(subject.mma, spec.atoms_layout, spec.permutation)
+    operands = tuple(_tiled_operand(subject, part, mma, spec) for part in subject.parts)
+    for operand in operands:
         operand.layout_tv()
-    return mma, dealt
+    return mma, operands
 
 
-def _dealt(subject: BoundAtom, part: BoundOperand, mma: TiledMMA, stated: TilingSpec) -> Dealt:
+def _tiled_operand(subject: BoundAtom, part: BoundOperand, mma: TiledMMA, spec: TilingSpec) -> TiledOperand:
     like = LIKE.get(part.name, part.name)
-    numbers = subject.multiplicity(part), subject.mma.shape, stated.counts
+    numbers = subject.multiplicity(part), subject.mma.shape, spec.counts
     if like == part.name:
-        return Dealt(part, mma, like, *numbers)
+        return TiledOperand(part, mma, like, *numbers)
     layouts = {p.name: p.layout for p in subject.parts} | {like: part.layout}
     atom = MmaAtom(subject.mma.shape, subject.thr, layouts["A"], layouts["B"], layouts["C"])  # type: ignore[arg-type]
-    return Dealt(part, TiledMMA(atom, stated.atoms_layout, stated.permutation), like, *numbers)
+    return TiledOperand(part, TiledMMA(atom, spec.atoms_layout, spec.permutation), like, *numbers)

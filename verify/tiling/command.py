@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling FILE|--atom NAME …`: judge tiled MMAs by enumeration and by proof."""
+"""`python -m verify.tiling FILE|--atom NAME …`: verify tiled MMAs by enumeration and by proof."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.report import Report
 
-DESCRIPTION = """Judge a tiled MMA: how its atoms, the threads that share them and a permutation deal a CTA's tile out.
-Every element of A, B and C must be held as often as stated, for the tile given and for all multiples; registers and
-instructions are counted; a product is computed through the partitions and fragments alone. A tiling is stated by a TOML
+DESCRIPTION = """Verify a tiled MMA: how its atoms, their threads and a permutation distribute a CTA's tile. Every
+element of A, B and C must have its number of owners, for the tile given and for all multiples of it; registers and
+instructions are counted; a product is computed through the partitions and fragments alone. A tiling is given by a TOML
 FILE, or by --atom with --atoms-layout, --permutation and --tile."""
 KEYS = keys(spec.TilingSpec)
 WORDS = (*KEYS, "smem_a", "smem_b")
-STATED = ("files", "only", "atom", "all", "atoms", *WORDS, "output")
-STOPS = {"list": STATED, "explain": (*STATED, "thread", "format", "quiet")}
+OPTIONS = ("files", "only", "atom", "all", "atoms", *WORDS, "output")
+STOPS = {"list": OPTIONS, "explain": (*OPTIONS, "thread", "format", "quiet")}
 EXAMPLE = "--atom SM75_16x8x8_F32F16F16F32_TN --tile 32,16,8"
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Judge the tilings that the arguments state; returns the exit code."""
-    return ending.guarded(inputs.of_entries(_parser, _stated, _told, STOPS), argv)
+    """Verify the tilings that the arguments name; returns the exit code."""
+    return ending.guarded(inputs.of_entries(_parser, _specs, _answer, STOPS), argv)
 
 
-def _told(stated: Sequence[TilingSpec], options: argparse.Namespace) -> int:
+def _answer(specs: Sequence[TilingSpec], options: argparse.Namespace) -> int:
     if options.explain:
         if options.format != "text":
             raise UsageError(f"--explain prints text: there is no {options.format} of it")
@@ -45,15 +45,15 @@ def _told(stated: Sequence[TilingSpec], options: argparse.Namespace) -> int:
         from verify.report import Failure
 
         explain = partial(_explained, pool=_pool(options), thread=options.thread or 0)
-        told, missing = check_each(stated, explain, "tilings", options.quiet)
-        texts = [text for text in told if isinstance(text, str)]
+        answers, missing = check_each(specs, explain, "tilings", options.quiet)
+        texts = [text for text in answers if isinstance(text, str)]
         if texts:
             output.write(output.fitted("\n".join(texts), options.output), options.output)
         if missing:
             raise KeyboardInterrupt
-        failures = [*(one for one in told if isinstance(one, Failure)), *getattr(options, "malformed", ())]
+        failures = [*(one for one in answers if isinstance(one, Failure)), *getattr(options, "malformed", ())]
         return max((failure.code for failure in failures), default=Exit.OK)
-    report = output.allowing(_judge(stated, options), options)
+    report = output.allowing(_report(specs, options), options)
     if options.format == "text" and not options.quiet and report.cases:
         from verify.report import as_text
         from verify.tiling.as_text import render
@@ -64,19 +64,19 @@ def _told(stated: Sequence[TilingSpec], options: argparse.Namespace) -> int:
     return output.report(report, options)
 
 
-def _explained(stated: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
-    """The derivation of one tiling, ending at a thread; raises UsageError or SpecError where there is none."""
+def _explained(one: TilingSpec, pool: Mapping[str, AnyAtom], thread: int) -> str:
+    """The derivation of a thread's partitions in a tiling; raises UsageError or SpecError where there is none."""
     from verify.tiling.bind import IllFormed, OutOfTile, find, prepare
     from verify.tiling.explain import explained
 
     try:
-        tiling = prepare(stated, find(stated, pool))
+        tiling = prepare(one, find(one, pool))
     except IllFormed as error:
-        raise UsageError(f"{stated.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
+        raise UsageError(f"{one.name}: {error.part} = {error.text} is no (thread, value) layout: {error}") from error
     except OutOfTile as error:
-        raise UsageError(f"{stated.name}: {error}") from error
+        raise UsageError(f"{one.name}: {error}") from error
     if thread >= tiling.mma.size:
-        raise UsageError(f"--thread {thread}: {stated.name} has the threads 0 .. {tiling.mma.size - 1}")
+        raise UsageError(f"--thread {thread}: {one.name} has the threads 0 .. {tiling.mma.size - 1}")
     return explained(tiling, thread)
 
 
@@ -85,7 +85,9 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_statements(parser, "tilings")
     parser.add_argument("--atom", action="append", default=[], metavar="NAME", help="exact name, prefix or glob")
     parser.add_argument("--all", action="store_true", help="every registered MMA atom")
-    parser.add_argument("--atoms", action="append", default=[], metavar="FILE", help="atoms of yours, in a TOML file")
+    parser.add_argument(
+        "--atoms", action="append", default=[], metavar="FILE", help="atoms of your own, in a TOML file"
+    )
     for name, key in KEYS.items():
         parser.add_argument(f"--{name.replace('_', '-')}", metavar="M,N,K", help=key.help)
     for operand in "ab":
@@ -93,9 +95,11 @@ def _parser() -> argparse.ArgumentParser:
             f"--smem-{operand}", metavar="ATOM", help=f"the swizzle atom of {operand.upper()}'s shared memory"
         )
     parser.add_argument("--explain", action="store_true", help="print the five steps from layout to thread, and stop")
-    parser.add_argument("--thread", type=_natural, metavar="T", help="with --explain: whose part to show (0)")
     parser.add_argument(
-        "--require", action="append", default=[], choices=("proof", "gpu"), help="a witness that must have spoken"
+        "--thread", type=_natural, metavar="T", help="with --explain: the thread whose partitions are shown (0)"
+    )
+    parser.add_argument(
+        "--require", action="append", default=[], choices=("proof", "gpu"), help="a check that must give evidence"
     )
     parser.add_argument("--expect-known", action="store_true", help="known defects, and only they, must be REFUTED")
     return parser
@@ -103,22 +107,22 @@ def _parser() -> argparse.ArgumentParser:
 
 def _natural(text: str) -> int:
     if not text.isdecimal() or len(text) > 9:
-        raise argparse.ArgumentTypeError(f"{text!r} is no thread's number")
+        raise argparse.ArgumentTypeError(f"expected the number of a thread, found {text!r}")
     return int(text)
 
 
-def _stated(options: argparse.Namespace) -> list[TilingSpec]:
-    """What the arguments state, in their order."""
+def _specs(options: argparse.Namespace) -> list[TilingSpec]:
+    """The specs that the arguments give, in their order."""
     alone = [word for word in WORDS if getattr(options, word) is not None]
     if options.thread is not None and not options.explain:
-        raise UsageError("--thread goes with --explain")
+        raise UsageError("--thread needs --explain")
     if not (options.files or options.atom or options.all):
         raise UsageError("which tiling? Give a FILE, or --atom NAME with --atoms-layout, --permutation and --tile")
     if options.files and (options.atom or options.all or alone):
         word = next(iter(alone), "all" if options.all else "atom").replace("_", "-")
-        raise UsageError(f"--{word}: a FILE states its tilings in whole; give a FILE or --atom, not both")
+        raise UsageError(f"--{word}: a FILE has whole tilings; give a FILE or --atom, not both")
     if options.only and not options.files:
-        raise UsageError("--only chooses among the tilings of a FILE, and there is none")
+        raise UsageError("--only chooses among the tilings of a FILE: give a FILE too")
     if not options.files:
         return _on_the_line(options)
     atoms = tuple(options.atoms)
@@ -126,13 +130,13 @@ def _stated(options: argparse.Namespace) -> list[TilingSpec]:
 
 
 def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
-    """The tilings of each atom that is named, all stated alike."""
+    """A spec for each atom that is named, with the same options."""
     from layouts.atoms import Atom
 
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
-    stated = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
+    values = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
     smem = {x: read(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
-    alike = TilingSpec("", "", **stated, smem=smem)
+    alike = TilingSpec("", "", **values, smem=smem)
     pool = _pool(options)
     mma = [name for name in pool if isinstance(pool[name], Atom)]
     names = select(options.atom, pool if set(options.atom) & set(pool) else mma, "atom") if options.atom else mma
@@ -140,7 +144,7 @@ def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
 
 
 def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
-    """The atoms to choose from: the user's where given, else the shipped; a FILE may name either."""
+    """The atoms to choose from: the user's where given, else the shipped ones; a FILE may name either."""
     from layouts.atoms import registry
     from verify.atom.selection import pool as chosen_from
 
@@ -150,8 +154,8 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
     return pool if options.atoms else registry()
 
 
-def _judge(stated: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
-    """The report on all that are tilings; what is none is told in a line of its own."""
+def _report(specs: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
+    """The report on all tilings; a spec that is rejected is a line of its own."""
     from verify.cli.batch import verified
     from verify.evidence.recorded import runs
     from verify.tiling.proof import Prover
@@ -160,7 +164,7 @@ def _judge(stated: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
     prover = Prover(budget=inputs.budget(options), runs=runs())
     pool = _pool(options)
     return verified(
-        stated, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
+        specs, lambda one: case(one, pool, prover), "tilings", options.require, options.expect_known, options.quiet
     )
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tiling costs a thread: registers and instructions, each counted twice, on the fragments and on the tile."""
+"""The cost of a tiling for a thread: registers and instructions, counted on the fragments and again on the tile."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from layouts.tensor import Tensor
 from verify.binding.atom import FRAGMENTS
 from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
 from verify.tiling import gemm
-from verify.tiling.bind import Dealt, Tiling
+from verify.tiling.bind import TiledOperand, Tiling
 
-REGISTERS = 255  # that a thread can have
+REGISTERS = 255  # of a thread at most
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What a thread holds of one operand: values of so many bits, in so many registers of 32 bits."""
+class Fragment:
+    """A thread's fragment of one operand: values of so many bits, in so many registers of 32 bits."""
 
     operand: str
     values: int
@@ -30,60 +30,60 @@ class Held:
         return f"{self.operand} {self.registers} ({self.values} x {self.bits} bits)"
 
 
-def counted(tiling: Tiling, dealt: Dealt) -> Held | None:
-    """What a thread's fragment holds: the size of its partition's shape. None where the operand is in memory."""
-    if _space(tiling, dealt) != "reg":
+def counted(tiling: Tiling, tiled: TiledOperand) -> Fragment | None:
+    """A thread's fragment, by the size of its partition's shape. None where the operand is in memory."""
+    if _space(tiling, tiled) != "reg":
         return None
-    bits = _bits(tiling, dealt)
-    part = dealt.partition(_first(tiling), Tensor(None, Layout(dealt.extent(tiling.tile))))
-    return Held(dealt.name, size(part.layout), bits, ceil(size(part.layout) * bits / 32))
+    bits = _bits(tiling, tiled)
+    part = tiled.partition(_first(tiling), Tensor(None, Layout(tiled.extent(tiling.tile))))
+    return Fragment(tiled.name, size(part.layout), bits, ceil(size(part.layout) * bits / 32))
 
 
-def shared_out(tiling: Tiling, dealt: Dealt) -> Held:
-    """The same by another count: all elements, as often as they are held, over the threads; by the book's registers."""
-    values = prod(dealt.extent(tiling.tile)) * dealt.held // tiling.threads
-    bits = _bits(tiling, dealt)
+def divided(tiling: Tiling, tiled: TiledOperand) -> Fragment:
+    """The same by another count: all elements times their owners over the threads; registers by the ISA tables."""
+    values = prod(tiled.extent(tiling.tile)) * tiled.owners // tiling.threads
+    bits = _bits(tiling, tiled)
     registers = ceil(values * bits / 32)
     if tiling.subject.by is not None:
         fragments = tiling.subject.by.signature.operands
-        name = next((f for f in FRAGMENTS.get(dealt.name, (dealt.name,)) if f in fragments), "")
-        if name and dealt.part.values == fragments[name].values:
+        name = next((f for f in FRAGMENTS.get(tiled.name, (tiled.name,)) if f in fragments), "")
+        if name and tiled.part.values == fragments[name].values:
             wide = 2 if fragments[name].reg_type.endswith("64") else 1
-            registers = fragments[name].regs * wide * prod(dealt.repeats(tiling.tile))
-    return Held(dealt.name, values, bits, registers)
+            registers = fragments[name].regs * wide * prod(tiled.repeats(tiling.tile))
+    return Fragment(tiled.name, values, bits, registers)
 
 
-def _found(tiling: Tiling) -> list[tuple[Held, Held]]:
-    """Both counts of every operand in registers."""
-    both = [(counted(tiling, dealt), shared_out(tiling, dealt)) for dealt in tiling.dealt]
+def _counts(tiling: Tiling) -> list[tuple[Fragment, Fragment]]:
+    """Both counts for every operand in registers."""
+    both = [(counted(tiling, tiled), divided(tiling, tiled)) for tiled in tiling.operands]
     return [(first, second) for first, second in both if first is not None]
 
 
 def registers(tiling: Tiling, _: None) -> Stated:
-    """What a thread needs of registers."""
-    held = [first for first, _ in _found(tiling)]
-    total = sum(one.registers for one in held)
-    memory = [dealt.name for dealt in tiling.dealt if _space(tiling, dealt) != "reg"]
-    words = f"registers of a thread: {', '.join([*map(str, held), f'{total} of {REGISTERS}'])}"
+    """The claim on the registers of a thread."""
+    fragments = [first for first, _ in _counts(tiling)]
+    total = sum(one.registers for one in fragments)
+    memory = [tiled.name for tiled in tiling.operands if _space(tiling, tiled) != "reg"]
+    words = f"registers of a thread: {', '.join([*map(str, fragments), f'{total} of {REGISTERS}'])}"
     words += ", they spill" if total > REGISTERS else ""
     return Stated("", words + "".join(f"; {name} in {tiling.subject.mma.space[name]}" for name in memory))
 
 
 def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
-    """That both counts of registers agree."""
-    differ = [(first, second) for first, second in _found(tiling) if first != second]
+    """Evidence that both counts of registers agree."""
+    differ = [(first, second) for first, second in _counts(tiling) if first != second]
     return _agree([f"fragments: {first}; all elements over all threads: {second}" for first, second in differ])
 
 
 def _issued(tiling: Tiling) -> tuple[int, int, int]:
     """The repeats of one atom along M, N, K."""
-    by = {dealt.like: dealt.repeats(tiling.tile) for dealt in tiling.dealt}
+    by = {tiled.like: tiled.repeats(tiling.tile) for tiled in tiling.operands}
     m, k = by["A"]
     return m, by["B"][0], k
 
 
 def calls(tiling: Tiling, _: None) -> Stated:
-    """How many instructions of one atom make one tile."""
+    """The claim on the number of instructions that one atom issues for a tile."""
     each = "each atom" if prod(tiling.atoms) > 1 else "the atom"
     m, n, k = _issued(tiling)
     shape = "x".join(map(str, tiling.tile))
@@ -91,19 +91,19 @@ def calls(tiling: Tiling, _: None) -> Stated:
 
 
 def count_calls(run: object, tiling: Tiling, _: None) -> list[Evidence]:
-    """Repeats along M, N, K against the tile's volume over the atoms', and the shapes of partitions."""
+    """Evidence that the repeats along M, N, K equal the tile's volume over the atoms', and partitions have them."""
     calls = prod(_issued(tiling))
     volume = prod(tiling.tile) // (prod(tiling.subject.mma.shape) * prod(tiling.atoms))
-    parts = [part for part in (_shape(tiling, dealt) for dealt in tiling.dealt) if part]
+    parts = [part for part in (_shape(tiling, tiled) for tiled in tiling.operands) if part]
     return _agree(([f"repeats: {calls}; volume: {volume}"] if calls != volume else []) + parts)
 
 
-def _shape(tiling: Tiling, dealt: Dealt) -> str:
-    """What is wrong with the shape (frg, restX, restY) of a partition; empty where nothing is."""
-    part = dealt.partition(_first(tiling), Tensor(None, Layout(dealt.extent(tiling.tile))))
+def _shape(tiling: Tiling, tiled: TiledOperand) -> str:
+    """The fault in the shape (frg, restX, restY) of a partition; empty where there is none."""
+    part = tiled.partition(_first(tiling), Tensor(None, Layout(tiled.extent(tiling.tile))))
     sizes = tuple(size(mode) for mode in part.layout)
-    wanted = (dealt.part.values, *dealt.repeats(tiling.tile))
-    return "" if sizes == wanted else f"partition_{dealt.name} has modes of {sizes}, {wanted} wanted"
+    wanted = (tiled.part.values, *tiled.repeats(tiling.tile))
+    return "" if sizes == wanted else f"partition_{tiled.name} has modes of {sizes}, expected {wanted}"
 
 
 def _agree(faults: list[str]) -> list[Evidence]:
@@ -116,18 +116,18 @@ def _first(tiling: Tiling) -> int:
     return gemm.threads(tiling)[0]
 
 
-def _space(tiling: Tiling, dealt: Dealt) -> str:
-    return tiling.subject.mma.space.get(dealt.name, "reg")
+def _space(tiling: Tiling, tiled: TiledOperand) -> str:
+    return tiling.subject.mma.space.get(tiled.name, "reg")
 
 
-def _bits(tiling: Tiling, dealt: Dealt) -> int:
-    """Bits of register that an element takes: as the instruction packs it, else its type's width."""
+def _bits(tiling: Tiling, tiled: TiledOperand) -> int:
+    """Register bits of an element: as the instruction packs it, else its type's width."""
     atom = tiling.subject.mma
     fragments = {} if tiling.subject.by is None else tiling.subject.by.signature.operands
-    for fragment in FRAGMENTS.get(dealt.name, (dealt.name,)):
+    for fragment in FRAGMENTS.get(tiled.name, (tiled.name,)):
         if fragment in fragments:
             return fragments[fragment].bits
-    element = atom.element.get(dealt.name, "")
-    count, _, kind = element.partition("x")
-    kind = kind or atom.types.get(dealt.name, "b32")
-    return WIDTH.get(kind, 32) * int(count or 1)
+    element = atom.element.get(tiled.name, "")
+    count, _, element_type = element.partition("x")
+    element_type = element_type or atom.types.get(tiled.name, "b32")
+    return WIDTH.get(element_type, 32) * int(count or 1)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The five steps from an operand's layout to one thread's part of it, each with its layout."""
+"""The five steps from an operand's layout to one thread's partition, each with its layout."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from layouts import Layout
 from layouts.tensor import Tensor
 from layouts.tiled import derive
 from verify.core.wording import describe
-from verify.tiling.bind import Dealt, Tiling
+from verify.tiling.bind import TiledOperand, Tiling
 
 
 def explained(tiling: Tiling, thread: int = 0) -> str:
-    """The derivation of a tiling, operand by operand, ending at one of its threads."""
+    """The derivation of the partitions of one thread, operand by operand."""
     return "".join(f"{line}\n" for line in _tiling(tiling, thread))
 
 
@@ -24,20 +24,20 @@ def _tiling(tiling: Tiling, thread: int) -> Iterator[str]:
     threads = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
     yield f"{tiling.name}: {atoms} atom{'s' * (atoms != '1x1x1')} of {shape}, {threads}"
     yield f"  threads (v, m, n, k) -> {tiling.mma.thr_layout_vmnk}"
-    for dealt in tiling.dealt:
-        if dealt.name == dealt.like:
-            yield from _steps(tiling, dealt, thread)
+    for tiled in tiling.operands:
+        if tiled.name == tiled.like:
+            yield from _steps(tiling, tiled, thread)
 
 
-def _steps(tiling: Tiling, dealt: Dealt, thread: int) -> Iterator[str]:
-    """An operand's steps, from row-major memory, and the elements that they end at."""
-    rows, columns = dealt.extent(tiling.tile)
+def _steps(tiling: Tiling, tiled: TiledOperand, thread: int) -> Iterator[str]:
+    """An operand's steps, from row-major memory to the elements of the thread."""
+    rows, columns = tiled.extent(tiling.tile)
     memory = Layout((rows, columns), (columns, 1))
-    yield f"  {dealt.name} {rows}x{columns} ({','.join(dealt.part.axes)}), row-major"
-    for number, step in enumerate(derive(tiling.mma, dealt.name, memory, thread)):
+    yield f"  {tiled.name} {rows}x{columns} ({','.join(tiled.part.axes)}), row-major"
+    for number, step in enumerate(derive(tiling.mma, tiled.name, memory, thread)):
         yield f"    {number or ' '} {step.name} {step.text}: {step.profile}"
         yield f"        {step.layout}"
-    part = dealt.partition(thread, Tensor(None, memory))
+    part = tiled.partition(thread, Tensor(None, memory))
     points = [divmod(int(at), columns) for at in part.offset + part.layout(np.arange(part.size))]
-    where = describe(points, dealt.extent(tiling.tile), dealt.part.axes)
+    where = describe(points, tiled.extent(tiling.tile), tiled.part.axes)
     yield f"    {part.size} element{'s' * (part.size > 1)}: {where}"

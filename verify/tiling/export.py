@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tiled MMA turned into the plain layouts that `gpu_checks.tilings` makes a kernel from.
 
-What a kernel author states is an atom, an atoms layout, a permutation, a tile, where each operand lies in memory and
-which copy reads it. What is handed over are layouts alone, as plain numbers.
+A kernel author gives an atom, an atoms layout, a permutation, a tile, where each operand lies in memory and which copy
+reads it. The export has layouts only, as plain numbers.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _LOADS = {  # major -> the matrix loads, the widest first
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
-    """How A or B comes to the threads: its major in global memory, its place in shared memory, who reads it there."""
+class FeedSpec:
+    """The spec of an operand's feed: its major in global memory, its layout in shared memory, the copy from there."""
 
     major: str  # K or MN
-    piece: Shared | None = None  # of shared memory, repeated over the tile; None: compact, the major's axis first
-    load: str = ""  # ldmatrix as CuTe names the copy; empty: each thread its elements, or the instruction itself
+    piece: Shared | None = None  # of shared memory, repeated over the tile; None: compact, neighbours along the major
+    load: str = ""  # ldmatrix, by its copy atom; empty: each thread loads its elements, or the instruction does
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class KernelMMA:
     """A tiled MMA of one instruction, and the CTA's tile."""
 
     mnemonic: str
@@ -60,37 +60,37 @@ class Wanted:
     tile: Tile
     A_space: str = "reg"
 
-    def dealt(self, operand: str) -> Layout:
+    def layout_tv(self, operand: str) -> Layout:
         """(thread, (value, (rest, rest))) -> index in the operand's part of the tile."""
         threads, (values, rests) = self.mma.layout_TV(operand, Layout(self.extent(operand)))
         steps = make_layout(*map(coalesce, rests))
         return make_layout(coalesce(threads), make_layout(coalesce(values), steps))
 
     def extent(self, operand: str) -> tuple[int, int]:
-        """The operand's part of the tile: (m, k), (n, k) or (m, n)."""
+        """The operand's extent in the tile: (m, k), (n, k) or (m, n)."""
         first, second = AXES[operand]
         return self.tile[first], self.tile[second]
 
     @property
     def product(self) -> Product:
-        """What is handed over."""
-        a, b, c = (handed(self.dealt(operand)) for operand in "ABC")
+        """The product, exported."""
+        a, b, c = (strided(self.layout_tv(operand)) for operand in "ABC")
         return Product(self.mnemonic, self.tile, a, b, c, self.A_space)
 
-    def feed(self, operand: str, side: Side) -> Feed:
-        """The way of an operand, from its side."""
+    def feed(self, operand: str, spec: FeedSpec) -> Feed:
+        """The feed of an operand, exported."""
         extent = self.extent(operand)
         bits = self.product.fragment(operand).bits
-        compact = Layout(extent, (extent[1], 1) if side.major == "K" else (1, extent[0]))
-        shared = compact if side.piece is None else tile_to_shape(side.piece, extent)
-        load = _load(self, operand, side.load) if side.load else None
+        compact = Layout(extent, (extent[1], 1) if spec.major == "K" else (1, extent[0]))
+        shared = compact if spec.piece is None else tile_to_shape(spec.piece, extent)
+        load = _load(self, operand, spec.load) if spec.load else None
         return Feed(
-            side.major, handed(copying(extent, side.major, _CHUNK // bits, self.mma.size)), handed(shared), load
+            spec.major, strided(copying(extent, spec.major, _CHUNK // bits, self.mma.size)), strided(shared), load
         )
 
 
-def handed(layout: Shared) -> Strided:
-    """A layout as plain numbers."""
+def strided(layout: Shared) -> Strided:
+    """The layout as plain numbers; LayoutError where it is composed of anything but a swizzle and a layout."""
     if isinstance(layout, Layout):
         return Strided(layout.shape, layout.stride)
     swizzle, inner = layout.layout_a, layout.layout_b
@@ -100,7 +100,7 @@ def handed(layout: Shared) -> Strided:
 
 
 def copying(extent: tuple[int, int], major: str, chunk: int, threads: int) -> Layout:
-    """(thread, value) -> index in a tile (mn, k): neighbour threads take neighbour chunks of the major axis.
+    """(thread, value) -> index in a tile (mn, k): neighbouring threads copy neighbouring chunks of the major axis.
 
     A tile that is narrower than a chunk is copied in chunks of its width.
 
@@ -115,38 +115,38 @@ def copying(extent: tuple[int, int], major: str, chunk: int, threads: int) -> La
     abreast = gcd(threads, columns) if threads < columns else columns
     lines = max(n for n in range(1, min(threads // abreast, across) + 1) if across % n == 0)
     who = Layout((abreast, lines), (chunk * step, stride))
-    held = Layout((chunk, across // lines), (step, lines * stride))
+    values = Layout((chunk, across // lines), (step, lines * stride))
     if abreast < columns:  # threads are fewer than a line has chunks
-        held = append(held, Layout(columns // abreast, abreast * chunk * step))
-    return make_layout(who, held)
+        values = append(values, Layout(columns // abreast, abreast * chunk * step))
+    return make_layout(who, values)
 
 
-def _load(wanted: Wanted, operand: str, name: str) -> Load:
-    """The tiled copy of an ldmatrix atom over the operand's tile: rows read, and registers filled."""
+def _load(kernel: KernelMMA, operand: str, name: str) -> Load:
+    """The tiled copy of an ldmatrix atom over the operand's tile: the rows read, the registers filled."""
     found = registry()[name]
     if not isinstance(found, CopyEntry) or not found.ptx:
-        raise LayoutError(f"{name} is no copy atom with an instruction")
-    whole, tile = wanted.extent(operand), wanted.mma.tile_shape(operand)
-    tiled = TiledCopy(CopyAtom.of(found, _HALF), getattr(wanted.mma, f"layout{operand}_TV"), tile)
+        raise LayoutError(f"{name} is not a copy atom with an instruction")
+    whole, tile = kernel.extent(operand), kernel.mma.tile_shape(operand)
+    tiled = TiledCopy(CopyAtom.of(found, _HALF), getattr(kernel.mma, f"layout{operand}_TV"), tile)
     spread = Layout(tile, (1, whole[0]))
     rest = Layout((whole[0] // tile[0], whole[1] // tile[1]), (tile[0], whole[0] * tile[1]))
     source, target = (
         make_layout(coalesce(composition(spread, side[0])), coalesce(make_layout(composition(spread, side[1]), rest)))
         for side in (tiled.layoutS_TV, tiled.layoutD_TV)
     )
-    return Load(found.ptx[0], handed(source), handed(renamed(wanted.dealt(operand), target)))
+    return Load(found.ptx[0], strided(source), strided(renamed(kernel.layout_tv(operand), target)))
 
 
-def renamed(held: Layout, wanted: Layout) -> Layout:
-    """Value of `wanted` -> value of `held` at the same index of the tile, for two (thread, value) layouts.
+def renamed(given: Layout, wanted: Layout) -> Layout:
+    """Value of `wanted` -> value of `given` at the same index of the tile, for two (thread, value) layouts.
 
     LayoutError unless every thread of both has the same elements.
     """
-    values = coalesce(composition(left_inverse(held[1]), wanted[1]))
-    every = np.arange(size(held[0]))
-    same = np.array_equal(held[0](every), wanted[0](every))
-    if not same or not np.array_equal(held[1](values(np.arange(size(values)))), wanted[1](np.arange(size(values)))):
-        raise LayoutError(f"{wanted} asks threads for elements that {held} gives to others")
+    values = coalesce(composition(left_inverse(given[1]), wanted[1]))
+    every = np.arange(size(given[0]))
+    same = np.array_equal(given[0](every), wanted[0](every))
+    if not same or not np.array_equal(given[1](values(np.arange(size(values)))), wanted[1](np.arange(size(values)))):
+        raise LayoutError(f"threads have other elements in {wanted} than in {given}")
     return values
 
 
@@ -162,41 +162,45 @@ def piece(major: str, width: int, bits: int) -> Shared:
     return composition(Swizzle(count, chunk.bit_length() - 1, 3), block) if count else block
 
 
-def instructed(atom: Atom, mma: TiledMMA, tile: Tile) -> Wanted:
-    """With the atom's instruction; an atom without one is a scalar multiply-add."""
+def with_instruction(atom: Atom, mma: TiledMMA, tile: Tile) -> KernelMMA:
+    """A tiled MMA with its atom's instruction; an atom without one is a scalar multiply-add."""
     mnemonic = atom.ptx[0] if atom.ptx else f"fma.rn.{atom.types['A']}"
-    return Wanted(mnemonic, mma, tile, atom.space.get("A", "reg"))
+    return KernelMMA(mnemonic, mma, tile, atom.space.get("A", "reg"))
 
 
-def covering(name: str, wanted: Wanted, a: Side, b: Side, tiles: Tile = (2, 2, 3), size: Tile | None = None) -> Tiling:
-    """A * B over so many tiles along m, n and k, or over as many as matrices of `size` need."""
+def tiling_of(
+    name: str, kernel: KernelMMA, a: FeedSpec, b: FeedSpec, tiles: Tile = (2, 2, 3), size: Tile | None = None
+) -> Tiling:
+    """A kernel for A * B over these tiles along m, n and k, or over as many as matrices of `size` need."""
     if size is None:
         short = None
     else:
-        m, n, k = (-(-whole // extent) for whole, extent in zip(size, wanted.tile, strict=True))
+        m, n, k = (-(-whole // extent) for whole, extent in zip(size, kernel.tile, strict=True))
         tiles = m, n, k
-        m, n, k = (count * extent - whole for count, extent, whole in zip(tiles, wanted.tile, size, strict=True))
+        m, n, k = (count * extent - whole for count, extent, whole in zip(tiles, kernel.tile, size, strict=True))
         short = (m, n, k) if m or n or k else None
-    product, feeds = wanted.product, (wanted.feed("A", a), wanted.feed("B", b))
-    return Tiling(name, wanted.mma.size, product, *feeds, tiles, short=short)
+    product, feeds = kernel.product, (kernel.feed("A", a), kernel.feed("B", b))
+    return Tiling(name, kernel.mma.size, product, *feeds, tiles, short=short)
 
 
-def seated(wanted: Wanted, operand: str, major: str, shared: Shared | None, matrix_load: bool) -> Side:
-    """An operand's side: in shared memory as stated or as its instruction reads it, by ldmatrix if that is asked for.
+def feed_spec(kernel: KernelMMA, operand: str, major: str, shared: Shared | None, matrix_load: bool) -> FeedSpec:
+    """The feed of an operand: shared memory as given, or as its instruction reads it; by ldmatrix if asked for.
 
     TilingError where no matrix load fills the operand's registers, or no swizzle fits its tile.
     """
-    fragment, extent = wanted.product.fragment(operand), wanted.extent(operand)
+    fragment, extent = kernel.product.fragment(operand), kernel.extent(operand)
     if fragment.space == "smem":
         if matrix_load:
-            raise TilingError(f"{operand} is read from shared memory by {wanted.mnemonic} itself: ldmatrix has no part")
-        return Side(major, shared or _canonical(extent, major, fragment.bits, operand))
-    side = Side(major, shared)
-    return _by_matrices(wanted, operand, side) if matrix_load else side
+            raise TilingError(
+                f"{operand} is read from shared memory by {kernel.mnemonic} itself: ldmatrix cannot be used"
+            )
+        return FeedSpec(major, shared or _canonical(extent, major, fragment.bits, operand))
+    spec = FeedSpec(major, shared)
+    return _by_matrices(kernel, operand, spec) if matrix_load else spec
 
 
 def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> Shared:
-    """The widest piece that a matrix descriptor can say and the tile is made of.
+    """The widest piece that a matrix descriptor can describe and that divides the tile.
 
     >>> _canonical((8, 24), "K", 16, "A") == piece("K", 16, 16), _canonical((8, 48), "K", 16, "A") == piece("K", 32, 16)
     (True, True)
@@ -205,19 +209,19 @@ def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> 
     for width in (128, 64, 32, 16):
         if line * bits % (width * 8) == lines % 8 == 0:
             return piece(major, width, bits)
-    raise TilingError(f"{operand}: a tile of {extent} is made of no {major}-major lines that a descriptor can say")
+    raise TilingError(f"{operand}: no {major}-major lines that a descriptor can describe divide a tile of {extent}")
 
 
-def _by_matrices(wanted: Wanted, operand: str, side: Side) -> Side:
-    """The side with the widest ldmatrix that fills the operand's registers."""
-    fragment = wanted.product.fragment(operand)
+def _by_matrices(kernel: KernelMMA, operand: str, spec: FeedSpec) -> FeedSpec:
+    """The feed with the widest ldmatrix that fills the operand's registers."""
+    fragment = kernel.product.fragment(operand)
     if fragment.bits != _HALF:
-        raise TilingError(f"{operand}: ldmatrix is handed over for elements of {_HALF} bits, not of {fragment.bits}")
-    for name in _LOADS[side.major]:
+        raise TilingError(f"{operand}: ldmatrix is exported for elements of {_HALF} bits, not of {fragment.bits}")
+    for name in _LOADS[spec.major]:
         try:
-            chosen = replace(side, load=name)
-            wanted.feed(operand, chosen)
+            chosen = replace(spec, load=name)
+            kernel.feed(operand, chosen)
             return chosen
         except LayoutError as error:
             fault = str(error)
-    raise TilingError(f"{operand}: no ldmatrix fills its registers from {side.major}-major memory: {fault}")
+    raise TilingError(f"{operand}: no ldmatrix fills its registers from {spec.major}-major memory: {fault}")

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tiled GEMM in numpy, through nothing but the partitions and the fragments.
 
-Every thread copies its partition of A and B into fragments, and its accumulators out into its partition of C. In
-between, the threads of an atom issue its instruction on their fragments: it sees registers alone, and finds their
-elements by the book's formulas, or by the atom's own layouts where the book has none. Where atoms stand along K, their
-threads hold partial sums, which are added up at the end.
+Every thread copies its partitions of A and B into fragments, and its accumulators into its partition of C. In between,
+the threads of an atom issue its instruction on their fragments: the instruction reads registers only, and its elements
+are those of the formulas in the ISA tables, or of the atom's own layouts where the tables have none. With several atoms
+along K, threads hold partial sums, which are added up at the end.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from layouts.tensor import Tensor
 from verify.evidence import repair
 from verify.evidence.isa import RANGES, effective, evaluate
 from verify.tiling import reference
-from verify.tiling.bind import Dealt, Tiling
+from verify.tiling.bind import TiledOperand, Tiling
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
@@ -32,11 +32,11 @@ def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:
     """Matrices of small integers: every sum of products of them is exact in 64-bit floating point."""
     rng = Random(seed)
     found: dict[str, Array] = {}
-    for dealt in tiling.dealt:
-        if dealt.name != "C":
-            rows, columns = dealt.extent(tiling.tile)
-            drawn = rng.choices(range(*RANGES[dealt.name]), k=rows * columns)
-            found[dealt.name] = np.array(drawn, dtype=np.float64).reshape(rows, columns)
+    for tiled in tiling.operands:
+        if tiled.name != "C":
+            rows, columns = tiled.extent(tiling.tile)
+            drawn = rng.choices(range(*RANGES[tiled.name]), k=rows * columns)
+            found[tiled.name] = np.array(drawn, dtype=np.float64).reshape(rows, columns)
     return found
 
 
@@ -47,20 +47,20 @@ def expected(given: Mapping[str, Array]) -> Array:
 
 
 def run(tiling: Tiling, given: Mapping[str, Array]) -> Array:
-    """C = A * B^T as the threads compute it; NaN where no thread, or two that differ, wrote an element."""
-    fragments = {d.name: loaded(tiling, d, given[d.name]) for d in tiling.dealt if d.name != "C"}
+    """C = A * B^T as the threads compute it; NaN where no thread wrote an element, or two wrote different values."""
+    fragments = {d.name: loaded(tiling, d, given[d.name]) for d in tiling.operands if d.name != "C"}
     return stored(tiling, issued(tiling, fragments))
 
 
-def loaded(tiling: Tiling, dealt: Dealt, matrix: Array) -> Array:
+def loaded(tiling: Tiling, tiled: TiledOperand, matrix: Array) -> Array:
     """The fragments that the threads copy out of a matrix, as an array [v, wM, wN, wK][frg, restX, restY]."""
-    return by_atom(tiling, dealt, partitions(tiling, dealt, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
+    return by_atom(tiling, tiled, partitions(tiling, tiled, Tensor(matrix.T.ravel(), Layout(matrix.shape))))
 
 
-def partitions(tiling: Tiling, dealt: Dealt, tensor: Tensor) -> npt.NDArray[Any]:
+def partitions(tiling: Tiling, tiled: TiledOperand, tensor: Tensor) -> npt.NDArray[Any]:
     """The threads' parts of a tensor, as rows of values in the order of :func:`threads`."""
     column = np.array(threads(tiling))[:, None]
-    rows = dealt.partition(column, tensor).values()
+    rows = tiled.partition(column, tensor).values()
     return np.broadcast_to(rows, (len(column), rows.shape[-1]))
 
 
@@ -70,19 +70,19 @@ def threads(tiling: Tiling) -> list[int]:
     return numbers
 
 
-def by_atom(tiling: Tiling, dealt: Dealt, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Rows of threads as [v, wM, wN, wK][frg, restX, restY]. LayoutError where they are not so many."""
-    x, y = dealt.repeats(tiling.tile)
-    lanes, values = tiling.threads // prod(tiling.atoms), dealt.part.values
+def by_atom(tiling: Tiling, tiled: TiledOperand, rows: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Rows of threads as [v, wM, wN, wK][frg, restX, restY]; LayoutError where their number differs."""
+    x, y = tiled.repeats(tiling.tile)
+    lanes, values = tiling.threads // prod(tiling.atoms), tiled.part.values
     if rows.shape != (wanted := (tiling.threads, values * x * y)):
-        raise LayoutError(f"threads x values of partition_{dealt.name} are {rows.shape}, {wanted} wanted")
+        raise LayoutError(f"threads x values of partition_{tiled.name} are {rows.shape}, expected {wanted}")
     return rows.reshape(*tiling.atoms[::-1], lanes, y, x, values).transpose(3, 2, 1, 0, 6, 5, 4)
 
 
 def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
     """The accumulators [v, wM, wN, wK][frg, restM, restN] after every instruction of the tile."""
-    seen = {d.name: _matrix(d, table(tiling, d), fragments[d.name]) for d in tiling.dealt if d.name != "C"}
-    a, b = effective(seen)
+    matrices = {d.name: _matrix(d, table(tiling, d), fragments[d.name]) for d in tiling.operands if d.name != "C"}
+    a, b = effective(matrices)
     # [k, m, wM, wN, wK, restM, restK] and the same of n: an instruction per restM, restN and restK.
     c = np.einsum("kmabcxz,knabcyz->nmabcxy", a, b, optimize=True)
     accumulator = _accumulator(tiling)
@@ -90,27 +90,27 @@ def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
     return np.moveaxis(c.reshape(-1, *c.shape[2:])[where], 1, 4)
 
 
-def _matrix(dealt: Dealt, where: Table, fragments: Array) -> Array:
-    """The atoms' matrices [y, x, wM, wN, wK, restX, restY] that an instruction sees in its threads' registers."""
-    held = np.moveaxis(fragments, 4, 1)
-    x, y = dealt.part.extent
-    found = np.full((x * y, *held.shape[2:]), np.nan)
-    found[where] = held
-    found[where[(found[where] != held).any(axis=tuple(range(2, held.ndim)))]] = np.nan  # copies that differ
-    return found.reshape(y, x, *held.shape[2:])
+def _matrix(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
+    """The atoms' matrices [y, x, wM, wN, wK, restX, restY] that an instruction reads from its threads' registers."""
+    registers = np.moveaxis(fragments, 4, 1)
+    x, y = tiled.part.extent
+    found = np.full((x * y, *registers.shape[2:]), np.nan)
+    found[where] = registers
+    found[where[(found[where] != registers).any(axis=tuple(range(2, registers.ndim)))]] = np.nan  # owners that differ
+    return found.reshape(y, x, *registers.shape[2:])
 
 
-def table(tiling: Tiling, dealt: Dealt) -> Table:
-    """The element of the atom that each (v, value) is, by the book, or by the atom where the book is silent."""
-    told = repair.wanted_table(tiling.subject, dealt.part) if dealt.part.formulas else None
-    return evaluate(dealt.part.parsed) if told is None else told
+def table(tiling: Tiling, tiled: TiledOperand) -> Table:
+    """The element of the atom that each (v, value) is, by the ISA tables, or by the atom where they have no formula."""
+    wanted = repair.wanted_table(tiling.subject, tiled.part) if tiled.part.formulas else None
+    return evaluate(tiled.part.parsed) if wanted is None else wanted
 
 
 def stored(tiling: Tiling, accumulators: Array) -> Array:
-    """C as the threads write it, partial sums added; NaN where nobody wrote, or copies of one sum differ."""
-    dealt = _accumulator(tiling)
-    m, n = dealt.extent(tiling.tile)
-    index = by_atom(tiling, dealt, partitions(tiling, dealt, Tensor(np.arange(m * n), Layout((m, n)))))
+    """C as the threads write it, partial sums added; NaN where no thread wrote, or copies of one sum differ."""
+    tiled = _accumulator(tiling)
+    m, n = tiled.extent(tiling.tile)
+    index = by_atom(tiling, tiled, partitions(tiling, tiled, Tensor(np.arange(m * n), Layout((m, n)))))
     total = np.zeros(m * n)
     for w in range(tiling.atoms[2]):
         sums = np.full(m * n, np.nan)
@@ -121,5 +121,5 @@ def stored(tiling: Tiling, accumulators: Array) -> Array:
     return total.reshape(n, m).T
 
 
-def _accumulator(tiling: Tiling) -> Dealt:
-    return next(dealt for dealt in tiling.dealt if dealt.name == "C")
+def _accumulator(tiling: Tiling) -> TiledOperand:
+    return next(tiled for tiled in tiling.operands if tiled.name == "C")

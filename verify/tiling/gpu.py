@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The third witness of a tiling: recorded runs of kernels that multiplied through the same partitions on a GPU."""
+"""The check `gpu` of a tiling: recorded runs of kernels that multiplied through the same partitions on a GPU."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from layouts import Layout
 from layouts.tensor import Tensor
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.tiling import gemm
-from verify.tiling.bind import Dealt, Tiling
+from verify.tiling.bind import TiledOperand, Tiling
 
-FMA = "fma.rn."  # how recordings name multiply-adds that are no matrix instruction
+FMA = "fma.rn."  # mnemonics of scalar multiply-adds in recordings
 
 
 def recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
-    """What a recorded run of the same tiled MMA saw, on the tile that was run then."""
+    """Evidence of a recorded run of the same tiled MMA, on the tile of that run."""
     for run in runs:
         if _same(tiling, run.tiling.product):
-            return _told(run)
-    reason = f"no run of this tiled MMA is recorded, {len(runs)} of others are"
+            return _evidence(run)
+    reason = f"no run of this tiled MMA is recorded; {len(runs)} of others are"
     return Evidence(Check.GPU, Status.UNCHECKED, "", reason=reason)
 
 
-def _told(run: TilingRun) -> Evidence:
+def _evidence(run: TilingRun) -> Evidence:
     device, tile = run.device, "x".join(map(str, run.tiling.product.tile))
     method = f"recording of {device.gpu}, {device.sm}, driver {device.driver}, tile {tile}"
     if not run.equal:
         wrong = Counterexample({}, f"{run.mismatches} of {run.elements} elements differ from numpy's")
         return Evidence(Check.GPU, Status.REFUTED, method, run.elements, counterexample=wrong)
     if not run.powered:
-        reason = "the recorded run has no controls that a wrong stride would fail"
+        reason = "the recorded run has no controls that fail with a wrong stride"
         return Evidence(Check.GPU, Status.UNCHECKED, method, run.elements, reason=reason)
     return Evidence(Check.GPU, Status.AGREES, method, run.elements)
 
@@ -44,18 +44,18 @@ def _same(tiling: Tiling, product: Product) -> bool:
     atom = tiling.subject.mma
     named = {view.by.signature.mnemonic for view in tiling.subject.views if view.by is not None}
     named |= {f"{FMA}{atom.types.get('A', '')}"} if not atom.ptx and atom.shape == (1, 1, 1) else set()
-    apart = any(extent % unit for extent, unit in zip(product.tile, tiling.mma.shape_mnk, strict=True))
-    if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or apart:
+    undivided = any(extent % unit for extent, unit in zip(product.tile, tiling.mma.shape_mnk, strict=True))
+    if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or undivided:
         return False
     there = replace(tiling, tile=product.tile)
-    return all(_alike(there, dealt, product) for dealt in tiling.dealt)
+    return all(_alike(there, tiled, product) for tiled in tiling.operands)
 
 
-def _alike(tiling: Tiling, dealt: Dealt, product: Product) -> bool:
-    if dealt.name not in ("A", "B", "C"):
+def _alike(tiling: Tiling, tiled: TiledOperand, product: Product) -> bool:
+    if tiled.name not in ("A", "B", "C"):
         return False
-    mine = gemm.partitions(tiling, dealt, Tensor(None, Layout(dealt.extent(tiling.tile))))
-    theirs = {"A": product.A, "B": product.B, "C": product.C}[dealt.name]
+    mine = gemm.partitions(tiling, tiled, Tensor(None, Layout(tiled.extent(tiling.tile))))
+    theirs = {"A": product.A, "B": product.B, "C": product.C}[tiled.name]
     threads, values = theirs.modes[0].size, theirs.size // theirs.modes[0].size
     if values != mine.shape[1] or threads <= max(gemm.threads(tiling)):
         return False

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m verify.tiling.gpu_kernels` exports tiled MMAs as the layouts that `gpu_checks.tilings` makes kernels from.
 
-A tiling is given as a kernel author gives it: atom, atoms layout, permutation, tile, where each operand lies in shared
-memory and which copy reads it. What is exported are layouts alone, as plain numbers: of the tilings in a user's files,
-or of those in `gpu_kernels.toml`, which are shipped and whose runs are recorded.
+A kernel author gives an atom, an atoms layout, a permutation, a tile, where each operand lies in shared memory and
+which copy reads it. The export has layouts only, as plain numbers: of the tilings in a user's files, or of those in
+`gpu_kernels.toml`, which are shipped and whose runs are recorded.
 """
 
 from __future__ import annotations
@@ -29,37 +29,37 @@ from verify.cli.arguments import Help, Parser, Version
 from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
-from verify.tiling.export import Side, Tile, Wanted, covering, handed, instructed, renamed, seated
+from verify.tiling.export import FeedSpec, KernelMMA, Tile, feed_spec, renamed, strided, tiling_of, with_instruction
 from verify.tiling.spec import TilingSpec
 
 SHIPPED = Path(__file__).with_suffix(".toml")
 DESCRIPTION = """Export tiled MMAs as plain layouts, from which `python -m gpu_checks.tilings --file` makes kernels.
-Without FILE: check that the shipped tilings, their recorded runs and the recorded access patterns are what the layouts
-give today."""
+Without FILE: check that the shipped tilings, their recorded runs and the recorded access patterns are those that the
+layouts give today."""
 PROG = "python -m verify.tiling.gpu_kernels"
 EPILOG = f"""example:
   {PROG} mine.toml --major B=MN -o mine.jsonl
 
-exit code: 0 exported, or everything is as the layouts give it; 1 something is not, each by its name; 2 usage, a
-malformed file, a tiling that no kernel can be made of"""
+exit code: 0 exported, or everything is as the layouts give it; 1 something differs, listed by name; 2 usage, a
+malformed file, a tiling that no kernel can be made from"""
 
 
 def shipped() -> Iterator[Tiling]:
     """The tilings of `gpu_kernels.toml`, whose runs are recorded."""
     for name, table in tomllib.loads(SHIPPED.read_text(encoding="utf-8")).items():
-        first = _wanted(table)
-        sides = {x: _side(table.get(x, {})) for x in "ABV"}
+        first = _kernel_mma(table)
+        feeds = {x: _feed(table.get(x, {})) for x in "ABV"}
         if "reuse" not in table:
             extent = spec.tile(table["size"]) if "size" in table else None
-            yield covering(name, first, sides["A"], sides["B"], size=extent)
+            yield tiling_of(name, first, feeds["A"], feeds["B"], size=extent)
             continue
-        second = _wanted(table["reuse"])
-        values = handed(renamed(first.dealt("C"), second.dealt("A")))
-        plain = covering(name, first, sides["A"], sides["B"], (2, 2, 2))  # along m, the columns of V, and k
-        yield replace(plain, reuse=Reuse(second.product, values, second.feed("B", sides["V"])), walked=2)
+        second = _kernel_mma(table["reuse"])
+        values = strided(renamed(first.layout_tv("C"), second.layout_tv("A")))
+        plain = tiling_of(name, first, feeds["A"], feeds["B"], (2, 2, 2))  # along m, the columns of V, and k
+        yield replace(plain, reuse=Reuse(second.product, values, second.feed("B", feeds["V"])), walked=2)
 
 
-def _wanted(table: Mapping[str, str]) -> Wanted:
+def _kernel_mma(table: Mapping[str, str]) -> KernelMMA:
     """The tiled MMA of a table of `gpu_kernels.toml`."""
     atom = registry()[table["atom"]]
     assert isinstance(atom, Atom), atom
@@ -67,25 +67,25 @@ def _wanted(table: Mapping[str, str]) -> Wanted:
         spec.atoms_layout(table.get("atoms_layout", "1")),
         spec.permutation(table.get("permutation", "_")),
     )
-    return instructed(atom, TiledMMA(atom, atoms, permutation), spec.tile(table["tile"]))
+    return with_instruction(atom, TiledMMA(atom, atoms, permutation), spec.tile(table["tile"]))
 
 
-def _side(table: Mapping[str, str]) -> Side:
-    """How an operand comes to the threads."""
+def _feed(table: Mapping[str, str]) -> FeedSpec:
+    """How an operand is fed to the threads."""
     smem = spec.swizzle_atom(table["smem"]) if "smem" in table else None
-    return Side(table.get("major", "K"), smem, table.get("load", ""))
+    return FeedSpec(table.get("major", "K"), smem, table.get("load", ""))
 
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """What the model of bank conflicts says of an access, or its operation's least, and what a GPU showed."""
+    """An access pattern: the wavefronts of the model, at least its operation's least, and those that a GPU took."""
 
     observed: Observation
     model: int
 
     @property
     def same(self) -> bool:
-        """Whether the wavefronts are as many."""
+        """Whether both numbers of wavefronts are equal."""
         return self.model == self.observed.wavefronts
 
 
@@ -101,40 +101,42 @@ def compared() -> Iterator[Compared]:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """What a file of tilings leaves open: each operand's major, who has ldmatrix, and the matrices' extents."""
+class KernelOptions:
+    """What a file of tilings leaves open: each operand's major, the operands with ldmatrix, the matrices' extents."""
 
     majors: Mapping[str, str]  # K where absent
     loads: frozenset[str] = frozenset()
     size: Tile | None = None  # absent: two tiles along m and n, three along k
 
     def tiling(self, one: TilingSpec) -> Tiling:
-        """The kernel of a stated tiling; LayoutError, IsaError or TilingError where there is none."""
+        """The kernel of a tiling; LayoutError, IsaError or TilingError where there is none."""
         atom = find(one, registry())
         mma = TiledMMA(atom, one.atoms_layout, one.permutation)
-        wanted = instructed(atom, mma, one.tile or mma.shape_mnk)
-        a, b = (seated(wanted, x, self.majors.get(x, "K"), one.smem.get(x), matrix_load=x in self.loads) for x in "AB")
-        return covering(one.name, wanted, a, b, size=self.size)
+        kernel = with_instruction(atom, mma, one.tile or mma.shape_mnk)
+        a, b = (
+            feed_spec(kernel, x, self.majors.get(x, "K"), one.smem.get(x), matrix_load=x in self.loads) for x in "AB"
+        )
+        return tiling_of(one.name, kernel, a, b, size=self.size)
 
 
-def stated(file: Path, way: Way) -> Iterator[Tiling]:
-    """The tilings of a file of `verify.tiling`; UsageError for one that cannot be handed over.
+def in_file(file: Path, options: KernelOptions) -> Iterator[Tiling]:
+    """The tilings of a file of `verify.tiling`; UsageError for one that cannot be exported.
 
-    Shared memory is what the file says, else what the instruction reads. Layouts that the file claims are for
-    `verify.tiling` to judge.
+    Shared memory is laid out as the file says, else as the instruction reads it. Layouts that the file claims are
+    ignored: `verify.tiling` verifies them.
     """
     for one in spec.load(file):
         try:
-            tiling = way.tiling(one)
+            tiling = options.tiling(one)
             check(tiling)
-            hash_of(tiling)  # what no kernel can be written for is told here
+            hash_of(tiling)  # raises where no kernel can be written
         except (IsaError, LayoutError, TilingError) as error:
             raise UsageError(f"{file}: {one.name}: {str(error).removeprefix(f'{one.name}: ')}") from error
         yield tiling
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Hand over the tilings that the arguments name; returns the exit code."""
+    """Export the tilings that the arguments name; returns the exit code."""
     return ending.guarded(_main, argv)
 
 
@@ -147,31 +149,37 @@ def _main(argv: Sequence[str] | None) -> int:
         action="append",
         default=[],
         metavar="X=MN",
-        help="of the FILEs: operand X lies so in memory, K or MN",
+        help="of the FILEs: the major of operand X in memory, K or MN",
     )
     parser.add_argument(
         "--ldmatrix", action="append", default=[], choices=("A", "B"), help="of the FILEs: ldmatrix reads this operand"
     )
-    parser.add_argument("--size", metavar="M,N,K", help="of the FILEs: the matrices, which need not be whole tiles")
+    parser.add_argument(
+        "--size", metavar="M,N,K", help="of the FILEs: extents of the matrices, not necessarily whole tiles"
+    )
     parser.add_argument("-o", "--output", metavar="FILE", help="write them there, as `gpu_checks.tilings --file` reads")
     options = parser.parse_args(argv)
-    way = _way(options)
+    kernel_options = _kernel_options(options)
     try:
-        found = [tiling for file in options.files for tiling in stated(file, way)] if options.files else list(shipped())
+        found = (
+            [tiling for file in options.files for tiling in in_file(file, kernel_options)]
+            if options.files
+            else list(shipped())
+        )
     except AtomFileError as error:
         raise UsageError(str(error)) from error
     if not found:
-        raise UsageError("no tiling is stated")
+        raise UsageError("the files have no tiling")
     if options.files or options.output:
         output.write(lines(found), options.output)
         return Exit.OK
     return _compare(found)
 
 
-def _way(options: argparse.Namespace) -> Way:
+def _kernel_options(options: argparse.Namespace) -> KernelOptions:
     given = options.major or options.ldmatrix or options.size
     if given and not options.files:
-        raise UsageError("--major, --ldmatrix and --size are for the tilings of a FILE, and there is none")
+        raise UsageError("--major, --ldmatrix and --size are for the tilings of a FILE: give a FILE too")
     majors = {}
     for word in options.major:
         operand, _, major = word.partition("=")
@@ -182,26 +190,26 @@ def _way(options: argparse.Namespace) -> Way:
         extent = spec.tile(options.size) if options.size else None
     except ValueError as error:
         raise UsageError(f"--size {error}") from error
-    return Way(majors, frozenset(options.ldmatrix), extent)
+    return KernelOptions(majors, frozenset(options.ldmatrix), extent)
 
 
 def _compare(derived: Sequence[Tiling]) -> int:
-    """Print where the shipped tilings, the recordings and the model of bank conflicts are not what they should be."""
-    shelf, runs, banks = tilings(), recordings_of_tilings(), list(compared())
-    stale = [tiling.name for tiling in derived if tiling not in shelf]
+    """Print the differences of shipped tilings, recordings and the model of bank conflicts; returns the exit code."""
+    files, runs, banks = tilings(), recordings_of_tilings(), list(compared())
+    stale = [tiling.name for tiling in derived if tiling not in files]
     wrong = [
         run.tiling.name for run in runs if not (run.equal and run.powered and run.kernel_hash == hash_of(run.tiling))
     ]
-    apart = [
+    differing = [
         f"{one.observed.pattern.name}: {one.model}, observed {one.observed.wavefronts}" for one in banks if not one.same
     ]
     for count, what, differ in (
-        (len(derived), "tilings are shipped as they are derived", stale),
-        (len(runs), "recorded runs equal numpy, by the kernels of today", wrong),
-        (len(banks), "access patterns take the wavefronts that layouts.banks counts", apart),
+        (len(derived), "shipped tilings are those derived today", stale),
+        (len(runs), "recorded runs equal numpy, with the kernels of today", wrong),
+        (len(banks), "access patterns take the wavefronts that layouts.banks counts", differing),
     ):
         print(f"{count - len(differ)} of {count} {what}", *differ, sep="\n  ")
-    return Exit.REFUTED if stale or wrong or apart else Exit.OK
+    return Exit.REFUTED if stale or wrong or differing else Exit.OK
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a tiling says of its atom's instructions: it multiplies by the first one's formulas, in the atom's types."""
+"""The claim of a tiling on its atom's instructions: each of them multiplies as the first one, in the atom's types."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from verify.tiling.bind import Tiling
 
 
 def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
-    """REFUTED where an instruction has other types than the atom, else UNCHECKED with every reason why one may multiply
-    otherwise; none where none may.
+    """REFUTED where an instruction has other types than the atom, else UNCHECKED for each reason why one may multiply
+    otherwise; no evidence is needed where none may.
 
-    Whether the layouts are those of the instruction is for `verify.atom` to decide. A tiling of an atom that nobody
-    compared, or that differs in size, is no more than a tiling of the layouts as they stand. An atom that issues no
-    instruction multiplies so.
+    `verify.atom` decides whether the layouts are those of the instruction. Where an instruction was not compared, or
+    differs in size, the other claims are about the atom's layouts alone. An atom that issues no instruction has no
+    such claim.
     """
     subject = tiling.subject
     wrong = list(dict.fromkeys(_other_types(subject)))
@@ -30,14 +30,14 @@ def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
 
 
 def _other_types(subject: BoundAtom) -> Iterator[str]:
-    """How the types of each instruction differ from the atom's, in which the tiling counts and multiplies."""
+    """How the types of each instruction differ from the atom's, which the tiling uses to count and multiply."""
     for view in subject.views:
         if view.by is not None:
             yield from (f"by {mnemonic_of(view.by)}: {fault}" for fault in type_faults(view))
 
 
 def open_questions(subject: BoundAtom) -> Iterator[str]:
-    """Why each instruction that the product does not go by may multiply otherwise."""
+    """Why an instruction may multiply otherwise than the one that the product uses, for each such reason."""
     if subject.by is None:
         yield subject.no_instruction
         return
@@ -51,11 +51,11 @@ def open_questions(subject: BoundAtom) -> Iterator[str]:
                 yield why
             elif part.keys != first.keys:
                 one, other = mnemonic_of(view.instruction), mnemonic_of(subject.instruction)
-                yield f"{part.name} of {one} is not dealt out as {other} has it"
+                yield f"{part.name} of {one} is not distributed as that of {other}"
 
 
 def misfit(view: BoundAtom, part: BoundOperand) -> str:
-    """How an operand differs in size from its instruction's; empty where it does not."""
+    """How an operand differs in size from its instruction's; empty where sizes are equal."""
     if not part.formulas or view.thr is None or part.domain == (wanted := view.expected(part)):
         return ""
     sizes = (f"{threads} threads x {values} values" for threads, values in (wanted, part.domain))

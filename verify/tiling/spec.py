@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings as their users state them: on the command line, or as tables of a TOML file.
+"""Specs of tilings, as users write them: by options of the command, or as tables of a TOML file.
 
-A file holds one table for each tiling, parsed and never executed:
+A file has one table for each tiling, parsed and never executed:
 
 ["my_tiling"]
 atom         = "SM80_16x8x16_F32F16F16F32_TN"
@@ -38,12 +38,12 @@ Permutation: TypeAlias = "tuple[Tiler, Tiler, Tiler]"
 OPERANDS = ("A", "B", "C")
 AXES = ("M", "N", "K")
 LARGEST = 1 << 16  # the extent of a tile, or the count of atoms, along one axis
-POINTS = 1 << 20  # of a layout that is stated
+POINTS = 1 << 20  # of a layout
 AS_IT_IS: Permutation = (None, None, None)
 
 
-def items(stated: object) -> list[Item]:
-    """A list, or a text cut at the commas that no parenthesis holds; numbers may be joined by x.
+def items(value: object) -> list[Item]:
+    """The items of a list, or of a text, cut at the commas outside parentheses; numbers may be joined by x.
 
     >>> items("_,(8,2,2):(1,16,8),32"), items("2x2x1")
     (['_', '(8,2,2):(1,16,8)', '32'], [2, 2, 1])
@@ -52,15 +52,15 @@ def items(stated: object) -> list[Item]:
     """
     from layouts.atoms.entry import kind, numbers
 
-    if isinstance(stated, list) and all(type(item) in (int, str) for item in stated):
-        return stated
-    if not isinstance(stated, str):
-        raise ValueError(f"expected a text or a list of numbers and texts, found {kind(stated)}")
-    counted = numbers(stated)
+    if isinstance(value, list) and all(type(item) in (int, str) for item in value):
+        return value
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text or a list of numbers and texts, found {kind(value)}")
+    counted = numbers(value)
     if counted is not None:
         return [*counted]
     found, level = [""], 0
-    for letter in stated:
+    for letter in value:
         level += {"(": 1, ")": -1}.get(letter, 0)
         if letter == "," and level == 0:
             found.append("")
@@ -69,41 +69,41 @@ def items(stated: object) -> list[Item]:
     return [item.strip() for item in found]
 
 
-def _three(stated: object, what: str, padding: Item = "") -> list[Item]:
-    """What is stated for M, N and K; where there is a padding, for those axes that are left out."""
-    found = items(stated)
+def _three(value: object, what: str, padding: Item = "") -> list[Item]:
+    """The items for M, N and K; axes that are left out get the padding, if there is one."""
+    found = items(value)
     if len(found) > 3 or (len(found) < 3 and not padding):
         most = "at most " if padding else ""
-        raise ValueError(f"{shown(stated)}: {most}{what} for M, N, K are wanted, here are {len(found)}")
+        raise ValueError(f"{shown(value)}: expected {most}{what} for M, N, K, found {len(found)}")
     return found + [padding] * (3 - len(found))
 
 
-def shown(stated: object) -> str:
-    """A statement as its user wrote it."""
-    return f"'{stated}'" if isinstance(stated, str) else str(stated)
+def shown(value: object) -> str:
+    """A value as its user wrote it."""
+    return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def _number(item: Item, stated: object) -> int:
+def _number(item: Item, value: object) -> int:
     text = str(item)
-    value = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
-    if not 1 <= value <= LARGEST:
-        raise ValueError(f"{shown(stated)}: {text!r} is no number from 1 to {LARGEST}")
-    return value
+    number = int(text) if re.fullmatch(r"[0-9]{1,9}", text) else 0
+    if not 1 <= number <= LARGEST:
+        raise ValueError(f"{shown(value)}: expected a number from 1 to {LARGEST}, found {text!r}")
+    return number
 
 
 def _layout(text: str) -> Layout:
     from layouts import Layout, leaves, size
 
     if len(text) > 4096:
-        raise ValueError(f"a layout of {len(text)} letters is too long")
+        raise ValueError(f"a layout of {len(text)} letters is too long: at most 4096")
     layout = Layout.parse(text)
     if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
         raise ValueError(f"{text} has more than {POINTS} points, or a stride above that")
     return layout
 
 
-def atoms_layout(stated: object) -> Layout:
-    """How many atoms stand along M, N, K, and in which order their threads are numbered.
+def atoms_layout(value: object) -> Layout:
+    """The number of atoms along M, N, K, and the order in which their threads are numbered.
 
     >>> print(atoms_layout("2,2"), atoms_layout("(2,2,1):(2,1,0)"))
     (2,2,1):(1,2,0) (2,2,1):(2,1,0)
@@ -112,16 +112,16 @@ def atoms_layout(stated: object) -> Layout:
     """
     from layouts import Layout, append
 
-    if not isinstance(stated, str) or ":" not in stated:
-        counts = _three(stated, "three counts", 1)
-        return Layout(tuple(_number(count, stated) for count in counts))
-    layout = _layout(stated)
+    if not isinstance(value, str) or ":" not in value:
+        counts = _three(value, "three counts", 1)
+        return Layout(tuple(_number(count, value) for count in counts))
+    layout = _layout(value)
     if len(layout) > 3:
-        raise ValueError(f"{stated} has rank {len(layout)}: modes for M, N, K are wanted")
+        raise ValueError(f"{value} has rank {len(layout)}: expected at most 3, for M, N, K")
     return append(layout, up_to_rank=3)
 
 
-def permutation(stated: object) -> Permutation:
+def permutation(value: object) -> Permutation:
     """For each of M, N, K: None to keep the atoms' own order, an extent, or a layout of positions.
 
     >>> print(*permutation("_,(8,2,2):(1,16,8),32"), *permutation("32"))
@@ -129,17 +129,17 @@ def permutation(stated: object) -> Permutation:
 
     Axes that are left out are kept, as in CuTe. Raises ValueError.
     """
-    m, n, k = (_tiler(item, stated) for item in _three(stated, "three extents or layouts", "_"))
+    m, n, k = (_tiler(item, value) for item in _three(value, "three extents or layouts", "_"))
     return m, n, k
 
 
-def _tiler(item: Item, stated: object) -> Tiler:
+def _tiler(item: Item, value: object) -> Tiler:
     if item == "_":
         return None
-    return _layout(str(item)) if ":" in str(item) else _number(item, stated)
+    return _layout(str(item)) if ":" in str(item) else _number(item, value)
 
 
-def tile(stated: object) -> tuple[int, int, int]:
+def tile(value: object) -> tuple[int, int, int]:
     """The CTA's tile.
 
     >>> tile("128,128,32")
@@ -147,11 +147,11 @@ def tile(stated: object) -> tuple[int, int, int]:
 
     Raises ValueError.
     """
-    m, n, k = (_number(item, stated) for item in _three(stated, "three extents"))
+    m, n, k = (_number(item, value) for item in _three(value, "three extents"))
     return m, n, k
 
 
-def swizzle_atom(stated: object) -> Smem:
+def swizzle_atom(value: object) -> Smem:
     """A layout, or a swizzle of one.
 
     >>> print(swizzle_atom("Sw<3,3,3> o (8,64):(64,1)"))
@@ -163,18 +163,18 @@ def swizzle_atom(stated: object) -> Smem:
     from layouts.atoms.entry import kind
     from verify.core.files import SWIZZLED
 
-    if not isinstance(stated, str):
-        raise ValueError(f"expected a layout as text, found {kind(stated)}")
-    found = SWIZZLED.fullmatch(stated.strip())
-    layout = _layout(found[4] if found else stated)
+    if not isinstance(value, str):
+        raise ValueError(f"expected a layout as text, found {kind(value)}")
+    found = SWIZZLED.fullmatch(value.strip())
+    layout = _layout(found[4] if found else value)
     if len(layout) != 2:
-        raise ValueError(f"{stated} has rank {len(layout)}: modes for rows and columns are wanted")
+        raise ValueError(f"{value} has rank {len(layout)}: expected 2, rows and columns")
     return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
 
 
 @dataclass(frozen=True, slots=True)
 class TilingSpec:
-    """A tiling as stated; `tile` is None where it is what one tiled MMA covers."""
+    """A tiling as its user writes it; `tile` is None where it is what one tiled MMA covers."""
 
     name: str  # its key in the file
     atom: str  # name of the atom that is repeated
@@ -190,22 +190,22 @@ class TilingSpec:
     claimed: Mapping[str, str] = field(default_factory=dict)  # operand -> layout text
     smem: Mapping[str, Smem] = field(default_factory=dict)  # operand -> swizzle atom
     file: str = ""  # where it is from; empty where given as a value
-    atoms: tuple[str, ...] = ()  # files in which the atom is sought first
+    atoms: tuple[str, ...] = ()  # files in which the atom is looked up first
 
     def error(self, key: str, problem: str) -> SpecError:
-        """What is wrong with a key of it, or with the whole."""
+        """The error of one of its keys, or of the whole."""
         return SpecError(key, problem, f"{self.file}: {self.name}" if self.file else "")
 
     @property
     def counts(self) -> tuple[int, int, int]:
-        """How many atoms stand along M, N, K."""
+        """The number of atoms along M, N, K."""
         from layouts import size
 
         m, n, k = (size(mode) for mode in self.atoms_layout)
         return m, n, k
 
     def covered(self, shape: tuple[int, int, int]) -> tuple[int, int, int]:
-        """What one tiled MMA of atoms of a shape covers: the positions of a permutation, or what the atoms take."""
+        """What one tiled MMA of atoms of a shape covers: a permutation's positions, or the atoms side by side."""
         from layouts import Layout, size
 
         tilers = zip(self.permutation, shape, self.counts, strict=True)
@@ -234,7 +234,7 @@ def read(path: Path) -> Found[TilingSpec]:
 
 
 def _of_entry(entry: Entry) -> TilingSpec:
-    """The tiling that a table of a file states; raises AtomFileError with all its errors."""
+    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
     from verify.core.files import as_keys
 
     def parsed(key: str, parse: Callable[[object], Any], value: object) -> Any:
@@ -257,17 +257,17 @@ def _of_entry(entry: Entry) -> TilingSpec:
     return found
 
 
-def text(stated: TilingSpec) -> Sequence[str]:
-    """The arguments that state it on the command line."""
-    words = [word for file in stated.atoms for word in ("--atoms", file)]
-    if stated.file:
-        return [stated.file, "--only", stated.name, *words]
-    words += ["--atom", stated.atom]
-    atoms, counts = stated.atoms_layout, ",".join(map(str, stated.counts))
+def arguments(spec: TilingSpec) -> Sequence[str]:
+    """The arguments of the command that give the same spec."""
+    words = [word for file in spec.atoms for word in ("--atoms", file)]
+    if spec.file:
+        return [spec.file, "--only", spec.name, *words]
+    words += ["--atom", spec.atom]
+    atoms, counts = spec.atoms_layout, ",".join(map(str, spec.counts))
     if atoms != atoms_layout("1"):
         words += ["--atoms-layout", counts if atoms == atoms_layout(counts) else str(atoms)]
-    if any(tiler is not None for tiler in stated.permutation):
-        words += ["--permutation", ",".join("_" if t is None else str(t) for t in stated.permutation)]
-    if stated.tile is not None:
-        words += ["--tile", ",".join(map(str, stated.tile))]
-    return [*words, *(word for x, s in stated.smem.items() for word in (f"--smem-{x.lower()}", str(s)))]
+    if any(tiler is not None for tiler in spec.permutation):
+        words += ["--permutation", ",".join("_" if t is None else str(t) for t in spec.permutation)]
+    if spec.tile is not None:
+        words += ["--tile", ",".join(map(str, spec.tile))]
+    return [*words, *(word for x, s in spec.smem.items() for word in (f"--smem-{x.lower()}", str(s)))]

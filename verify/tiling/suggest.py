@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would do instead of the atoms or the permutation of a tiling: the nearest of which a TiledMMA is made."""
+"""Suggestions in place of a spec's atoms or permutation: the nearest ones with a TiledMMA."""
 
 from __future__ import annotations
 
@@ -14,64 +14,64 @@ from layouts.int_tuple import unflatten, wrap
 from layouts.tiled import TiledMMA
 from verify.tiling.spec import AS_IT_IS, Permutation, TilingSpec
 
-Build: TypeAlias = Callable[[TilingSpec], TiledMMA]  # raises LayoutError where there is none
+Build: TypeAlias = Callable[[TilingSpec], TiledMMA]  # raises LayoutError where there is no TiledMMA
 
 THREADS = 1024  # of a CTA
 TRIED = 512  # counts of atoms, nearest first
 
 
-def builds(stated: TilingSpec, build: Build) -> bool:
-    """Whether a TiledMMA is made of this, of no more threads than a CTA has."""
+def builds(spec: TilingSpec, build: Build) -> bool:
+    """Whether a spec has a TiledMMA, with no more threads than a CTA has."""
     try:
-        return build(stated).size <= THREADS
+        return build(spec).size <= THREADS
     except LayoutError:
         return False
 
 
-def straightened(stated: TilingSpec, build: Build) -> Layout | None:
-    """The atoms in their order without holes, whatever is permuted; None where that is no tiled MMA either."""
-    straight = compacted(stated.atoms_layout)
-    return straight if builds(_atoms(stated, straight), build) else None
+def straightened(spec: TilingSpec, build: Build) -> Layout | None:
+    """The atoms in their order without holes and without a permutation; None where that has no TiledMMA either."""
+    straight = compacted(spec.atoms_layout)
+    return straight if builds(_atoms(spec, straight), build) else None
 
 
-def along_one_axis(stated: TilingSpec, build: Build) -> tuple[int, list[Layout]] | None:
+def along_one_axis(spec: TilingSpec, build: Build) -> tuple[int, list[Layout]] | None:
     """The axis along which another count is nearest, and the atoms with the next smaller and the next larger one."""
-    found = [(axis, near) for axis in range(3) if (near := _counts(stated, axis, build))]
-    away = [min(abs(size(atoms[axis]) - stated.counts[axis]) for atoms in near) for axis, near in found]
-    return found[away.index(min(away))] if found else None
+    found = [(axis, near) for axis in range(3) if (near := _counts(spec, axis, build))]
+    distances = [min(abs(size(atoms[axis]) - spec.counts[axis]) for atoms in near) for axis, near in found]
+    return found[distances.index(min(distances))] if found else None
 
 
-def nearest_atoms(stated: TilingSpec, build: Build) -> list[Layout]:
-    """What would do for the atoms, permuted or not: in order, with another count, or with others along several axes."""
-    if straight := straightened(stated, build):
+def nearest_atoms(spec: TilingSpec, build: Build) -> list[Layout]:
+    """Suggestions for the atoms: in order without holes, with another count along one axis, or along several."""
+    if straight := straightened(spec, build):
         return [straight]
-    if one := along_one_axis(stated, build):
+    if one := along_one_axis(spec, build):
         return one[1]
-    counts = sorted(product(*(range(1, 2 * count + 2) for count in stated.counts)), key=lambda c: _apart(stated, c))
-    strides = tuple(min(map(abs, leaves(stride))) for stride in wrap(stated.atoms_layout.stride))  # the axes as ordered
+    counts = sorted(product(*(range(1, 2 * count + 2) for count in spec.counts)), key=lambda c: _distance(spec, c))
+    strides = tuple(min(map(abs, leaves(stride))) for stride in wrap(spec.atoms_layout.stride))  # the order of the axes
     tried = (compacted(Layout(c, strides)) for c in islice(counts, TRIED))
-    return [*islice((atoms for atoms in tried if builds(_atoms(stated, atoms), build)), 1)]
+    return [*islice((atoms for atoms in tried if builds(_atoms(spec, atoms), build)), 1)]
 
 
-def tiler_in_place(stated: TilingSpec, axis: int, tiler: Layout, build: Build) -> str:
-    """What would do for a tiler that does not cover its axis: its modes in their order, else the plain extent."""
+def tiler_in_place(spec: TilingSpec, axis: int, tiler: Layout, build: Build) -> str:
+    """A suggestion for a tiler that does not cover its axis: its modes in their order, else the plain extent."""
     straight = compacted(tiler)
     m, n, k = (straight if i == axis else None for i in range(3))
-    if builds(replace(stated, permutation=(m, n, k)), build):
+    if builds(replace(spec, permutation=(m, n, k)), build):
         return str(straight)
     return f"{size(tiler)}, in order,"
 
 
-def permutations_in_order(stated: TilingSpec) -> Iterator[tuple[tuple[int, ...], Permutation]]:
-    """The permutation with some layouts replaced by their extents, few of them first, and which."""
+def permutations_in_order(spec: TilingSpec) -> Iterator[tuple[tuple[int, ...], Permutation]]:
+    """The permutation with some layouts replaced by their extents, fewest first, with the axes replaced."""
     for axes in ((0,), (1,), (2,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
-        m, n, k = (size(t) if i in axes and isinstance(t, Layout) else t for i, t in enumerate(stated.permutation))
-        if (m, n, k) != stated.permutation:
+        m, n, k = (size(t) if i in axes and isinstance(t, Layout) else t for i, t in enumerate(spec.permutation))
+        if (m, n, k) != spec.permutation:
             yield axes, (m, n, k)
 
 
 def compacted(layout: Layout) -> Layout:
-    """The layout of the same shape whose strides keep their order and leave no hole."""
+    """The layout of the same shape whose strides have the same order and leave no hole."""
     shape, stride = leaves(layout.shape), list(leaves(layout.stride))
     reached = 1
     for mode in sorted(range(len(shape)), key=lambda i: (abs(stride[i]), i)):
@@ -79,25 +79,25 @@ def compacted(layout: Layout) -> Layout:
     return Layout(layout.shape, unflatten(tuple(stride), layout.shape))
 
 
-def _atoms(stated: TilingSpec, atoms: Layout) -> TilingSpec:
-    return replace(stated, atoms_layout=atoms, permutation=AS_IT_IS)
+def _atoms(spec: TilingSpec, atoms: Layout) -> TilingSpec:
+    return replace(spec, atoms_layout=atoms, permutation=AS_IT_IS)
 
 
-def _counts(stated: TilingSpec, axis: int, build: Build) -> list[Layout]:
-    count, near = stated.counts[axis], []
-    most = THREADS * count // prod(stated.counts)
+def _counts(spec: TilingSpec, axis: int, build: Build) -> list[Layout]:
+    count, near = spec.counts[axis], []
+    most = THREADS * count // prod(spec.counts)
     for others in (range(count - 1, 0, -1), range(count + 1, min(most, 4 * count) + 1)):
-        found = (_with_count(stated.atoms_layout, axis, other) for other in others)
-        near += [*islice((atoms for atoms in found if builds(_atoms(stated, atoms), build)), 1)]
+        found = (_with_count(spec.atoms_layout, axis, other) for other in others)
+        near += [*islice((atoms for atoms in found if builds(_atoms(spec, atoms), build)), 1)]
     return near
 
 
 def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
-    """So many atoms along one axis, in the same order."""
+    """The atoms with another count along one axis, in the same order."""
     shape, stride = ([*mode] for mode in (wrap(atoms.shape), wrap(atoms.stride)))
     shape[axis], stride[axis] = count, min(map(abs, leaves(stride[axis])))
     return compacted(Layout(tuple(shape), tuple(stride)))
 
 
-def _apart(stated: TilingSpec, counts: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    return sum(abs(a - b) for a, b in zip(counts, stated.counts, strict=True)), counts
+def _distance(spec: TilingSpec, counts: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
+    return sum(abs(a - b) for a, b in zip(counts, spec.counts, strict=True)), counts

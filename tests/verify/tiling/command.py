@@ -12,7 +12,7 @@ FMA = "UniversalFMA<float,float,float,float>"
 
 
 def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str, str]:
-    """The exit code, what is printed, and what is complained of."""
+    """The exit code, stdout and stderr."""
     code = tiling.main([*words])
-    told = capsys.readouterr()
-    return code, told.out, told.err
+    printed = capsys.readouterr()
+    return code, printed.out, printed.err

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling`: exit codes, the lines of its refusals, files, formats, snapshots."""
+"""`python -m verify.tiling`: exit codes, errors in one line, files, formats, snapshots."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ HERE = Path(__file__).parent
 WRONG = str(HERE / "wrong.toml")
 
 
-def test_one_table_that_is_no_tiling_does_not_silence_the_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """It is told in its place; the others are judged, and the exit code is that of what cannot be done."""
+def test_one_rejected_table_does_not_stop_the_others(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is an error of one line; the others are verified, and the exit code is that of the error."""
     path = tmp_path / "three.toml"
     tables = {"first": "[32, 32, 32]", "wrong": "[24, 32, 32]", "last": "[64, 32, 32]"}
     path.write_text("".join(f'[{name}]\natom = "{F16}"\ntile = {tile}\n' for name, tile in tables.items()))
@@ -53,7 +51,7 @@ def test_one_table_that_is_no_tiling_does_not_silence_the_others(
 def test_axes_that_are_left_out_are_as_in_cute(
     short: list[str], whole: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """CuTe appends atoms of 1 and permutations of _ up to three modes: so both are judged, and derived, alike."""
+    """CuTe appends atoms of 1 and permutations of _ up to three modes: so both are verified and derived alike."""
     for more in ([], ["--explain"]):
         assert run(capsys, "--atom", F16, *short, *more) == run(capsys, "--atom", F16, *whole, *more)
     assert spec.atoms_layout([2, 2]) == spec.atoms_layout([2, 2, 1])
@@ -64,23 +62,25 @@ FILES = {
     '["x"]\natoms_layout = [2, 2, 1]': "x.atom: missing",
     '["x"]\natom = 3': "x.atom: expected a string, found an integer",
     f'["x"]\natom = "{F16}"\ntiel = [1, 2, 3]': "x.tiel: unknown key; did you mean 'tile'?",
-    f'["x"]\natom = "{F16}"\ntile = [128, 128]': "x.tile: [128, 128]: three extents for M, N, K are wanted, here are 2",
+    f'["x"]\natom = "{F16}"\ntile = [128, 128]': "x.tile: [128, 128]: expected three extents for M, N, K, found 2",
     f'["x"]\natom = "{F16}"\ntile = [128, 128, 1.5]': (
         "x.tile: expected a text or a list of numbers and texts, found an array"
     ),
-    f'["x"]\natom = "{F16}"\ntile = [128, 128, -1]': "x.tile: [128, 128, -1]: '-1' is no number from 1 to 65536",
+    f'["x"]\natom = "{F16}"\ntile = [128, 128, -1]': (
+        "x.tile: [128, 128, -1]: expected a number from 1 to 65536, found '-1'"
+    ),
     f'["x"]\natom = "{F16}"\ntile = "128,128,8"': (
         f"x.tile: K = 8 is not a multiple of 16, what one tiled MMA of {F16} covers: 16 would do"
     ),
     f'["x"]\natom = "{F16}"\natoms_layout = "(2,1,1,2):(1,0,0,2)"': (
-        "x.atoms_layout: (2,1,1,2):(1,0,0,2) has rank 4: modes for M, N, K are wanted"
+        "x.atoms_layout: (2,1,1,2):(1,0,0,2) has rank 4: expected at most 3, for M, N, K"
     ),
     f'["x"]\natom = "{F16}"\npermutation = [32, "(8,2:(1,8)", "_"]': (
         "x.permutation: cannot read '(8,2:(1,8)': expected ',' or ')', found ':' at column 5"
     ),
     f'["x"]\natom = "{F16}"\nsmem = {{ C = "8:1" }}': "x.smem.C: unknown key; known are A, B",
     f'["x"]\natom = "{F16}"\nsmem = {{ A = "64:1" }}': (
-        "x.smem.A: 64:1 has rank 1: modes for rows and columns are wanted"
+        "x.smem.A: 64:1 has rank 1: expected 2, rows and columns"
     ),
     f'["x"]\natom = "{F16}"\nC = "(4"': "x.C: cannot read '(4': expected ',' or ')', found the end at column 3",
     '[x': "is not TOML: Expected ']' at the end of a table declaration (at end of document)",
@@ -88,7 +88,7 @@ FILES = {
 }  # fmt: skip
 
 
-def test_an_unknown_atom_is_told_with_the_nearest(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_atom_is_an_error_with_the_nearest_names(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrong = F16.replace("_TN", "_NT")
     code, out, error = run(capsys, "--atom", wrong)
     assert (code, out) == (2, "")
@@ -133,14 +133,14 @@ def test_exit_codes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, "--atom", known, "--expect-known", "-q")[0] == 0
 
 
-def test_too_small_a_budget_is_told_and_never_a_pass(capsys: pytest.CaptureFixture[str]) -> None:
+def test_too_small_a_budget_is_reported_and_verifies_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--atom", F16, "--rlimit", "50")
     assert code == 4
     assert "UNKNOWN" in out and "rlimit 50 exhausted" in out
     assert "VERIFIED" not in out
 
 
-def test_the_right_twins_of_the_wrong_file_stand(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_right_twins_of_the_wrong_file_are_verified(capsys: pytest.CaptureFixture[str]) -> None:
     listed = run(capsys, WRONG, "--list")[1].split()
     assert listed == ["museum_12", "museum_12_right", "museum_21", "museum_21_right", "museum_25", "museum_25_right"]
     assert run(capsys, WRONG, "--only", "*_right", "-q")[0] == 0
@@ -213,7 +213,7 @@ def test_the_five_steps_are_the_pictures(capsys: pytest.CaptureFixture[str]) -> 
 
 
 SNAPSHOTS = {
-    "stands.txt": ["--atom", F16, "--atoms-layout", "2,2,1", "--permutation", "32,32,16", "--tile", "128,128,32"],
+    "verified.txt": ["--atom", F16, "--atoms-layout", "2,2,1", "--permutation", "32,32,16", "--tile", "128,128,32"],
     "verbose.txt": ["--atom", "SM90_64x128x16_F32F16F16_RS", "--atoms-layout", "2,1,1", "--tile", "128,128,64", "-v"],
     "wrong.txt": ["tests/verify/tiling/wrong.toml"],
     "explain.txt": ["--atom", F16, "--atoms-layout", "2,2,1", "--tile", "128,128,32", "--explain", "--thread", "37"],
@@ -221,7 +221,7 @@ SNAPSHOTS = {
 
 
 def steady(text: str) -> str:
-    """Times, the solver's version, the driver and the count of recordings come and go."""
+    """The text without times, versions of solver and driver, and the number of recordings."""
     text = re.sub(r"driver [\d.]+", "driver VERSION", re.sub(r"\d+ of others", "N of others", text))
     return re.sub(r"z3 \d+(\.\d+)+", "z3 VERSION", re.sub(r", \d+\.\d ms", ", TIME", text))
 
@@ -231,16 +231,16 @@ def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     """Word for word; `LANECHECK_SNAPSHOTS=update pytest …` writes the snapshots anew."""
     monkeypatch.chdir(HERE.parents[2])
     monkeypatch.delenv("COLUMNS")
-    told = steady(run(capsys, *SNAPSHOTS[name])[1])
+    printed = steady(run(capsys, *SNAPSHOTS[name])[1])
     kept = HERE / "snapshots" / name
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
         kept.parent.mkdir(exist_ok=True)
-        kept.write_text(told, encoding="utf-8")
-    assert told == kept.read_text(encoding="utf-8")
+        kept.write_text(printed, encoding="utf-8")
+    assert printed == kept.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(
-    ("stated", "told"),
+    ("text", "expected"),
     [
         (None, "--atom A"),
         ("1,1,1", "--atom A"),
@@ -250,9 +250,9 @@ def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
         ("((2,2),2,1):((1,2),4,0)", "--atom A --atoms-layout ((2,2),2,1):((1,2),4,0)"),
     ],
 )
-def test_a_replay_names_the_atoms_as_briefly_as_they_can_be_read_back(stated: str | None, told: str) -> None:
-    layout = spec.atoms_layout("1" if stated is None else stated)
-    words = spec.text(spec.TilingSpec("x", "A", atoms_layout=layout))
-    assert " ".join(words) == told
+def test_a_replay_names_the_atoms_as_briefly_as_they_can_be_read_back(text: str | None, expected: str) -> None:
+    layout = spec.atoms_layout("1" if text is None else text)
+    words = spec.arguments(spec.TilingSpec("x", "A", atoms_layout=layout))
+    assert " ".join(words) == expected
     if len(words) > 2:
         assert spec.atoms_layout(words[-1]) == layout

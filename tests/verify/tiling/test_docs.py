@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/tiling.md shows what is printed, and its file is one that stands."""
+"""docs/tiling.md shows what is printed, and its file is verified."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def test_the_refutation_is_what_is_printed() -> None:
     assert block("museum_25") in (HERE / "snapshots" / "wrong.txt").read_text(encoding="utf-8")
 
 
-def test_the_file_stands(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_file_is_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "tilings.toml"
     path.write_text(block('["my_tiling"]'), encoding="utf-8")
     assert tiling.main([str(path), "-q"]) == 0

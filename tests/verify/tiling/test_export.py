@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tiled MMAs handed to silicon: what is shipped is what the layouts say today, and the models meet the record."""
+"""Tiled MMAs exported to a GPU: shipped tilings are those derived today, and the models agree with recordings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from layouts import Layout, LayoutError, size
 from tests.gpu_checks.tilings import tiled_machine
 from tests.gpu_checks.tilings.test_tilings import block
 from verify.tiling import gpu_kernels
-from verify.tiling.export import copying, handed, piece, renamed
+from verify.tiling.export import copying, piece, renamed, strided
 from verify.tiling.gpu_kernels import compared, main, shipped
 
 pytestmark = pytest.mark.slow
@@ -59,14 +59,14 @@ def test_a_piece_of_shared_memory_exchanges_the_chunks_of_its_lines(bits, width)
 def test_registers_are_renamed_only_within_a_thread():
     held = Layout((4, (2, 2)), (4, (1, 2)))
     assert str(renamed(held, Layout((4, (2, 2)), (4, (2, 1))))) == "(2,2):(2,1)"
-    with pytest.raises(LayoutError, match="gives to others"):
+    with pytest.raises(LayoutError, match="threads have other elements"):
         renamed(held, Layout((4, (2, 2)), (1, (4, 8))))
 
 
 def test_a_layout_that_is_no_swizzle_of_a_layout_is_not_handed_over():
     swizzled = piece("K", 128, 16)
     with pytest.raises(LayoutError, match="not a swizzle of a layout"):
-        handed(type(swizzled)(swizzled.layout_a, 8, swizzled.layout_b))
+        strided(type(swizzled)(swizzled.layout_a, 8, swizzled.layout_b))
 
 
 def test_the_model_of_bank_conflicts_is_what_the_gpu_showed_in_every_pattern():
@@ -77,7 +77,7 @@ def test_the_model_of_bank_conflicts_is_what_the_gpu_showed_in_every_pattern():
     ]
 
 
-def test_a_model_that_is_wrong_is_told_with_both_numbers(capsys, monkeypatch):
+def test_a_wrong_model_is_reported_with_both_numbers(capsys, monkeypatch):
     first = next(compared())
     monkeypatch.setattr(gpu_kernels, "compared", lambda: [replace(first, model=3)])
     assert main([]) == 1
@@ -90,8 +90,8 @@ def test_a_model_that_is_wrong_is_told_with_both_numbers(capsys, monkeypatch):
 def test_the_command_compares_what_is_shipped_with_what_is_derived(capsys):
     assert main([]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "31 of 31 tilings are shipped as they are derived",
-        "31 of 31 recorded runs equal numpy, by the kernels of today",
+        "31 of 31 shipped tilings are those derived today",
+        "31 of 31 recorded runs equal numpy, with the kernels of today",
         f"{len(patterns())} of {len(patterns())} access patterns take the wavefronts that layouts.banks counts",
     ]
 
@@ -101,7 +101,7 @@ def test_a_tiling_that_differs_is_named(capsys, monkeypatch):
     monkeypatch.setattr(gpu_kernels, "shipped", lambda: [other, *DERIVED[1:]])
     assert main([]) == 1
     assert capsys.readouterr().out.splitlines()[:2] == [
-        f"{len(DERIVED) - 1} of {len(DERIVED)} tilings are shipped as they are derived",
+        f"{len(DERIVED) - 1} of {len(DERIVED)} shipped tilings are those derived today",
         "  other",
     ]
 
@@ -131,7 +131,7 @@ def test_tilings_that_a_user_states_are_handed_over(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("old", "new", "told"),
+    ("old", "new", "expected"),
     [
         ('tile = "64,64,64"', 'tile = "64,48,64"', "mine: N = 48 of B is no multiple of the tile's 32"),
         ("SM80_16x8x16_F32F16F16F32_TN", "SM80_16x8x16_F32F16F16F32_TM", "no atom is named"),
@@ -139,11 +139,11 @@ def test_tilings_that_a_user_states_are_handed_over(tmp_path):
         ("atom =", "atoms =", "mine"),
     ],
 )
-def test_what_cannot_be_handed_over_is_told_in_one_line(tmp_path, capsys, old, new, told):
+def test_what_cannot_be_exported_is_an_error_of_one_line(tmp_path, capsys, old, new, expected):
     (tmp_path / "mine.toml").write_text(STATED.replace(old, new))
     assert main([str(tmp_path / "mine.toml")]) == 2
     out, err = capsys.readouterr()
-    assert out == "" and told in err and len(err.splitlines()) == 1
+    assert out == "" and expected in err and len(err.splitlines()) == 1
 
 
 WAYS = [
@@ -180,40 +180,40 @@ def test_shared_memory_that_is_not_stated_is_what_wgmma_reads(tmp_path, major, t
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "expected"),
     [
         (["--major", "C=MN"], "--major C=MN: expected A=K, A=MN, B=K or B=MN, each operand once"),
         (["--major", "A=K", "--major", "A=MN"], "each operand once"),
-        (["--size", "1,2"], "three extents for M, N, K are wanted, here are 2"),
-        (["--size", "0,64,64"], "'0' is no number from 1"),
+        (["--size", "1,2"], "expected three extents for M, N, K, found 2"),
+        (["--size", "0,64,64"], "expected a number from 1 to 65536, found '0'"),
     ],
 )
-def test_ways_that_are_none_are_told_in_one_line(tmp_path, capsys, words, told):
+def test_wrong_options_are_errors_of_one_line(tmp_path, capsys, words, expected):
     (tmp_path / "mine.toml").write_text(STATED)
     assert main([str(tmp_path / "mine.toml"), *words]) == 2
     out, err = capsys.readouterr()
-    assert out == "" and told in err and len(err.splitlines()) == 1
+    assert out == "" and expected in err and len(err.splitlines()) == 1
     assert main(words) == 2
-    assert "for the tilings of a FILE, and there is none" in capsys.readouterr().err
+    assert "for the tilings of a FILE: give a FILE too" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("atom", "words", "told"),
+    ("atom", "words", "expected"),
     [
         (
             "SM80_16x8x32_S32S8S8S32_TN",
             ["--ldmatrix", "A"],
-            "ldmatrix is handed over for elements of 16 bits, not of 8",
+            "ldmatrix is exported for elements of 16 bits, not of 8",
         ),
         ("SM80_16x8x64_S32S4S4S32_TN", [], "elements of 4 bits, as A's are, have no address of their own"),
-        ("SM90_64x64x16_F32F16F16_SS", ["--ldmatrix", "A"], "itself: ldmatrix has no part"),
+        ("SM90_64x64x16_F32F16F16_SS", ["--ldmatrix", "A"], "itself: ldmatrix cannot be used"),
         ("SM90_64x64x32_S32S8S8_SS_TN", ["--major", "B=MN"], "reads K-major matrices; A and B are K and MN-major"),
         ("SM90_64x8x8_F32TF32TF32_SS_TN", ["--major", "B=MN"], "reads K-major matrices"),
         ("SM70_8x8x4_F32F16F16F32_TN", [], "the instructions multiply 1024 pairs of elements; the tile"),
     ],
 )
-def test_tilings_that_no_kernel_can_be_made_of_are_told_with_the_reason(tmp_path, capsys, atom, words, told):
+def test_tilings_without_a_kernel_are_errors_with_the_reason(tmp_path, capsys, atom, words, expected):
     (tmp_path / "mine.toml").write_text(f'[mine]\natom = "{atom}"\n')
     assert main([str(tmp_path / "mine.toml"), *words]) == 2
     out, err = capsys.readouterr()
-    assert out == "" and told in err and len(err.splitlines()) == 1
+    assert out == "" and expected in err and len(err.splitlines()) == 1

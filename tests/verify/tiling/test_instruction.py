@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings of atoms whose instructions nobody compared: the tiling of their layouts is no more than that."""
+"""Tilings of atoms with instructions that were not compared: they are UNCHECKED, whatever their layouts."""
 
 import json
 from dataclasses import replace
@@ -30,7 +30,7 @@ C = "((4,8),(2,2)):((32,1),(16,8))"
 SMALLER = f"A of {K8} is 32 threads x 4 values, the atom's 32 threads x 8 values"
 
 
-def judged(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[int, dict[str, object]]:
+def verified(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[int, dict[str, object]]:
     (folder / "mine.toml").write_text(ATOM.format(ptx=ptx))
     words = ["--atoms", str(folder / "mine.toml"), "--atom", "mine", "--atoms-layout", "2,2,1", "--format", "json"]
     code, out, err = run(capsys, *words)
@@ -52,16 +52,16 @@ def judged(folder: Path, capsys: pytest.CaptureFixture[str], ptx: str) -> tuple[
         ("", "the atom names no instruction"),
     ],
 )
-def test_a_tiling_of_an_atom_that_nobody_compared_with_each_of_its_instructions_is_unchecked(
+def test_a_tiling_is_unchecked_unless_each_instruction_was_compared(
     ptx: str, reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = judged(tmp_path, capsys, ptx)
+    code, found = verified(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (4, "UNCHECKED")
     assert reason in json.dumps(found["verdicts"])
 
 
 @pytest.mark.parametrize(
-    ("ptx", "told"),
+    ("ptx", "expected"),
     [
         (f'ptx = "{BF16}"', f"by {BF16}: A is f16, the instruction's is bf16"),
         (f'ptx = ["{K16}", "{BF16}"]', f"by {BF16}: A is f16, the instruction's is bf16"),
@@ -72,23 +72,25 @@ def test_a_tiling_of_an_atom_that_nobody_compared_with_each_of_its_instructions_
     ],
 )
 def test_a_tiling_of_an_atom_whose_types_are_not_its_instructions_is_refuted(
-    ptx: str, told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ptx: str, expected: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """As the atom is: who says f16 and issues bf16 does not multiply what he says."""
-    code, found = judged(tmp_path, capsys, ptx)
+    """As the atom is: an atom of f16 that issues bf16 does not multiply f16."""
+    code, found = verified(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (1, "REFUTED")
-    assert told in json.dumps(found["verdicts"]) and "B is f16, the instruction's is" in json.dumps(found["verdicts"])
+    assert expected in json.dumps(found["verdicts"]) and "B is f16, the instruction's is" in json.dumps(
+        found["verdicts"]
+    )
 
 
 @pytest.mark.parametrize("ptx", [f'ptx = "{K16}"', f'ptx = [["{K16}"]]', "ptx = []"])
-def test_a_tiling_stands_where_every_instruction_deals_out_alike_or_none_is_issued(
+def test_a_tiling_is_verified_where_instructions_distribute_alike_or_none_is_issued(
     ptx: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    code, found = judged(tmp_path, capsys, ptx)
+    code, found = verified(tmp_path, capsys, ptx)
     assert (code, found["status"]) == (0, "VERIFIED")
 
 
-def test_an_instruction_of_fewer_lanes_leaves_open_what_it_multiplies() -> None:
+def test_an_instruction_of_fewer_lanes_is_an_open_question() -> None:
     atom = registry()["SM90_64x8x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
     asked = list(open_questions(prepare(replace(atom, ptx=(*(atom.ptx or ()), K16)))))

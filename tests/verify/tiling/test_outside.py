@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling` on an atom that leaves its tile, and where judging a tiling fails: the others stand."""
+"""`python -m verify.tiling` on an atom that leaves its tile, and on an internal error: other tilings are verified."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ def own(path: Path, strides: str = "(16,8)") -> str:
 def test_an_atom_that_leaves_its_tile_is_refuted(
     strides: str, words: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The smallest (thread, value) outside, counted out here; no stride, below or beyond, is taken round the tile."""
+    """The smallest (thread, value) outside, counted out here; no stride, below or beyond, wraps around the tile."""
     thread, value, element, shown, count = OUTSIDE[strides]
     far, step = 16, int(strides[1:-1].split(",")[1])
-    held = {(t, v): t % 4 * 32 + t // 4 + v % 2 * far + v // 2 * step for t in range(32) for v in range(4)}
-    outside = [at for at, e in sorted(held.items()) if not 0 <= e < 128]
-    assert (outside[0], held[outside[0]], len(outside)) == ((thread, value), element, count)
+    elements = {(t, v): t % 4 * 32 + t // 4 + v % 2 * far + v // 2 * step for t in range(32) for v in range(4)}
+    outside = [at for at, e in sorted(elements.items()) if not 0 <= e < 128]
+    assert (outside[0], elements[outside[0]], len(outside)) == ((thread, value), element, count)
     atoms = own(tmp_path / "atoms.toml", strides)
     code, out, err = run(capsys, "--atoms", atoms, "--atom", "mine", *words)
     assert (code, err) == (1, "")
@@ -66,32 +66,32 @@ def test_an_atom_that_leaves_its_tile_costs_no_other_tiling(tmp_path: Path, caps
     assert (code, err, "wrong  C  REFUTED   " in out) == (1, "", True)
 
 
-def test_a_failure_of_ours_costs_one_tiling(
+def test_an_internal_error_costs_one_tiling(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is an internal error of that one, and exit 3 at the end: the others are judged, in every format."""
+    """It is an internal error of that tiling, and exit 3 at the end: the others are verified, in every format."""
     path = tmp_path / "three.toml"
     path.write_text("".join(f'[{name}]\natom = "{F16}"\n' for name in ("first", "broken", "last")))
     right = properties.prepare
 
-    def failing(stated: TilingSpec, atom: Atom) -> Tiling:
-        if stated.name == "broken":
+    def failing(spec: TilingSpec, atom: Atom) -> Tiling:
+        if spec.name == "broken":
             raise IndexError("list index out of range")
-        return right(stated, atom)
+        return right(spec, atom)
 
     monkeypatch.setattr(properties, "prepare", failing)
     monkeypatch.setattr(bind, "prepare", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
-    told = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
+    expected = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
     code, out, err = run(capsys, str(path), "--format", "json")
     document = json.loads(out)
     assert (code, document["exit"], [one["name"] for one in document["subjects"]]) == (3, 3, ["first", "last"])
-    assert err == f"{told} (LANECHECK_TRACEBACK=1 shows where)\n"
+    assert err == f"{expected} (LANECHECK_TRACEBACK=1 shows where)\n"
     assert run(capsys, str(path))[1].endswith("; exit 3\n")
     code, out, err = run(capsys, str(path), "--explain")
-    assert (code, out.count(": 1x1x1 atom of"), err.startswith(told)) == (3, 2, True)
+    assert (code, out.count(": 1x1x1 atom of"), err.startswith(expected)) == (3, 2, True)
     code, out, err = run(capsys, str(path), "--only", "broken")
-    assert (code, out, err.startswith(told)) == (3, "", True)
+    assert (code, out, err.startswith(expected)) == (3, "", True)
 
 
 ACROSS = (
@@ -101,15 +101,13 @@ ACROSS = (
 
 
 @pytest.mark.parametrize("options", [[], ["--explain"], ["--atoms-layout", "1,2,1", "--tile", "96,96,96"]])
-def test_an_atom_that_steps_across_its_rows_is_refused(
+def test_an_atom_that_steps_across_its_rows_is_rejected(
     options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """By itself (1,(4,6)) is each of 3x8 once; of a larger tile its modes would need strides that do not exist."""
+    """By itself (1,(4,6)) has each element of 3x8 once; in a larger tile its modes have no strides."""
     path = tmp_path / "across.toml"
     path.write_text(ACROSS)
-    why = (
-        "C = (1,(4,6)):(0,(1,4)) steps across the end of m, 3, into n, and no strides tell what it has of a larger tile"
-    )
+    why = "C = (1,(4,6)):(0,(1,4)) steps across the end of m, 3, into n, so in a larger tile it is no layout"
     assert run(capsys, "--atoms", str(path), "--atom", "mine", *options) == (2, "", f"lanecheck: mine: {why}\n")
     path.write_text(ACROSS.replace("(4,6)):(0,(1,4))", "(3,8)):(0,(1,3))"))
     assert run(capsys, "--atoms", str(path), "--atom", "mine", *options)[0] == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tilings judged: those that are right stand, and every way of getting one wrong is refuted."""
+"""Verdicts on tilings: right ones are verified, and every way of making one wrong is refuted."""
 
 from __future__ import annotations
 
@@ -48,16 +48,16 @@ TWO_BY_TWO = Layout((2, 2, 1))
 INTERLEAVED = "_,(8,2,2):(1,16,8),_"
 
 
-def judged(stated: TilingSpec, prover: Prover | None = None) -> Case:
-    return case(stated, registry(), prover or Prover())
+def verified(spec: TilingSpec, prover: Prover | None = None) -> Case:
+    return case(spec, registry(), prover or Prover())
 
 
 def refuted(found: Case) -> set[tuple[str, Any]]:
     return {(v.claim.part, v.claim.prop) for v in found.verdicts if v.status is Status.REFUTED}
 
 
-def verdict(found: Case, kind: Property, part: str = "") -> Verdict:
-    return next(v for v in found.verdicts if v.claim.prop == kind and v.claim.part == part)
+def verdict(found: Case, prop: Property, part: str = "") -> Verdict:
+    return next(v for v in found.verdicts if v.claim.prop == prop and v.claim.part == part)
 
 
 def one_of_each() -> dict[str, list[str]]:
@@ -74,13 +74,13 @@ def one_of_each() -> dict[str, list[str]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("group", one_of_each())
-def test_every_registered_atom_stands_two_by_two(group: str) -> None:
+def test_every_registered_atom_is_verified_two_by_two(group: str) -> None:
     prover = Prover()
     for name in one_of_each()[group]:
-        found = judged(TilingSpec(name, name, TWO_BY_TWO), prover)
+        found = verified(TilingSpec(name, name, TWO_BY_TWO), prover)
         if found.known_defect:
             assert found.as_known, name
-        elif (registry()[name].known_defect or "").startswith("ptx:"):  # of what it issues nothing can be compared
+        elif (registry()[name].known_defect or "").startswith("ptx:"):  # what it issues cannot be compared
             assert (found.status, found.excuse) == ("UNCHECKED", "as expected"), name
         else:
             assert {v.status for v in found.verdicts} == {Status.PROVED, Status.AGREES}, name
@@ -99,9 +99,9 @@ PERMUTATIONS = {
 
 
 @pytest.mark.parametrize("name", PERMUTATIONS)
-def test_every_kind_of_permutation_stands(name: str) -> None:
+def test_every_sort_of_permutation_is_verified(name: str) -> None:
     atom, text = PERMUTATIONS[name]
-    found = judged(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
+    found = verified(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
     assert found.status == "VERIFIED"
     assert all(v.status.confirmed for v in found.verdicts)
 
@@ -110,14 +110,14 @@ ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,
 
 
 @pytest.mark.parametrize("text", ATOMS_LAYOUTS)
-def test_every_order_of_atoms_stands(text: str) -> None:
-    assert judged(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
+def test_every_order_of_atoms_is_verified(text: str) -> None:
+    assert verified(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
 
 
 def test_a_quadpair_alone_and_four_of_them() -> None:
     """Volta's atom has eight threads, at lanes 0 to 3 and 16 to 19; four of them fill a warp."""
     atom = "SM70_8x8x4_F32F16F16F32_NT"
-    alone, four = judged(TilingSpec("one", atom)), judged(TilingSpec("four", atom, TWO_BY_TWO))
+    alone, four = verified(TilingSpec("one", atom)), verified(TilingSpec("four", atom, TWO_BY_TWO))
     assert (alone.status, four.status) == ("VERIFIED", "VERIFIED")
     assert verdict(alone, THREADS).claim.text == "8 threads for one atom, numbered up to 19"
     assert verdict(four, THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
@@ -125,12 +125,12 @@ def test_a_quadpair_alone_and_four_of_them() -> None:
 
 def test_one_scalar_and_one_thread() -> None:
     """The smallest tiled MMA there is: one element, one thread, all strides 0."""
-    found = judged(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
+    found = verified(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
     assert found.status == "VERIFIED" and verdict(found, THREADS).claim.text == "1 thread for one atom"
 
 
-# What a thread holds, worked out by hand: 128*128 accumulators over 128 threads are 128 each; A has 128*32 elements,
-# each held by the two atoms along N, over 128 threads: 64 of 16 bits in 32 registers. 8 atoms of 16 make M = 128, two
+# What a thread holds, computed by hand: 128*128 accumulators over 128 threads are 128 each; A has 128*32 elements,
+# each in the two atoms along N, over 128 threads: 64 of 16 bits in 32 registers. 8 atoms of 16 make M = 128, two
 # of them side by side: 4; likewise 128/8/2 = 8 along N and 32/16 = 2 along K.
 COUNTED = {
     (F16, (2, 2, 1), (128, 128, 32)): (
@@ -155,7 +155,7 @@ COUNTED = {
 @pytest.mark.parametrize("case_", COUNTED, ids=lambda case: case[0])
 def test_registers_and_instructions_are_counted(case_: tuple[str, tuple[int, ...], tuple[int, int, int]]) -> None:
     atom, atoms, tile = case_
-    found = judged(TilingSpec("counts", atom, Layout(atoms), tile=tile))
+    found = verified(TilingSpec("counts", atom, Layout(atoms), tile=tile))
     registers, calls = COUNTED[case_]
     assert verdict(found, REGISTERS).claim.text == f"registers of a thread: {registers}"
     assert verdict(found, CALLS).claim.text == calls
@@ -172,7 +172,7 @@ def unmasked(mma: TiledMMA) -> Layout:
 
 def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(TiledMMA, "layoutC_TV", property(unmasked))
-    found = judged(TilingSpec("museum 25", F16_K8, Layout((2, 2, 2))))
+    found = verified(TilingSpec("museum 25", F16_K8, Layout((2, 2, 2))))
     assert refuted(found) == {("C", IN_BOUNDS), ("C", OWNERSHIP), ("C", EQUALS)}
     wrong = verdict(found, IN_BOUNDS, "C").counterexample
     assert wrong is not None and wrong.reproduced
@@ -181,10 +181,10 @@ def test_the_mask_of_k_dropped(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def swapped(mma: TiledMMA, operand: str, layout: Layout) -> Layout:
     """thrfrg of B with the strides of two atoms and of their repetition exchanged: each stays a bijection."""
-    dealt = THRFRG(mma, operand, layout)
+    tiled = THRFRG(mma, operand, layout)
     if operand != "B":
-        return dealt
-    (v, atoms), (frg, (rest, *others)) = ((*dealt[0],), (dealt[1][0], [*dealt[1][1]]))
+        return tiled
+    (v, atoms), (frg, (rest, *others)) = ((*tiled[0],), (tiled[1][0], [*tiled[1][1]]))
     assert atoms.shape == (2, 1) and isinstance(atoms.stride, tuple) and rest.shape == 2
     moved = Layout(atoms.shape, (rest.stride, atoms.stride[1]))
     return make_layout(make_layout(v, moved), make_layout(frg, make_layout(Layout(2, atoms.stride[0]), *others)))
@@ -194,12 +194,12 @@ THRFRG = TiledMMA.thrfrg
 
 
 def test_two_strides_swapped_in_b(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Still each element once, but not where the accumulators want it: the product and the definition see it."""
+    """Still each element once, but not where the accumulators want it: the product and the definition differ."""
     monkeypatch.setattr(TiledMMA, "thrfrg", swapped)
-    found = judged(TilingSpec("swapped", F16, TWO_BY_TWO, (None, 32, None)))
+    found = verified(TilingSpec("swapped", F16, TWO_BY_TWO, (None, 32, None)))
     assert refuted(found) == {("B", EQUALS), ("B", PARTITION), ("", PRODUCT)}
-    heard = verdict(found, EQUALS, "B").evidence
-    assert [e.status for e in heard] == [Status.REFUTED, Status.REFUTED]
+    evidence = verdict(found, EQUALS, "B").evidence
+    assert [e.status for e in evidence] == [Status.REFUTED, Status.REFUTED]
 
 
 def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -207,14 +207,14 @@ def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch
         return SLICE(mma, np.where(np.asarray(thread) == 5, 4, thread))
 
     monkeypatch.setattr(TiledMMA, "get_slice", wrong)
-    found = judged(TilingSpec("neighbour", F16, TWO_BY_TWO))
+    found = verified(TilingSpec("neighbour", F16, TWO_BY_TWO))
     assert {("A", PARTITION), ("B", PARTITION), ("C", PARTITION)} <= refuted(found)
     assert ("", PRODUCT) in refuted(found)
 
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: int) -> None:
-    """Both operands that have the axis are dealt to the other atom: the product is right, the threads are not."""
+    """Both operands that have the axis go to the other atom: the product is right, the threads are not."""
     right, along = tiled_mma._fragment, {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
 
     def wrong(mma: TiledMMA, operand: str, layout: Any, v: Any, place: Any) -> Any:
@@ -222,7 +222,7 @@ def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: i
         return right(mma, operand, layout, v, tuple(turned))
 
     monkeypatch.setattr(tiled_mma, "_fragment", wrong)
-    found = judged(TilingSpec("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
+    found = verified(TilingSpec("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
     assert refuted(found) == {(part, PARTITION) for part, axes in along.items() if axis in axes}
 
 
@@ -230,15 +230,15 @@ SLICE = TiledMMA.get_slice
 
 
 def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The library tiles by (8,2,2):(1,8,16), the statement says (8,2,2):(1,16,8): same elements, other threads."""
+    """The library tiles by (8,2,2):(1,8,16), the spec has (8,2,2):(1,16,8): same elements, other threads."""
 
-    def prepared(stated: TilingSpec, atom: Atom) -> Tiling:
-        right = PREPARE(stated, atom)
-        other = TiledMMA(atom, stated.atoms_layout, (None, Layout.parse("(8,2,2):(1,8,16)"), None))
-        return replace(right, mma=other, dealt=tuple(replace(d, mma=other) for d in right.dealt))
+    def prepared(spec: TilingSpec, atom: Atom) -> Tiling:
+        right = PREPARE(spec, atom)
+        other = TiledMMA(atom, spec.atoms_layout, (None, Layout.parse("(8,2,2):(1,8,16)"), None))
+        return replace(right, mma=other, operands=tuple(replace(d, mma=other) for d in right.operands))
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
-    found = judged(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
+    found = verified(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
     assert refuted(found) == {(part, kind) for part in "BC" for kind in (EQUALS, PARTITION)}
     assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, EQUALS, part).evidence)
 
@@ -248,31 +248,31 @@ def test_the_instructions_of_a_tiling_compute_by_the_isa_and_not_by_the_atom() -
     atom = registry()[F16]
     assert isinstance(atom, Atom)
     tiling = PREPARE(TilingSpec("planted", F16, TWO_BY_TWO), atom)
-    for dealt in tiling.dealt:
-        assert dealt.part.layout is not None
-        right = gemm.table(tiling, dealt)
-        assert np.array_equal(right, evaluate(dealt.part.layout))
-        wrong = replace(dealt, part=replace(dealt.part, layout=with_strides(dealt.part.layout, [0] * 6)))
+    for tiled in tiling.operands:
+        assert tiled.part.layout is not None
+        right = gemm.table(tiling, tiled)
+        assert np.array_equal(right, evaluate(tiled.part.layout))
+        wrong = replace(tiled, part=replace(tiled.part, layout=with_strides(tiled.part.layout, [0] * 6)))
         assert np.array_equal(gemm.table(tiling, wrong), right)
-        silent = replace(wrong, part=replace(wrong.part, formulas=()))
-        assert not gemm.table(tiling, silent).any() and right.any()
+        unspecified = replace(wrong, part=replace(wrong.part, formulas=()))
+        assert not gemm.table(tiling, unspecified).any() and right.any()
 
 
 def test_an_element_whose_copies_differ_in_one_tile_is_no_number() -> None:
     """Two threads hold the one element of an atom, which is repeated twice: [v, wM, wN, wK][frg, restX, restY]."""
-    held, where = np.array([[5.0, 6.0], [5.0, 6.0]]).reshape(2, 1, 1, 1, 1, 2, 1), np.zeros((2, 1), np.int64)
-    dealt: Any = SimpleNamespace(part=SimpleNamespace(extent=(1, 1)))
-    assert gemm._matrix(dealt, where, held).ravel().tolist() == [5, 6]
-    held[1, ..., 1, 0] = 7
-    assert np.isnan(gemm._matrix(dealt, where, held)).all()
+    registers, where = np.array([[5.0, 6.0], [5.0, 6.0]]).reshape(2, 1, 1, 1, 1, 2, 1), np.zeros((2, 1), np.int64)
+    tiled: Any = SimpleNamespace(part=SimpleNamespace(extent=(1, 1)))
+    assert gemm._matrix(tiled, where, registers).ravel().tolist() == [5, 6]
+    registers[1, ..., 1, 0] = 7
+    assert np.isnan(gemm._matrix(tiled, where, registers)).all()
 
 
 def test_an_operand_that_no_run_has_is_not_alike() -> None:
-    """Kernels have A, B and C alone: metadata were compared with nothing."""
+    """Kernels have A, B and C only: metadata are compared with nothing."""
     atom = registry()["SM120::SPARSE::SM120_SPARSE_16x8x64_TN<float_e2m1_t, float_e2m1_t, float>"]
     assert isinstance(atom, Atom)
     tiling = PREPARE(TilingSpec("planted", atom.name, TWO_BY_TWO), atom)
-    (metadata,) = (dealt for dealt in tiling.dealt if dealt.name == "E")
+    (metadata,) = (tiled for tiled in tiling.operands if tiled.name == "E")
     assert not gpu._alike(tiling, metadata, recordings_of_tilings()[0].tiling.product)
 
 
@@ -288,7 +288,7 @@ def test_a_bug_in_evaluation_is_a_contradiction(monkeypatch: pytest.MonkeyPatch)
         return np.where(found == 40, 41, found) if isinstance(found, np.ndarray) else found
 
     monkeypatch.setattr(Layout, "__call__", wrong)
-    assert judged(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
+    assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
 
 
 def doubled(found: Any) -> Any:
@@ -318,33 +318,33 @@ PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
     "threads of a smaller atom": ("_threads", crowded),
     "a thread's place in other digits": ("flat_coord", exchanged),
     "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
-    "atoms dealt out by the other axis": ("_distributed", lambda right, layout, x, y: right(layout, y, x)),
+    "atoms distributed by the other axis": ("_distributed", lambda right, layout, x, y: right(layout, y, x)),
     "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
 }
 
 
 @pytest.mark.parametrize("name", PLANTED)
-def test_a_bug_in_tiled_mma_never_stands(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    """Enumeration is held against a definition that asks no TiledMMA: what it gets wrong is refuted."""
+def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Enumeration is compared with a definition that uses no TiledMMA: what it gets wrong is refuted."""
     where, bug = PLANTED[name]
     right = getattr(tiled_mma, where)
     monkeypatch.setattr(tiled_mma, where, lambda *given: bug(right, *given))
     tiled_mma._thrfrg.cache_clear()
     try:
         atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
-        found = judged(TilingSpec("planted", F16, atoms, tiler))
+        found = verified(TilingSpec("planted", F16, atoms, tiler))
         assert refuted(found) or found.contradiction
     except SpecError:
-        pass  # the library refused what it could not build: nothing stands
+        pass  # the library rejected what it could not build: nothing is verified
     finally:
         tiled_mma._thrfrg.cache_clear()
 
 
 @pytest.mark.parametrize("bug", [doubled, late])
-def test_a_bug_in_evaluation_never_stands(monkeypatch: pytest.MonkeyPatch, bug: Callable[[Any], Any]) -> None:
+def test_a_bug_in_evaluation_is_never_verified(monkeypatch: pytest.MonkeyPatch, bug: Callable[[Any], Any]) -> None:
     call = Layout.__call__
     monkeypatch.setattr(Layout, "__call__", lambda layout, *coord: bug(call(layout, *coord)))
-    assert judged(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
+    assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
 
 
 WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] = {
@@ -379,8 +379,8 @@ WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] 
 
 def test_of_a_layout_of_another_size_nothing_agrees() -> None:
     """One atom's C has 32 threads; of four atoms' 128 threads each holds 4 of 512 accumulators."""
-    stated, _ = WRONG_TILINGS["the ISA's own C of one atom, forgotten to tile"]
-    wrong = verdict(judged(stated()), EQUALS, "C").counterexample
+    spec, _ = WRONG_TILINGS["the ISA's own C of one atom, forgotten to tile"]
+    wrong = verdict(verified(spec()), EQUALS, "C").counterexample
     assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
     assert wrong.repair.endswith("512 of 512 agree (now 0)")
 
@@ -393,43 +393,43 @@ def test_an_atom_leaves_its_tile_where_one_element_is_below_0_or_beyond_the_last
 
 def test_a_thread_is_named_within_its_atom() -> None:
     """Of atoms with 32 threads each, two along M and three along N, the index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
-    told = [properties._whose(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
-    assert told == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
+    expected = [properties._place(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
+    assert expected == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
 
 
 @pytest.mark.parametrize("name", WRONG_TILINGS)
 def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
-    stated, wanted = WRONG_TILINGS[name]
-    assert refuted(judged(stated())) == wanted
+    spec, wanted = WRONG_TILINGS[name]
+    assert refuted(verified(spec())) == wanted
 
 
-def test_a_claimed_layout_that_is_the_tilings_in_another_spelling() -> None:
-    """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not sound."""
+def test_a_claimed_layout_that_is_the_tilings_written_otherwise() -> None:
+    """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not recur."""
     claimed = {"C": "((4,8,8),(2,2,2)):((256,1,16),(128,8,1024))"}
     two = Layout((2, 1, 1))
-    assert judged(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "VERIFIED"
+    assert verified(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "VERIFIED"
 
 
-def test_a_recorded_run_speaks_on_its_own_tiled_mma_only() -> None:
+def test_a_recorded_run_is_evidence_on_its_own_tiled_mma_only() -> None:
     """The H200 ran the atom two by two with its N interleaved, on a tile of 64x64x32; not with these atoms along K."""
     prover = Prover(runs=recordings_of_tilings())
-    asked = {
+    specs = {
         "as recorded": (TilingSpec("a", F16, TWO_BY_TWO, permutation(INTERLEAVED), (128, 128, 32)), Status.AGREES),
         "another order": (TilingSpec("b", F16, TWO_BY_TWO, permutation("_,(8,2,2):(1,16,8),32")), Status.AGREES),
         "multiply-adds": (TilingSpec("fma", FMA, Layout((16, 4, 1), (4, 1, 0))), Status.AGREES),
         "four along K": (TilingSpec("c", F16, Layout((1, 1, 4))), Status.UNCHECKED),
         "another type": (TilingSpec("d", F16.replace("F32F16F16F32", "F16F16F16F16"), TWO_BY_TWO), Status.UNCHECKED),
     }
-    for name, (stated, status) in asked.items():
-        heard = verdict(judged(stated, prover), PRODUCT).evidence
-        assert [e.status for e in heard if e.check is Check.GPU] == [status], name
+    for name, (spec, status) in specs.items():
+        evidence = verdict(verified(spec, prover), PRODUCT).evidence
+        assert [e.status for e in evidence if e.check is Check.GPU] == [status], name
 
 
 def test_a_recorded_run_that_failed_refutes() -> None:
     runs = tuple(replace(run, mismatches=7) for run in recordings_of_tilings())
-    found = judged(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
+    found = verified(TilingSpec("failed", F16, TWO_BY_TWO, permutation(INTERLEAVED)), Prover(runs=runs))
     assert ("", PRODUCT) in refuted(found)
-    assert found.contradiction  # numpy through the same partitions is right, so one of the two lies
+    assert found.contradiction  # numpy through the same partitions is right: the two checks contradict each other
 
 
 def test_the_law_of_tilings_is_proved_once_for_each_budget() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m verify.tiling` on what cannot be a tiling: one line, and what it says would do does."""
+"""`python -m verify.tiling` rejects a spec in one line, and the suggestion in that line is accepted."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ QUADPAIR = "SM70_8x8x4_F32F16F16F32_NT"
 BETWEEN = f"cannot be numbered between the lanes (4,2):(1,16) of {QUADPAIR}"
 
 
-REFUSED = {
+REJECTED = {
     "a tile that the tiled MMA does not divide": (
         ["--atom", F16, "--atoms-layout", "2,2,1", "--tile", "128,120,32"],
         f"--tile: N = 120 is not a multiple of 16, what one tiled MMA of {F16} covers: 112 or 128 would do",
@@ -29,13 +29,13 @@ REFUSED = {
     ),
     "a permutation with a hole": (
         ["--atom", F16, "--permutation", "_,(8,2):(1,16),_"],
-        "--permutation: N = (8,2):(1,16) does not cover 0..15: coordinate 8 is nobody's, 16 is outside; "
+        "--permutation: N = (8,2):(1,16) does not cover 0..15: coordinate 8 has no position, 16 is outside; "
         "(8,2):(1,8) would do",
     ),
     "a permutation that names one twice": (
         ["--atom", F16, "--permutation", "_,(8,2):(1,4),_"],
-        "--permutation: N = (8,2):(1,4) does not cover 0..15: coordinate 12 is nobody's, another has two positions; "
-        "(8,2):(1,8) would do",
+        "--permutation: N = (8,2):(1,4) does not cover 0..15: coordinate 12 has no position, another has "
+        "two positions; (8,2):(1,8) would do",
     ),
     "too many threads": (
         ["--atom", F16, "--atoms-layout", "8,8,1"],
@@ -57,7 +57,7 @@ REFUSED = {
     ),
     "atoms between which no layout fits": (
         ["--atom", F16, "--atoms-layout", "(2,2,1):(2,3,0)"],
-        "--atoms-layout: (2,2,1):(2,3,0) leaves holes that no layout fills; (2,2,1):(1,2,0) would do",
+        "--atoms-layout: (2,2,1):(2,3,0) leaves holes that no layout can fill; (2,2,1):(1,2,0) would do",
     ),
     "three quadpairs before two": (
         ["--atom", QUADPAIR, "--atoms-layout", "3,2,1"],
@@ -92,17 +92,17 @@ REFUSED = {
     ),
     "atoms with holes under a permutation that they cut across": (
         ["--atom", F16, "--atoms-layout", "(2,1,2):(2,2,5)", "--permutation", "_,(6,4):(4,1),_"],
-        "--atoms-layout: (2,1,2):(2,2,5) leaves holes that no layout fills; (2,1,2):(1,0,2) would do",
+        "--atoms-layout: (2,1,2):(2,2,5) leaves holes that no layout can fill; (2,1,2):(1,0,2) would do",
     ),
     "a permutation with a hole, in an order that the atoms cut across": (
         ["--atom", F16, "--permutation", "_,_,(3,8,4):(-1,0,3)"],
-        "--permutation: K = (3,8,4):(-1,0,3) does not cover 0..95: coordinate 10 is nobody's, -1 is outside; "
+        "--permutation: K = (3,8,4):(-1,0,3) does not cover 0..95: coordinate 10 has no position, -1 is outside; "
         "96, in order, would do",
     ),
     "a permutation that the atoms cut across": (
         ["--atom", FMA, "--atoms-layout", "(2,1,3):(3,1,1)", "--permutation", "_,1,(2,3):(3,1)"],
-        f"--permutation: K = (2,3):(3,1): atoms of {FMA}, 3 along K, cut across its modes, and no strides tell what "
-        "each has; K = 6, in order, would do",
+        f"--permutation: K = (2,3):(3,1): atoms of {FMA}, 3 along K, cut across its modes, so a thread's part "
+        "is no layout; K = 6, in order, would do",
     ),
     "a tile too large to enumerate": (
         ["--atom", F16, "--tile", "4096,4096,16"],
@@ -110,19 +110,19 @@ REFUSED = {
     ),
     "four counts for three": (
         ["--atom", F16, "--atoms-layout", "2,2,1,1"],
-        "--atoms-layout: '2,2,1,1': at most three counts for M, N, K are wanted, here are 4",
+        "--atoms-layout: '2,2,1,1': expected at most three counts for M, N, K, found 4",
     ),
     "two extents of a tile": (
         ["--atom", F16, "--tile", "32,32"],
-        "--tile: '32,32': three extents for M, N, K are wanted, here are 2",
+        "--tile: '32,32': expected three extents for M, N, K, found 2",
     ),
     "four permutations": (
         ["--atom", F16, "--permutation", "_,_,_,_"],
-        "--permutation: '_,_,_,_': at most three extents or layouts for M, N, K are wanted, here are 4",
+        "--permutation: '_,_,_,_': expected at most three extents or layouts for M, N, K, found 4",
     ),
     "no atoms": (
         ["--atom", F16, "--atoms-layout", "2,0,1"],
-        "--atoms-layout: '2,0,1': '0' is no number from 1 to 65536",
+        "--atoms-layout: '2,0,1': expected a number from 1 to 65536, found '0'",
     ),
     "no layout": (
         ["--atom", F16, "--permutation", "_,(8,2:(1,8),_"],
@@ -130,7 +130,7 @@ REFUSED = {
     ),
     "a copy": (
         ["--atom", "SM75_U32x4_LDSM_N"],
-        "--atom: SM75_U32x4_LDSM_N is a copy atom; a tiling is of an MMA atom",
+        "--atom: SM75_U32x4_LDSM_N is a copy atom; a tiling needs an MMA atom",
     ),
     "nothing": (
         [],
@@ -138,11 +138,11 @@ REFUSED = {
     ),
     "a file and an atom": (
         ["x.toml", "--atom", F16],
-        "--atom: a FILE states its tilings in whole; give a FILE or --atom, not both",
+        "--atom: a FILE has whole tilings; give a FILE or --atom, not both",
     ),
     "--only without a file": (
         ["--atom", F16, "--only", "x"],
-        "--only chooses among the tilings of a FILE, and there is none",
+        "--only chooses among the tilings of a FILE: give a FILE too",
     ),
     "a swizzle that is none": (
         ["--atom", F16, "--smem-a", "Sw<3,3,1> o (8,64):(64,1)"],
@@ -163,29 +163,29 @@ REFUSED = {
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("name", REJECTED)
 def test_what_cannot_be_a_tiling_is_one_line(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    words, line = REFUSED[name]
+    words, line = REJECTED[name]
     assert run(capsys, *words) == (2, "", f"lanecheck: {line}\n")
 
 
 def replaced(words: list[str], line: str) -> Iterator[list[str]]:
-    """The words with what a refusal says would do in their place; the permutation, where that is at fault, alone."""
-    option, _, told = line.partition(": ")
-    for other in told.rpartition("; ")[2].removesuffix(" would do").split(" or "):
+    """The words with each suggestion of an error in place; where the permutation is wrong, that axis alone."""
+    option, _, problem = line.partition(": ")
+    for other in problem.rpartition("; ")[2].removesuffix(" would do").split(" or "):
         if option == "--atoms-layout":
             yield [*words[:2], option, other]
         else:
-            tiler = other.removeprefix(f"{told[0]} = ").removesuffix(",").removesuffix(", in order")
-            yield [*words[: words.index(option) + 1], ",".join(tiler if axis == told[0] else "_" for axis in "MNK")]
+            tiler = other.removeprefix(f"{problem[0]} = ").removesuffix(",").removesuffix(", in order")
+            yield [*words[: words.index(option) + 1], ",".join(tiler if axis == problem[0] else "_" for axis in "MNK")]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    "name", [name for name, (_, line) in REFUSED.items() if re.match(r"--(atoms-l|perm).*; .* would do$", line)]
+    "name", [name for name, (_, line) in REJECTED.items() if re.match(r"--(atoms-l|perm).*; .* would do$", line)]
 )
-def test_what_would_do_does(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    """The numbers that refusals name, taken at their word."""
-    words, line = REFUSED[name]
-    for instead in replaced(words, line):
-        assert run(capsys, *instead, "-q")[0] == 0, instead
+def test_suggestions_are_verified(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """Each suggestion, in place of the wrong argument."""
+    words, line = REJECTED[name]
+    for suggestion in replaced(words, line):
+        assert run(capsys, *suggestion, "-q")[0] == 0, suggestion
