@@ -2,7 +2,7 @@
 """Upcast, downcast and recast against what they say about elements and words, point by point."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as hyp
 
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, congruent, downcast, recast, size, upcast
@@ -143,7 +143,7 @@ def test_composed_layouts_are_upcast_in_all_parts(swizzle, words, inner, n):
             try:
                 upcast(part, n)
             except LayoutError:
-                return
+                reject()
         raise
     ratios = steps(inner, n)
     for digits in st.flat_coordinates(inner.shape):
@@ -193,7 +193,7 @@ def test_recast_keeps_the_bits_of_compact_layouts(layout, old, new):
     try:
         result = recast(layout, old, new)
     except LayoutError:
-        return
+        reject()
     recast_bits = {new * v + b for v in st.table(result).tolist() for b in range(new)}
     assert bits <= recast_bits
     if len(bits) % new == 0:

@@ -70,7 +70,7 @@ def test_what_a_reader_turns_down_for_its_form_breaks_the_schema(name: str) -> N
 
 
 def test_the_examples_name_their_schemas() -> None:
-    for name, files in FILES.items():
-        for file in files:
-            if file.parent.name == "examples":
-                assert file.read_text(encoding="utf-8").startswith(f"#:schema ../verify/schemas/{name}.schema.json\n")
+    examples = [(name, file) for name, files in FILES.items() for file in files if file.parent.name == "examples"]
+    assert len(examples) == 3
+    for name, file in examples:
+        assert file.read_text(encoding="utf-8").startswith(f"#:schema ../verify/schemas/{name}.schema.json\n")

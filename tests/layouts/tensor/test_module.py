@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, reject
 from hypothesis import strategies as st
 
 from layouts import Layout, LayoutError, ProfileError, Swizzle, composition, logical_divide, size, zipped_divide
@@ -19,6 +19,7 @@ from layouts.tensor.module import index
 
 EXTENTS = st.lists(st.integers(1, 5), min_size=1, max_size=3).map(tuple)
 POWERS = st.lists(st.sampled_from([1, 2, 4, 8]), min_size=1, max_size=3).map(tuple)
+SOME = st.sampled_from([1, 2, 4, 8, 2, 4, 8, 3, 6, 16])  # most are powers of two: others carry, and are rejected
 
 
 def digits(i: int, shape: tuple[int, ...]) -> list[int]:
@@ -63,19 +64,19 @@ def test_arrays_of_coordinates_are_the_coordinates_one_by_one(shape: tuple[int, 
         assert tuple(np.broadcast_to(c, every.shape)[i] for c in columns) == tuple(digits(int(i), shape))
 
 
-def composed_or_rejected(outer: Layout, inner: Layout) -> None:
-    """The composition, correct at every index; None where it is rejected."""
+def check_composition(outer: Layout, inner: Layout) -> None:
+    """The composition is right at every index; an example whose composition is rejected does not count."""
     try:
         both = composition(outer, inner)
     except LayoutError:
-        return
+        reject()
     for i in range(size(inner)):
         assert both(i) == outer(inner(i))
 
 
 @given(EXTENTS, st.integers(1, 6), st.integers(1, 6), st.integers(1, 7), st.integers(0, 7))
 def test_composition_over_coordinates_is_composition(shape: Any, n: int, m: int, r: int, d: int) -> None:
-    composed_or_rejected(identity_layout(shape), Layout((n, m), (r, d)))
+    check_composition(identity_layout(shape), Layout((n, m), (r, d)))
 
 
 @given(st.data(), POWERS)
@@ -97,9 +98,9 @@ def test_a_swizzle_is_a_layout_with_xor_strides() -> None:
     assert np.array_equal(index(tiled(*places)), zipped_divide(swizzled, (4, 16))(*places))
 
 
-@given(st.integers(1, 8), st.integers(1, 8), st.integers(1, 16), st.integers(0, 16))
+@given(SOME, SOME, SOME, st.just(0) | SOME)
 def test_composition_with_xor_strides_is_right_or_rejected(n: int, m: int, r: int, d: int) -> None:
-    composed_or_rejected(xor_layout((8, 16), (9, 5)), Layout((n, m), (r, d)))
+    check_composition(xor_layout((8, 16), (9, 5)), Layout((n, m), (r, d)))
 
 
 def test_xor_strides_refuse_what_would_carry() -> None:
