@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.probe --check`: every line of every recordings file, ours and those named, read and checked."""
+"""`python -m gpu_checks.probe --check`: reads and checks every line of all recordings, ours and those named."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Stale = Mapping[Path, Sequence[str]]  # file -> what was recorded there by kerne
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """What a file holds: how many lines, which of them are stale, and the GPUs that they name."""
+    """The content of a file: how many lines, which of them are stale, and the GPUs that they name."""
 
     count: int
     stale: Sequence[str]
@@ -49,7 +49,7 @@ def _tilings(file: Path) -> Read:
 
 
 def _laws(file: Path) -> Read:
-    """No kernel of ours: CuPy compiles what is evaluated, so none is stale."""
+    """Campaigns of laws. CuPy compiles their arithmetic, not a kernel of ours, so none is stale."""
     gpus = {fields["gpu"] for _, fields in rows(file, laws.SCHEMA)}
     return Read(len(laws.recordings_of_laws(file)), (), frozenset(gpus - {None}))
 
@@ -64,10 +64,10 @@ _KIND = re.compile(r'\{"schema": ?\d+, ?"([a-z]+)"')
 
 
 def check(paths: Sequence[Path]) -> int:
-    """Read every line: its digest and schema, that it can be its instruction's, that its labels rebuild the table.
+    """Check every line: its digest and schema, that it is valid for its instruction, that its labels rebuild the table.
 
-    RecordingError for the first that cannot be, and for one of ours that was made by kernels of another text than
-    today's; of other files this is a warning.
+    RecordingError for the first line that is not valid, and for one of ours that was made by kernels of another text
+    than today's; for other files this is a warning.
     """
     given = list(chain.from_iterable(map(files, paths)))
     kinds = {file: kind for file in given if (kind := _kind(file))}
@@ -83,8 +83,7 @@ def check(paths: Sequence[Path]) -> int:
         gpus |= {gpu for one in found.values() for gpu in one.gpus}
     _report_stale(stale)
     for gpu in sorted(gpu for gpu in gpus if not capabilities(gpu)):
-        unknown = "the table of GPUs does not have it: that it has its sm was not checked"
-        print(f"probe: {gpu}: {unknown}", file=sys.stderr)
+        print(f"probe: {gpu}: not in the table of GPUs, so that its sm was not checked", file=sys.stderr)
     lost = list(incomplete(every))
     for recording in lost:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the commands of this package end: what they foresee is one line on stderr and an exit code."""
+"""The frame of this package's commands: an expected error is one line on stderr and an exit code."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ON_A_TERMINAL, IN_A_FILE = 80, 100  # columns of a report, as `verify` has them
 
 
 class Interrupted(KeyboardInterrupt):
-    """An interruption after which something is left undone; the text says how much."""
+    """An interruption that leaves items undone; the text says how many."""
 
     def __init__(self, missing: int, total: int) -> None:
         """`missing` of `total` items have no result."""
@@ -50,9 +50,9 @@ def _report(name: str, line: str, code: int) -> int:
 def parsed(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Sequence[str]]
 ) -> argparse.Namespace:
-    """The options; a usage error for one that nobody would read.
+    """The options; a usage error for an option that has no effect.
 
-    `stops` are the options that print something and stop, each with the other options that it reads.
+    `stops` are the options that print something and exit, each with the other options that it reads.
     """
     options, absent = parser.parse_args(argv), vars(parser.parse_args([]))
     changed = [name for name, value in vars(options).items() if value != absent[name]]
@@ -70,7 +70,7 @@ def _as_given(parser: argparse.ArgumentParser, name: str) -> str:
 
 
 class Help(argparse.HelpFormatter):
-    """Help in which paragraphs stay apart, and one with indented lines, an example, stays as it is."""
+    """Help that keeps paragraphs, and leaves one with indented lines, an example, as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         parts = text.split("\n\n")
@@ -92,7 +92,7 @@ def parser(name: str, description: str | None, example: str, epilog: str = "") -
 
 
 def show(*lines: str) -> None:
-    """Print lines of a report. A long one goes on below, further in; no word is cut. COLUMNS sets the width."""
+    """Print lines of a report. A long line is wrapped and indented between words. COLUMNS sets the width."""
     asked = os.environ.get("COLUMNS", "")
     usual = ON_A_TERMINAL if sys.stdout.isatty() else IN_A_FILE
     width = int(asked) if asked.isdecimal() and int(asked) > 0 else usual
@@ -106,7 +106,7 @@ def _broken(line: str, width: int) -> str:
 
 @contextmanager
 def _until_closed() -> Iterator[None]:
-    """End with code 2: without a word where a reader such as `head -1` has seen enough, with one on a full device."""
+    """Exit with code 2: without a message where a reader such as `head -1` closed the pipe, with one on a full disk."""
     if sys.stdout is None:
         print("cannot write to stdout: it is closed", file=sys.stderr)
         raise SystemExit(2)

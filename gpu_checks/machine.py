@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a probe needs of the thing that executes instructions."""
+"""The interface of a machine that executes instructions for probes."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Numbering:
     planes: Words  # [plane][lane][word]
     base: int  # of the digits
     numbers: int  # that are there: 0 up to this
-    columns: int  # of B that are not zero: so many elements of D does an element of A reach
+    columns: int  # of B that are not zero: an element of A contributes to so many elements of D
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """What a digit-coded probe runs: the planes of B, and metadata or scale factors for every item.
 
-    The chosen elements of A in turn are one, under each of the fixed words in turn: item = configuration *
+    Each of the chosen elements of A is one, in turn, under each of the fixed words: item = configuration *
     chosen + place.
     """
 
@@ -49,7 +49,7 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What D showed: how many elements were reached for each item, which, and the codes they read out."""
+    """What D showed for each item: how many elements were reached, which, and the codes in them."""
 
     counts: npt.NDArray[np.uint32]  # [item]
     reached: npt.NDArray[np.uint16]  # [item][place], rising; places from counts on are undefined
@@ -65,11 +65,11 @@ class Machine(Protocol):
         ...
 
     def open(self) -> None:
-        """Make ready to run what is asked."""
+        """Prepare to run kernels."""
         ...
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
-        """Announce what will be asked, so that it can be compiled together."""
+        """Announce the instructions that will be probed, so that they can be compiled together."""
         ...
 
     def table(self, signature: Signature) -> Table:
@@ -77,7 +77,7 @@ class Machine(Protocol):
         ...
 
     def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
-        """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
+        """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
         ...
 
     def begin(

@@ -32,7 +32,7 @@ from isa_tables.signature import Signature, mnemonics, signature
 _STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}
 _GLOB = frozenset("*?[")
 _MOST = 12  # processes: more contexts take longer to open than they save
-_ALWAYS = 3000  # what a probe costs however small its matrices are
+_ALWAYS = 3000  # the cost of a probe with the smallest matrices
 OK, CONTRADICTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
 Each instruction is run on every pair of one element of A and one of B, which shows which elements share a
@@ -60,7 +60,7 @@ def _run(options: argparse.Namespace) -> int:
     if options.list:
         return _list(_chosen(options))
     with ExitStack() as until_done:
-        # They look for the GPU while the instructions are looked up.
+        # The workers find the GPU while the instructions are looked up.
         workers = [until_done.enter_context(Worker(timeout=options.timeout)) for _ in range(_processes(options))]
         chosen = _chosen(options)
         if options.output and chosen:
@@ -77,7 +77,7 @@ def _list(chosen: Sequence[Signature]) -> int:
 
 
 def _processes(options: argparse.Namespace) -> int:
-    """As many as there may be work for."""
+    """The number of worker processes: no more than instructions are named."""
     several = options.all or options.family or any(set(name) & _GLOB for name in options.mnemonic)
     return int(options.jobs if several else min(options.jobs, len(options.mnemonic)))
 
@@ -136,7 +136,7 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
             try:
                 list(pool.map(lambda one: _collect(one, waiting, options, results, shown), workers))
-                for worker in workers:  # what one gave back when the others had ended
+                for worker in workers:  # groups that one put back when the others had ended
                     _collect(worker, waiting, options, results, shown)
             except BaseException:
                 found = dict(results)  # from now on the workers answer that they were ended
@@ -193,9 +193,9 @@ def _collect(
     results: dict[str, Finding | Unavailable],
     shown: Progress,
 ) -> None:
-    """Add what one worker process finds out about the groups that it takes, one after the other.
+    """Probe waiting groups on one worker until none is left, and add the results.
 
-    What it took before it was known that it gets no GPU is given back: another may have one.
+    A group that was taken before it was known that the worker has no GPU is put back: another worker may have one.
     """
     while worker.usable and (group := _next(waiting)):
         jobs = [Find(s, options.trials, options.seed, options.output is not None) for s in group]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `gpu_checks.probe` says of a recording, put together where it was made: its labels stay there."""
+"""Summaries of recordings for `gpu_checks.probe`, made in the worker process: the labels stay there."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from isa_tables.signature import Signature
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One recording in a few words, and the lines that are kept of it if any are."""
+    """The summary of a recording, with its lines if they are kept."""
 
     mnemonic: str  # of the instruction
     sound: bool  # whether it is a matrix product, or a move, without exception
     emulated: bool | None  # not one native opcode; None where the SASS was not seen
     sass: str  # matrix opcodes that it became
     pairs: int  # of one element of A and one of B; of a move none
-    extent: str  # what was looked at, in words
+    extent: str  # what was observed, in words
     objections: tuple[str, ...]  # why it is not sound
     lines: RecordedLines | None  # its lines; None where none are kept
 
@@ -33,7 +33,7 @@ class Find:
     signature: Signature
     trials: int
     seed: int
-    keep: bool  # whether there is to be a page
+    keep: bool  # whether the finding has the recording's lines
 
     def on(self, bench: Bench) -> Finding:
         """The finding."""

@@ -29,8 +29,8 @@ from gpu_checks.record import Bench, record, require
 from isa_tables.signature import Signature
 
 FACTORY = "gpu_checks.device.gpu:machine"
-_OPENING = threading.Lock()  # contexts that are opened at once hold each other up: none is there before the last
-_ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # others work beside it
+_OPENING = threading.Lock()  # contexts opened at once delay each other: none is ready before the last
+_ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # there are other processes
 
 
 class Job(Protocol):
@@ -143,7 +143,7 @@ class Worker:
                     if kind == "lost":
                         break
         finally:
-            if done < len(jobs):  # answers still under way must not meet the questions of the next call
+            if done < len(jobs):  # answers still under way must not be taken for those of the next call
                 self.close()
 
     def _launch(self) -> _Child | Unavailable:
@@ -163,7 +163,7 @@ class Worker:
             child.stop()
             return result
         self._child = child
-        if self._over.is_set():  # since it began, so that nobody else has ended this child
+        if self._over.is_set():  # set since the child began: `end` has not ended this one
             self.close()
         return child
 
@@ -230,7 +230,7 @@ class _Child:
         return f"the probe process ended with {how}{last}"
 
     def stop(self) -> None:
-        """End the process. Another thread waits for that: it takes a second to give a context back."""
+        """End the process. Another thread waits for its end: it takes a second to release a context."""
         self._process.kill()
         threading.Thread(target=self._reap, daemon=True).start()
 

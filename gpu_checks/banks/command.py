@@ -3,7 +3,7 @@
 
 Many warps repeat one access with the same addresses, so that nothing but shared memory limits them. The cycles of an
 access are what was observed. Divided by those of a 32-bit load of 32 neighbouring words, which is one wavefront, they
-are the wavefronts that the access takes: the times that the banks have to be asked.
+are the wavefronts that the access takes: the number of times that the banks are read or written.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_dig
 SCHEMA = 1
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "banks"
 UNIT = "load 32, stride 1"  # the pattern that is one wavefront
-LEAST = {"cp.async": 3}  # wavefronts' time that an operation takes even where the banks are asked less often
+LEAST = {"cp.async": 3}  # the time in wavefronts that an operation takes even where the banks need fewer
 _WARPS, _ROUNDS, _UNROLLED = 16, 256, 16
-_STEADY, _MOST, _LESS = 5, 60, 0.999  # a launch is repeated until so many in a row show nothing that is less
+_STEADY, _MOST, _LESS = 5, 60, 0.999  # a launch is repeated until so many in a row are no faster
 _BLOCKS = 64  # of one launch: fewer than a GPU has multiprocessors, so that none has two
 
 
@@ -51,7 +51,7 @@ class Observation:
 
     @property
     def wavefronts(self) -> int:
-        """How often the banks were asked, to the nearest whole number; at most, where the operation takes its LEAST."""
+        """Wavefronts to the nearest whole number; an upper bound where the operation takes its LEAST."""
         return round(self.cycles / self.unit)
 
     @property
@@ -103,7 +103,7 @@ def _read(mnemonic: str, count: int) -> str:
 
 
 def check(pattern: Pattern) -> None:
-    """ValueError for a pattern that a GPU would fault on."""
+    """Raise ValueError for a pattern that a GPU would fault on."""
     if len(pattern.addresses) != 32:
         raise ValueError(f"{pattern.name}: {len(pattern.addresses)} addresses; a warp has 32 lanes")
     wide = pattern.bits // 8

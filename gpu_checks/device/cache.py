@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was compiled and disassembled before, kept on disk: the compiler takes most of the time of a probe.
+"""A cache on disk of what was compiled and disassembled: the compiler takes most of the time of a probe.
 
 An entry is named by the SHA-256 of all that it depends on, so that a fault planted in a kernel's text is compiled. It
-begins with the SHA-256 of its content: a damaged one is as good as none. LANECHECK_CACHE names the folder (else
-lanecheck in XDG_CACHE_HOME or ~/.cache); empty, nothing is kept. A folder that cannot be written is no error.
+begins with the SHA-256 of its content: a damaged entry is ignored. LANECHECK_CACHE names the folder (else
+lanecheck in XDG_CACHE_HOME or ~/.cache); if it is empty, nothing is kept. A folder that cannot be written is no error.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _SEAL = hashlib.sha256().digest_size
 
 
 def folder() -> Path | None:
-    """Where entries are kept, None if nowhere."""
+    """The folder of the entries; None where nothing is kept."""
     named = os.environ.get("LANECHECK_CACHE")
     if named is not None:
         return Path(named) if named else None
@@ -27,7 +27,7 @@ def folder() -> Path | None:
 
 
 def name_of(*parts: str | bytes) -> str:
-    """The name of what depends on these texts and nothing else."""
+    """The name of an entry that depends on these texts and nothing else."""
     whole = hashlib.sha256()
     for part in parts:
         content = part.encode() if isinstance(part, str) else part
@@ -36,7 +36,7 @@ def name_of(*parts: str | bytes) -> str:
 
 
 def fetch(name: str) -> bytes | None:
-    """The entry of that name, if there is one and it is whole."""
+    """The entry of that name; None where there is none or it is damaged."""
     place = folder()
     if place is None:
         return None
@@ -49,7 +49,7 @@ def fetch(name: str) -> bytes | None:
 
 
 def keep(name: str, content: bytes) -> None:
-    """Put an entry on disk, whole or not at all; where that fails it is compiled again the next time."""
+    """Write an entry atomically; where that fails, it is compiled again the next time."""
     place = folder()
     if place is None:
         return

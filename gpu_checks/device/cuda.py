@@ -18,20 +18,20 @@ from gpu_checks.device import cache
 from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 
 Array = np.ndarray[Any, np.dtype[Any]]
-_HASTE = ("--Ofast-compile=mid",)  # 0.6 of the time
-_KNOWS_HASTE = (12, 9)  # of NVRTC
-_APART = 256  # bytes: where arrays begin, as in memory that CUDA allots
+_FAST = ("--Ofast-compile=mid",)  # 0.6 of the time
+_SINCE = (12, 9)  # of NVRTC
+_ALIGNMENT = 256  # bytes: where arrays begin, as in memory that CUDA allocates
 
 
 def device_info() -> DeviceInfo | Unavailable:
     """The GPU that probes would run on, or why there is none. Creates no CUDA context."""
     try:
-        return _look()
+        return _device()
     except Refused as refused:
         return Unavailable(str(refused))
 
 
-def _look() -> DeviceInfo:
+def _device() -> DeviceInfo:
     if importlib.util.find_spec("cupy") is None:
         raise Refused("CuPy is not installed: pip install 'lanecheck[cuda13]' (or cuda12)")
     try:
@@ -50,7 +50,7 @@ def _look() -> DeviceInfo:
     capability = 10 * properties["major"] + properties["minor"]
     nvrtc = _nvrtc(name, capability)
     suffix = "a" if capability >= 90 else ""  # the architecture-specific instructions too
-    offered = runtime.driverGetVersion()  # CuPy's own runtime is linked in and says nothing about the machine
+    offered = runtime.driverGetVersion()  # CuPy's own runtime is linked in and is not the machine's
     cuda = f"{offered // 1000}.{offered % 1000 // 10}"
     return DeviceInfo(name, f"sm_{capability}{suffix}", _driver(), cuda, nvrtc)
 
@@ -85,15 +85,15 @@ def _driver() -> str:
     return found[0] if found else ""
 
 
-def compile_cubin(text: str, architecture: str, in_haste: bool = False) -> bytes:
+def compile_cubin(text: str, architecture: str, fast: bool = False) -> bytes:
     """Machine code for CUDA text by NVRTC, or as it was compiled before; Refused with the compiler's first error.
 
-    In haste the compiler leaves out what takes it long and a probe gains nothing from.
+    With `fast` the compiler leaves out slow optimizations that a probe does not need.
     """
     from cupy.cuda import nvrtc
 
     version = nvrtc.getVersion()
-    options = (f"-arch={architecture}", "-std=c++17", *(_HASTE if in_haste and version >= _KNOWS_HASTE else ()))
+    options = (f"-arch={architecture}", "-std=c++17", *(_FAST if fast and version >= _SINCE else ()))
     name = cache.name_of("cubin", ".".join(map(str, version)), *options, text)
     kept = cache.fetch(name)
     if kept is not None:
@@ -115,8 +115,8 @@ def compile_cubin(text: str, architecture: str, in_haste: bool = False) -> bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
-    """An array on the GPU whose content does not matter before the kernel writes it."""
+class Uninitialized:
+    """An array on the GPU that the kernel writes before it reads it, so that nothing is copied there."""
 
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
@@ -133,12 +133,12 @@ class Launched:
 
     memory: Any  # CuPy's: where the results begin
     size: int  # their bytes
-    shown: Sequence[tuple[int, Array | Room]]  # where each result begins in them, and what it looks like
+    shown: Sequence[tuple[int, Array | Uninitialized]]  # where each result begins in them, and what it looks like
     staged: Any  # host memory that the arrays are still copied from
     ended: Any  # CuPy's event behind it
 
     def results(self) -> list[Array]:
-        """Wait for it to end, asleep, for others may have the processor meanwhile; and bring the results back."""
+        """The results, copied back once the kernel has ended; the wait sleeps, so that other processes can run."""
         content = np.empty(self.size, np.uint8)
         with _faults():
             self.ended.synchronize()
@@ -157,7 +157,7 @@ class Loaded:
         name: str,
         grid: tuple[int, ...],
         threads: int,
-        arrays: Sequence[Array | Room],
+        arrays: Sequence[Array | Uninitialized],
         results: Sequence[int],
         shared: int = 0,
     ) -> Launched:
@@ -173,7 +173,7 @@ class Loaded:
         with _faults():
             memory, staged = cupy.cuda.alloc(size), cupy.cuda.alloc_pinned_memory(given)
             for start, array in zip(starts, arrays, strict=True):
-                if not isinstance(array, Room):
+                if not isinstance(array, Uninitialized):
                     np.ndarray(array.shape, array.dtype, staged, start)[...] = array
             memory.copy_from_host_async(staged.ptr, given)
             function = self.functions.get_function(name)
@@ -186,16 +186,16 @@ class Loaded:
         return Launched(memory + first, size - first, shown, staged, ended)
 
 
-def _laid_out(arrays: Sequence[Array | Room], results: Sequence[int]) -> tuple[list[int], int, int]:
-    """Where each array begins in one piece of memory: the results last, and at its end what is not copied there.
+def _laid_out(arrays: Sequence[Array | Uninitialized], results: Sequence[int]) -> tuple[list[int], int, int]:
+    """Where each array begins in one allocation, how many bytes are copied to the GPU, and how many there are in all.
 
-    Then the bytes that are copied there, and those of all: one copy to the GPU and one back cost less than many.
+    The results are last, uninitialized arrays at the end: one copy to the GPU and one back cost less than many.
     """
     starts, given, size = [0] * len(arrays), 0, 0
-    for index in sorted(range(len(arrays)), key=lambda one: (one in results, isinstance(arrays[one], Room))):
-        starts[index] = -(-size // _APART) * _APART
+    for index in sorted(range(len(arrays)), key=lambda one: (one in results, isinstance(arrays[one], Uninitialized))):
+        starts[index] = -(-size // _ALIGNMENT) * _ALIGNMENT
         size = starts[index] + arrays[index].nbytes
-        given = given if isinstance(arrays[index], Room) else size
+        given = given if isinstance(arrays[index], Uninitialized) else size
     return starts, given, size
 
 
@@ -219,7 +219,7 @@ def load(cubin: bytes) -> Loaded:
 
 @contextmanager
 def _faults() -> Iterator[None]:
-    """Turn a CUDA error into DeviceFault: after most of them the context is of no more use."""
+    """Turn a CUDA error into DeviceFault: most of them leave the context unusable."""
     from cupy.cuda import driver, runtime
 
     try:

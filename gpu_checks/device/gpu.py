@@ -10,7 +10,16 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gpu_checks.device.cuda import Array, Launched, Loaded, Room, compile_cubin, device_info, load, open_context
+from gpu_checks.device.cuda import (
+    Array,
+    Launched,
+    Loaded,
+    Uninitialized,
+    compile_cubin,
+    device_info,
+    load,
+    open_context,
+)
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.copies import threads
 from gpu_checks.kernels.digit_coded import At, families
@@ -23,13 +32,13 @@ from gpu_checks.machine import Hits, Query, Rows
 from gpu_checks.model import DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
-BLOCKS = 1024  # of a coded kernel: enough to fill the largest GPU
+BLOCKS = 1024  # of a digit-coded kernel: enough to fill the largest GPU
 ROOM = 44 << 10  # words of shared memory that a block may ask for: Hopper has 57 << 10, and A may take a part
 _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 
 def machine() -> Gpu | Unavailable:
-    """The GPU as a Machine, or why there is none. Its CUDA context is still to be opened."""
+    """The GPU as a Machine, or why there is none. `open` opens its CUDA context."""
     found = device_info()
     return found if isinstance(found, Unavailable) else Gpu(found)
 
@@ -42,7 +51,7 @@ class _Kernels:
     index: int  # of the instruction in it
     kind: str | None  # the probe it gets
     listing: Listing  # the module's disassembly
-    family: int = 0  # that shares coded kernels, and the place in it
+    family: int = 0  # of instructions that share digit-coded kernels, and the place in it
     member: int = 0  # place of the instruction in its family
 
 
@@ -53,7 +62,7 @@ class Gpu:
     info: DeviceInfo
     _groups: list[Future[list[_Built]] | None] = field(default_factory=list)  # None once they are loaded
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
-    # By mnemonic, for one GPU in one process: its text follows from the shipped tables, which do not change meanwhile.
+    # The cache key is the mnemonic, for one GPU in one process: kernels follow from the shipped tables, which are fixed.
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 
@@ -62,7 +71,7 @@ class Gpu:
         open_context()
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
-        """Group what this GPU can run and begin to compile, on all processors."""
+        """Group the instructions that this GPU can run and begin to compile them, on all processors."""
         fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
         new = [s for s in fresh.values() if probe_of(s) and runs_on(s, self.info.sm)]
         for start in range(0, len(new), GROUP):
@@ -79,7 +88,7 @@ class Gpu:
         return found.module.launch(f"relation_{found.index}", grid, 32 * WARPS, [blank], [0]).results()[0]
 
     def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
-        """The D elements that each A element reaches, and the number of the B element that it met there; of each."""
+        """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
         begun = [self._launch(signature, query) for query in queries]
         return [Hits(*one.results()) for one in reversed(begun)][::-1]  # all are done when the last is
 
@@ -106,8 +115,8 @@ class Gpu:
         )
         each = (items, numbering.columns)
         shown = (((items,), "u4"), (each, "u2"), (each, "i4"))  # as Hits
-        given: list[Array | Room] = [numbers, query.chosen, numbering.planes, query.fixed]
-        arrays = [*given, *(Room(shape, np.dtype(kind)) for shape, kind in shown)]
+        given: list[Array | Uninitialized] = [numbers, query.chosen, numbering.planes, query.fixed]
+        arrays = [*given, *(Uninitialized(shape, np.dtype(kind)) for shape, kind in shown)]
         name = f"coded_{found.family}_{forms(signature).index(query.form)}"
         shared = ALIGNMENT + 4 * (d_words + resident * stride)
         return found.module.launch(name, (min(items, BLOCKS),), signature.lanes, arrays, [4, 5, 6], shared)
@@ -176,9 +185,9 @@ class _Built:
 
 
 def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
-    """Compile a group as one module; if it is refused, each instruction alone, for one of them is to blame."""
+    """Compile a group as one module; if that fails, each instruction alone, to find the one that does not compile."""
     try:
-        return [_Built(group, compile_cubin(module(group), architecture, in_haste=True))]
+        return [_Built(group, compile_cubin(module(group), architecture, fast=True))]
     except Refused as refused:
         if len(group) == 1:
             return [_Built(group, refused)]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table that a recording's labels imply, as the hash that was taken of the observed one."""
+"""The reconstructed table, which a recording's labels imply, and its hash to compare with that of the observed one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from gpu_checks.model import CONTRACTED, Recording
 
 
 def hash_of(recording: Recording) -> str:
-    """SHA-256 of the rebuilt table; it is `recording.hash` where the labels lose nothing."""
+    """SHA-256 of the reconstructed table; it is `recording.hash` where the labels are complete."""
     if recording.probe == "pairs":
         return pair_relation.digest(pair_relation.rebuild(recording.operands))
     a, b, d = (recording.operands[name].reshape(-1, 4) for name in "ABD")
@@ -27,8 +27,10 @@ def hash_of(recording: Recording) -> str:
 
 
 def incomplete(found: Iterable[Recording]) -> Iterator[Recording]:
-    """Those whose labels do not rebuild the table that was observed; labels that several share are rebuilt once."""
-    rebuilt: dict[tuple[str | bytes, ...], str] = {}  # by every label that is read: one that is wrong is rebuilt anew
+    """Recordings whose labels do not rebuild the observed table; labels that several share are rebuilt once."""
+    rebuilt: dict[
+        tuple[str | bytes, ...], str
+    ] = {}  # the cache key is every label that is read: a wrong label is rebuilt anew
     for recording in found:
         kept = recording.metadata.kept.values() if recording.metadata else ()
         tables = (labels.tobytes() for labels in (*recording.operands.values(), *kept))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a probe showed of a matrix product, whichever probe it was."""
+"""The relation of a matrix product, as either probe observed it."""
 
 from __future__ import annotations
 

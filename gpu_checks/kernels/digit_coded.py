@@ -98,7 +98,7 @@ def _sizes(signature: Signature) -> dict[str, int]:
 
 
 def _facts(members: Sequence[Form], most: Signature, c: str, stride: int) -> dict[str, object]:
-    """What a form's kernels say, for one instruction or several, of which `most` has the largest matrices.
+    """The values of a form's template, for one instruction or several, of which `most` has the largest matrices.
 
     `c` is what word w of C is, `stride` how far the words of D lie apart.
     """

@@ -51,7 +51,7 @@ def fits(signature: Signature) -> bool:
     return known and not plain and (not elsewhere or in_memory) and signature.lanes in (32, 128)
 
 
-# Kept by the whole signature, its operands compared too: one in which a fault is planted has forms of its own.
+# The cache key is the whole signature, its operands too: one in which a fault is planted has forms of its own.
 @cache
 def forms(signature: Signature) -> tuple[Form, ...]:
     """Every form, the one that `run` issues first: A from registers, K-major, the first selector.

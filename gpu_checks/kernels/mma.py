@@ -4,7 +4,7 @@
 An instruction D = A * B + C in registers gets two kernels. `relation_i` sets one element of A and one of B to
 one, all else to zero, for every pair, and writes which element of D the pair reached. `run_i` issues the
 instruction on given registers, for C passthrough and products. i is the instruction's place in its module.
-`coded` and `moves` hold the kernels of the other instructions.
+`digit_coded` and `copies` have the kernels of the other instructions.
 """
 
 from __future__ import annotations

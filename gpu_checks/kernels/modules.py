@@ -56,5 +56,5 @@ def module(signatures: Sequence[Signature]) -> str:
 
 
 def kernel_hash(signature: Signature) -> str:
-    """SHA-256 of the text of one instruction's mma, by which its recordings are known to be made by them."""
+    """SHA-256 of the text of one instruction's kernels; a recording keeps it to show which kernels made it."""
     return hashlib.sha256(module([signature]).encode()).hexdigest()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices in shared memory as wgmma's descriptors see them: how large, and in which steps.
 
-No address of an element is known here: a probe finds them. What is chosen is the smallest image that a
-descriptor can reach in each mode, `mn` being the coordinate of the matrix that is not contracted:
+No address of an element is known here: a probe finds them. An image is the smallest that a
+descriptor can access in each mode, `mn` being the coordinate of the matrix that is not contracted:
 
     K-major, no swizzle    panels of 16 bytes by mn rows; LBO steps to the next panel, SBO over 8 rows
     K-major, W bytes       rows of W bytes; SBO steps over 8 of them

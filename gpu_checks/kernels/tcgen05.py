@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel of tcgen05.mma, cp and ld.red: memories are filled, the instruction issued, Tensor Memory read back.
 
-There is no probe that reads what these kernels compute, and no GPU has run them: they assemble, and that is all that
-is known. `sources.probe_of` gives them no kind, so `record.require` refuses them on every GPU, and nothing is ever
-recorded from them.
+There is no probe that reads what these kernels compute, and no GPU has run them: all that is known is that they
+assemble. `modules.probe_of` gives them no kind, so `record.require` rejects them on every GPU, and nothing is recorded
+from them.
 
 A block is one CTA, `ctas` of them a cluster. Each fills its Tensor Memory, a column at a time with .32x32b.x1, and
 its shared memory, as much as it was launched with. CTA 0 of the cluster then issues the instruction, by as many

@@ -79,7 +79,7 @@ def rows(path: Path, schema: int) -> Iterator[tuple[int, dict[str, Any]]]:
 
 
 def read_each(path: Path, schema: int, read: Callable[[dict[str, Any]], T]) -> Iterator[T]:
-    """What each line of a file without a header holds; RecordingError where `read` fails, with the line's number."""
+    """The value of each line of a file without a header; RecordingError where `read` fails, with the line's number."""
     for number, fields in rows(path, schema):
         try:
             yield read(fields)

@@ -58,8 +58,8 @@ _ROOM = 2**18  # labels of a table
 def recordings(*extra: Path | str) -> Recordings:
     """The shipped recordings and those in other files or folders, by mnemonic; read when looked up.
 
-    Raises RecordingError for a place that is not there and a folder that has no recordings, at once; for a file that is
-    no recording, or in which a line is cut, with the first look; for any other bad line when it is needed.
+    Raises RecordingError at once for a path that does not exist and a folder without recordings; at the first access
+    for a file that is no recording, or in which a line is cut; for any other bad line when it is read.
     """
     given = {place: files(place) for place in map(Path, extra)}
     for place in (place for place, found in given.items() if not found):
@@ -67,10 +67,10 @@ def recordings(*extra: Path | str) -> Recordings:
     return Recordings((*_shipped(SHIPPED), *map(_File, chain(*given.values()))))
 
 
-# Kept by the folder: who plants a recording names another file, or another folder.
+# The cache key is the folder: planted recordings are in another file or folder.
 @cache
 def _shipped(place: Path) -> tuple[_File, ...]:
-    """Our own files, which nobody writes: read once a process."""
+    """Our own files, which do not change: read once a process."""
     return tuple(map(_File, files(place)))
 
 
@@ -81,7 +81,7 @@ class Recordings(Mapping[str, tuple[Recording, ...]]):
     files: tuple[_File, ...]
 
     def read_all(self) -> None:
-        """Check every line's digest, of tables that nobody refers to as well. RecordingError for a wrong one."""
+        """Check every line's digest, also of tables to which no line refers. RecordingError for a wrong one."""
         for file in self.files:
             for number in range(1, len(file.lines) + 1):
                 file.parse(number)

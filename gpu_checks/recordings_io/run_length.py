@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Columns of labels as JSON: what an instruction deals out repeats itself, and is written as what repeats.
+"""Run-length columns: labels as JSON. An instruction's labels repeat, and a column is written as what repeats.
 
     7                                        every entry is 7
     [0, 0, 8, 8]                             the entries
@@ -30,7 +30,7 @@ _LONG = 256  # entries that are worth compressing
 
 
 def written(column: Entries) -> Written:
-    """The form that says most of it by repetition.
+    """The form with the shortest repeated part.
 
     >>> written(np.array([3, 5, 8, 3, 5, 8, 4, 6, 9, 4, 6, 9]))
     {'first': [3, 5, 8], 'times': [[2, 0], [2, 1]]}
@@ -57,10 +57,10 @@ def entries(given: object, size: int) -> Entries:
     return np.broadcast_to(_small(found), size)
 
 
-# Kept by every number of the column: another column is written anew.
+# The cache key is every number of the column: another column is written anew.
 @lru_cache(maxsize=4096)
 def _written(content: bytes) -> Written:
-    """Most columns of wgmma are those of many instructions."""
+    """A column's form, cached: most columns of wgmma are those of many instructions."""
     column = np.frombuffer(content, "<i4").astype(np.int64)
     first, times = _period(column)
     if len(first) == 1 and not any(step for _, step in times):
@@ -72,7 +72,7 @@ def _written(content: bytes) -> Written:
 
 
 def _period(column: Entries) -> tuple[Entries, list[list[int]]]:
-    """The shortest beginning that the column repeats, and how: [times, step] from the inside outwards."""
+    """The shortest beginning that the column repeats, and how: [times, step], the innermost first."""
     times: list[list[int]] = []
     while (found := next(_halvings(column), None)) is not None:
         column, count, step = found

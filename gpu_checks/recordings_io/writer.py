@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as the lines that are kept of them; `gpu_checks/recordings_io/reader.py` shows the file and reads it.
+"""The recording writer: recordings as lines of a file, whose format is in `gpu_checks/recordings_io/reader.py`.
 
-A page is one recording, written where it was made: far smaller than its labels, most of which repeat.
+A worker process writes the lines of its recordings: they are far smaller than the labels, most of which repeat.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class RecordedLines:
 
 
 def to_lines(recording: Recording | Move) -> RecordedLines:
-    """A recording as its lines."""
+    """The lines of a recording."""
     tables: dict[str, str] = {}
     premises: dict[str, str] = {}
     line = json.dumps(_line(recording, tables, premises))
@@ -102,13 +102,13 @@ def _metadata(metadata: Metadata, tables: dict[str, str]) -> dict[str, Any]:
 
 
 def _keep(labels: Labels, tables: dict[str, str]) -> str:
-    """Put an array among the tables, unless it is there; its id."""
+    """Add an array to the tables, unless it is there; returns its id."""
     columns = [written(column) for column in np.array(labels.reshape(-1, labels.shape[-1]).T, "<i4", order="C")]
     return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
 
 
 def _keep_images(images: Sequence[Image], tables: dict[str, str]) -> str:
-    """Likewise a list of images."""
+    """Add a list of images to the tables, likewise."""
     rows = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in images]
     return _put("images", {"of": rows}, tables)
 

@@ -47,7 +47,7 @@ def run(tiling: Tiling, seed: int = 0) -> TilingRun | Unavailable:
 
 
 def run_all(chosen: Sequence[Tiling], seed: int = 0) -> Iterator[tuple[Tiling, TilingRun | Unavailable]]:
-    """Run tilings in a process of their own, which is started anew behind one that breaks it."""
+    """Run tilings in a worker process, which is restarted after a tiling that breaks it."""
     from gpu_checks.tilings.runner import FACTORY, RunTiling
     from gpu_checks.worker import Worker
 

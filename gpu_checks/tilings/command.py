@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m gpu_checks.tilings`: multiply matrices on this GPU by kernels made from layouts, and ask numpy."""
+"""`python -m gpu_checks.tilings`: multiply matrices on this GPU by kernels made from layouts; compare with numpy."""
 
 from __future__ import annotations
 

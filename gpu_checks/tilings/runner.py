@@ -30,7 +30,7 @@ _RESULTS: Mapping[str, type[np.generic]] = {"f16": np.float16, "f32": np.float32
 
 @dataclass(frozen=True, slots=True)
 class TilingGpu:
-    """The GPU of a worker process: all that a tiling needs of it is to know which it is."""
+    """The GPU of a worker process for tilings, which need only its name and architecture."""
 
     info: DeviceInfo
 
@@ -145,6 +145,6 @@ def mismatches(tiling: Tiling, cubin: bytes, matrices: Mapping[str, Ints]) -> in
 
 
 def _poison(size: int, kind: type[np.generic]) -> Array:
-    """What no product gives, so that an element left unwritten is seen."""
+    """Values that no product gives, so that an element left unwritten is found."""
     words: npt.NDArray[np.uint32] = np.full(size * np.dtype(kind).itemsize // 4, POISON, np.uint32)
     return words.view(kind)

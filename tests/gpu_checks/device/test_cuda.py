@@ -78,14 +78,14 @@ def test_the_machine_code_gets_its_last_byte_back(cupy):
 @pytest.mark.parametrize(("version", "more"), [((13, 0), ("--Ofast-compile=mid",)), ((12, 8), ())])
 def test_a_compiler_that_can_is_reported_to_make_haste(cupy, version, more):
     cupy.nvrtc.getVersion = lambda: version
-    device_module.compile_cubin("good", "sm_90a", in_haste=True)
+    device_module.compile_cubin("good", "sm_90a", fast=True)
     assert cupy.nvrtc.texts == [("good", ("-arch=sm_90a", "-std=c++17", *more))]
 
 
-def test_what_was_compiled_in_haste_is_not_taken_for_the_other(cupy, monkeypatch, tmp_path):
+def test_a_kernel_compiled_with_fast_is_not_taken_for_the_other(cupy, monkeypatch, tmp_path):
     monkeypatch.setenv("LANECHECK_CACHE", str(tmp_path))
-    for haste in (True, False, True):
-        device_module.compile_cubin("good", "sm_90a", in_haste=haste)
+    for fast in (True, False, True):
+        device_module.compile_cubin("good", "sm_90a", fast=fast)
     assert [len(options) for _, options in cupy.nvrtc.texts] == [3, 2]
 
 
@@ -177,7 +177,7 @@ def test_a_kernel_gets_every_array_and_its_results_come_back(cupy):
     cupy.alloc_pinned_memory = Pinned
     cupy.Event = lambda block, disable_timing: SimpleNamespace(record=lambda: None, synchronize=lambda: None)
     turned = np.arange(6, dtype=np.uint32).reshape(2, 3).T  # not in C's order
-    room = device_module.Room((5,), np.dtype(np.int32))
+    room = device_module.Uninitialized((5,), np.dtype(np.int32))
     arrays = [np.arange(3, dtype=np.uint16), turned, np.array([9], np.uint8), room]
     loaded = device_module.Loaded(SimpleNamespace(get_function=lambda name: kernel))
     back, filled = loaded.launch("kernel", (4,), 32, arrays, [0, 3]).results()

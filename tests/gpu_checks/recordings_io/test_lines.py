@@ -233,7 +233,7 @@ def test_a_gpu_that_the_table_has_not_is_no_error_and_told_as_not_checked(name, 
     path = copied(name, tmp_path)
     again(path, '"NVIDIA H200"', '"NVIDIA R100"')
     assert probe.main(["--check", str(path)]) == 0
-    expected = "probe: NVIDIA R100: the table of GPUs does not have it: that it has its sm was not checked\n"
+    expected = "probe: NVIDIA R100: not in the table of GPUs, so that its sm was not checked\n"
     assert capsys.readouterr().err == expected
 
 
