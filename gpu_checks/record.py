@@ -131,7 +131,7 @@ def _facts(machine: Machine, signature: Signature) -> dict[str, Any]:
 
 
 def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
-    """Begin a run with A = B = 0; the result waits for the D slot where each element of C arrives, -1 unless exactly one.
+    """Begin a run with A = B = 0; the result waits for the D slot where each element of C arrives, -1 unless one.
 
     The first run has ones in C; the others the digits of the slot's number, so that D names what it holds.
     """

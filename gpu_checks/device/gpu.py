@@ -62,7 +62,7 @@ class Gpu:
     info: DeviceInfo
     _groups: list[Future[list[_Built]] | None] = field(default_factory=list)  # None once they are loaded
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
-    # The cache key is the mnemonic, for one GPU in one process: kernels follow from the shipped tables, which are fixed.
+    # The cache key is the mnemonic, for one GPU in one process: kernels follow from the shipped, fixed tables.
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 

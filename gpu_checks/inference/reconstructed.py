@@ -28,9 +28,8 @@ def hash_of(recording: Recording) -> str:
 
 def incomplete(found: Iterable[Recording]) -> Iterator[Recording]:
     """Recordings whose labels do not rebuild the observed table; labels that several share are rebuilt once."""
-    rebuilt: dict[
-        tuple[str | bytes, ...], str
-    ] = {}  # the cache key is every label that is read: a wrong label is rebuilt anew
+    # The cache key is every label that is read: a wrong label is rebuilt anew.
+    rebuilt: dict[tuple[str | bytes, ...], str] = {}
     for recording in found:
         kept = recording.metadata.kept.values() if recording.metadata else ()
         tables = (labels.tobytes() for labels in (*recording.operands.values(), *kept))
