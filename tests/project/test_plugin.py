@@ -99,7 +99,7 @@ def test_what_a_run_imports_stays_but_for_the_guest_s_own(guest: Guest) -> None:
 def test_each_atom_of_a_file_is_a_test(guest: Guest) -> None:
     done = guest.run("--lanecheck", str(MUSEUM / "wrong.toml"))
     done.assert_outcomes(failed=8)
-    assert "T0 V4 and T1 V0 both own (n=0, k=4)" in text_of(done) and "Traceback" not in text_of(done)
+    assert "T0 V4 and T1 V0 both hold (n=0, k=4)" in text_of(done) and "Traceback" not in text_of(done)
     guest.run("--lanecheck", str(MUSEUM / "right.toml")).assert_outcomes(passed=8)
 
 

@@ -88,4 +88,4 @@ def test_no_shape_is_taken_from_an_instruction_that_copies(tmp_path: Path, capsy
     text = "".join(line for line in ENTRY.splitlines(True) if not line.startswith("shape"))
     (tmp_path / "one.toml").write_text(text.format(name="MINE", ptx=json.dumps(ptx)))
     assert command.main([str(tmp_path / "one.toml")]) == 2
-    assert f"MINE.shape: missing, and {ptx} cannot say it: it multiplies no matrices" in capsys.readouterr().err
+    assert f"MINE.shape: missing, and {ptx} does not determine it: it multiplies no matrices" in capsys.readouterr().err

@@ -29,7 +29,7 @@ def test_verdicts(text: str, onto: str, code: int) -> None:
 def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
     layout.main(["((4,8),8):((32,1),8)", "--onto", "8x32"])
     told = capsys.readouterr().out
-    assert "T0 V4 and T1 V0 both own (m=0, n=4)" in told
+    assert "T0 V4 and T1 V0 both hold (m=0, n=4)" in told
     assert "0*32 + 0*1 + 4*8 = 32 = 1*32 + 0*1 + 0*8" in told
     assert "96 of 256 elements have no owner: n = 20..31, every m" in told
 

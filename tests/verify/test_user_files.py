@@ -102,7 +102,7 @@ def test_what_is_left_out_is_filled_in_as_the_registry_has_it(name: str, tmp_pat
 
 
 GAPS = [
-    (f'["{MMA}", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"]', "says 16x8x16, mma.sync.aligned.m16n8k8"),
+    (f'["{MMA}", "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"]', "has 16x8x16, mma.sync.aligned.m16n8k8"),
     ('"tcgen05.mma.cta_group::1.kind::f16"', "a descriptor chooses M, N"),
     ('"tcgen05.mma.cta_group::1.kind::f16"', "a descriptor chooses the type of"),
     ("[]", "MIN.shape: missing"),

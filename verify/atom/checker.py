@@ -38,7 +38,7 @@ class AtomChecker(Run):
     def verify(self, atom: Stated, wanted: Wanted = lambda _: True) -> list[Verdict]:
         """The verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
 
-        What follows from a claim that is not wanted is not heard either.
+        A claim that follows from one that is not wanted is not checked.
         """
         subject = prepared(atom)
         table = [row for row in self.table if (COPY if is_copy(subject) else MMA) in row.says]

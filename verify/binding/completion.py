@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What an entry leaves to its instruction, filled in from the ISA's tables: taken, and so never checked."""
+"""The completion of atoms: keys that an entry leaves out are taken from the ISA tables, and so never checked."""
 
 from __future__ import annotations
 
@@ -18,23 +18,23 @@ from layouts.atoms.reading import Stated, complete, listed
 from layouts.atoms.tables import Found, by_line
 from verify.core.files import opened
 
-FRAGMENT = {"C": ("C", "D")}  # which operands of an instruction say what an atom's is, the first that it has
+FRAGMENT = {"C": ("C", "D")}  # the operands of an instruction that determine an atom's: the first that it has
 TYPED = ("D", "A", "B", "C")
 EXTENTS = ("M", "N", "K")
 EXTRA = ("E", "SFA", "SFB")  # operands that not every instruction has
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
-    """What one instruction says of a key, or why it does not say it."""
+class Determined:
+    """The value that one instruction determines for a key, or why it does not."""
 
     mnemonic: str
     value: object = None
-    unsaid: str = ""
+    why_not: str = ""
 
 
 def atoms(path: Path) -> Found[AnyAtom]:
-    """The atoms of a file, what they leave out taken from their instructions, and everything wrong with the others.
+    """The completed atoms of a file, and all errors in the others.
 
     Raises AtomFileError for a file that cannot be read at all.
     """
@@ -51,22 +51,22 @@ def atoms(path: Path) -> Found[AnyAtom]:
 
 
 def completed(atom: Stated) -> AnyAtom:
-    """The atom with what it leaves out taken from its instructions; one that leaves nothing out as it is.
+    """The atom with the keys that it leaves out taken from its instructions.
 
-    Raises AtomFileError, with every key that no instruction says, or of which two say different things.
+    Raises AtomFileError with every key that no instruction determines, or that two determine differently.
     """
     whole = _filled(atom) if isinstance(atom, IncompleteAtom) else _placed(atom) if isinstance(atom, Atom) else atom
-    if foreign := [*_foreign(whole)]:
-        raise raised(foreign)
+    if errors := [*_without_operand(whole)]:
+        raise raised(errors)
     return whole
 
 
-def _foreign(atom: AnyAtom) -> Iterator[AtomFileError]:
+def _without_operand(atom: AnyAtom) -> Iterator[AtomFileError]:
     """An error for each operand that none of the atom's known instructions has."""
     extra = atom.operands.keys() & EXTRA
-    known = [told for mnemonic in atom.mnemonics if extra and (told := in_tables(mnemonic)) is not None]
+    known = [found for mnemonic in atom.mnemonics if extra and (found := in_tables(mnemonic)) is not None]
     for name in EXTRA if known else ():
-        if name in extra and not any(name in told.operands for told in known):
+        if name in extra and not any(name in signature.operands for signature in known):
             problem = f"{known[0].mnemonic} has no operand {name}"
             spot = Spot(atom.family.name if atom.family else atom.name, name)
             yield AtomFileError(atom.file, f"{atom.name}.{name}", problem, spot)
@@ -89,16 +89,16 @@ def _filled(atom: IncompleteAtom) -> AnyAtom:
 
 
 def _not_in_tables(atom: IncompleteAtom) -> Iterator[AtomFileError]:
-    """An error for each mnemonic that the tables lack, so that nothing can be taken from it."""
+    """An error for each mnemonic that the ISA tables lack, so that nothing can be taken from it."""
     for mnemonic in atom.mnemonics:
         try:
             isa_tables.instruction(mnemonic)
         except isa_tables.IsaError as error:
-            yield atom.entry.error("ptx", f"{error}; it cannot say what is left out: {', '.join(atom.gaps)}")
+            yield atom.entry.error("ptx", f"{error}; it does not determine what is left out: {', '.join(atom.gaps)}")
 
 
 def _nested(found: Mapping[str, object]) -> dict[str, object]:
-    """Keys such as types.D as the table that they stand for."""
+    """Keys such as types.D as nested tables."""
     tables: dict[str, object] = {}
     for key, value in found.items():
         name, _, inner = key.partition(".")
@@ -122,44 +122,44 @@ def _words(value: object) -> str:
 
 
 def _agreed(atom: IncompleteAtom, gap: str) -> object:
-    """What all instructions of an atom say of a key that it leaves out; raises AtomFileError."""
-    heard = [_said(atom, mnemonic, gap) for mnemonic in atom.mnemonics]
-    silent = next((said for said in heard if said.unsaid), None)
-    if silent is not None:
-        raise atom.entry.error(gap, f"missing, and {silent.mnemonic} cannot say it: {silent.unsaid}")
-    first = heard[0]
-    other = next((said for said in heard if said.value != first.value), None)
+    """The value that all instructions determine for a key that the atom leaves out; raises AtomFileError."""
+    found = [_determined(atom, mnemonic, gap) for mnemonic in atom.mnemonics]
+    missing = next((one for one in found if one.why_not), None)
+    if missing is not None:
+        raise atom.entry.error(gap, f"missing, and {missing.mnemonic} does not determine it: {missing.why_not}")
+    first = found[0]
+    other = next((one for one in found if one.value != first.value), None)
     if other is not None:
-        says = f"{first.mnemonic} says {_words(first.value)}, {other.mnemonic} {_words(other.value)}"
-        raise atom.entry.error(gap, f"missing, and its instructions disagree: {says}")
+        values = f"{first.mnemonic} has {_words(first.value)}, {other.mnemonic} {_words(other.value)}"
+        raise atom.entry.error(gap, f"missing, and its instructions differ: {values}")
     return first.value
 
 
-def _said(atom: IncompleteAtom, mnemonic: str, gap: str) -> Said:
+def _determined(atom: IncompleteAtom, mnemonic: str, gap: str) -> Determined:
     instruction = isa_tables.instruction(mnemonic)
     key, _, operand = gap.partition(".")
     if key == "shape":
         return _shape(atom, instruction.signature)
     if key == "thr":
-        return Said(mnemonic, in_order(instruction))
+        return Determined(mnemonic, in_order(instruction))
     if key == "types":
         return _types(atom, instruction.signature, [operand] if operand else TYPED)
     return _spaces(instruction, [operand] if operand else ["Src", "Dst"])
 
 
-def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Said:
+def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Determined:
     if moves(signature):
-        return Said(signature.mnemonic, unsaid="it multiplies no matrices")
+        return Determined(signature.mnemonic, why_not="it multiplies no matrices")
     open_ = [axis for axis in EXTENTS if axis in signature.select]
     if open_:
-        return Said(signature.mnemonic, unsaid=f"a descriptor chooses {', '.join(open_)}")
+        return Determined(signature.mnemonic, why_not=f"a descriptor chooses {', '.join(open_)}")
     if "element" in atom.entry.table:
-        return Said(signature.mnemonic, unsaid="elements of several numbers (`element`) make it the atom's own")
-    return Said(signature.mnemonic, list(signature.shape))
+        return Determined(signature.mnemonic, why_not="elements of several numbers (`element`) make it the atom's own")
+    return Determined(signature.mnemonic, list(signature.shape))
 
 
 def in_order(instruction: isa_tables.Instruction) -> str:
-    """The threads in the order of their lanes: those of the first product, where an instruction makes several."""
+    """The threads of an instruction in the order of their lanes; of its first product if it makes several."""
     signature = instruction.signature
     lanes = [*range(signature.lanes * signature.ctas)]
     if signature.products > 1:
@@ -167,8 +167,8 @@ def in_order(instruction: isa_tables.Instruction) -> str:
     return str(from_samples(len(lanes), lanes.__getitem__))
 
 
-def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Said:
-    """The types that all combinations have which agree with those that the entry states."""
+def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Determined:
+    """The types on which all combinations agree that have the types that the entry states."""
     own = atom.entry.table.get("types", {})
     stated = own.items() if isinstance(own, dict) else ()
     rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in stated)]
@@ -176,50 +176,52 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
     for operand in operands:
         name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
         if name is None:
-            return Said(signature.mnemonic, unsaid=f"it has no operand {operand}")
+            return Determined(signature.mnemonic, why_not=f"it has no operand {operand}")
         listed = list(dict.fromkeys(row[name] for row in rows or signature.types))
         if len(listed) > 1:
-            return Said(signature.mnemonic, unsaid=f"a descriptor chooses the type of {operand}: {', '.join(listed)}")
+            return Determined(
+                signature.mnemonic, why_not=f"a descriptor chooses the type of {operand}: {', '.join(listed)}"
+            )
         found[operand] = listed[0]
-    return Said(signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
+    return Determined(signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
 
 
-def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Said:
+def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Determined:
     if not moves(instruction.signature):
-        return Said(instruction.signature.mnemonic, unsaid="it copies nothing")
-    told = spaces(instruction)
-    found = {side: told[0] if side == "Dst" else told[-1] for side in sides}
-    return Said(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
+        return Determined(instruction.signature.mnemonic, why_not="it copies nothing")
+    listed = spaces(instruction)
+    found = {side: listed[0] if side == "Dst" else listed[-1] for side in sides}
+    return Determined(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
 
 
 def _placed(atom: Atom) -> Atom:
-    """The atom with the spaces that it does not state and its instructions leave no choice of."""
-    said: dict[str, str] = {}
+    """The atom with the spaces that it leaves out and its instructions determine."""
+    found: dict[str, str] = {}
     for operand in atom.operands.keys() - atom.space.keys():
         spaces = {_space(mnemonic, operand) for mnemonic in atom.mnemonics}
         if len(spaces) == 1 and (space := spaces.pop()) not in ("", "reg"):
-            said[operand] = space
-    if not said:
+            found[operand] = space
+    if not found:
         return atom
-    taken = {**atom.taken, "space": _words(dict(sorted(said.items())))}
-    return replace(atom, space={**atom.space, **said}, taken=taken)
+    taken = {**atom.taken, "space": _words(dict(sorted(found.items())))}
+    return replace(atom, space={**atom.space, **found}, taken=taken)
 
 
 @lru_cache(maxsize=8192)
 def _space(mnemonic: str, operand: str) -> str:
-    """Where an instruction has an operand; empty where its text chooses, or it has none."""
-    told = in_tables(mnemonic)
-    if told is None:
+    """The space of an operand of an instruction; empty if the text chooses it, or without that operand."""
+    signature = in_tables(mnemonic)
+    if signature is None:
         return ""
-    name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in told.operands), None)
+    name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
     if name is None:
         return ""
-    space = told.operands[name].space
+    space = signature.operands[name].space
     return "" if any(_may_be(mnemonic, operand, other) for other in SPACES if other != space) else space
 
 
 def moves(signature: isa_tables.Signature) -> bool:
-    """Whether an instruction copies what it is given, and multiplies no matrices.
+    """Whether an instruction copies and multiplies no matrices.
 
     >>> moves(signature("ldmatrix.sync.aligned.m8n8.x4.shared.b16"))
     True
@@ -230,7 +232,7 @@ def moves(signature: isa_tables.Signature) -> bool:
 
 
 def in_tables(mnemonic: str) -> isa_tables.Signature | None:
-    """An instruction's signature; None where the tables hold no such instruction."""
+    """The signature of an instruction; None if the ISA tables have no such instruction."""
     try:
         return signature(mnemonic)
     except isa_tables.IsaError:
@@ -238,7 +240,7 @@ def in_tables(mnemonic: str) -> isa_tables.Signature | None:
 
 
 def _may_be(mnemonic: str, operand: str, space: str) -> bool:
-    """Whether the text of an instruction may choose a space for an operand."""
+    """Whether the text of an instruction can choose a space for an operand."""
     try:
         find(mnemonic, select={f"{operand}_space": space})
     except isa_tables.IsaError:
@@ -247,7 +249,7 @@ def _may_be(mnemonic: str, operand: str, space: str) -> bool:
 
 
 def spaces(instruction: isa_tables.Instruction) -> list[str]:
-    """Where the operands of a copy are, in the order of its text: first what is written, last what is read."""
+    """The spaces of the operands of a copy in the order of its text: the written one first, the one read last."""
     signature = instruction.signature
     known = {**{name: table.space for name, table in instruction.operands.items()}, **signature.addresses}
     terms = [term.strip("[]{}") for term in signature.asm.split(", ")]

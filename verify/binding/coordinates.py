@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The book's formulas in an atom's terms: its order of coordinates, its grain, its memory.
+"""The formulas of the ISA tables in an atom's coordinates: their order, their granularity, their memory.
 
-An atom counts logical positions of a tile. An instruction may hold something coarser (an element of a sparse A stands
-for two columns, a scale factor for a whole block) or something finer (two bits of metadata for one column); in shared
-memory every thread sees the whole tile.
+An atom numbers logical positions of a tile. An instruction may have coarser elements (an element of a sparse A is two
+columns, a scale factor is a whole block) or finer ones (two bits of metadata for one column); in shared memory every
+thread addresses the whole tile.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ AXES: Mapping[str, tuple[str, ...]] = {
     **{"E": ("m", "k"), "SFA": ("m", "k"), "SFB": ("n", "k")},
     **dict.fromkeys(("Src", "Dst", "Ref"), ("bit",)),
 }
-SWAPPED = ("B", "SFB")  # of these the book gives (k, n)
+SWAPPED = ("B", "SFB")  # the ISA tables give (k, n) for these
 
 
 def codomain(operand: str, row: Value, col: Value) -> tuple[Value, Value]:
-    """The book's (row, col) in the atom's order: B is (k, n) in the ISA and n + N*k in CuTe.
+    """(row, col) of the ISA tables in the atom's order: B is (k, n) in the ISA and n + N*k in CuTe.
 
     >>> codomain("A", "m", "k"), codomain("B", "k", "n"), codomain("C", "m", "n")
     (('m', 'k'), ('n', 'k'), ('m', 'n'))
@@ -37,7 +37,7 @@ def codomain(operand: str, row: Value, col: Value) -> tuple[Value, Value]:
 
 
 class Formula(Protocol):
-    """A map (lane, value) -> (x, y) that an operand's layout has to equal, as x + X*y."""
+    """A map (lane, value) -> (x, y) that an operand's layout must equal, as x + X*y."""
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(x, y) of element `value` of `lane`, on ints, arrays and terms alike."""
@@ -45,31 +45,31 @@ class Formula(Protocol):
 
     @property
     def values(self) -> int:
-        """Values per lane, in the atom's counting."""
+        """Values per lane, as the atom counts them."""
         ...
 
     @property
     def copies(self) -> int:
-        """How often each element is held over all lanes."""
+        """The number of owners of each element, over all lanes."""
         ...
 
     @property
     def citation(self) -> str:
-        """The section it stands in, with its provenance."""
+        """The section of the PTX ISA, with the provenance."""
         ...
 
     @property
     def provenance(self) -> str:
-        """Where it comes from: ISA text, corrected, or derived from something else."""
+        """The origin of the formula: ISA text, corrected, derived or observed."""
         ...
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for formulas that say the same."""
+        """Equal for equal formulas."""
         ...
 
     def text(self) -> str:
-        """The formula, in the book's words."""
+        """The formula as the ISA tables write it."""
         ...
 
 
@@ -85,7 +85,7 @@ class Registers:
     which: int = 0  # number of the element, of `fine`, that the formula is about
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
-        """Where the position stands that value belongs to: position j of an element of the book's is its j-th."""
+        """(x, y) of the position that `value` is in: value j of an element of the instruction is its j-th position."""
         if self.coarse > 1:
             x, y = codomain(self.operand, *self.table.locate(lane, value // self.coarse))
             return x, y * self.coarse + value % self.coarse
@@ -97,49 +97,49 @@ class Registers:
 
     @property
     def values(self) -> int:
-        """Values per lane, in the atom's counting."""
+        """Values per lane, as the atom counts them."""
         return self.table.values * self.coarse // self.fine
 
     @property
     def copies(self) -> int:
-        """How often each element is held over all lanes."""
+        """The number of owners of each element, over all lanes."""
         return self.table.copies
 
     @property
     def provenance(self) -> str:
-        """Where the formula comes from."""
+        """The origin of the formula."""
         return self.table.provenance
 
     @property
     def citation(self) -> str:
-        """The section the formula stands in, with its provenance and the grain."""
+        """The section of the PTX ISA, with the provenance and the granularity."""
         grain = f", {self.coarse} positions to an element" if self.coarse > 1 else ""
         grain = f", {self.fine} elements to a position" if self.fine > 1 else grain
         return f"PTX ISA {self.section} ({self.provenance}){grain}"
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for formulas that say the same, over as many values."""
+        """Equal for equal formulas over as many values."""
         return *self.map, self.values, self.copies
 
     @property
     def map(self) -> tuple[object, ...]:
-        """Equal for formulas that are spelled alike, however far they reach: those of a family."""
+        """Equal for formulas with one text, however large their domain: those of a family."""
         named = [*self.table.let.items(), ("row", self.table.row), ("col", self.table.col)]
-        spelled = "; ".join(f"{name} = {formula.text}" for name, formula in named)
+        text = "; ".join(f"{name} = {formula.text}" for name, formula in named)
         used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
-        return self.operand, spelled, used, self.coarse, self.fine, self.which
+        return self.operand, text, used, self.coarse, self.fine, self.which
 
     def text(self) -> str:
-        """The formula, in the book's words."""
+        """The formula as the ISA tables write it."""
         return self.table.text()
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """An operand in memory, under one address: every thread sees the whole tile, L(t, v) = v.
+    """An operand in memory under one address: every thread addresses the whole tile, L(t, v) = v.
 
-    Of two CTAs that share it each has half of the rows, and is one logical thread.
+    If two CTAs share it, each has half of the rows and is one logical thread.
     """
 
     extent: tuple[int, int]  # of the tile, in elements: x and y
@@ -150,7 +150,7 @@ class Memory:
     ctas: int = 1  # CTAs that share the tile; 1 where each sees it whole
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
-        """The value-th element that a thread sees, x first; which thread it is matters only to CTAs.
+        """(x, y) of element number `value` of the tile, x fastest; `lane` matters only if CTAs share the tile.
 
         >>> Memory((16, 8), "smem", 128, "9.7.15", "ISA text").locate(0, 17)
         (1, 1)
@@ -162,37 +162,37 @@ class Memory:
 
     @property
     def values(self) -> int:
-        """Every element of the tile, or of the CTA's share."""
+        """The elements of the tile, or of a CTA's share."""
         return self.extent[0] * self.extent[1] // self.ctas
 
     @property
     def copies(self) -> int:
-        """Every thread sees each element."""
+        """The number of owners of each element: every thread."""
         return self.lanes
 
     @property
     def citation(self) -> str:
-        """The section, and what it says of memory."""
-        seen = "seen whole by every thread" if self.ctas == 1 else f"its rows shared by {self.ctas} CTAs"
-        return f"PTX ISA {self.section} ({self.provenance}): in {self.space}, {seen}"
+        """The section of the PTX ISA, and how the memory is addressed."""
+        how = "addressed whole by every thread" if self.ctas == 1 else f"its rows shared by {self.ctas} CTAs"
+        return f"PTX ISA {self.section} ({self.provenance}): in {self.space}, {how}"
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for formulas that say the same."""
+        """Equal for equal formulas."""
         return "memory", self.extent, self.lanes, self.ctas
 
     def text(self) -> str:
         """The formula in words."""
         x, y = self.extent
         if self.ctas == 1:
-            return f"every thread sees the whole tile: value v is element v of {x}x{y}"
+            return f"every thread addresses the whole tile: value v is element v of {x}x{y}"
         return f"CTA c has rows {x // self.ctas}*c and up: value v is its element v, rows first, of {x}x{y}"
 
 
 def formulas(
     operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand, extent: tuple[int, int]
 ) -> tuple[tuple[Formula, ...], str]:
-    """The formulas for an operand that covers a tile of `extent`, or why the book has none."""
+    """The formulas for an operand with a tile of `extent`, or none and why the ISA tables have none."""
     no_formula = _no_formula(operand, instruction, table)
     if no_formula:
         return (), no_formula
@@ -211,20 +211,20 @@ def formulas(
 
 
 def _no_formula(operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand) -> str:
-    """Why the book has no map from lanes and values to the tile; empty when it has one."""
+    """Why the ISA tables have no map from (lane, value) to the tile; empty if they have one."""
     if table.unspecified:
         return f"PTX ISA {instruction.section} leaves {operand} unspecified"
     if table.untold:
-        return f"the book does not place {operand} in {table.space}: {table.untold}"
+        return f"the ISA tables do not place {operand} in {table.space}: {table.untold}"
     if "cta" in table.maps:
         shared = _shared_in_halves(operand, instruction, table)
-        return "" if shared else f"the book places {operand} in {table.space}; it deals nothing out to threads"
+        return "" if shared else f"the ISA tables place {operand} in {table.space} and distribute nothing to threads"
     left_open = ", ".join(sorted(table.uses & instruction.signature.select.keys()))
     return f"the map of {operand} depends on {left_open}, which the atom leaves open" if left_open else ""
 
 
 def _shared_in_halves(operand: str, instruction: isa_tables.Instruction, table: isa_tables.Operand) -> bool:
-    """Whether by the book each CTA has its share of a matrix along x (rows of A and D, columns of B), in order."""
+    """Whether each CTA has its share of a matrix along x (rows of A and D, columns of B), in order."""
     ctas = instruction.signature.ctas
     ends, (length, _) = table.extent, codomain(operand, *table.extent)
     if codomain(operand, *table.axes)[0] != AXES[operand][0] or length % ctas:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the book says of a copy: which bit of the moved matrix each bit of a thread is.
+"""The formulas of the ISA tables for a copy: which bit of the moved matrix each bit of a thread is.
 
-A copy instruction describes both sides in one set of coordinates: a stored row and an element in it, a lane and a
-column of Tensor Memory, a row and column of a matrix. Numbered through, they tie a bit of one side to one of the other;
-a copy atom stands when both call it by the same number.
+The ISA describes source and destination of a copy in the same coordinates: a stored row and an element in it, a lane
+and a column of Tensor Memory, a row and column of a matrix. Numbering these maps a bit of one operand to a bit of the
+other; a copy atom is right if both operands have the same name for it.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ BYTE = 8
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a copy. Its bits are numbered by row, product, column and place in the element.
+    """The source or destination of a copy. Its bits are numbered by row, product, column and place in the element.
 
-    Without a table it is memory under one address: every thread counts through all of it.
+    Without a table it is memory under one address: every thread addresses all of it.
     """
 
     table: isa_tables.Operand | None
     instruction: isa_tables.Instruction
     extent: tuple[int, int, int]  # rows, products, columns
     bits: int  # width of an element
-    inverse: Layout | None = None  # number -> lane + lanes * bit, of a side in registers that names the bits
+    inverse: Layout | None = None  # number -> lane + lanes * bit, if it is in registers and names the bits
 
     def number(self, lane: Any, bit: Any) -> Any:
         """The number of a lane's bit, on ints, arrays and terms alike."""
@@ -46,7 +46,7 @@ class Side:
 
     @property
     def map(self) -> tuple[object, ...]:
-        """Equal for sides that number their bits alike: what the formulas say, with the parameters that they name."""
+        """Equal for operands that number their bits alike: the formulas, with the parameters that they use."""
         if self.table is None:
             return ("whole",)
         used = tuple((name, self.table.param[name]) for name in sorted(self.table.uses))
@@ -60,11 +60,11 @@ class Side:
 
     @property
     def copies(self) -> int:
-        """How often each bit is held over all lanes."""
+        """The number of owners of each bit, over all lanes."""
         return self.lanes if self.table is None else self.table.copies // self.extent[1]
 
     def owner(self, number: Any) -> tuple[Any, Any]:
-        """A (thread, bit) that a number is: in memory, thread i holds stored row i, or thread 0 holds everything."""
+        """A (thread, bit) with a number: in memory, thread i has stored row i, or thread 0 has everything."""
         if self.inverse is not None:
             index = image(self.inverse, number)
             return index % self.lanes, index // self.lanes
@@ -77,7 +77,7 @@ class Side:
 
 
 def inverse(side: Side) -> Layout | None:
-    """The layout number -> lane + lanes * bit of a side in registers, or None where its formula is no such layout."""
+    """The layout number -> lane + lanes * bit of an operand in registers; None if its formula is no such layout."""
     lanes, bits = np.arange(side.lanes)[:, None], np.arange(side.per_thread)[None, :]
     found = fit(np.broadcast_to(side.number(lanes, bits), (side.lanes, side.per_thread)))
     if found is None:
@@ -88,14 +88,14 @@ def inverse(side: Side) -> Layout | None:
 
 @dataclass(frozen=True, slots=True)
 class Carried:
-    """The name of a bit on one side, by what the other side, in memory, calls it.
+    """The formula for the names of bits in one operand, given the names in the other, which is in memory.
 
-    `adapter` permutes the bytes of this side's registers after the instruction.
+    `adapter` permutes the bytes of this operand's registers after the instruction.
     """
 
     side: Side
     memory: Side
-    layout: Layout  # of the side in memory
+    layout: Layout  # of the operand in memory
     adapter: Adapter | None
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
@@ -110,25 +110,25 @@ class Carried:
 
     @property
     def copies(self) -> int:
-        """How often each bit is held over all lanes."""
+        """The number of owners of each bit, over all lanes."""
         return self.side.copies
 
     @property
     def provenance(self) -> str:
-        """Where the formula comes from."""
+        """The origin of the formula."""
         return self.side.table.provenance if self.side.table is not None else "derived: one address for all threads"
 
     @property
     def citation(self) -> str:
-        """The section it stands in, with its provenance."""
+        """The section of the PTX ISA, with the provenance."""
         then = f", then {self.adapter.name}" if self.adapter is not None else ""
         return f"PTX ISA {self.side.instruction.section} ({self.provenance}){then}"
 
     @property
     def key(self) -> tuple[object, ...]:
-        """Equal for formulas that say the same."""
+        """Equal for equal formulas."""
         steps = self.adapter.bytes if self.adapter is not None else ()
-        held = str(self.memory.inverse or self.memory.per_thread)
+        order = str(self.memory.inverse or self.memory.per_thread)
         return (
             "copy",
             *self.side.map,
@@ -136,17 +136,17 @@ class Carried:
             self.side.bits,
             str(self.layout),
             self.memory.extent,
-            held,
+            order,
             steps,
         )
 
     def text(self) -> str:
-        """The formula, in the book's words."""
-        return self.side.table.text() if self.side.table is not None else "every thread counts through all bits"
+        """The formula as the ISA tables write it."""
+        return self.side.table.text() if self.side.table is not None else "every thread addresses all bits"
 
 
 def adapted(bit: Any, adapter: Adapter | None) -> Any:
-    """The bit that the instruction left where `bit` is after the adapter."""
+    """The bit after the instruction that is `bit` after the adapter."""
     if adapter is None:
         return bit
     group = BYTE * len(adapter.bytes)

@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the three checks find on one property of one operand."""
+"""The evidence of the three checks: functions of one property of one operand or atom."""

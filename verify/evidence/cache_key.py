@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When two atoms ask the silicon's witness the same: equal maps, before an equal book, about the same tables.
+"""The cache keys of the check `gpu`: equal for atoms with equal maps, equal operands and equal recorded tables.
 
-Most instructions of a family deal their elements out alike, and their recordings share the arrays of a file. What an
-answer depends on is gathered here; what names the instruction, the GPU or the driver is left out.
+Most instructions of a family distribute their elements alike, and their recordings share the arrays of a file. A key
+has everything that the evidence depends on, and no names of the instruction, the GPU or the driver.
 """
 
 from __future__ import annotations
@@ -19,34 +19,34 @@ Key = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Table:
-    """An array that is equal to itself alone, and is kept so that no other takes its place."""
+    """An array that equals only itself; the key keeps it alive, so that no other array gets its address."""
 
     labels: Labels
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Table) and self._owner() is other._owner() and self._seen() == other._seen()
+        return isinstance(other, _Table) and self._owner() is other._owner() and self._part() == other._part()
 
     def __hash__(self) -> int:
-        return hash((id(self._owner()), self._seen()))
+        return hash((id(self._owner()), self._part()))
 
     def _owner(self) -> object:
         return self.labels if self.labels.base is None else self.labels.base
 
-    def _seen(self) -> Key:
-        """Which part of its owner it is."""
+    def _part(self) -> Key:
+        """The part of the owning array that it is."""
         return self.labels.__array_interface__["data"], self.labels.shape, self.labels.strides
 
 
 def atom_key(subject: BoundAtom) -> Key:
-    """All of an atom and its instructions that an answer depends on."""
+    """The key of an atom: all that the evidence depends on in it and in its instruction."""
     parts = tuple((part.name, part.text, part.extent, part.keys) for part in subject.parts)
     operands, signature = subject.instruction.operands, subject.instruction.signature
-    book = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
-    return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), book, signature.sparsity
+    tables = tuple((n, o.extent, o.bits, o.space, o.layouts, o.majors) for n, o in operands.items())
+    return subject.atom.thr, subject.lanes, parts, tuple(subject.atom.space.items()), tables, signature.sparsity
 
 
 def recording_key(recording: gpu_checks.Recording) -> Key:
-    """All of a recording that an answer depends on."""
+    """The key of a recording: all that the evidence depends on in it."""
     return tuple(_facts(recording))
 
 

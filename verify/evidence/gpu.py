@@ -47,7 +47,7 @@ Labels = Mapping[str, Table]  # operand -> [lane][value] -> (replica, x, y)
 RECORDED = {"A": "A", "B": "B", "C": "D"}
 CLASS = {"m": 0, "n": 1, "k": 2}
 PRODUCT = 3
-NOTHING = (-1, -1)  # what a lane holds to which the atom deals nothing
+NOTHING = (-1, -1)  # in place of an element, for lanes to which the atom distributes none
 Answer = tuple[Status, str, int, Counterexample | None]
 Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
@@ -55,13 +55,13 @@ HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
 
 @dataclass(frozen=True, slots=True)
 class Agrees:
-    """The labels meet as recorded; `pairs` counts the (label, class) pairs that were matched."""
+    """The labels interact as recorded; `pairs` counts the (label, class) pairs that were matched."""
 
     pairs: int
 
 
 def labels(subject: BoundAtom) -> Labels | str:
-    """What the atom says that every (lane, value) of its operands in registers holds, or why it says nothing.
+    """The element that the atom gives every (lane, value) of its operands in registers, or why there is none.
 
     Lane `thr(t) + rep(q)` is logical thread t of replica q.
 
@@ -82,17 +82,17 @@ def labels(subject: BoundAtom) -> Labels | str:
             continue
         rows, width = _walked(part.layout), part.extent[0]
         if len(rows) > subject.threads:
-            return f"{part.name} deals elements to {len(rows)} threads, the atom has {subject.threads}"
-        dealt = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
-        dealt[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
+            return f"{part.name} distributes elements to {len(rows)} threads, the atom has {subject.threads}"
+        elements = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
+        elements[: len(rows)] = np.stack([rows % width, rows // width], axis=-1)
         replica = np.broadcast_to(replicas[:, None, None], (subject.lanes, rows.shape[1], 1))
-        table[part.name] = np.concatenate([replica, dealt[threads]], axis=-1)
+        table[part.name] = np.concatenate([replica, elements[threads]], axis=-1)
     return table
 
 
-@lru_cache(maxsize=16)  # plain integers: no bug planted in Layout.__call__ reaches them, kept or not
+@lru_cache(maxsize=16)  # plain integers: no bug planted in Layout.__call__ reaches them, cached or not
 def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
-    """For each lane the logical thread and the replica that it is."""
+    """The logical thread and the replica of each lane."""
     owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}
     threads, replicas = np.array([owner[lane] for lane in range(lanes)]).T
     return threads, replicas
@@ -100,17 +100,17 @@ def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
 
 @lru_cache(maxsize=16)  # plain integers, as above
 def _walked(layout: Layout) -> Table:
-    """The element that each (thread, value) of a layout holds."""
+    """The element of each (thread, value) of a layout."""
     return np.array(walks(layout), dtype=np.int64)
 
 
 def relabelling(
     subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk"
 ) -> Agrees | Conflict:
-    """Whether some relabelling of the axes turns the atom's labels into the recorded classes.
+    """Agrees if some relabelling of the axes turns the atom's labels into the recorded classes, else a conflict.
 
-    First every label must lie in the tile. Then for each axis the pairs (claimed label, recorded class), over both
-    operands that hold the axis, must be one bijection.
+    First every label must be in the tile. Then for each axis the pairs (claimed label, recorded class), over both
+    operands that have the axis, must be one bijection.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -138,7 +138,7 @@ def relabelling(
 
 
 def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
-    """The first claimed label outside its tile; before that, other numbers of values than the instruction's."""
+    """The first operand with another number of values than the instruction's, or the first label outside its tile."""
     for part in parts:
         values, table = recording.operands[RECORDED[part.name]].shape[1], claimed[part.name]
         if table.shape[1] != values:
@@ -146,29 +146,29 @@ def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_check
             return Conflict(part.axes[0], (part.name, part.name), 0, 0, statement)
         idle = np.flatnonzero((table[:, 0, 1:] == NOTHING).all(axis=1))
         if len(idle):
-            statement = f"{part.name} deals nothing to lane {idle[0]}, the instruction {values} values"
+            statement = f"{part.name} has no values in lane {idle[0]}, the instruction {values}"
             return Conflict(part.axes[0], (part.name, part.name), int(idle[0]), 0, statement)
         outside = (table[..., 1:] < 0) | (table[..., 1:] >= part.extent)
         if outside.any():
             lane, value, axis = (int(c) for c in np.argwhere(outside)[0])
             x, y = table[lane, value, 1:].tolist()
-            statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) lies outside {part.tile}"
+            statement = f"({part.axes[0]}={x}, {part.axes[1]}={y}) is outside {part.tile}"
             return Conflict(part.axes[axis], (part.name, part.name), lane, value, statement)
     return None
 
 
 def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu_checks.Recording) -> int | Conflict:
-    """One bijection between labels and classes over both operands, or the first pair that breaks it.
+    """The number of (label, class) pairs, if they are a bijection over both operands, or the first that breaks it.
 
-    A place that the hardware never read (a copy of an element that it takes from another) has no class.
+    A slot that the hardware never read (a copy of an element that it reads elsewhere) has no class.
     """
     pairs = [
         (table[..., 0], table[..., 1 + AXES[name].index(axis)], cells[..., PRODUCT], cells[..., CLASS[axis]])
         for name in operands
         for table, cells in [(claimed[name], recording.operands[RECORDED[name]])]
     ]
-    replica, said, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
-    claim, observed = _pair(replica, said), _pair(product, found)
+    replica, label, product, found = (np.concatenate([each[i].ravel() for each in pairs]) for i in range(4))
+    claim, observed = _pair(replica, label), _pair(product, found)
     read = np.flatnonzero(product >= 0)
     claim, observed = claim[read], observed[read]
     broken = read[(_first(claim, observed) != observed) | (_first(observed, claim) != claim)]
@@ -178,36 +178,36 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
     if place >= pairs[0][0].size:
         place, operand = place - pairs[0][0].size, operands[1]
     lane, value = divmod(place, claimed[operand].shape[1])
-    label = int(claimed[operand][lane, value, 1 + AXES[operand].index(axis)])
-    return Conflict(axis, operands, lane, value, _clash(operand, axis, label, lane, value))
+    at = int(claimed[operand][lane, value, 1 + AXES[operand].index(axis)])
+    return Conflict(axis, operands, lane, value, _clash(operand, axis, at, lane, value))
 
 
 def _unread(part: BoundOperand, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
-    """The first place that the hardware never read, unless in registers another holds the same element and was read."""
+    """The first slot that the hardware never read, unless another register with the same element was read."""
     read = classes[..., PRODUCT].ravel() >= 0
     if read.all():
         return None
     element = _pair(_pair(*table[..., :2].reshape(-1, 2).T), table[..., 2].ravel())
-    lost = np.flatnonzero(~read & (in_memory | ~np.isin(element, element[read])))
-    if not len(lost):
+    missing = np.flatnonzero(~read & (in_memory | ~np.isin(element, element[read])))
+    if not len(missing):
         return None
-    lane, value = divmod(int(lost[0]), table.shape[1])
+    lane, value = divmod(int(missing[0]), table.shape[1])
     _, x, y = table[lane, value].tolist()
-    held = f"{part.name} lane {lane} value {value} is claimed to hold ({part.axes[0]}={x}, {part.axes[1]}={y})"
-    statement = f"{held}; the hardware reads nothing there, nor a copy of it elsewhere"
+    claim = f"{part.name} lane {lane} value {value} is claimed to hold ({part.axes[0]}={x}, {part.axes[1]}={y})"
+    statement = f"{claim}; the hardware reads neither that slot nor a copy of the element"
     return Conflict(part.axes[0], (part.name, part.name), lane, value, statement)
 
 
 def _pair(first: Table, second: Table) -> Table:
-    """Two small numbers, none below -1, as one that is not negative."""
+    """Two small numbers, each at least -1, as one that is not negative."""
     coded: Table = (first.astype(np.int64) + 1) * (int(second.max(initial=-1)) + 2) + second + 1
     return coded
 
 
 def _first(keys: Table, values: Table) -> Table:
-    """At every place, the value that stands where its key stood first."""
+    """At every place, the value at the first place of its key."""
     home = np.zeros(int(keys.max(initial=-1)) + 1, np.int64)
-    home[keys[::-1]] = values[::-1]  # of several entries for one place the last stays
+    home[keys[::-1]] = values[::-1]  # of several assignments to one place the last remains
     found: Table = home[keys]
     return found
 
@@ -221,9 +221,9 @@ def _clash(operand: str, axis: str, label: int, lane: int, value: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """There is no recording of an instruction, and why.
+    """The reason why there is no recording of an instruction.
 
-    `applies` says that there should be one: the GPU at hand has the instruction, and its probe failed.
+    `applies` means that there should be one: the GPU at hand has the instruction, and its probe failed.
     """
 
     reason: str
@@ -231,46 +231,46 @@ class Missing:
 
 
 class Lookup(Protocol):
-    """Where recordings of an instruction come from."""
+    """The source of recordings: files or a live GPU."""
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
-        """All recordings of a matrix product, or why there is none."""
+        """The recordings of a matrix product, or why there are none."""
         ...
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
-        """All recordings of a matrix move, or why there is none."""
+        """The recordings of a matrix move, or why there are none."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Recorded:
-    """Recordings made earlier, ours and a user's."""
+    """Recordings in files, the shipped ones and a user's."""
 
     recordings: gpu_checks.Recordings
     stale: dict[tuple[str, str], bool] = field(default_factory=dict, compare=False)  # a user's that were looked at
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
-        """The recordings of exactly this instruction: a twin's does not count."""
-        return self._held(self.recordings.get(signature.mnemonic, ()), signature) or _never(signature)
+        """The recordings of exactly this instruction."""
+        return self._valid(self.recordings.get(signature.mnemonic, ()), signature) or _never(signature)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """The recordings of exactly this move."""
-        return self._held(self.recordings.moves.get(signature.mnemonic, ()), signature) or _never(signature)
+        return self._valid(self.recordings.moves.get(signature.mnemonic, ()), signature) or _never(signature)
 
-    def _held(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
-        """Those of an instruction; RecordingError for one of a user's that cannot be. Ours are held to it by tests."""
+    def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
+        """The recordings; raises RecordingError for an invalid one of a user. Tests validate the shipped ones."""
         return tuple(replace(one, stale=is_external(one) and self._stale(one, signature)) for one in found)
 
     def _stale(self, one: R, signature: Signature) -> bool:
-        """Whether a user's recording was made by other kernels than today's, with a warning for each file."""
+        """Whether a user's recording was made by other kernels than the current ones; warns once for each file."""
         key = (one.file, one.mnemonic)
         if key not in self.stale:
             validate(one, signature)
             if why := why_incomplete(one):
                 raise gpu_checks.RecordingError(f"{one.file}: {one.mnemonic}: {why}")
-            told = any(file == one.file and stale for (file, _), stale in self.stale.items())
+            warned = any(file == one.file and stale for (file, _), stale in self.stale.items())
             self.stale[key] = is_stale(one, signature)
-            if self.stale[key] and not told:
+            if self.stale[key] and not warned:
                 warnings.warn(stale_notice(one.file, [one.mnemonic]), StaleRecording, stacklevel=2)
         return self.stale[key]
 
@@ -285,8 +285,8 @@ def relation(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[E
 
 
 def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
-    """The atom's labels against those of the anchors, one piece of evidence for each recording."""
-    return _each(subject, lookup, _anchored, known)
+    """The atom's labels compared with absolute coordinates, one piece of evidence for each recording."""
+    return _each(subject, lookup, _absolute, known)
 
 
 def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceCache) -> list[Evidence]:
@@ -316,16 +316,16 @@ def _from(
     found = known.kept((Check.GPU, compare, atom_key(subject), recording_key(recording)), answer)
     if isinstance(found, str):
         return unchecked(found)
-    status, said, points, wrong = found
+    status, words, points, wrong = found
     if status is Status.UNCHECKED:
-        return unchecked(said, applies=compare is _related)  # anchors may say nothing of an instruction
+        return unchecked(words, applies=compare is _related)  # absolute coordinates may not exist
     seconds = time.perf_counter() - started
-    evidence = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", said, seconds)
+    evidence = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", words, seconds)
     return replace(evidence, counterexample=wrong, recording=place(recording))
 
 
 def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
-    """A recording by its GPU and driver, whether the instruction is known to be emulated there, and what is stale."""
+    """A recording in words: its GPU and driver, and whether it is emulated or stale."""
     kind = "recording of" if recording.file else "live on"
     emulated = ", known emulated" if recording.emulated else ""
     stale = ", by kernels of another text" if recording.stale else ""
@@ -333,7 +333,7 @@ def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
 
 
 def place(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
-    """The file and line of a recording; empty for what a GPU showed just now."""
+    """The file and line of a recording; empty for a live one."""
     return f"{recording.file}:{recording.line}" if recording.file else ""
 
 
@@ -347,7 +347,7 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
     if isinstance(found, Agrees):
         rest = view.stored.compare() if view.stored else 0
         if isinstance(rest, int):
-            return Status.AGREES, view.said, found.pairs + rest, None
+            return Status.AGREES, view.how, found.pairs + rest, None
         found = rest
     first, second = found.operands
     extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
@@ -356,12 +356,12 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
 
 
 def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
-    """The first element of C that arrives in another place of D than the atom, which has one layout for both, says."""
+    """The first element of C that arrives at another element of D; an atom has one layout for both."""
     arrives = recording.passthrough.ravel()
     if np.array_equal(arrives, np.arange(len(arrives))):
         return None
-    said = claimed.reshape(-1, claimed.shape[-1])
-    wrong = np.flatnonzero((said[: len(arrives)] != said[arrives]).any(axis=1))
+    labels = claimed.reshape(-1, claimed.shape[-1])
+    wrong = np.flatnonzero((labels[: len(arrives)] != labels[arrives]).any(axis=1))
     if not len(wrong):
         return None
     (lane, value), other = divmod(int(wrong[0]), claimed.shape[1]), divmod(int(arrives[wrong[0]]), claimed.shape[1])
@@ -369,46 +369,51 @@ def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
     return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
 
 
-def _anchored(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
-    """Every label that an anchor gives must be the atom's; replicas are one atom and share its labels."""
+def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording) -> Answer:
+    """Whether every absolute coordinate is the atom's label; replicas share the labels of the atom."""
     if not recording.coordinates:
-        return Status.UNCHECKED, "no anchor ties the registers of this instruction to memory", 0, None
+        return Status.UNCHECKED, "no absolute coordinates are known for the registers of this instruction", 0, None
     view = comparable(subject, claimed, recording, memory=False)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
     misfit = _misfit(view.tied, view.claimed, view.recording)
     if misfit is not None:
-        return Status.UNCHECKED, f"the relation does not stand: {misfit.statement}", 0, None
+        return Status.UNCHECKED, f"the relation is not verified: {misfit.statement}", 0, None
     points, parts = 0, {RECORDED[part.name]: part for part in view.tied}
-    anchors = [anchor for anchor in recording.coordinates if anchor.operand in parts]
-    for anchor in anchors:
-        part = parts[anchor.operand]
-        seen = np.stack(codomain(part.name, anchor.labels[..., 0], anchor.labels[..., 1]), axis=-1)
+    known = [one for one in recording.coordinates if one.operand in parts]
+    for one in known:
+        part = parts[one.operand]
+        seen = np.stack(codomain(part.name, one.labels[..., 0], one.labels[..., 1]), axis=-1)
         points += int(np.count_nonzero(seen >= 0))
-        said = claimed[part.name][..., 1:]
-        clashes = np.argwhere((seen >= 0) & (seen != said))
+        label = claimed[part.name][..., 1:]
+        clashes = np.argwhere((seen >= 0) & (seen != label))
         if len(clashes):
             lane, value, _ = (int(c) for c in clashes[0])
             at = (lane, value)
-            wrong = _misplaced(part, anchor.name, at, said[at].tolist(), seen[at].tolist())
-            return Status.REFUTED, f"premise: {anchor.premise}", points, wrong
+            wrong = _misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
+            return Status.REFUTED, f"premise: {one.premise}", points, wrong
     if not points:
-        return Status.UNCHECKED, "its anchors say nothing of what the atom has in registers", 0, None
-    names = ", ".join(f"{anchor.name} {anchor.operand}" for anchor in anchors)
-    premises = "; ".join(dict.fromkeys(anchor.premise for anchor in anchors))
+        return (
+            Status.UNCHECKED,
+            "no absolute coordinates are known for the operands that the atom has in registers",
+            0,
+            None,
+        )
+    names = ", ".join(f"{one.name} {one.operand}" for one in known)
+    premises = "; ".join(dict.fromkeys(one.premise for one in known))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None
 
 
 def _misplaced(
-    part: BoundOperand, anchor: str, at: tuple[int, int], said: Sequence[int], seen: Sequence[int]
+    part: BoundOperand, source: str, at: tuple[int, int], labels: Sequence[int], seen: Sequence[int]
 ) -> Counterexample:
     axes, (lane, value) = part.axes, at
-    claimed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, said, strict=True))
+    claimed = ", ".join(f"{axis}={label}" for axis, label in zip(axes, labels, strict=True))
     found = ", ".join(f"{axis}={label}" for axis, label in zip(axes, seen, strict=True) if label >= 0)
-    statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {anchor} says ({found})"
+    statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {source} gives ({found})"
     return Counterexample({"lane": lane, "value": value}, statement, extent="smallest")
 
 
 def unchecked(why: str, applies: bool = True) -> Evidence:
-    """The silicon's silence, with its reason; `applies` unless there is nothing that it could have spoken on."""
+    """UNCHECKED by a GPU, with the reason; `applies` unless the check does not exist for the claim."""
     return Evidence(Check.GPU, Status.UNCHECKED, "", reason=why, applies=applies)

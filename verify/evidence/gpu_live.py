@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The GPU of this machine as the third witness, in place of recordings."""
+"""The check `gpu` by the GPU of this machine, in place of recordings."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ PLAIN = frozenset("ABCD")
 
 @dataclass(slots=True)
 class Live:
-    """Probes through one worker process; what an instruction showed is kept for the run."""
+    """Probes through one worker process; the result of an instruction is kept for the run."""
 
     worker: Worker
     seen: dict[str, gpu_checks.Recording | gpu_checks.Unavailable] = field(default_factory=dict)
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
-        """What this GPU shows of an instruction, or why it shows nothing."""
+        """The live recording of an instruction, or why there is none."""
         if signature.mnemonic not in self.seen:
             self.seen[signature.mnemonic] = gpu_checks.relation(signature, worker=self.worker)
         found = self.seen[signature.mnemonic]
         return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
-        """What this GPU shows of a matrix move, or why it shows nothing."""
+        """The live recording of a matrix move, or why there is none."""
         found = gpu_checks.move(signature, worker=self.worker)
         return self._missing(signature, found) if isinstance(found, gpu_checks.Unavailable) else (found,)
 
     def _missing(self, signature: Signature, found: gpu_checks.Unavailable) -> Missing:
-        """Why this GPU shows nothing: a gap, unless it does not have the instruction."""
+        """Why there is no live recording; it `applies` unless the GPU does not have the instruction."""
         device = self.worker.device
         return Missing(found.reason, not isinstance(device, gpu_checks.DeviceInfo) or runs_on(signature, device.sm))
 
     def product(self, subject: BoundAtom) -> list[Evidence]:
-        """Random exact products through the atom's three maps, on this GPU."""
+        """The evidence of random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)
         if isinstance(claimed, str):
             return [unchecked(claimed)]

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands in shared memory before the silicon's witness: recordings number their places by address, atoms by element.
+"""The check `gpu` of operands in shared memory: recordings number slots by address, atoms number elements.
 
-The book's address maps stand between the two: element (mn, k) of an image, in each swizzle and major that was
-recorded, is at the address that the descriptor's layout gives it. So what is compared is where elements are in memory,
-by the book, and in registers, by the atom. In which order the atom counts the elements of a matrix in memory is not:
-no hardware sees it. k of a sparse instruction and its metadata are left to `verify.evidence.gpu_sparse`.
+The address maps of the ISA tables relate the two: element (mn, k) of an image, in each swizzle and major that was
+recorded, is at the address that the descriptor's layout gives. So the comparison covers where elements are in memory,
+by the ISA tables, and in registers, by the atom. It does not cover the order in which the atom counts the elements of a
+matrix in memory: no hardware depends on it. k of a sparse instruction and its metadata are compared in
+`verify.evidence.gpu_sparse`.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ CHUNK = 16  # bytes of one of its rows
 class Comparable:
     """What can be compared: an atom's labels and a recording, brought to the same slots."""
 
-    claimed: Mapping[str, Table]  # operand -> [lane][value] -> label: what the atom says
+    claimed: Mapping[str, Table]  # operand -> [lane][value] -> label, by the atom
     recording: gpu_checks.Recording  # what the GPU did, over the same slots
     # operands whose labels absolute coordinates can give: in registers, with every column of their tile's
     tied: tuple[BoundOperand, ...]
     axes: str  # those that are compared: mnk, or mn where k depends on metadata
-    said: str  # how they are compared, in words
+    how: str  # how they are compared, in words
     stored: Stored | None = None  # of a sparse instruction: what else has to agree
 
 
 def comparable(
     subject: BoundAtom, claimed: Mapping[str, Table], recording: gpu_checks.Recording, memory: bool = True
 ) -> Comparable | str:
-    """Labels and recording brought to the same slots, or why that cannot be; without `memory`, of registers alone."""
+    """Labels and recording over the same slots, or why that is impossible; without `memory`, only of registers."""
     parts = tuple(part for part in subject.parts if part.name in ("A", "B", "C"))
-    sparse = "E" in subject.instruction.operands  # also where the atom left it out
+    sparse = "E" in subject.instruction.operands  # also if the atom omits it
     for part in parts:
         table, where = subject.instruction.operands.get(part.name), _space(subject, part)
         if table is not None and table.space != where:
@@ -61,18 +62,18 @@ def comparable(
         tables[part.name] = _stored(part, tables[part.name])
     others = tuple(part for part in parts if memory and part not in registers)
     for part in others:
-        dealt = _by_address(subject, part, recording)
-        if isinstance(dealt, str):
-            return dealt
-        tables[part.name], cells[part.name] = dealt
+        found = _by_address(subject, part, recording)
+        if isinstance(found, str):
+            return found
+        tables[part.name], cells[part.name] = found
     seen = replace(recording, operands=cells)
     tied = tuple(part for part in registers if not (sparse and part.name == "A"))
-    told = [f"{part.name} by the book's addresses, not in the order of its values" for part in others]
-    found = _sparse(subject, claimed, tables, seen, recording) if sparse and memory else None
-    if isinstance(found, str):
-        return found
-    told += _how(found) if found else []
-    return Comparable(tables, seen, tied, "mn" if sparse else "mnk", "; ".join(told), found)
+    how = [f"{part.name} by the ISA's addresses, not in the order of its values" for part in others]
+    stored = _sparse(subject, claimed, tables, seen, recording) if sparse and memory else None
+    if isinstance(stored, str):
+        return stored
+    how += _how(stored) if stored else []
+    return Comparable(tables, seen, tied, "mn" if sparse else "mnk", "; ".join(how), stored)
 
 
 def _space(subject: BoundAtom, part: BoundOperand) -> str:
@@ -86,53 +87,53 @@ def _sparse(
     seen: gpu_checks.Recording,
     recording: gpu_checks.Recording,
 ) -> Stored | str:
-    """What k and metadata are judged by: A's stored elements as the atom or, in memory, the book's addresses say."""
+    """The comparison of k and metadata: A's stored elements, by the atom or, in memory, by the ISA's addresses."""
     meaning, metadata = subject.instruction.signature.sparsity, recording.metadata
     if meaning is None or metadata is None:
         return "its metadata was not recorded"
     if metadata.kept.keys() != meaning.kept.keys():
-        return "the patterns of metadata under which it was recorded are not those of the book"
+        return "the patterns of metadata under which it was recorded are not those of the ISA tables"
     if metadata.rulers.keys() != set(subject.instruction.signature.select.get("F", (0,))):
-        return "the selectors under which it was recorded are not those of the book"
+        return "the selectors under which it was recorded are not those of the ISA tables"
     b, e = (tables["B"][..., 2], seen.operands["B"][..., CONTRACTED]), claimed.get("E")
     if claimed.get("A") is not None:
-        dealt, elements = claimed["A"][..., 1:], tables["A"][..., 1:]
+        labels, elements = claimed["A"][..., 1:], tables["A"][..., 1:]
     else:
-        dealt, elements = None, by_class(recording, tables["A"][..., 1:], seen.operands["A"])
+        labels, elements = None, by_class(recording, tables["A"][..., 1:], seen.operands["A"])
         elements = elements * (1, coarseness(meaning))
-    return Stored(meaning, metadata, elements, dealt, b, None if e is None else e[..., 1:])
+    return Stored(meaning, metadata, elements, labels, b, None if e is None else e[..., 1:])
 
 
 def _how(stored: Stored) -> list[str]:
-    """How k and E are compared, or that E is not."""
+    """How k and E are compared, in words."""
     patterns, selectors = len(stored.metadata.kept), len(stored.metadata.rulers)
-    told = f"k under {patterns} patterns of metadata, whose meaning is the book's"
+    how = f"k under {patterns} patterns of metadata, with their meaning in the ISA"
     if stored.e is None:
-        return [f"{told}; E is not given"]
-    return [f"{told}; E by the fields that rule A's elements under {selectors} selector{'s' * (selectors > 1)}"]
+        return [f"{how}; E is not given"]
+    return [f"{how}; E by the fields that select A's elements under {selectors} selector{'s' * (selectors > 1)}"]
 
 
 def _stored(part: BoundOperand, table: Table) -> Table:
-    """Of an operand in registers, the values that an instruction stores: one for each element of the book's."""
+    """The labels of an operand in registers that an instruction stores: one for each of its elements."""
     formula = part.formulas[0]
     coarse = formula.coarse if isinstance(formula, Registers) else 1
     return table[:, ::coarse] if coarse > 1 else table
 
 
 def _not_whole(part: BoundOperand) -> str:
-    """Why a matrix in memory is not seen as one: all threads alike, each element once; empty when it is."""
+    """Why a layout is no matrix in memory, with each element once and alike for all threads; empty if it is."""
     if part.layout is None:
         return f"{part.name} is not well formed"
     thread, value = halves(part.layout)
     if any(stride and extent > 1 for extent, stride in modes(*thread)):
-        return f"{part.name} is in memory, and its threads do not see it alike"
+        return f"{part.name} is in memory, and its layout differs between threads"
     if sorted(every(*value)) != list(range(part.extent[0] * part.extent[1])):
         return f"{part.name} is in memory, and its values are not each element of {part.tile} once"
     return ""
 
 
 def _by_address(subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Recording) -> tuple[Table, Table] | str:
-    """Labels and recorded classes of every place of every recorded image that holds an element by the book."""
+    """Labels and recorded classes of every slot of every recorded image that has an element by the ISA tables."""
     where = _space(subject, part)
     fault = _not_whole(part) if where == "smem" else f"{part.name} is in {where}"
     if fault:
@@ -150,7 +151,7 @@ def _by_address(subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Re
             return str(error)
         slot = (address * 8 + inner) // operand.bits
         if slot.max() >= image.labels.shape[1] or np.bincount(slot).max() > 1:
-            return f"the book's addresses do not number the places of {name} {image.major}-major {image.swizzle}"
+            return f"the ISA's addresses do not number the slots of {name} {image.major}-major {image.swizzle}"
         found.append(image.labels[0, slot])
     if not found:
         return f"{name} in shared memory was not recorded"
@@ -158,7 +159,7 @@ def _by_address(subject: BoundAtom, part: BoundOperand, recording: gpu_checks.Re
 
 
 def _images(operand: isa_tables.Operand, name: str, recording: gpu_checks.Recording) -> Iterator[Image]:
-    """The recorded images of an operand; the plainest of the recording's own operands first."""
+    """The recorded images of an operand, first the one that the recording has as the operand itself."""
     own = recording.operands[name]
     if own.shape[0] == 1:
         mn = operand.extent[operand.axes.index("m" if name == "A" else "n")]
@@ -167,18 +168,18 @@ def _images(operand: isa_tables.Operand, name: str, recording: gpu_checks.Record
 
 
 def refutable(atom: AnyAtom, operand: str) -> bool:
-    """Whether a recording refutes any other layout of an operand: it has to be in registers.
+    """Whether a recording refutes every other layout of an operand: it must be in registers.
 
-    Of a copy also in memory, where one lane moves each row: of several that name it, one is read.
+    For a copy also in memory, if one lane gives the address of each row: of several lanes only one is read.
     """
     moved = isinstance(atom, CopyAtom) and atom.copies.get(operand, 1) == 1
     return moved or atom.space.get(operand, "reg") == "reg"
 
 
 def free(atom: Atom, operands: Sequence[str]) -> bool:
-    """Whether no recording sees one permutation of an axis in these operands, which hold it: none of them is in memory.
+    """Whether no recording shows one permutation of an axis in the operands that have it: none of them is in memory.
 
-    n aside, metadata ties the axes of a sparse instruction.
+    Except for n, metadata fixes the axes of a sparse instruction.
     """
     tied = "E" in atom.operands and "A" in operands
     return not tied and all(atom.space.get(operand, "reg") == "reg" for operand in operands)

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sparse instructions before the silicon's witness: for which k a stored element stands, and whose metadata says so.
+"""The check `gpu` of sparse instructions: the k of every stored element, and the metadata that selects it.
 
-An atom counts the columns of a sparse A before half of them went. Element j that is stored of the columns
-`g * columns` and on stands, under pattern p of their field, for k = g * columns + kept[p][j]: the book's meaning of
-metadata. A recording shows for every pattern the k class of every element, which B's elements share, and for every
-selector the lane and the field (four bits of its word) that rule it. So k of A and B must be one bijection under each
-pattern, and the atom's E must put into that field the bits of just those columns, in order.
+An atom numbers the columns of a sparse A before half of them are dropped. The stored element j of the columns from
+`g * columns` is, under pattern p of their field, at k = g * columns + kept[p][j]: the meaning of metadata in the ISA. A
+recording has, for every pattern, the k class of every element, which B's elements share, and, for every selector, the
+lane and the field (four bits of its word) that select it. So k of A and B must be one bijection under each pattern, and
+the atom's E must have the bits of just those columns in that field, in order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ ROW, K = 0, 2  # of the classes
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The first place where a recording contradicts the layouts: on which axis, of which operands, in which slot."""
+    """The first slot where a recording contradicts the layouts: its axis, operands, lane and value."""
 
     axis: str
     operands: tuple[str, str]
@@ -35,48 +35,50 @@ class Conflict:
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A sparse atom before a recording: (m, column) of each stored element, by slots of A in registers."""
+    """A sparse atom and a recording of it: (m, column) of each stored element, by slots of A in registers."""
 
     meaning: Sparsity  # which columns a pattern of metadata selects, by the ISA
     metadata: gpu_checks.Metadata  # what the GPU did under each pattern and selector
     elements: Table  # [lane][value] -> (m, the first of its columns)
-    dealt: Table | None  # [lane][value, in the atom's counting] -> (m, column) of an A in registers
+    values: Table | None  # [lane][value, as the atom counts] -> (m, column) of an A in registers
     b: tuple[Table, Table]  # k of B's elements as claimed, and their k classes
     e: Table | None  # [lane][value] -> (m, column); None where the atom has no E
 
     @property
     def columns(self) -> int:
-        """How many columns a stored element stands for."""
+        """The number of columns of a stored element."""
         return coarseness(self.meaning)
 
     def compare(self) -> int | Conflict:
-        """How many (element, pattern) and (element, selector) pairs fit, or the first that does not."""
+        """The number of (element, pattern) and (element, selector) pairs that agree, or the first that does not."""
         for found in (checks := [self._whole(), self._contracted(), self._ruled()]):
             if isinstance(found, Conflict):
                 return found
         return sum(found for found in checks if isinstance(found, int))
 
     def _whole(self) -> int | Conflict:
-        """The values that make up a stored element are its columns, one after the other, from a multiple on."""
-        if self.dealt is None:
+        """Check that the values of a stored element are its columns in order, from a multiple of their number."""
+        if self.values is None:
             return 0
         count = self.elements.shape[1]
-        if self.dealt.shape[1] != count * self.columns:
-            said = f"A has {self.dealt.shape[1]} values in each lane, the instruction stores {count} elements"
-            return Conflict("k", ("A", "A"), 0, 0, f"{said} of {self.columns} columns")
+        if self.values.shape[1] != count * self.columns:
+            statement = f"A has {self.values.shape[1]} values in each lane, the instruction stores {count} elements"
+            return Conflict("k", ("A", "A"), 0, 0, f"{statement} of {self.columns} columns")
         steps = np.arange(self.columns)
         begin = self.elements[..., 1] // self.columns * self.columns
         wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], begin[..., None] + steps), axis=-1)
-        wrong = np.argwhere(self.dealt.reshape(wanted.shape) != wanted)
+        wrong = np.argwhere(self.values.reshape(wanted.shape) != wanted)
         if not len(wrong):
             return int(wanted[..., 0].size)
         lane, value, step, axis = (int(c) for c in wrong[0])
-        columns = ", ".join(f"(m={m}, k={k})" for m, k in self.dealt.reshape(wanted.shape)[lane, value].tolist())
-        said = f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns in order"
-        return Conflict("mk"[axis], ("A", "A"), lane, value * self.columns + step, said)
+        columns = ", ".join(f"(m={m}, k={k})" for m, k in self.values.reshape(wanted.shape)[lane, value].tolist())
+        statement = (
+            f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns in order"
+        )
+        return Conflict("mk"[axis], ("A", "A"), lane, value * self.columns + step, statement)
 
     def _contracted(self) -> int | Conflict:
-        """Under each pattern, k of A and B is one bijection with the classes."""
+        """Check that k of A and B is one bijection with the classes under each pattern."""
         claimed, classes = (one.ravel() for one in self.b)
         class_of = np.full(1 + int(claimed.max(initial=0)), -1, np.int64)
         class_of[claimed] = classes
@@ -91,39 +93,41 @@ class Stored:
                 lane, value = (int(c) for c in wrong[0])
                 seen = np.flatnonzero(class_of == kept[lane, value])
                 where = f"k={seen[0]}" if len(seen) else "a k that B does not have"
-                said = f"A lane {lane}, stored element {value}: claimed to stand for k={k[lane, value]} under "
-                said += f"metadata {pattern:#06b}; the hardware multiplies it with B's {where}"
-                return Conflict("k", ("A", "B"), lane, value * self.columns, said)
+                statement = f"A lane {lane}, stored element {value}: claimed to be k={k[lane, value]} under "
+                statement += f"metadata {pattern:#06b}; the hardware multiplies it with B's {where}"
+                return Conflict("k", ("A", "B"), lane, value * self.columns, statement)
             points += kept.size
         return points
 
     def _ruled(self) -> int | Conflict:
-        """Under each selector, the field that rules an element holds the bits of the element's columns."""
+        """Check that the field that selects an element has the bits of its columns, under each selector."""
         if self.e is None:
             return 0
         each = self.e.shape[1] * FIELD // WORD
         if self.e.shape[1] * FIELD % WORD or each != self.meaning.columns:
-            said = f"E has {self.e.shape[1]} values in each lane, a field of four bits describes {self.meaning.columns}"
-            return Conflict("k", ("E", "E"), 0, 0, f"{said} of {WORD // FIELD * self.meaning.columns}")
+            statement = (
+                f"E has {self.e.shape[1]} values in each lane, a field of four bits describes {self.meaning.columns}"
+            )
+            return Conflict("k", ("E", "E"), 0, 0, f"{statement} of {WORD // FIELD * self.meaning.columns}")
         steps, points = np.arange(each), 0
         first = self.elements[..., 1] // self.meaning.columns * self.meaning.columns
         wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], first[..., None] + steps), axis=-1)
         for selector, ruler in self.metadata.rulers.items():
-            held = self.e[ruler[..., :1], ruler[..., 1:] * each + steps]
-            wrong = np.argwhere(held != wanted)
+            found = self.e[ruler[..., :1], ruler[..., 1:] * each + steps]
+            wrong = np.argwhere(found != wanted)
             if len(wrong):
                 lane, value, step, axis = (int(c) for c in wrong[0])
                 at = int(ruler[lane, value, 0]), int(ruler[lane, value, 1]) * each + step
-                (m, k), (x, y) = wanted[lane, value, step], held[lane, value, step]
-                said = f"E lane {at[0]} value {at[1]} is claimed to be about (m={x}, k={y}); the hardware rules "
-                said += f"(m={m}, k={k}), A lane {lane} stored element {value}, by it under selector {selector}"
-                return Conflict("mk"[axis], ("A", "E"), *at, said)
-            points += int(held[..., 0].size)
+                (m, k), (x, y) = wanted[lane, value, step], found[lane, value, step]
+                statement = f"E lane {at[0]} value {at[1]} is claimed to be about (m={x}, k={y}); the hardware selects "
+                statement += f"(m={m}, k={k}), A lane {lane} stored element {value}, with it under selector {selector}"
+                return Conflict("mk"[axis], ("A", "E"), *at, statement)
+            points += int(found[..., 0].size)
         return points
 
 
 def coarseness(meaning: Sparsity) -> int:
-    """How many columns of A a stored element stands for.
+    """The number of columns of A in one stored element.
 
     >>> coarseness(Sparsity(4, {4: (0, 1)}))
     2
@@ -132,9 +136,9 @@ def coarseness(meaning: Sparsity) -> int:
 
 
 def by_class(recording: gpu_checks.Recording, labels: Table, classes: Table) -> Table:
-    """(m, stored column) of A's slots in registers, where A is in memory: by the classes of its places there.
+    """(m, stored column) of A's slots in registers, if A is in memory: by the classes of its slots there.
 
-    `labels` are (m, stored column) of places, `classes` what was recorded of them.
+    `labels` are (m, stored column) of the slots in memory, `classes` their recorded classes.
     """
     own = recording.operands["A"]
     rows, ks = classes[..., ROW].ravel(), classes[..., K].ravel()

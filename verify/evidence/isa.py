@@ -4,7 +4,7 @@
 Layouts are evaluated with `Layout.__call__` over whole domains at once. A refutation names the smallest point.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
-`compared`            the evidence that a finding amounts to
+`compared`            a finding as evidence
 `product`             evidence on an atom: random matrices multiplied through its maps
 `same_function`       evidence on two layouts: whether they are equal at every point
 """
@@ -22,12 +22,12 @@ from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import lane_of, read, walk, walks, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status
-from verify.core.wording import describe
+from verify.core.wording import describe, owners
 from verify.evidence import repair
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-WRONG = np.inf  # equals no sum
+WRONG = np.inf  # equal to no sum
 NUMBERS, SCALES = (-8, 8), (1, 4)
 RANGES = {
     "A": NUMBERS,
@@ -40,7 +40,7 @@ Finding = tuple[str, int, Counterexample | None]  # method, points, counterexamp
 
 
 def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundAtom, part: BoundOperand) -> Evidence:
-    """What is found at every point of one operand, as evidence.
+    """A finding at every point of one operand, as evidence.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -57,7 +57,7 @@ def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundA
 
 
 def form(method: str, fault: str) -> Evidence:
-    """What is found of a subject's form: a fault refutes it.
+    """The evidence on the form of a subject: a fault refutes it.
 
     >>> form("counted", "").status.value, form("counted", "3 threads, 4 wanted").counterexample.statement
     ('PROVED', '3 threads, 4 wanted')
@@ -67,7 +67,7 @@ def form(method: str, fault: str) -> Evidence:
 
 
 def parsed(part: BoundOperand) -> list[Evidence]:
-    """That a layout parses and its profiles agree, and a second reading finds the same numbers."""
+    """The evidence that a layout parses with congruent profiles, and that a second parser reads the same."""
     layout = part.layout
     if layout is None:
         return [form("parsed", part.fault or f"{part.text} is no layout")]
@@ -83,32 +83,32 @@ def evaluate(layout: Layout) -> Table:
     [[0, 1, 2, 3], [4, 5, 6, 7]]
     """
     threads, values = size(layout[0]), size(layout[1])
-    rows = threads if any(leaves(layout[0].stride)) else 1  # all threads have the same
+    rows = threads if any(leaves(layout[0].stride)) else 1  # all threads have the same values
     table: Table = layout(np.arange(rows)[:, None], np.arange(values)[None, :])
     return np.broadcast_to(table, (threads, values))
 
 
 def _rows(table: Table) -> tuple[Table, int]:
-    """The part of a table that is computed, and how often the whole repeats it."""
+    """The rows of a table that are computed, and how often the table repeats them."""
     return (table, 1) if table.strides[0] else (table[:1], len(table))
 
 
 def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """That a layout has as many threads and values as its fragment, or as its tile needs."""
+    """Whether a layout has as many threads and values as its fragment, or as its tile needs."""
     layout = part.parsed
     threads, values = size(layout[0]), size(layout[1])
     wanted = subject.expected(part)
     if (threads, values) == wanted:
         return "counted", threads * values, None
     statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
-    often = 0 if part.formulas else _held_equally(layout, part)
+    often = 0 if part.formulas else _equal_owners(layout, part)
     repair = f"give `copies = {{ {part.name} = {often} }}`: each element has {often} owners" if often > 1 else ""
     wrong = Counterexample({"threads": threads, "values": values}, statement, repair=repair)
     return "counted", threads * values, wrong
 
 
-def _held_equally(layout: Layout, part: BoundOperand) -> int:
-    """How often each element of the tile is held; 0 where they differ, or the layout leaves the tile."""
+def _equal_owners(layout: Layout, part: BoundOperand) -> int:
+    """The number of owners of each element; 0 if it differs between elements or the layout leaves the tile."""
     table, elements = evaluate(layout), part.extent[0] * part.extent[1]
     if not table.size or table.min() < 0 or table.max() >= elements:
         return 0
@@ -121,7 +121,7 @@ def _expects(part: BoundOperand) -> str:
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """That no (thread, value) is an element outside the tile."""
+    """Whether no (thread, value) is at an element outside the tile."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table = evaluate(layout)
     rows, _ = _rows(table)
@@ -146,7 +146,7 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """That each element of the tile is held as often as it has to be."""
+    """Whether each element of the tile has the number of owners that it must have."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     table, copies = evaluate(layout), subject.multiplicity(part)
     rows, times = _rows(table)
@@ -163,25 +163,21 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
         wrong = in_bounds(subject, part)[2]
         return "exhaustive", table.size, wrong
     first = int(np.argmax(counts < copies))
-    held = sum(row.count(first) for row in walks(layout))
+    count = sum(row.count(first) for row in walks(layout))
     return (
         "exhaustive",
         table.size,
         Counterexample(
             {"element": first},
-            f"{part.show(first)} has {_owners(int(counts[first]))}, {copies} wanted",
+            f"{part.show(first)} has {owners(int(counts[first]))}, {copies} wanted",
             damage=damage,
-            reproduced=held == int(counts[first]),
+            reproduced=count == int(counts[first]),
         ),
     )
 
 
-def _owners(count: int) -> str:
-    return {0: "no owner", 1: "one owner"}.get(count, f"{count} owners")
-
-
 def _missing(part: BoundOperand, counts: Table, copies: int) -> tuple[str, ...]:
-    """Which elements are held too rarely."""
+    """The elements with too few owners, in words."""
     few = np.flatnonzero(counts < copies)
     if not len(few):
         return ()
@@ -193,7 +189,7 @@ def _missing(part: BoundOperand, counts: Table, copies: int) -> tuple[str, ...]:
 def _collision(
     part: BoundOperand, table: Table, crowded: Table, copies: int, damage: tuple[str, ...]
 ) -> Counterexample:
-    """The smallest two points that own one element."""
+    """The smallest two points at the same element."""
     layout = part.parsed
     thread, value = (int(c) for c in crowded[0])
     element = int(table[thread, value])
@@ -202,7 +198,7 @@ def _collision(
     extra = int(table.size - len(np.unique(table))) if copies == 1 else len(crowded)
     return Counterexample(
         {"thread": thread, "value": value, "other thread": other, "other value": slot},
-        f"T{thread} V{value} and T{other} V{slot} both own {part.show(element)}",
+        f"T{thread} V{value} and T{other} V{slot} both hold {part.show(element)}",
         f"{written_out(layout, thread, value)} = {element} = {written_out(layout, other, slot)}",
         extent="the only collision" if extra == 1 else f"smallest of {extra} collisions",
         damage=damage,
@@ -212,7 +208,7 @@ def _collision(
 
 
 def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """That L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula.
+    """Whether L(t, v) = ISA(thr(t) + rep(q), v) for every thread t, replica q and value v, by every formula.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -243,7 +239,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
 def _compare(
     subject: BoundAtom, part: BoundOperand, formula: Formula, replica: int, table: Table
 ) -> Counterexample | None:
-    """The smallest point at which one replica of the layout leaves the formula."""
+    """The smallest point at which one replica of the layout differs from the formula."""
     thr, rep = subject.numbering
     lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
     x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
@@ -272,7 +268,7 @@ def _compare(
 
 
 def same_function(layout: Layout, other: Layout) -> Evidence:
-    """Whether two (thread, value) layouts agree at every point, however their modes are spelled.
+    """The evidence that two (thread, value) layouts agree at every point, however their modes are written.
 
     >>> first, second = Layout.parse("(4,2):(1,4)"), Layout.parse("(4,2):(2,1)")
     >>> same_function(first, second).counterexample.statement
@@ -283,25 +279,24 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
         sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
         wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
         return Evidence(Check.ISA, Status.REFUTED, "counted", counterexample=wrong)
-    apart = np.argwhere(first != second)
-    if not len(apart):
-        spelled_alike = layout == other
-        said = "" if spelled_alike else "spelled differently, equal at every point"
-        return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, "numpy", said)
-    thread, value = (int(c) for c in apart[0])
+    unequal = np.argwhere(first != second)
+    if not len(unequal):
+        note = "" if layout == other else "written differently, equal at every point"
+        return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, "numpy", note)
+    thread, value = (int(c) for c in unequal[0])
     wrong = Counterexample(
         {"thread": thread, "value": value},
         f"T{thread} V{value}: {int(first[thread, value])} and {int(second[thread, value])}",
         f"{written_out(layout, thread, value)} and {written_out(other, thread, value)}",
-        extent="unique" if len(apart) == 1 else "smallest",
-        damage=(f"{len(apart)} of {first.size} points disagree",),
+        extent="unique" if len(unequal) == 1 else "smallest",
+        damage=(f"{len(unequal)} of {first.size} points disagree",),
         reproduced=walk(layout, thread, value) != walk(other, thread, value),
     )
     return Evidence(Check.ISA, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
 
 
 def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
-    """That L(R(k)) = k for every element k of the tile, with R the layout's right inverse."""
+    """Whether L(R(k)) = k for every element k of the tile, with R the right inverse of the layout."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
     try:
         inverse = right_inverse(layout)
@@ -322,11 +317,11 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
 
 
 def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
-    """A random exact product through the atom's maps on the book's hardware, compared with numpy's.
+    """The evidence of random exact products through the atom's maps and the ISA's formulas, compared with numpy's.
 
-    Every operand is dealt out to (lane, value) by the atom's map, the instruction reads and writes by the book's
-    formulas, and C is gathered by the atom's map: nothing but the maps touches the matrices. Scale factors multiply
-    the elements of their block, metadata keeps or drops the positions that it speaks of.
+    Every operand is distributed to (lane, value) by the atom's map, the instruction reads and writes by the formulas of
+    the ISA tables, and C is gathered by the atom's map: nothing else touches the matrices. Scale factors multiply the
+    elements of their block, metadata keeps or drops its positions.
 
     >>> from verify.binding.atom import prepare
     >>> from layouts.atoms import registry
@@ -358,7 +353,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
 
 
 def _random(part: BoundOperand, rng: Random) -> Matrix:
-    """A matrix of small integers; where an element of the book's covers several positions, they share it.
+    """A matrix of small integers; positions that share one element of the instruction are equal.
 
     As doubles, whose products are many times faster: every sum stays far below 2^53, so they are exact.
     """
@@ -372,7 +367,7 @@ def _random(part: BoundOperand, rng: Random) -> Matrix:
 
 
 def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
-    """A and B with what scales them and what metadata drops; axes of trials and of products stand before, if any."""
+    """A and B, scaled, without the elements that metadata drops; axes of trials and products come first, if any."""
     a, b = matrices["A"], matrices["B"]
     for name in ("E", "SFA"):
         a = a * matrices.get(name, 1)
@@ -380,9 +375,9 @@ def effective(matrices: Mapping[str, Matrix]) -> tuple[Matrix, Matrix]:
 
 
 def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
-    """The element that each (lane, value) holds: the layout at the lane's logical thread, for every replica.
+    """The element of each (lane, value): the layout at the lane's logical thread, for every replica.
 
-    In memory one thread's view is dealt out, or one of each CTA: that all have the same is a claim of its own.
+    In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
     """
     if isinstance(part.formulas[0], Memory):
         return evaluate(part.parsed)[: part.formulas[0].ctas]
@@ -400,22 +395,22 @@ def _through_fragments(
     places: Mapping[str, tuple[Table, Table]],
     given: Mapping[str, Matrix],
 ) -> Matrix:
-    """C of each trial as its map reads it from what the instruction makes of the fragments that the other maps deal.
+    """C of each trial, read through its map from the instruction's result on the fragments of the other maps.
 
-    An element that two products (m8n8k4's quad pairs) disagree on is marked wrong.
+    An element on which two products (m8n8k4's quad pairs) differ is marked wrong.
     """
     instruction = subject.instruction
     which = instruction.product(np.arange(subject.lanes) % instruction.signature.lanes)[:, None]
     trials, products = len(given["A"]), int(which.max()) + 1
-    seen = {}
+    fragments = {}
     for part in subject.parts:
         if part.name in given:
             x, y = places[part.name]
-            seen[part.name] = np.zeros((trials, products, *part.extent))
+            fragments[part.name] = np.zeros((trials, products, *part.extent))
             lanes = np.broadcast_to(which[: len(x)], x.shape)
             elements = given[part.name].swapaxes(1, 2).reshape(trials, -1)
-            seen[part.name][:, lanes, x, y] = elements[:, maps[part.name]]
-    a, b = effective(seen)
+            fragments[part.name][:, lanes, x, y] = elements[:, maps[part.name]]
+    a, b = effective(fragments)
     computed = a @ b.swapaxes(2, 3)
     accumulator, table = next(part for part in subject.parts if part.name == "C"), maps["C"]
     x, y = places["C"]
@@ -431,5 +426,5 @@ def _located(part: BoundOperand, shape: tuple[int, ...]) -> tuple[Table, Table]:
 
 
 def _reaches_beyond(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
-    """Whether an instruction has elements that a tile has not, which is then not its own."""
+    """Whether an instruction has elements outside a tile, which is then not its tile."""
     return any(at.min() < 0 or at.max() >= end for at, end in zip(places, extent, strict=True))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The second witness: z3, over symbolic lane and value, from the layout's shape and stride alone.
+"""The check `proof`: z3 over symbolic lane and value, from the shape and stride of a layout alone.
 
-`proofs` does not call `Layout.__call__`; the book's formulas reach it as callables over terms.
+`proofs` does not call `Layout.__call__`; the formulas of the ISA tables are passed to it as callables over terms.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evid
 
 
 def in_bounds(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """That no value of an operand lies outside its tile."""
+    """The proof that no value of an operand is outside its tile."""
     return _evidence(proofs.prove_in_bounds(_fragment(subject, part), budget, solver), part)
 
 
 def ownership(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """That each element of an operand's tile is held as often as it has to be."""
+    """The proof that each element of an operand's tile has the number of owners that it must have."""
     return _evidence(proofs.prove_ownership(_fragment(subject, part), budget, solver), part)
 
 
 def inverse(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """That a layout after its right inverse is the identity on the tile."""
+    """The proof that a layout composed with its right inverse is the identity on the tile."""
     fragment = _fragment(subject, part)
     try:
         outcome = proofs.prove_right_inverse(fragment, right_inverse(fragment.layout), budget, solver)
@@ -43,7 +43,7 @@ def inverse(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.
 
 
 def certificate(part: BoundOperand, copies: int) -> list[Evidence]:
-    """Ownership a second time, by an argument that needs no solver: mixed radix or rank over F2, where one applies."""
+    """The proof of ownership without a solver, by mixed radix or by rank over F2; none if neither applies."""
     if part.layout is None:
         return []
     found = proofs.certificate(part.layout, part.extent[0] * part.extent[1])
@@ -53,20 +53,20 @@ def certificate(part: BoundOperand, copies: int) -> list[Evidence]:
 
 
 def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[Evidence]:
-    """That all threads of a replica work for one of an instruction's products, where it makes several."""
+    """The proof that all threads of a replica work for one product, where an instruction makes several."""
     instruction = subject.instruction
     if instruction.signature.products == 1 or subject.thr is None or subject.rep is None:
         return []
-    threads = Layout((subject.threads, 1))  # which elements they hold does not matter here
+    threads = Layout((subject.threads, 1))  # their elements do not matter here
     fragment = proofs.Fragment(threads, (1, 1), subject.thr, subject.rep, None, 1)
     outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
     wrong = None if outcome.model is None else "lanes of one atom work for different products"
     return [solved(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
 
 
-@cache  # it speaks of no layout at hand, so that a bug planted in one changes nothing
+@cache  # it is about no particular layout, so a bug planted in Layout changes nothing
 def tiling(budget: int) -> Evidence:
-    """The tiling law: any count of atoms and tiles, any bijective atom of any extents; proved once a process."""
+    """The proof of the tiling law: any number of atoms and tiles, any bijective atom; made once in a process."""
     return solved(proofs.prove_tiling(budget), None)
 
 
@@ -77,7 +77,7 @@ def _fragment(subject: BoundAtom, part: BoundOperand, formula: int = 0) -> proof
 
 
 def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence:
-    """Equality with every formula of the operand; a layout of another size is refuted by counting."""
+    """The proof of equality with every formula of the operand; a layout of another size is refuted by counting."""
     layout = _fragment(subject, part).layout
     threads, values = proofs.domain(layout)
     wanted = subject.expected(part)
@@ -87,17 +87,17 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
         return Evidence(Check.PROOF, Status.REFUTED, "counted", counterexample=wrong)
     if all(isinstance(formula, Memory) and formula.ctas == 1 for formula in part.formulas) and counts(layout):
         return Evidence(Check.PROOF, Status.PROVED, "strides in order")
-    heard = []
+    found = []
     for position in range(len(part.formulas)):
         outcome = proofs.prove_equals(_fragment(subject, part, position), budget, solver)
-        heard.append(_evidence(outcome, part))
-        if heard[-1].status is not Status.PROVED:
-            return heard[-1]
-    return replace(heard[0], artifact="(reset)\n".join(evidence.artifact for evidence in heard))
+        found.append(_evidence(outcome, part))
+        if found[-1].status is not Status.PROVED:
+            return found[-1]
+    return replace(found[0], artifact="(reset)\n".join(evidence.artifact for evidence in found))
 
 
 def counts(layout: Layout) -> bool:
-    """Whether L(t, v) = v, since each stride of v is the product of the extents before it and those of t are 0.
+    """Whether L(t, v) = v: each stride of v is the product of the extents before it, and those of t are 0.
 
     >>> counts(Layout.parse("(128,(64,16)):(0,(1,64))")), counts(Layout.parse("(128,(64,16)):(0,(16,1))"))
     (True, False)
@@ -120,12 +120,12 @@ def _evidence(outcome: proofs.Outcome, part: BoundOperand) -> Evidence:
         thread, value = model["thread"], model["value"]
         arithmetic = f"{written_out(part.layout, thread, value)} = {walk(part.layout, thread, value)}"
     damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
-    wrong = Counterexample(dict(model), _told(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
+    wrong = Counterexample(dict(model), _in_words(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
     return solved(outcome, wrong)
 
 
-def _told(model: Mapping[str, int], part: BoundOperand) -> str:
-    """A model in words: which (thread, value), and what stands there by the layout and by the formula."""
+def _in_words(model: Mapping[str, int], part: BoundOperand) -> str:
+    """A model in words: the (thread, value), with its element by the layout and by the formula."""
     if not {"thread", "value", "element"} <= set(model):
         return ", ".join(f"{name} = {number}" for name, number in model.items())
     where, element = f"T{model['thread']} V{model['value']}", model["element"]
@@ -135,12 +135,12 @@ def _told(model: Mapping[str, int], part: BoundOperand) -> str:
         right = "(" + ", ".join(f"{axis}={coordinate}" for axis, coordinate in at) + ")"
         return f"{where}{lane}: layout {part.show(element)}, formula {right}"
     if {"thread2", "value2"} <= set(model):
-        return f"{where} and T{model['thread2']} V{model['value2']} both own {part.show(element)}"
+        return f"{where} and T{model['thread2']} V{model['value2']} both hold {part.show(element)}"
     return f"{where}: element {element} = {part.show(element)}"
 
 
 def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
-    """A solver's outcome as evidence; `over` says what it ranges over besides the variables."""
+    """A solver's outcome as evidence; `over` names what it ranges over besides the variables."""
     return Evidence(
         Check.PROOF,
         STATUS[outcome.status],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A family of atoms before the solver at once: its claims for every value of its parameters, listed or not.
+"""The check `proof` of a whole family of atoms: its claims for every value of its parameters, listed or not.
 
-A parameter N whose listed values are multiples of 8 is read as 8n; what is proved for every n >= 1 is handed to each
-instance as shared evidence. Where the argument does not apply, each instance is proved by itself.
+A parameter N whose listed values are multiples of 8 is read as 8n; a proof for every n >= 1 is shared evidence of each
+instance. If the argument does not apply, each instance is proved by itself.
 """
 
 from __future__ import annotations
@@ -24,14 +24,14 @@ from verify.binding.atom import BoundAtom, BoundOperand, prepare
 from verify.binding.coordinates import AXES, Formula, Memory, Registers
 from verify.core.verdict import Check, Evidence, Status
 
-STAND_IN = 10**12  # numbers from here on stand for placeholders while a text is read; no layout has so large ones
+STAND_IN = 10**12  # numbers from here on replace placeholders while a text is read; no layout has numbers so large
 
 Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence | None]"
 
 
 @dataclass(frozen=True, slots=True)
 class Whole:
-    """One operand of a family over the parameters, and as the member has it that has the largest."""
+    """One operand of a family over the parameters, and of the member with the largest parameters."""
 
     layout: FamilyLayout
     extent: tuple[Size, Size]
@@ -41,9 +41,9 @@ class Whole:
 
 
 def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
-    """What evidence for a family is shared by; None for an operand that is the same in every instance.
+    """The key by which evidence for a family is shared; None for an operand that is the same in every instance.
 
-    What is proved of a family says nothing of a member whose instruction has another number of values.
+    A proof about a family does not cover a member whose instruction has another number of values.
     """
     family = subject.atom.family if isinstance(subject.atom, Atom) else None
     text = family.entry.table.get(part.name) if family is not None else None
@@ -57,7 +57,7 @@ def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
 
 
 def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
-    """Whether an atom still says what its family says of this operand: one that was changed is no instance."""
+    """Whether an atom has the operand of its family: one that was changed is no instance."""
     table, params = family.entry.table, atom.params
     if not {"shape", "thr"} <= table.keys():  # taken from each member's instruction
         return False
@@ -68,12 +68,12 @@ def _is_member(atom: Atom, part: BoundOperand, family: Family) -> bool:
 
 
 def ownership(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
-    """That all members own each element as often as they have to, so that none leaves its tile."""
+    """The proof that in all members each element has the required number of owners, so none leaves its tile."""
     return _by_digits(subject, part, "mixed radix")
 
 
 def inverse(subject: BoundAtom, part: BoundOperand, *_: object) -> Evidence | None:
-    """That all members have a right inverse: the digits that own each element once."""
+    """The proof that all members have a right inverse: the mixed-radix digits of an element."""
     return _by_digits(subject, part, "mixed radix, whose digits are the inverse")
 
 
@@ -87,15 +87,15 @@ def _by_digits(subject: BoundAtom, part: BoundOperand, method: str) -> Evidence 
 
 
 def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.Solver) -> Evidence | None:
-    """Equality of all members with the formula, which must be one for the whole family; None where it is not."""
+    """The proof that all members equal the formula; None unless one formula covers the whole family."""
     whole, formula = _whole(subject, part), part.formulas[0]
     largest = None if whole is None else next(iter(whole.part.formulas), None)
     if whole is None or largest is None or not _fits(whole, largest):
         return None
     if isinstance(formula, Memory) and isinstance(largest, Memory):
         method = f"strides in order, {whole.domain}"
-        seen_alike = formula.ctas == largest.ctas == 1  # of two CTAs each has its share, in another order
-        return Evidence(Check.PROOF, Status.PROVED, method) if seen_alike and in_order(whole.layout) else None
+        alike = formula.ctas == largest.ctas == 1  # two CTAs have a share each, in another order
+        return Evidence(Check.PROOF, Status.PROVED, method) if alike and in_order(whole.layout) else None
     if not (isinstance(formula, Registers) and isinstance(largest, Registers)) or largest.table.uses:
         return None
     thr, rep = whole.largest.thr, whole.largest.rep
@@ -117,16 +117,16 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
 
 
 def unlimited(formula: Registers) -> Registers:
-    """The formula for values beyond those of the largest member that is listed: members have any number of them."""
+    """The formula without a limit on values: members beyond the listed ones have more of them."""
     fragment = replace(formula.table.fragment, values=STAND_IN)
     return replace(formula, table=replace(formula.table, fragment=fragment))
 
 
 def _fits(whole: Whole, formula: Formula) -> bool:
-    """Whether there are as many threads and values as the book's, in all members.
+    """Whether all members have as many threads and values as the formula.
 
-    The book holds each element of its tile `copies` times; a layout with as many points over as many threads has as
-    many values.
+    By the formula each element of the tile has `copies` owners; a layout with as many points over as many threads has
+    as many values.
     """
     values, threads = total(s for s, _ in whole.layout.value), total(s for s, _ in whole.layout.thread)
     points = values * Size(whole.largest.threads * whole.largest.rep_size)
@@ -134,7 +134,7 @@ def _fits(whole: Whole, formula: Formula) -> bool:
 
 
 def _whole(subject: BoundAtom, part: BoundOperand) -> Whole | None:
-    """An operand over the parameters; None where its text or its tile is not made of products of them."""
+    """An operand over the parameters; None if its text or its tile is not made of products of them."""
     family = subject.atom.family
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str):
@@ -148,9 +148,9 @@ def _whole(subject: BoundAtom, part: BoundOperand) -> Whole | None:
     if not isinstance(largest, Atom):
         return None
     prepared = prepare(largest)
-    told = " and ".join(f"{name} > 0" + f" divisible by {step}" * (step > 1) for name, step in steps.items())
+    values = " and ".join(f"{name} > 0" + f" divisible by {step}" * (step > 1) for name, step in steps.items())
     member = next(p for p in prepared.parts if p.name == part.name)
-    return Whole(layout, extent, prepared, member, f"for every {told}")
+    return Whole(layout, extent, prepared, member, f"for every {values}")
 
 
 def _steps(family: Family) -> dict[str, int]:
@@ -168,7 +168,7 @@ def _extent(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
 
 
 def _layout(text: str, steps: Mapping[str, int]) -> FamilyLayout | None:
-    """A layout's text over the parameters, read with a stand-in for each placeholder."""
+    """A layout's text over the parameters, read with a number in place of each placeholder."""
     places = list(dict.fromkeys(PLACE.findall(text)))
     for i, place in enumerate(places):
         text = text.replace(f"{{{place}}}", str(STAND_IN + i))
@@ -194,7 +194,7 @@ def _modes(shape: IntTuple, stride: IntTuple, sizes: Mapping[int, Size | None]) 
 
 
 def _size(text: str, steps: Mapping[str, int]) -> Size | None:
-    """A number, or a placeholder's expression with N read as step * n; None where that is no product."""
+    """A number, or a placeholder's expression with N read as step * n; None if that is no product."""
     place = PLACE.fullmatch(text)
     if place is None:
         return Size(int(text)) if text.isdigit() else None

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What GPUs recorded of tilings and of shared memory's banks: read once, however many claims ask."""
+"""The recordings of tilings and of shared memory's banks, read once in a process."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from gpu_checks.tilings import TilingRun, recordings_of_tilings
 
 @cache
 def runs() -> tuple[TilingRun, ...]:
-    """The kernels that were run. RecordingError for one that cannot be read."""
+    """The recorded runs of tilings' kernels. Raises RecordingError for one that cannot be read."""
     return recordings_of_tilings()
 
 
 @cache
 def observations() -> tuple[Observation, ...]:
-    """The access patterns that were measured. RecordingError for one that cannot be read."""
+    """The measured access patterns. Raises RecordingError for one that cannot be read."""
     return recordings_of_banks()

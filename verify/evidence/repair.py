@@ -21,7 +21,7 @@ Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 
 def find(subject: BoundAtom, part: BoundOperand) -> str:
-    """A repair by one stride or by a swap of two, with how many points it mends; empty where there is none."""
+    """A repair by one stride or by a swap of two, with the number of points that agree; empty if there is none."""
     layout = part.layout
     if layout is None or not part.formulas:
         return ""
@@ -36,7 +36,7 @@ def find(subject: BoundAtom, part: BoundOperand) -> str:
 
 
 def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
-    """What the book says at every (logical thread, value); None where formulas or replicas want different things."""
+    """The ISA's element at every (logical thread, value); None if formulas or replicas differ."""
     if subject.thr is None or subject.rep is None:
         return None
     values = part.formulas[0].values
@@ -91,6 +91,6 @@ def with_strides(layout: Layout, strides: list[int]) -> Layout:
 
 
 def _isa_layout(wanted: Table | None) -> str:
-    """The layout of the ISA's formula itself, of extents that are powers of two; empty where it has none."""
+    """The layout of the ISA's formula, with extents that are powers of two; empty if it has none."""
     found = fit(wanted) if wanted is not None and all(n.bit_count() == 1 for n in wanted.shape) else None
     return f"the ISA's layout: {found}" if found is not None else ""

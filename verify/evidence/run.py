@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run over a table of properties: every claim, the evidence that is asked for on it, the verdict."""
+"""One run over a table of properties: every claim, the evidence of the requested checks, the verdict."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Wanted = Callable[[Claim], bool]
 
 
 def first(*checks: CheckFunction) -> CheckFunction:
-    """The evidence of the first of some checks that finds any.
+    """A check that returns the evidence of the first of some checks that has any.
 
     >>> found = [Evidence(Check.ISA, Status.PROVED, "counted")]
     >>> first(lambda *_: [], lambda *_: found)(None, None, None) == found
@@ -34,14 +34,14 @@ def first(*checks: CheckFunction) -> CheckFunction:
 
 @dataclass
 class Run:
-    """The checks that are asked for, the solver with its budget, where recordings are, and the evidence found so far.
+    """The requested checks, the solver with its budget, the source of recordings, and the evidence found so far.
 
-    A subclass says what the units of each scope are.
+    A subclass defines the units of each scope.
     """
 
     checks: frozenset[Check] = frozenset(Check)  # those that are made
     budget: int = proofs.BUDGET  # of one proof, in resource units of z3
-    lookup: Lookup | None = None  # recordings of instructions, or a GPU; what is shipped where None
+    lookup: Lookup | None = None  # recordings of instructions, or a GPU; None for the shipped recordings
     multiply: Callable[[Any], list[Evidence]] | None = None  # products on this machine's GPU
     loaded: proofs.Solver | None = None  # else made with the first proof
     # evidence found so far, by what it depends on
@@ -54,19 +54,19 @@ class Run:
 
     @cached_property
     def recordings(self) -> Lookup:
-        """Where recordings of instructions come from."""
+        """The source of recordings of instructions."""
         return self.lookup or Recorded(gpu_checks.recordings())
 
     def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
-        """What the claims of a scope are about, one after the other."""
+        """The units of a scope: its claims are about one each."""
         raise NotImplementedError
 
     def named(self, subject: Any, operand: Any, scope: Scope) -> str:
-        """What evidence is said to be shared with: the subject, with the operand where it is of one."""
+        """The name under which evidence is shared: the subject, with the operand if it is about one."""
         return f"{subject.name} {operand.name}" if scope is Scope.OPERAND else str(subject.name)
 
     def verdicts(self, table: Sequence[Property], subject: Any, wanted: Wanted = lambda _: True) -> list[Verdict]:
-        """The verdict on every wanted claim, in the table's order: properties of one scope go from unit to unit."""
+        """The verdict on every wanted claim, in the order of the table: properties of one scope unit by unit."""
         verdicts: list[Verdict] = []
         for row, operand in self._rows(table, subject):
             part, text, provenance = row.states(subject, operand)
@@ -82,14 +82,14 @@ class Run:
                 yield from ((row, operand) for row in rows if row.applies(subject, operand))
 
     def evidence(self, row: Property, subject: Any, operand: Any, before: Sequence[Verdict] = ()) -> list[Evidence]:
-        """What every check that is asked for finds, or why a property cannot be checked."""
+        """The evidence of every requested check, or why a property cannot be checked."""
         for need in row.needs:
             if why := need(subject, operand, before):
                 return self.no_evidence(row, why)
         return [e for check in self.made(row) for e in self.check(check, row, subject, operand)]
 
     def check(self, check: Check, row: Property, subject: Any, operand: Any) -> list[Evidence]:
-        """What one check finds; computed once for all subjects of which it reads the same."""
+        """The evidence of one check; computed once for all subjects with the same cache key."""
         function, key = row.by(check), row.reads(check, subject, operand)
         if function is None:
             return []
@@ -104,6 +104,6 @@ class Run:
         return [check for check in Check if row.by(check) is not None and check in self.checks | formal]
 
     def no_evidence(self, row: Property, why: str) -> list[Evidence]:
-        """That a property could not be checked: by a GPU only where nothing else checks it."""
-        silent = [check for check in self.made(row) if check is not Check.GPU or row.gpu_alone]
-        return [Evidence(check, Status.UNCHECKED, "", reason=why) for check in silent]
+        """UNCHECKED for every check of a property, with the reason; for a GPU only if it is the only check."""
+        missing = [check for check in self.made(row) if check is not Check.GPU or row.gpu_alone]
+        return [Evidence(check, Status.UNCHECKED, "", reason=why) for check in missing]

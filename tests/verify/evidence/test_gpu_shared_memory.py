@@ -47,8 +47,8 @@ def test_atoms_agree_and_say_what_is_not_compared(name: str) -> None:
     assert relation.status is Status.AGREES and relation.points > 1000
     in_memory = "B" if name.endswith("RS") else "AB"
     for operand in in_memory:
-        assert f"{operand} by the book's addresses, not in the order of its values" in relation.reason
-    compared = "k under 6 patterns of metadata, whose meaning is the book's; E by the fields that rule A's elements"
+        assert f"{operand} by the ISA's addresses, not in the order of its values" in relation.reason
+    compared = "k under 6 patterns of metadata, with their meaning in the ISA; E by the fields that select A's elements"
     assert (f"{compared} under 2 selectors" in relation.reason) == ("SPARSE" in name)
     absolute = heard(mma(name), EQUALS_ABSOLUTE)
     assert absolute.status is Status.AGREES and "wgmma D" in absolute.reason
@@ -77,7 +77,7 @@ def test_a_sparse_instruction_in_registers_is_compared_as_a_whole() -> None:
     assert not [v for v in AtomChecker().verify(MMA_SP) if v.status is Status.REFUTED]
     found = heard(MMA_SP)
     assert found.status is Status.AGREES
-    assert found.reason.endswith("E by the fields that rule A's elements under 4 selectors")
+    assert found.reason.endswith("E by the fields that select A's elements under 4 selectors")
 
 
 MMA_SP_WRONG = [
@@ -149,7 +149,7 @@ def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: s
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("(128,(16,16)):(1,(1,16))", "B is in memory, and its threads do not see it alike"),
+        ("(128,(16,16)):(1,(1,16))", "B is in memory, and its layout differs between threads"),
         ("(128,(16,16)):(0,(1,0))", "B is in memory, and its values are not each element of 16x16 (n,k) once"),
     ],
 )
@@ -194,7 +194,7 @@ def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -
     without = {name: text for name, text in atom.operands.items() if name != "E"}
     (verdict,) = AtomChecker(GPU).verify(replace(atom, operands=without), lambda claim: claim.prop == RELATION)
     found, silent = verdict.evidence
-    assert found.status is Status.AGREES and found.reason.endswith("whose meaning is the book's; E is not given")
+    assert found.status is Status.AGREES and found.reason.endswith("with their meaning in the ISA; E is not given")
     assert silent.status is Status.UNCHECKED and "does not give E" in silent.reason
 
 
@@ -254,5 +254,5 @@ def test_an_element_that_stands_for_a_k_which_b_does_not_have_is_told() -> None:
     stored = Stored(Sparsity(4, {4: (0, 1)}), seen, told, None, (np.arange(4), np.arange(10, 14)), None)
     found = stored.compare()
     assert isinstance(found, Conflict) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
-    assert "stored element 2: claimed to stand for k=4 under metadata 0b0100" in found.statement
+    assert "stored element 2: claimed to be k=4 under metadata 0b0100" in found.statement
     assert found.statement.endswith("the hardware multiplies it with B's a k that B does not have")

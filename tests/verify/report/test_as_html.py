@@ -61,7 +61,7 @@ def test_the_page_is_whole_and_fetches_nothing(
     assert not made.open and not made.links and not made.tags & {"script", "link", "img", "iframe"}
     text = "".join(made.words)
     assert ("SM80_16x8x16_F32F16F16F32_TN" in text) == (words == ["SM80_16x8x16"])
-    assert ("T0 V4 and T1 V0 both own (n=0, k=4)" in text) == ("--atoms" in words)
+    assert ("T0 V4 and T1 V0 both hold (n=0, k=4)" in text) == ("--atoms" in words)
     assert " ms" not in text
 
 
