@@ -51,7 +51,7 @@ class _Kernels:
     index: int  # of the instruction in it
     kind: str | None  # the probe it gets
     listing: Listing  # the module's disassembly
-    family: int = 0  # of instructions that share digit-coded kernels, and the place in it
+    family: int = 0  # of instructions that share digit-coded kernels
     member: int = 0  # place of the instruction in its family
 
 
