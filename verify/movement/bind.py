@@ -71,7 +71,7 @@ def _hand_over(spec: HandOverSpec) -> HandOver:
 
 
 def _narrowed(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand) -> RegisterOperand:
-    """The source operand, narrowed where the spec asks for it; SpecError where the two have no hand-over."""
+    """The source operand, narrowed where the spec narrows it; SpecError where the two have no hand-over."""
     if first.rows and second.rows:
         raise SpecError("to", f"neither {first.mnemonic} nor {second.mnemonic} is a matrix multiplication; one must be")
     if second.rows and not second.mnemonic.startswith("stmatrix"):

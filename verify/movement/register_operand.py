@@ -100,7 +100,7 @@ class RegisterOperand:
 def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
     """The operand that a mnemonic or an atom names under the key `from` or `to`.
 
-    Of an mma the source is its accumulators, the destination the operand asked for. Raises SpecError under the key for
+    The source in an mma is its accumulators, the destination operand A or B. Raises SpecError under the key for
     an unknown name, an instruction without operands in registers, and an operand that it lacks.
     """
     atoms: Mapping[str, Any] = registry()

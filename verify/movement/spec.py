@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 POINTS = 1 << 20
 LARGEST = 1 << 56  # elements: bit addresses fit in 64 bits
-TIMES = 64  # a matrix load or store is issued for one fragment
+TIMES = 64  # of a matrix load or store for one fragment, at most
 ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
 REPLAY = ("python", "-m", "verify.movement")
 

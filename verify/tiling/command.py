@@ -136,11 +136,11 @@ def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
     values = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
     smem = {x: read(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
-    alike = TilingSpec("", "", **values, smem=smem)
+    shared = TilingSpec("", "", **values, smem=smem)
     pool = _pool(options)
     mma = [name for name in pool if isinstance(pool[name], Atom)]
     names = select(options.atom, pool if set(options.atom) & set(pool) else mma, "atom") if options.atom else mma
-    return [replace(alike, name=name, atom=name, atoms=tuple(options.atoms)) for name in names]
+    return [replace(shared, name=name, atom=name, atoms=tuple(options.atoms)) for name in names]
 
 
 def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:

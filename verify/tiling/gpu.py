@@ -48,10 +48,10 @@ def _same(tiling: Tiling, product: Product) -> bool:
     if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or undivided:
         return False
     there = replace(tiling, tile=product.tile)
-    return all(_alike(there, tiled, product) for tiled in tiling.operands)
+    return all(_same_partition(there, tiled, product) for tiled in tiling.operands)
 
 
-def _alike(tiling: Tiling, tiled: TiledOperand, product: Product) -> bool:
+def _same_partition(tiling: Tiling, tiled: TiledOperand, product: Product) -> bool:
     if tiled.name not in ("A", "B", "C"):
         return False
     mine = gemm.partitions(tiling, tiled, Tensor(None, Layout(tiled.extent(tiling.tile))))

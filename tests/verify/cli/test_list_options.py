@@ -88,4 +88,4 @@ def test_a_gpu_that_is_asked_for_is_not_passed_over(capsys: pytest.CaptureFixtur
 
 def test_a_thread_is_that_of_an_explanation(capsys: pytest.CaptureFixture[str]) -> None:
     assert tiling.main([*TILED, "--thread", "0"]) == 2
-    assert capsys.readouterr().err == "lanecheck: --thread goes with --explain\n"
+    assert capsys.readouterr().err == "lanecheck: --thread needs --explain\n"

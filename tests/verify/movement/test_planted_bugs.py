@@ -66,7 +66,7 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
     "swizzles ignored": (Swizzle, "__call__", lambda swizzle, x: x),
     "one swizzle for all": (Swizzle, "__call__", lambda swizzle, x: x ^ (x >> 7 & 7) << 4),
-    "no conflict ever": (banks, "_phase", lambda asked, bits, shared: (1, None)),
+    "no conflict ever": (banks, "_phase", lambda words, bits, shared: (1, None)),
     "composition returns its first": (layouts.compose, "composition", lambda a, b: a),
     "what is read off is compact": (register_handover, "from_samples", lambda extent, value: Layout(extent)),
 }
@@ -96,16 +96,18 @@ def verified(verdict: dict[str, Any] | None) -> bool:
 def test_the_false_claims_are_refuted_by_two_checks_where_nothing_is_planted(name: str) -> None:
     words, prop = FALSE[name]
     code, verdicts = checked(words)
-    said = {one["check"]: one["status"] for one in verdicts[prop]["evidence"]}
-    assert code == 1 and said["isa"] == said["proof"] == "REFUTED" and not verdicts[prop]["contradiction"]
+    by_check = {one["check"]: one["status"] for one in verdicts[prop]["evidence"]}
+    assert code == 1 and by_check["isa"] == by_check["proof"] == "REFUTED" and not verdicts[prop]["contradiction"]
 
 
 @pytest.mark.parametrize("name", TRUE)
 def test_the_true_claims_are_proved_by_two_checks_where_nothing_is_planted(name: str) -> None:
     code, verdicts = checked(TRUE[name])
     assert code == 0 and all(map(verified, verdicts.values()))
-    said = {prop: {one["check"]: one["status"] for one in verdict["evidence"]} for prop, verdict in verdicts.items()}
-    assert all(said[prop]["isa"] == said[prop]["proof"] == "PROVED" for prop in PROVED & said.keys())
+    by_check = {
+        prop: {one["check"]: one["status"] for one in verdict["evidence"]} for prop, verdict in verdicts.items()
+    }
+    assert all(by_check[prop]["isa"] == by_check[prop]["proof"] == "PROVED" for prop in PROVED & by_check.keys())
 
 
 def test_no_false_claim_is_verified_with_a_planted_bug(bug: str) -> None:

@@ -120,7 +120,7 @@ def test_the_repair_turns_the_rows(words: list[str], repair: str, capsys: pytest
         assert checked(capsys, *other, "--major", words[words.index("--major") + 1], *f"--{repair}".split())[0] == 0
 
 
-SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which asks for rows of both halves of m
+SWAPPED = "(2,2,2):(4,1,2)"  # values of A in another order, which needs rows of both halves of m
 
 
 @pytest.mark.parametrize(

@@ -57,10 +57,10 @@ def test_a_piece_of_shared_memory_exchanges_the_chunks_of_its_lines(bits, width)
 
 
 def test_registers_are_renamed_only_within_a_thread():
-    held = Layout((4, (2, 2)), (4, (1, 2)))
-    assert str(renamed(held, Layout((4, (2, 2)), (4, (2, 1))))) == "(2,2):(2,1)"
+    given = Layout((4, (2, 2)), (4, (1, 2)))
+    assert str(renamed(given, Layout((4, (2, 2)), (4, (2, 1))))) == "(2,2):(2,1)"
     with pytest.raises(LayoutError, match="threads have other elements"):
-        renamed(held, Layout((4, (2, 2)), (1, (4, 8))))
+        renamed(given, Layout((4, (2, 2)), (1, (4, 8))))
 
 
 def test_a_layout_that_is_no_swizzle_of_a_layout_is_not_handed_over():
@@ -159,8 +159,8 @@ def test_a_user_says_how_operands_lie_who_reads_them_and_where_the_matrices_end(
     assert main([str(tmp_path / "mine.toml"), *words, "-o", str(tmp_path / "mine.jsonl")]) == 0
     (mine,) = tilings(tmp_path / "mine.jsonl")
     assert (mine.A.major, mine.B.major) == majors and mine.short == short
-    for feed, kind in zip((mine.A, mine.B), loads, strict=True):
-        assert (feed.load is None) if not kind else f"aligned.{kind}." in feed.load.mnemonic
+    for feed, shape in zip((mine.A, mine.B), loads, strict=True):
+        assert (feed.load is None) if not shape else f"aligned.{shape}." in feed.load.mnemonic
     matrices = draw(mine, 3)
     assert np.array_equal(tiled_machine.block(mine, matrices, 1, 1), block(mine, matrices))
 

@@ -93,8 +93,8 @@ def test_a_tiling_is_verified_where_instructions_distribute_alike_or_none_is_iss
 def test_an_instruction_of_fewer_lanes_is_an_open_question() -> None:
     atom = registry()["SM90_64x8x16_F32F16F16_SS"]
     assert isinstance(atom, Atom)
-    asked = list(open_questions(prepare(replace(atom, ptx=(*(atom.ptx or ()), K16)))))
-    assert "128:1 numbers 128 threads up to lane 127, there are lanes 0..31" in asked
+    questions = list(open_questions(prepare(replace(atom, ptx=(*(atom.ptx or ()), K16)))))
+    assert "128:1 numbers 128 threads up to lane 127, there are lanes 0..31" in questions
 
 
 def test_what_is_known_of_an_instruction_is_expected_of_its_tilings(capsys: pytest.CaptureFixture[str]) -> None:

@@ -239,7 +239,7 @@ def test_a_permutation_that_the_library_reads_otherwise(monkeypatch: pytest.Monk
 
     monkeypatch.setattr("verify.tiling.properties.prepare", prepared)
     found = verified(TilingSpec("reordered", F16, TWO_BY_TWO, permutation(INTERLEAVED)))
-    assert refuted(found) == {(part, kind) for part in "BC" for kind in (EQUALS, PARTITION)}
+    assert refuted(found) == {(part, prop) for part in "BC" for prop in (EQUALS, PARTITION)}
     assert all(e.status is Status.REFUTED for part in "BC" for e in verdict(found, EQUALS, part).evidence)
 
 
@@ -267,20 +267,20 @@ def test_an_element_whose_copies_differ_in_one_tile_is_no_number() -> None:
     assert np.isnan(gemm._matrix(tiled, where, registers)).all()
 
 
-def test_an_operand_that_no_run_has_is_not_alike() -> None:
+def test_an_operand_that_no_run_has_is_not_the_same() -> None:
     """Kernels have A, B and C only: metadata are compared with nothing."""
     atom = registry()["SM120::SPARSE::SM120_SPARSE_16x8x64_TN<float_e2m1_t, float_e2m1_t, float>"]
     assert isinstance(atom, Atom)
     tiling = PREPARE(TilingSpec("planted", atom.name, TWO_BY_TWO), atom)
     (metadata,) = (tiled for tiled in tiling.operands if tiled.name == "E")
-    assert not gpu._alike(tiling, metadata, recordings_of_tilings()[0].tiling.product)
+    assert not gpu._same_partition(tiling, metadata, recordings_of_tilings()[0].tiling.product)
 
 
 PREPARE = bind.prepare
 
 
 def test_a_bug_in_evaluation_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enumeration calls layouts and the proof does not, so a layout that evaluates wrongly cannot pass unseen."""
+    """Enumeration calls layouts and the proof does not, so a layout that evaluates wrongly is always found."""
     call = Layout.__call__
 
     def wrong(layout: Layout, *coord: Any) -> Any:
@@ -387,12 +387,12 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
 
 @pytest.mark.parametrize(("text", "leaves"), [("(2,2):(5,2)", False), ("(2,2):(6,2)", True), ("(2,2):(-1,2)", True)])
 def test_an_atom_leaves_its_tile_where_one_element_is_below_0_or_beyond_the_last(text: str, leaves: bool) -> None:
-    """Of a tile of 8 elements the last is 7."""
+    """The last element of a tile of 8 is 7."""
     assert bind._leaves_its_tile(BoundOperand("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
 
 
 def test_a_thread_is_named_within_its_atom() -> None:
-    """Of atoms with 32 threads each, two along M and three along N, the index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
+    """With two atoms of 32 threads along M and three along N, index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
     expected = [properties._place(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
     assert expected == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
 
