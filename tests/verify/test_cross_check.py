@@ -44,12 +44,11 @@ def test_isa_and_proof_agree_with_counting(thread: Modes, value: Modes, extent: 
     size = extent[0] * extent[1]
     truth = {IN_BOUNDS: max(holders) < size, OWNERSHIP: holders == Counter(range(size))}
     report = onto_tile(text(thread, value), extent)
-    for verdict in report.verdicts():
-        if verdict.claim.prop in truth:
-            said = {e.check: e.status for e in verdict.evidence}
-            wanted = Status.PROVED if truth[verdict.claim.prop] else Status.REFUTED
-            assert said == {Check.ISA: wanted, Check.PROOF: wanted}
-            assert not verdict.contradiction
+    verdicts = {verdict.claim.prop: verdict for verdict in report.verdicts()}
+    for prop, holds in truth.items():
+        wanted = Status.PROVED if holds else Status.REFUTED
+        assert {e.check: e.status for e in verdicts[prop].evidence} == {Check.ISA: wanted, Check.PROOF: wanted}
+        assert not verdicts[prop].contradiction
 
 
 ATOM = registry()["SM80_8x8x4_F64F64F64F64_TN"]

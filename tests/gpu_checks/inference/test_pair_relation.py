@@ -7,7 +7,7 @@ import hashlib
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from gpu_checks.inference.pair_relation import classes, digest, rebuild
@@ -89,8 +89,7 @@ def test_classes_rebuild_the_table_and_its_hash(name):
 @given(st.integers(0, 31), st.integers(0, 31), st.integers(0, 70) | st.sampled_from([NONE, MANY, WRONG]))
 def test_one_wrong_pair_is_never_overlooked(a, b, code):
     s, _, table = observed(SMALL.mnemonic, 3)
-    if table[a, b] == code:
-        return
+    assume(table[a, b] != code)
     clean = digest(table)
     table[a, b] = code
     found = classes(s, table)
