@@ -65,7 +65,7 @@ def slow() -> Slow:
 
 
 class Dying(Idle):
-    """A machine whose process dies of opening it."""
+    """A machine whose process dies when it is opened."""
 
     def open(self) -> None:
         os._exit(9)
@@ -117,7 +117,7 @@ def lying() -> Lying:
 
 @dataclass(frozen=True)
 class Answer:
-    """Gives back a number and the process that computed it."""
+    """Returns a number and the process that computed it."""
 
     number: int
     signature: Signature = ANY

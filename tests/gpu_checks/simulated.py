@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A machine made of numpy whose instructions deal their elements out in any way a test wants.
+"""A machine made of numpy whose instructions distribute their elements in any way a test wants.
 
 It decodes and encodes registers by its own code, bit by bit from the definition of each type, so that it
 can contradict gpu_checks.kernels.packing.
@@ -36,7 +36,7 @@ INTEGERS = {"s32": 32, "u32": 32, "s16": 16, "u16": 16, "s8": 8, "u8": 8, "s4": 
 
 
 def decode(kind: str, bits: int) -> float:
-    """The number that a bit pattern is, by the definition of the format (no infinities, NaN as nan)."""
+    """The number of a bit pattern, by the definition of the format (no infinities, NaN as nan)."""
     if kind in INTEGERS:
         width = INTEGERS[kind]
         bits &= 2**width - 1
@@ -101,7 +101,7 @@ def random_maps(signature, random):
 
 
 def tile_maps(signature):
-    """The deal of a plain warp-wide instruction: 8-row tiles, one a register, rows over groups of four lanes."""
+    """The maps of a plain warp-wide instruction: 8-row tiles, one a register, rows over groups of four lanes."""
     maps = {}
     for name, fragment in signature.operands.items():
         outer_extent = fragment.extent[1] if name == "B" else fragment.extent[0]

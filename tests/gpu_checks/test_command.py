@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How the commands print: in so many columns, names first; when their reader closes the pipe, or the device is full."""
+"""How the commands print: columns, names first; and when their reader closes the pipe, or the disk is full."""
 
 import io
 import os
@@ -21,7 +21,7 @@ from gpu_checks.tilings.store import recordings_of_tilings
     "command",
     ["probe --list", "banks --list", "tilings --kernel", "laws --cpu --cases 100"],
 )
-def test_a_closed_pipe_ends_it_without_a_word(command):
+def test_a_closed_pipe_ends_it_without_a_message(command):
     read, written = os.pipe()
     os.close(read)
     try:
@@ -64,7 +64,7 @@ def test_a_full_device_is_one_line(command):
         (tilings, "--list --kernel", "--list reads no --kernel"),
     ],
 )
-def test_an_option_that_nobody_would_read_is_a_usage_error(command, words, said, tmp_path, capsys, monkeypatch):
+def test_an_option_without_effect_is_a_usage_error(command, words, said, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as stop:
         command.main(words.split())

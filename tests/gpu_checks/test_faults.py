@@ -85,7 +85,7 @@ def test_products_that_are_wrong_in_one_thing_fail_the_controls(name, kind):
 
 
 def spoiled(at, value):
-    """A table in which one pair, the `at`-th that met, shows something else."""
+    """A table in which one pair, the `at`-th that interacts, has another value."""
 
     def spoil(table):
         a, b = np.argwhere(table != 0xFFFF)[at]
@@ -97,14 +97,14 @@ def spoiled(at, value):
 
 @pytest.mark.parametrize("value", [None, 0xFFFF, 0xFFF0, 0xFFFD], ids=["other", "none", "unwritten", "code"])
 @pytest.mark.parametrize("name", [F64, F16])
-def test_one_pair_that_meets_elsewhere_or_not_at_all_is_reported(name, value):
+def test_one_pair_that_interacts_elsewhere_or_not_at_all_is_reported(name, value):
     s, machine = machine_of(name, Simulated)
     machine.spoil = spoiled(17, value)
     found = record(Bench(machine), s, trials=2, seed=0)
     assert found.exceptions and not found.sound
 
 
-def test_one_pair_that_meets_and_should_not_is_reported():
+def test_one_pair_that_interacts_and_should_not_is_reported():
     s, machine = machine_of(F64, Simulated)
 
     def spoil(table):
@@ -117,7 +117,7 @@ def test_one_pair_that_meets_and_should_not_is_reported():
 
 
 class Changes(Simulated):
-    """One answer of all coded probes, the `turn`-th, is changed."""
+    """One answer of all digit-coded probes, the `turn`-th, is changed."""
 
     turn = -1  # none
 
@@ -176,8 +176,8 @@ def observation(recording):
     return [image.labels.tolist() for image in recording.images]
 
 
-def test_what_an_honest_machine_shows_is_its_instructions(honest):
-    """However it distributes its elements out."""
+def test_recordings_of_a_correct_machine_are_valid(honest):
+    """For any distribution of its elements."""
     moves = Simulated({}, moves=("ldmatrix", "stmatrix", "movmatrix"))
     for name in (*MOVES, "movmatrix.sync.aligned.m8n8.trans.b16"):
         assert misfit(record(Bench(moves), look_up(name), 1, 0), look_up(name)) == ""

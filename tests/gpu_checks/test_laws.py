@@ -98,7 +98,7 @@ def test_what_stops_a_campaign_is_one_line_and_an_exit_code(
     assert capsys.readouterr().err == f"gpu_checks.laws: {said}\n"
 
 
-def test_a_gpu_that_is_not_there_is_reported_in_words(
+def test_a_missing_gpu_is_reported_in_one_sentence(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(laws, "device_info", lambda: Unavailable("no CUDA device"))
@@ -117,7 +117,7 @@ def test_a_gpu_that_is_not_there_is_reported_in_words(
         (["--cases", "20000000"], 20_000_000, True),
     ],
 )
-def test_as_many_cases_are_asked_for_as_the_options_say(
+def test_the_number_of_cases_is_that_of_the_options(
     argv: list[str], least: int, on_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a device that is not there: what is computed with is numpy under another name."""
@@ -180,7 +180,7 @@ def test_law_agrees_on_the_gpu(name: str) -> None:
 
 
 def test_the_recorded_campaigns_cover_every_law_with_ten_million_cases() -> None:
-    """What an H200 evaluated; its bounds are those of today's campaigns, so the record speaks of the same laws."""
+    """The campaigns of an H200 have the bounds of today's, so that the record is of the same laws."""
     found = {one.law: one for one in recordings_of_laws()}
     assert list(found) == list(LAWS)
     for name, one in found.items():

@@ -55,7 +55,7 @@ def here(name):
 
 
 @pytest.mark.parametrize("name", TILED + OTHERS)
-def test_a_relation_is_sound_and_the_one_on_record(name, worker):
+def test_a_relation_is_sound_and_the_recorded_one(name, worker):
     found = gpu_checks.relation(here(name), worker=worker)
     assert isinstance(found, Recording)
     assert found.sound, (found.exceptions, found.controls)
@@ -73,7 +73,7 @@ def test_products_through_the_tiles_of_the_isa_are_exact_and_through_others_are_
 
 
 @pytest.mark.parametrize("name", TILED)
-def test_anchored_labels_are_the_tiles_of_the_isa(name, worker):
+def test_absolute_coordinates_are_the_tiles_of_the_isa(name, worker):
     s = here(name)
     found = gpu_checks.relation(s, trials=1, worker=worker)
     assert isinstance(found, Recording)
@@ -96,7 +96,7 @@ def test_anchored_labels_are_the_tiles_of_the_isa(name, worker):
         "wgmma.mma_async.sp.sync.aligned.m64n64k64.s32.u8.s8.satfinite",
     ],
 )
-def test_a_coded_relation_is_sound_and_the_one_on_record(name, worker):
+def test_a_digit_coded_relation_is_sound_and_the_recorded_one(name, worker):
     found = gpu_checks.relation(here(name), worker=worker)
     assert isinstance(found, Recording)
     assert found.sound, (found.exceptions, found.controls)
@@ -121,7 +121,7 @@ def test_selectors_that_only_the_assembler_takes_are_illegal(sp, selector):
 @pytest.mark.parametrize(
     "name", ["ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16", "movmatrix.sync.aligned.m8n8.trans.b16"]
 )
-def test_a_move_is_the_one_on_record(name, worker):
+def test_a_move_is_the_recorded_one(name, worker):
     found = gpu_checks.move(here(name), worker=worker)
     assert isinstance(found, gpu_checks.Move) and found.sound
     (recorded,) = gpu_checks.recordings().moves[name]

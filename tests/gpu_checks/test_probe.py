@@ -122,7 +122,7 @@ def test_listing_selects_without_a_gpu(capsys):
     assert all(name.endswith(".rz") for name in capsys.readouterr().out.split())
 
 
-def test_another_spelling_is_the_same_instruction(capsys):
+def test_a_mnemonic_written_otherwise_is_the_same_instruction(capsys):
     assert probe.main(["--list", "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32.satfinite"]) == 0
     assert capsys.readouterr().out == "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32\n"
 
@@ -152,7 +152,7 @@ def test_a_folder_that_cannot_be_written_is_reported_before_anything_runs(on, tm
 
 
 def test_a_defect_of_the_probe_is_one_line_and_exit_3(on, capsys, monkeypatch):
-    """And where it is, when that is asked for."""
+    """And where it is, under LANECHECK_TRACEBACK."""
     on("broken")
     expected = "probe: internal error: OSError: libcuda is a text file"
     assert probe.main(["dp4a.s32.s32"]) == 3
@@ -171,7 +171,7 @@ def test_usage_errors_are_exit_2(arguments, capsys):
     assert "usage: python -m gpu_checks.probe" in capsys.readouterr().err
 
 
-def test_what_anchors_others_is_compiled_alone_whoever_asks():
+def test_instructions_that_give_others_coordinates_are_compiled_alone():
     chosen = [signature(name) for name in mnemonics("*")]
     groups = probe._groups(chosen)
     assert sorted(s.mnemonic for group in groups for s in group) == sorted(s.mnemonic for s in chosen)
@@ -181,7 +181,7 @@ def test_what_anchors_others_is_compiled_alone_whoever_asks():
     assert [len(group) for group in groups if alone & {s.mnemonic for s in group}] == [1] * len(alone)
 
 
-def test_what_one_process_has_no_gpu_for_another_probes(on, capsys, monkeypatch, tmp_path):
+def test_groups_of_a_process_without_a_gpu_are_probed_by_another(on, capsys, monkeypatch, tmp_path):
     on("scarce")
     monkeypatch.setenv("TAKEN", str(tmp_path / "taken"))
     monkeypatch.setattr(modules, "GROUP", 3)
@@ -254,7 +254,7 @@ def test_a_recording_whose_labels_are_not_its_table_is_found(on, nothing_shipped
     assert f"{file}: {F64}: the labels do not rebuild the table that was observed" in capsys.readouterr().out
 
 
-def test_a_recording_of_what_the_isa_has_not_is_reported_with_its_file(on, nothing_shipped, tmp_path, capsys):
+def test_a_recording_of_an_unknown_instruction_is_reported_with_its_file(on, nothing_shipped, tmp_path, capsys):
     on("simulated")
     probe.main([F64, "--trials", "2", "-q", "-o", str(tmp_path)])
     file = tmp_path / "simulated_mma_sync.jsonl"

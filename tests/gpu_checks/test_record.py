@@ -37,7 +37,7 @@ def simulated(name, seed=0, kind=Simulated):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_an_instruction_dealt_at_random_is_recorded_and_its_controls_hold(name):
+def test_a_random_distribution_is_recorded_and_its_controls_hold(name):
     s, machine = simulated(name)
     found = record(Bench(machine), s, trials=4, seed=1)
     assert found.sound and found.exceptions == ()
@@ -50,7 +50,7 @@ def test_an_instruction_dealt_at_random_is_recorded_and_its_controls_hold(name):
 
 
 @pytest.mark.parametrize("name", NAMES[2:5])
-def test_passthrough_says_in_which_d_slot_each_c_arrives(name):
+def test_passthrough_is_the_d_slot_where_each_c_arrives(name):
     s, machine = simulated(name, 3)
     maps = machine.maps[s.mnemonic]
     home = {tuple(label): slot for slot, label in enumerate(maps["D"].reshape(-1, 3).tolist())}
@@ -150,7 +150,7 @@ def maps_with_copies(s, random):
     return maps
 
 
-def test_copies_that_are_never_read_have_no_label_and_hold_anything():
+def test_copies_that_are_never_read_have_no_label_and_any_value():
     s = signature(COPIED)
     machine = Simulated({COPIED: maps_with_copies(s, np.random.default_rng(3))})
     found = record(Bench(machine), s, trials=2, seed=0)

@@ -19,7 +19,7 @@ DAY = re.compile(r'"date": "[0-9-]{10}"')
 
 
 def timeless(file: Path) -> list[str]:
-    """The lines of a file without the day, each with the digest of what it is then."""
+    """The lines of a file without the day, each with its new digest."""
     return [with_digest(DAY.sub('"date": ""', without_digest(line))) for line in file.read_text("utf-8").splitlines()]
 
 

@@ -62,7 +62,7 @@ def test_a_refusal_leaves_the_process_as_it_is():
     assert found[0][1] == found[2][1]
 
 
-def test_a_bad_argument_is_raised_where_it_was_asked():
+def test_a_bad_argument_is_raised_in_the_calling_process():
     with pytest.raises(ValueError, match="the map is upside down"):
         outcomes([Misbehave("value")])
 
@@ -72,7 +72,7 @@ def test_a_defect_of_a_probe_is_raised_with_its_place_and_never_taken_for_a_miss
         outcomes([Answer(0), Misbehave("divide")])
 
 
-def test_answers_that_were_not_waited_for_are_not_given_to_the_next_question():
+def test_answers_that_were_not_waited_for_are_not_those_of_the_next_call():
     with Worker(IDLE) as worker:
         index, (number, _) = next(iter(worker.run([Answer(n) for n in range(5)])))
         assert (index, number) == (0, 0)
@@ -99,7 +99,7 @@ def test_machines_are_opened_one_after_the_other():
     assert all(end <= start for (_, end), (start, _) in pairwise(times))
 
 
-def test_a_process_that_dies_when_it_is_its_turn_holds_nobody_up():
+def test_a_process_that_dies_in_its_turn_does_not_delay_others():
     with Worker("tests.gpu_checks.fake_probes:dying") as first, Worker(IDLE) as second:
         found = list(first.run([Answer(0), Answer(1)]))
         assert found == [(n, Unavailable("the probe process ended with exit code 9")) for n in (0, 1)]

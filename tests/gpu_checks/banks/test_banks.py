@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Bank conflicts as an H200 showed them: the patterns, their kernels, and the rule that the record follows."""
+"""Bank conflicts recorded on an H200: the patterns, their kernels, and the rule that the record follows."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PHASE = {8: 32, 16: 32, 32: 32, 64: 16, 128: 8}  # lanes that are served togethe
 
 
 def rows(pattern):
-    """The addresses that count: ldmatrix and stmatrix take eight for each matrix."""
+    """The addresses that are used: ldmatrix and stmatrix take eight for each matrix."""
     one, two = ("x1" in pattern.operation, "x2" in pattern.operation)
     return pattern.addresses[: 8 if one else 16 if two else 32]
 
@@ -100,7 +100,7 @@ def test_every_kernel_assembles(tmp_path):
     assert done.returncode == 0, done.stderr[:2000]
 
 
-def test_the_record_holds_every_pattern_as_it_is_today():
+def test_the_record_has_every_pattern_as_it_is_today():
     assert [one.pattern for one in RECORDED] == list(patterns())
     for one in RECORDED:
         assert one.clear, (one.pattern.name, one.cycles)
@@ -137,7 +137,7 @@ def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
 
 
 @pytest.mark.parametrize("wrong", [{64: 32}, {64: 8}, {128: 16}, {128: 32}, {128: 4}, {32: 16}], ids=str)
-def test_the_record_tells_every_other_size_of_phase_apart(wrong):
+def test_the_record_contradicts_every_other_size_of_phase(wrong):
     phase = PHASE | wrong
     plain = [one for one in RECORDED if not merged(one.pattern) and one.pattern.operation != "cp.async"]
     expected = [asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
@@ -185,14 +185,14 @@ class Warming:
 
 
 @pytest.mark.parametrize("slow", [0, 1, 4])
-def test_a_gpu_that_begins_slowly_is_asked_until_nothing_is_less(slow):
+def test_a_gpu_that_begins_slowly_is_measured_until_no_run_is_faster(slow):
     module, group = Warming(slow), PATTERNS[:4]
     found = banks._timed(module, group)
     assert [round(cycles, 2) for cycles in found.values()] == [1, 2, 3, 4]
     assert slow + 5 < module.launches < slow + 10
 
 
-def test_a_gpu_that_gets_faster_without_end_is_asked_sixty_times():
+def test_a_gpu_that_gets_faster_without_end_is_measured_sixty_times():
     module = Warming(0)
     module.launch = lambda name, grid, block, arrays, outputs: count(module)
     banks._timed(module, PATTERNS[:1])
@@ -245,7 +245,7 @@ def test_an_interruption_is_one_line_and_exit_130(monkeypatch, capsys):
 
 
 @pytest.mark.gpu
-def test_the_gpu_shows_what_is_on_record():
+def test_the_gpu_agrees_with_the_recordings():
     info = gpu_checks.device_info()
     if info.gpu not in {one.device.gpu for one in RECORDED}:
         pytest.skip(f"gpu: no recording of {info.gpu}")
@@ -256,7 +256,7 @@ def test_the_gpu_shows_what_is_on_record():
 
 
 def fresh(random):
-    """A pattern that nobody chose: any words, or few of them, or with twins among the lanes."""
+    """A pattern drawn at random: any words, or few of them, or with twins among the lanes."""
     operation = str(random.choice(["load", "load", "store", "cp.async", "ldmatrix.x4", "stmatrix.x4.trans"]))
     bits = 128 if "matrix" in operation else int(random.choice([32, 64, 128]))
     lane, many = np.arange(32), int(random.choice([4, 16, 64, banks.MEMORY * 8 // bits]))
@@ -277,7 +277,7 @@ def test_fresh_patterns_are_of_many_kinds():
 
 
 @pytest.mark.gpu
-def test_patterns_that_nobody_chose_follow_the_rule_too():
+def test_patterns_drawn_at_random_follow_the_rule_too():
     """The rule was found on the recorded patterns; these are drawn anew."""
     info = gpu_checks.device_info()
     if info.gpu not in {one.device.gpu for one in RECORDED}:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept between runs: found again, never damaged, never of another compiler; and where."""
+"""The cache between runs: entries are found again, never damaged, never of another compiler; and where it is."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_what_is_kept_is_fetched(kept):
     assert cache.fetch(name) == b""
 
 
-def test_names_tell_all_parts_apart():
+def test_names_distinguish_all_parts():
     names = [cache.name_of(*parts) for parts in (("a", "b"), ("ab",), ("ab", ""), ("", "ab"), ("a", b"b", ""), ())]
     assert len(set(names)) == len(names) and cache.name_of("a", b"b") == names[0]
 

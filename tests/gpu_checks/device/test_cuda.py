@@ -76,7 +76,7 @@ def test_the_machine_code_gets_its_last_byte_back(cupy):
 
 
 @pytest.mark.parametrize(("version", "more"), [((13, 0), ("--Ofast-compile=mid",)), ((12, 8), ())])
-def test_a_compiler_that_can_is_reported_to_make_haste(cupy, version, more):
+def test_a_compiler_that_has_the_option_compiles_fast(cupy, version, more):
     cupy.nvrtc.getVersion = lambda: version
     device_module.compile_cubin("good", "sm_90a", fast=True)
     assert cupy.nvrtc.texts == [("good", ("-arch=sm_90a", "-std=c++17", *more))]

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a GPU is asked to launch, by value, on a module that runs nothing."""
+"""The kernels that a GPU launches, by value, on a module that runs nothing."""
 
 from __future__ import annotations
 

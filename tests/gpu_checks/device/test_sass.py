@@ -59,7 +59,7 @@ def test_without_a_disassembler_there_is_no_listing(monkeypatch, tmp_path):
     assert Listing(b"cubin").opcodes == {}
 
 
-def test_a_disassembler_that_fails_says_nothing(monkeypatch):
+def test_a_disassembler_that_fails_gives_no_opcodes(monkeypatch):
     monkeypatch.setattr(sass, "disassembler", lambda: [sys.executable, "-c", "raise SystemExit('bad ELF')"])
     assert Listing(b"cubin").opcodes == {}
 

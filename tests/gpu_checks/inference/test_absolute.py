@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Absolute labels through matrix moves, on simulated instructions and moves."""
+"""Absolute coordinates from matrix moves, on simulated instructions and moves."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_move_is_seen_byte_by_byte():
 
 
 @pytest.mark.parametrize("name", TILED)
-def test_labels_are_the_dealt_ones_where_registers_are_tiles(name):
+def test_coordinates_are_those_of_the_maps_where_registers_are_tiles(name):
     maps, (found, disagreements) = found_for(name)
     assert disagreements == ()
     assert [(a.name, a.operand) for a in found] == [("ldmatrix", "A"), ("ldmatrix", "B"), ("stmatrix", "D")]
@@ -52,7 +52,7 @@ def test_labels_are_the_dealt_ones_where_registers_are_tiles(name):
 
 
 @pytest.mark.parametrize("name", TILED[:3])
-def test_a_deal_at_random_has_no_anchor(name):
+def test_a_random_distribution_has_no_absolute_coordinates(name):
     maps = random_maps(signature(name), np.random.default_rng(0))
     assert found_for(name, maps)[1] == ((), ())
 
@@ -65,7 +65,7 @@ def test_a_deal_at_random_has_no_anchor(name):
         "dp4a.s32.s32",
     ],
 )
-def test_doubles_quadrants_and_single_lanes_have_none(name):
+def test_doubles_quadrants_and_single_lanes_have_no_absolute_coordinates(name):
     maps = random_maps(signature(name), np.random.default_rng(0))
     assert found_for(name, maps)[1] == ((), ())
 
@@ -114,7 +114,7 @@ class Elsewhere(Simulated):
         return image, taken[..., ::-1].copy()
 
 
-def test_a_move_that_the_gpu_lacks_leaves_its_operands_without_anchor():
+def test_a_move_that_the_gpu_lacks_gives_its_operands_no_coordinates():
     s = signature(PLAIN)
     simulated = Simulated({s.mnemonic: tile_maps(s)}, moves=("ldmatrix",))
     assert observe_move(simulated, "stmatrix") is None
@@ -124,10 +124,10 @@ def test_a_move_that_the_gpu_lacks_leaves_its_operands_without_anchor():
 
 
 @pytest.mark.parametrize("machine", [Loses, Repeats])
-def test_a_move_that_loses_or_repeats_a_byte_anchors_nothing(machine):
+def test_a_move_that_loses_or_repeats_a_byte_gives_no_coordinates(machine):
     assert observe_move(machine({}), "ldmatrix") is None
     assert observe_move(machine({}), "stmatrix") is None
 
 
-def test_a_move_whose_registers_are_other_matrices_anchors_nothing():
+def test_a_move_whose_registers_are_other_matrices_gives_no_coordinates():
     assert found_for(PLAIN, machine=Elsewhere)[1] == ((), ())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Absolute labels of warp-wide instructions through the wgmma of the same k, on a simulated machine that has both."""
+"""Absolute coordinates of warp-wide instructions from the wgmma of the same k, on a simulated machine that has both."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def found_with(operands, warpgroup, of=PLAIN, moves=()):
     return [(a.name, a.operand) for a in found], notes
 
 
-def test_without_moves_the_warpgroup_alone_anchors_and_without_a_warpgroup_nothing_does(seen):
+def test_without_moves_only_the_warpgroup_gives_coordinates_and_without_both_nothing_does(seen):
     operands = operands_of(tile_maps(PLAIN))
     assert found_with(operands, seen) == ([("wgmma", "A"), ("wgmma", "D")], ())
     for nothing in (None, {}, {"B": seen["B"]}):
@@ -83,7 +83,7 @@ def test_without_moves_the_warpgroup_alone_anchors_and_without_a_warpgroup_nothi
     assert found_with(operands, {"D": seen["D"]}) == ([("wgmma", "D")], ())
 
 
-def test_elements_that_are_dealt_otherwise_have_no_anchor(seen):
+def test_elements_that_are_distributed_otherwise_have_no_coordinates(seen):
     assert found_with(operands_of(random_maps(PLAIN, np.random.default_rng(0))), seen) == ([], ())
     for axis in (0, 1):  # one element in another row, or in another column: no bijection on that axis
         odd = seen["A"].copy()
@@ -91,7 +91,7 @@ def test_elements_that_are_dealt_otherwise_have_no_anchor(seen):
         assert found_with(operands_of(tile_maps(PLAIN)), {**seen, "A": odd}) == ([("wgmma", "D")], ())
 
 
-def test_operands_of_another_shape_have_no_anchor(seen):
+def test_operands_of_another_shape_have_no_coordinates(seen):
     operands = operands_of(tile_maps(PLAIN))
     wider = operands | {"D": np.concatenate([operands["D"], operands["D"] + 8], axis=1)}
     assert found_with(wider, seen) == ([("wgmma", "A")], ())
@@ -128,7 +128,7 @@ def test_a_warpgroup_that_numbers_k_otherwise_contradicts_ldmatrix_but_not_where
     assert found_with(operands, turned, of=stored, moves=places) == (names, ())
 
 
-def test_a_gpu_without_the_wgmma_leaves_its_kin_to_the_moves():
+def test_without_the_wgmma_the_moves_give_the_coordinates():
     machine = both()
     del machine.maps[NARROW.mnemonic]
     assert observe_warpgroup(machine, NARROW) == {}
@@ -153,12 +153,12 @@ KIN = {
 
 
 @pytest.mark.parametrize("name", KIN)
-def test_kin_are_as_wide_and_as_long_in_k_and_have_eight_columns(name):
+def test_the_wgmma_of_the_same_k_is_as_wide_and_has_eight_columns(name):
     found = same_k_wgmma(signature(name))
     assert (found.mnemonic if found else None) == (KIN[name] and f"wgmma.mma_async.sync.aligned.{KIN[name]}")
 
 
-def test_what_anchors_others_are_two_moves_and_five_narrow_wgmma():
+def test_the_sources_of_coordinates_are_two_moves_and_five_narrow_wgmma():
     moves = {f"{name}.sync.aligned.m8n8.x4.shared.b16" for name in ("ldmatrix", "stmatrix")}
     assert sources_of_coordinates([]) == moves
     assert sources_of_coordinates([PLAIN]) == {*moves, NARROW.mnemonic}

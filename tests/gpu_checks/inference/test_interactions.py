@@ -66,7 +66,7 @@ def hits(counts, reached, codes):
     return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
 
 
-def test_elements_that_meet_too_few_too_many_or_something_strange_are_reported_and_left_out():
+def test_elements_with_too_few_too_many_or_strange_interactions_are_reported_and_left_out():
     """Two configurations of three elements, with two interactions each; what follows a count is ignored."""
     seen = hits([2, 1, 0, 3, 2, 2], [[0, 4]] * 6, [[0, 1], [1, 99], [-7, 99], [0, 1], [2, 3], [3, 4]])
     (first, second), notes = interactions.collect(seen, np.array([5, 6, 7]), 4)
@@ -79,7 +79,7 @@ def test_elements_that_meet_too_few_too_many_or_something_strange_are_reported_a
     )
 
 
-def test_places_of_an_image_that_meet_nothing_have_no_label():
+def test_places_of_an_image_without_interactions_have_no_label():
     slots, rows, k = np.array([[0, 2], [2, 0]]), np.array([[1, 0], [0, 1]]), np.array([[5, 6], [6, 5]])
     labels, wrong = interactions.transfer(4, slots, rows, k, ROW)
     assert labels.tolist() == [[1, -1, 5, 0], [-1] * 4, [0, -1, 6, 0], [-1] * 4] and wrong == 0

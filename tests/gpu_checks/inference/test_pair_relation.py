@@ -43,7 +43,7 @@ def sets_of(table, d_slots):
 
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("seed", [0, 1])
-def test_the_classes_are_the_dealt_rows_columns_and_slices_up_to_their_names(name, seed):
+def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_names(name, seed):
     s, maps, table = observed(name, seed)
     found = classes(s, table)
     assert found.notes == ()
@@ -97,7 +97,7 @@ def test_one_wrong_pair_is_never_overlooked(a, b, code):
     assert digest(table) != clean
 
 
-def test_what_is_broken_is_reported_with_its_place():
+def test_a_broken_pair_is_reported_with_its_place():
     s, _, table = observed(SMALL.mnemonic, 4)
     table[5, 9], table[6, 9], table[7, 9] = MANY, WRONG, 500
     notes = classes(s, table).notes
@@ -107,7 +107,7 @@ def test_what_is_broken_is_reported_with_its_place():
     assert "1 pairs gave the unexpected code 500, the first A lane 7 value 0 with B lane 9 value 0" in notes
 
 
-def test_elements_that_do_nothing_are_named():
+def test_elements_in_no_product_are_named():
     s, _, table = observed(SMALL.mnemonic, 5)
     unused = int(table[table < 64][0])
     table[3, :] = NONE

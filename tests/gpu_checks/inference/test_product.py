@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products through claimed maps: right ones have no mismatch, wrong ones do, malformed ones are refused."""
+"""Products through claimed maps: right ones have no mismatch, wrong ones do, malformed ones are rejected."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_the_seed_decides_the_numbers():
     assert counts[0] == counts[1] and counts[0] > 0
 
 
-def test_64_products_of_seed_0_are_asked_of_a_worker_where_nothing_is_said():
+def test_the_defaults_are_64_products_of_seed_0():
     class Asked:
         def run(self, jobs):
             self.jobs = list(jobs)

@@ -49,7 +49,7 @@ def random_rulers(s, maps, random):
 
 
 @pytest.mark.parametrize("name", SPARSE)
-def test_a_sparse_instruction_is_recorded_as_it_was_dealt(name):
+def test_a_sparse_instruction_is_recorded_with_its_distribution(name):
     s, machine = sparse_machine(name)
     found = record(Bench(machine), s, trials=4, seed=1)
     assert found.exceptions == () and found.sound
@@ -123,7 +123,7 @@ def wide():
     return machine, record(Bench(machine), s, trials=4, seed=1)
 
 
-def test_wgmma_is_recorded_with_absolute_labels(wide):
+def test_wgmma_is_recorded_with_absolute_coordinates(wide):
     machine, found = wide
     assert found.exceptions == () and found.sound
     assert [(a.name, a.operand) for a in found.coordinates] == [("wgmma", x) for x in "ABD"]
@@ -132,7 +132,7 @@ def test_wgmma_is_recorded_with_absolute_labels(wide):
     assert hash_of(found) == found.hash
 
 
-def test_every_image_is_read_in_the_names_of_the_relation(wide):
+def test_every_image_is_labelled_by_the_relation(wide):
     machine, found = wide
     assert len(found.images) == 15  # four modes of each major, less the one of the relation
     names = {(0, tuple(x)): tuple(y) for a in found.coordinates for x, y in _pairs(found, a)}
@@ -156,7 +156,7 @@ def thin():
     return machine, record(Bench(machine), s, trials=4, seed=1)
 
 
-def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
+def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_coordinates(thin):
     machine, found = thin
     assert found.exceptions == () and found.sound and hash_of(found) == found.hash
     assert {f: labels.tolist() for f, labels in found.metadata.rulers.items()} == {
@@ -170,7 +170,7 @@ def test_sparse_wgmma_is_recorded_with_its_metadata_and_absolute_labels(thin):
     assert sizes == [("B", x, "K") for x in ("64B", "128B")] + [("A", x, "K") for x in ("none", "32B", "64B", "128B")]
 
 
-def test_images_of_sparse_wgmma_are_read_in_the_names_of_the_relation(thin):
+def test_images_of_sparse_wgmma_are_labelled_by_the_relation(thin):
     """Those of A by its k under the first pattern, those of B by every k, though a pattern shows half of them."""
     machine, found = thin
     k_of = {c: k for c, k in zip(*(x[..., i].reshape(-1).tolist() for x, i in _k(found)), strict=True)}
@@ -197,7 +197,7 @@ def _rows(found):
 
 
 class Beyond(Simulated):
-    """From the ninth column on, another pattern counts for one that holds no more than 9 in its first field."""
+    """From the ninth column on, a pattern with no more than 9 in its first field counts as another."""
 
     def run(self, signature, a, b, c, fixed=None):
         here = super().run(signature, a, b, c, fixed)
@@ -209,7 +209,7 @@ class Beyond(Simulated):
 
 
 def test_columns_that_metadata_move_otherwise_are_reported_by_the_products():
-    """Rulers are read against eight columns: what the others do is for the controls to show."""
+    """Rulers are read from eight columns; the controls check the others."""
     s, machine = wide_machine(THIN, Beyond)
     found = record(Bench(machine), s, trials=4, seed=1)
     assert found.exceptions == () and not found.sound
@@ -264,7 +264,7 @@ def test_an_image_of_a_that_metadata_do_not_move_is_reported():
     assert notes == ("A K-major 64B: 1 interactions do not fit",)
 
 
-def test_a_coded_recording_is_read_back(wide, tmp_path):
+def test_a_digit_coded_recording_is_read_back(wide, tmp_path):
     _, found = wide
     back = recordings(write(tmp_path, "wgmma", map(to_lines, [found])))[WIDE][-1]
     assert back.gpu == found.gpu and back.probe == "codes" and hash_of(back) == back.hash
@@ -312,7 +312,7 @@ def test_an_image_that_lacks_an_element_and_a_product_counted_twice_are_reported
     assert "1 elements of D got something other than one product" in notes
 
 
-def test_a_descriptor_says_the_offsets_and_the_swizzle_at_their_bits():
+def test_a_descriptor_has_the_offsets_and_the_swizzle_at_their_bits():
     fragment = forms(signature(WIDE))[1].signature.operands["A"]
     one = window("A", fragment, "64B", "MN")
     assert (one.lbo, one.sbo, one.size) == (1024, 512, 2048)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The CUDA text of the probes: what it says, and that NVIDIA's compiler takes all of it."""
+"""The CUDA text of the probes: its content, and that NVIDIA's compiler accepts all of it."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_sparse_wgmma_is_issued_with_every_selector_and_in_every_major_with_the_
 
 @pytest.mark.parametrize("s", [*WIDE[::5], *THIN[::5]], ids=lambda s: s.mnemonic)
 def test_accumulators_are_loaded_and_stored_where_the_kernel_keeps_them(s):
-    """In `run` word w of a lane is at w of global memory, loaded before; in coded kernels at w * 128 of shared."""
+    """In `run` word w of a lane is at w of global memory, loaded before; in digit-coded ones at w * 128 of shared."""
     regs, (run, *coded) = s.operands["D"].regs, re.findall(r"setp.eq.u32 p, 0, 0; (.*?)\);", module([s]), re.S)
     for text, step, space in [(run, 4, "global"), *((one, 4 * 128, "shared") for one in coded)]:
         stored = {f"d{r}": str(step * r) for r in range(regs)}
@@ -110,7 +110,7 @@ def test_accumulators_are_loaded_and_stored_where_the_kernel_keeps_them(s):
         assert re.findall(r"mov.b32 (d\d+), 0;", text) == ([] if loads else list(stored))
 
 
-def test_instructions_that_differ_in_n_alone_share_their_coded_kernels():
+def test_instructions_that_differ_in_n_alone_share_their_digit_coded_kernels():
     names = [n for n in mnemonics("wgmma.mma_async.sync") if re.search(r"m64n(8|24|256)k16.f32.(f16|bf16)", n)]
     kin = families([signature(n) for n in names])
     assert [len(family) for family in kin] == [3, 3]
@@ -163,7 +163,7 @@ def test_every_kernel_assembles(target, tmp_path):
 
 
 def known(s):
-    """Whether the nvcc that is here knows the instruction: 13.0 has PTX ISA 9.0, 13.1 has 9.1."""
+    """Whether the installed nvcc has the instruction: 13.0 has PTX ISA 9.0, 13.1 has 9.1."""
     return tuple(map(int, s.ptx.split("."))) <= PTX
 
 

@@ -49,7 +49,7 @@ def test_every_type_of_the_tables_has_its_numbers():
         assert low < high, s.mnemonic
 
 
-def test_no_random_sum_leaves_what_the_accumulator_holds_exactly():
+def test_every_random_sum_is_exact_in_the_accumulator():
     exact = {"f16": 2**11, "f32": 2**24, "f64": 2**53, "s32": 2**31 - 1, "u32": 2**32 - 1}
     for s in SIGNATURES:
         kinds = [NUMBERS[s.operands[name].type] for name in "AB"]
@@ -77,7 +77,7 @@ def test_unpacking_reads_the_accumulator_and_poison_is_no_result(fragment):
     assert not (np.abs(poisoned) <= 2 * max(-low, high)).any()
 
 
-def test_one_stands_at_the_element_s_own_bits():
+def test_the_number_one_is_at_the_bits_of_its_element():
     by_type = {f.type: one(f) for f in FRAGMENTS if not f.shift}
     assert by_type["f16"] == 0x3C00 and by_type["e4m3"] == 0x38 and by_type["tf32"] == 0x3F800000
     shifted = {(f.type, f.shift): one(f) for f in FRAGMENTS if f.shift}
@@ -85,7 +85,7 @@ def test_one_stands_at_the_element_s_own_bits():
     assert shifted["s8", 16] == 1 << 16
 
 
-def test_only_xor_is_felt_as_minus_two():
+def test_the_second_difference_is_minus_two_for_xor_alone():
     # popc(a ^ b) = popc(a) + popc(b) - 2 popc(a & b)
     assert {second_difference(s) for s in SIGNATURES if "xor" in s.mnemonic} == {-2}
     assert {second_difference(s) for s in SIGNATURES if "xor" not in s.mnemonic} == {1}

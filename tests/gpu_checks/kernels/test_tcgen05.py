@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The kernels of tcgen05.mma, cp and ld.red: what they say, that they assemble, that nothing is recorded of them."""
+"""The kernels of tcgen05.mma, cp and ld.red: their text, that they assemble, that nothing is recorded of them."""
 
 from __future__ import annotations
 
@@ -100,7 +100,7 @@ def test_shape_and_tile_leave_no_trace_in_the_text(s):
     assert module([bare]) == module([s])
 
 
-def test_every_tcgen05_instruction_has_kernels_of_one_sort():
+def test_every_tcgen05_instruction_has_kernels_of_one_kind():
     for s in map(signature, mnemonics("*")):
         assert not (fits(s) and probe_of(s))
         assert fits(s) == (s.mnemonic.startswith("tcgen05") and not tensor_memory.fits(s))
@@ -108,7 +108,7 @@ def test_every_tcgen05_instruction_has_kernels_of_one_sort():
 
 
 @each("s", EVERY[::5], ids=label)
-def test_a_gpu_that_could_run_it_is_reported_that_no_probe_reads_it(s):
+def test_a_gpu_that_could_run_it_is_rejected_because_no_probe_reads_it(s):
     sm = next(sm for sm in ("sm_100a", "sm_103a") if runs_on(s, sm))
     machine = Simulated({}, info=replace(INFO, sm=sm))
     why = re.escape(f"{s.family}: its kernels assemble, but there is no probe that reads them yet")
@@ -118,14 +118,14 @@ def test_a_gpu_that_could_run_it_is_reported_that_no_probe_reads_it(s):
 
 
 @each("s", EVERY[::5], ids=label)
-def test_a_gpu_that_has_not_got_it_says_what_it_needs(s):
+def test_another_gpu_is_rejected_with_the_needed_target(s):
     machine = Simulated({})
     with pytest.raises(Refused, match=rf"^needs {' or '.join(s.targets)}; Simulated is sm_90a$"):
         record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 
 
-def test_nothing_is_on_record_of_them():
+def test_there_are_no_recordings_of_them():
     heard = set(recordings())
     assert heard and not heard & {s.mnemonic for s in EVERY}
 
@@ -158,7 +158,7 @@ def test_every_kernel_assembles_for_a_target_of_its_own(target, tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
 @pytest.mark.parametrize(("stem", "target"), [("tcgen05.mma", "sm_90a"), ("tcgen05.ld.red", "sm_100a")])
-def test_the_assembler_refuses_it_for_a_target_that_has_not_got_it(stem, target, tmp_path):
+def test_the_assembler_rejects_it_for_a_target_without_it(stem, target, tmp_path):
     s = next(s for s in EVERY if s.mnemonic.startswith(stem))
     assert not runs_on(s, target)
     done = assembled([s], target, tmp_path)
@@ -168,7 +168,7 @@ def test_the_assembler_refuses_it_for_a_target_that_has_not_got_it(stem, target,
 @pytest.mark.slow
 @pytest.mark.skipif(NO_NVCC is not None, reason=f"needs nvcc: {NO_NVCC}")
 @pytest.mark.parametrize("missing", ["idesc, ", "[sfb], ", "[tmeta], "])
-def test_the_assembler_refuses_an_operand_list_that_lacks_one(missing, tmp_path):
+def test_the_assembler_rejects_an_operand_list_that_lacks_one(missing, tmp_path):
     s = next(s for s in EVERY if missing in s.asm)
     done = assembled([replace(s, asm=s.asm.replace(missing, ""))], "sm_100a", tmp_path)
     assert done.returncode != 0 and "ptxas" in done.stderr

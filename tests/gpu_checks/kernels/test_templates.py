@@ -99,7 +99,7 @@ def literal(part: str) -> str:
     return max(re.split(r"\$\w+|\$\{\w+\}|\n", part), key=len)
 
 
-def test_the_expanded_texts_hold_every_part():
+def test_the_expanded_texts_have_every_part():
     together = "".join(text for texts in EXPANDED.values() for text in texts())
     assert len(FILES) == 10 and all((PACKAGE / file).read_text().startswith(LICENCE) for file in FILES)
     assert not [
@@ -122,13 +122,13 @@ def test_nvcc_takes_every_part(target, tmp_path):
         assert done.returncode == 0, done.stderr[:2000]
 
 
-def test_statements_of_cuda_stand_in_cu_files_alone():
+def test_statements_of_cuda_are_in_cu_files_alone():
     words = re.compile(r"asm volatile|__(device|global|shared|syncthreads|syncwarp)__?\b|#pragma|for \(int|constexpr")
     for path in PACKAGE.rglob("*.py"):
         assert not words.search(re.sub(r'^""".*?"""', "", path.read_text(encoding="utf-8"), flags=re.S | re.M)), path
 
 
-def test_a_part_ends_where_the_next_begins_and_holds_no_remark(tmp_path):
+def test_a_part_ends_where_the_next_begins_and_has_no_remark(tmp_path):
     (tmp_path / "some.cu").write_text(
         "// head\n\n//// one\n//// a remark\n// kept\nint $x;\n\n//// two, within a line\ny\n"
     )

@@ -87,7 +87,7 @@ def test_every_changed_field_of_every_kind_of_line_is_noticed(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", READ)
-def test_a_recording_without_digests_is_to_be_made_anew_and_says_so_in_a_line(name, nothing_shipped, tmp_path, capsys):
+def test_a_recording_without_digests_is_rejected_with_one_line(name, nothing_shipped, tmp_path, capsys):
     path = copied(name, tmp_path)
     path.write_text("".join(without_digest(line) + "\n" for line in path.read_text().splitlines()))
     with pytest.raises(RecordingError, match=r"given\.jsonl:1: the line does not end with its digest .*record it anew"):
@@ -145,7 +145,7 @@ def test_a_table_that_no_recording_refers_to_is_checked_too(nothing_shipped, tmp
 
 
 def again(path: Path, old: str, new: str) -> None:
-    """Change every line that has the text, with the digest of what it is then: a forgery."""
+    """Change every line that has the text, with its new digest: a forgery."""
     lines = [with_digest(without_digest(line).replace(old, new)) for line in path.read_text().splitlines()]
     path.write_text("\n".join(lines) + "\n")
 
@@ -229,7 +229,9 @@ def test_a_gpu_is_known_by_its_name(gpu, numbers):
 @pytest.mark.parametrize(
     "name", [name if name == DP4A else pytest.param(name, marks=pytest.mark.slow) for name in READ]
 )
-def test_a_gpu_that_the_table_has_not_is_no_error_and_told_as_not_checked(name, nothing_shipped, tmp_path, capsys):
+def test_a_gpu_that_is_not_in_the_table_is_no_error_and_reported_as_not_checked(
+    name, nothing_shipped, tmp_path, capsys
+):
     path = copied(name, tmp_path)
     again(path, '"NVIDIA H200"', '"NVIDIA R100"')
     assert probe.main(["--check", str(path)]) == 0
@@ -303,6 +305,6 @@ def test_a_recording_is_stale_by_the_text_of_its_kernels_alone():
     assert validation.is_stale(replace(one, kernel_hash=one.kernel_hash[::-1]), signature(one.mnemonic))
 
 
-def test_a_recording_says_where_it_was_read():
+def test_a_recording_has_the_file_and_line_where_it_was_read():
     for one in (*recordings()["dp4a.s32.s32"], *recordings().moves["movmatrix.sync.aligned.m8n8.trans.b16"]):
         assert f'"{one.mnemonic}"' in Path(one.file).read_text().splitlines()[one.line - 1]

@@ -101,7 +101,7 @@ def test_equal_tables_are_written_once(originals, tmp_path):
 
 
 def spoil(path: Path, number: int, old: str, new: str) -> None:
-    """Change a line, and give it the digest of what it is then."""
+    """Change a line, and give it its new digest."""
     lines = path.read_text().splitlines()
     text = without_digest(lines[number - 1])
     assert old in text
@@ -179,7 +179,7 @@ def test_a_table_of_the_wrong_kind_is_rejected(path):
         recordings(path)[NAMES[0]]
 
 
-def test_a_bad_line_hurts_its_own_mnemonic_alone(path, originals):
+def test_a_bad_line_affects_its_own_mnemonic_alone(path, originals):
     spoil(path, line_of(path, MNEMONIC), '"pairs"', '"pears"')
     assert same(recordings(path)[NAMES[1]][-1], originals[NAMES[1]])
 
@@ -219,7 +219,7 @@ def shipped() -> dict[str, Recording]:
 
 
 @pytest.mark.slow
-def test_an_h200_has_been_heard_on_everything_that_it_runs():
+def test_everything_that_an_h200_runs_was_recorded():
     heard = {m for m, r in shipped().items() if r.gpu == "NVIDIA H200"}
     library = recordings().moves
     heard |= {m for m in library if library[m][0].gpu == "NVIDIA H200"}
@@ -254,7 +254,7 @@ def test_every_swizzle_and_major_of_wgmma_was_probed():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("file", sorted(SHIPPED.glob("*.jsonl")), ids=lambda file: file.stem)
-def test_every_shipped_recording_is_sound_and_loses_nothing(file):
+def test_every_shipped_recording_is_sound_and_complete(file):
     every = [found for found in shipped().values() if found.file == str(file)]
     assert list(incomplete(every)) == []
     for found in every:

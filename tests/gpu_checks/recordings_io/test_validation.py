@@ -23,7 +23,7 @@ MOVE = "ldmatrix.sync.aligned.m8n8.x2.shared.b16"
 
 
 @pytest.mark.slow
-def test_every_shipped_recording_is_its_instructions():
+def test_every_shipped_recording_is_valid_for_its_instruction():
     """Shapes, labels, images, metadata; and that the kernels that made it are those that are here."""
     for library in (LIBRARY, LIBRARY.moves):
         for name in library:
@@ -114,7 +114,7 @@ SPOILED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("name", "change", "said"), SPOILED, ids=range(len(SPOILED)))
-def test_what_the_instructions_probe_cannot_have_written_is_reported(name, change, said):
+def test_a_recording_that_its_probe_cannot_have_written_is_reported(name, change, said):
     (recording,) = LIBRARY[name]
     spoiled = change(recording)
     assert spoiled.sound

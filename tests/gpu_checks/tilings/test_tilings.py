@@ -57,7 +57,7 @@ def block(tiling, matrices):
 
 @each("tiling", SHIPPED, ids=lambda tiling: tiling.name)
 def test_the_index_expressions_compute_the_product(tiling):
-    """Every instruction as the ISA states it, every address from the kernel's text: a CTA's block of A @ B, exactly."""
+    """Every instruction as in the ISA, every address from the kernel's text: a CTA's block of A @ B, exactly."""
     matrices = draw(tiling, 1)
     assert np.array_equal(tiled_machine.block(tiling, matrices, 1, 1), block(tiling, matrices))
 
@@ -104,7 +104,7 @@ def test_the_shipped_tilings_cover_what_a_tiling_can_be():
     assert sum(tiling.reuse is not None for tiling in SHIPPED) == 2
 
 
-def test_a_kernel_holds_no_table():
+def test_a_kernel_has_no_table():
     """An index comes from digits: no array is initialised with numbers, and no index function is longer than a line."""
     for tiling in SHIPPED:
         text = kernel(tiling)
@@ -292,7 +292,7 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
     assert "bad.jsonl:1" in err and "Traceback" not in err
 
 
-def test_the_function_that_runs_a_tiling_tells_why_it_cannot():
+def test_the_function_that_runs_a_tiling_gives_the_reason_why_it_cannot():
     if not isinstance(gpu_checks.device_info(), Unavailable):
         pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu speaks of it")
     found = gpu_checks.tilings.run(NAMED["mma_f64"])

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tiling's kernel carried out in numpy: its own index expressions, and instructions as the PTX ISA states them.
+"""A tiling's kernel carried out in numpy: its own index expressions, and instructions as in the PTX ISA.
 
 Nothing here reads a layout of the tiling. What is taken from the kernel's text are the expressions of its index
 functions, the flags of the instruction and the fields of the descriptors.
@@ -111,7 +111,7 @@ class Cta:
         return sums
 
     def copy(self, name):
-        """Global to shared memory; what nobody writes stays poisoned."""
+        """Global to shared memory; what is not written stays poisoned."""
         copy = self.tiling.feeds[name][0].copy
         x = self.text(f"{name}_copy", np.arange(copy.modes[0].size)[:, None], np.arange(copy.modes[1].size))
         origin = eval(self.text.origins[name], {}, self.tile)
