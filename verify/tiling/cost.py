@@ -40,7 +40,7 @@ def counted(tiling: Tiling, tiled: TiledOperand) -> Fragment | None:
 
 
 def divided(tiling: Tiling, tiled: TiledOperand) -> Fragment:
-    """The same by another count: all elements times their owners over the threads; registers by the ISA tables."""
+    """The fragment by another count: all elements times their owners over the threads; registers by the ISA tables."""
     values = prod(tiled.extent(tiling.tile)) * tiled.owners // tiling.threads
     bits = _bits(tiling, tiled)
     registers = ceil(values * bits / 32)
