@@ -56,7 +56,7 @@ class Found:
     """A counterexample: its layouts and numbers, and what is wrong with them in words."""
 
     case: Case
-    told: str
+    reason: str
 
 
 @lru_cache(maxsize=1)
@@ -74,7 +74,7 @@ def explained(refutation: Refutation) -> str:
     found = search(refutation)
     lines = [
         f"{refutation.name}: {refutation.claim}", f"  claimed by   {refutation.source}", "  status       false",
-        f"  smallest     {found.told if found else 'none found'}", f"  published    {refutation.published}",
+        f"  smallest     {found.reason if found else 'none found'}", f"  published    {refutation.published}",
         f"  confirmed    {refutation.confirmed}", f"  holds        {refutation.repair}",
         f"  proved by    {', '.join(refutation.repaired_by) or 'enumeration (tests)'}",
     ]  # fmt: skip
@@ -86,12 +86,12 @@ def search(refutation: Refutation, operations: Operations | None = None) -> Foun
 
     ``operations`` are those of an implementation; by default the published ones.
 
-    >>> print(search(catalogue()["R9"]).told)
+    >>> print(search(catalogue()["R9"]).reason)
     ((1,),) and (1,) are compatible with one another and differ
     """
     cases, test = SEARCHES[refutation.search]
     tried = operations or Published()
-    return next((Found(case, told) for case in cases() if (told := test(tried, *case))), None)
+    return next((Found(case, reason) for case in cases() if (reason := test(tried, *case))), None)
 
 
 def searched(refutation: Refutation) -> int:

@@ -100,14 +100,16 @@ def recorded(file: Path = FILE) -> Mapping[str, Mapping[str, Any]]:
     except (OSError, ValueError, KeyError, TypeError):
         return {}
     current = sources()
-    return {label: told for label, told in kept.items() if _whole(told) and told["sources"] == current.get(label, "")}
+    return {
+        label: entry for label, entry in kept.items() if _whole(entry) and entry["sources"] == current.get(label, "")
+    }
 
 
-def _whole(told: object) -> bool:
+def _whole(entry: object) -> bool:
     """Whether a recorded result has all its fields."""
-    if not isinstance(told, dict) or not KEYS <= told.keys():
+    if not isinstance(entry, dict) or not KEYS <= entry.keys():
         return False
-    return all(isinstance(told[key], int) for key in ("paths", "proved", "refused", "outside", "unexplored"))
+    return all(isinstance(entry[key], int) for key in ("paths", "proved", "refused", "outside", "unexplored"))
 
 
 def faults(file: Path = FILE) -> Iterable[str]:
@@ -117,20 +119,20 @@ def faults(file: Path = FILE) -> Iterable[str]:
         yield f"{file.name}: the code has changed since the campaign was run"
         return
     yield from (f"{label}: not in the record, or the code has changed" for label in operations() if label not in kept)
-    for label, told in kept.items():
-        yield from (f"{label}: {wrong}" for wrong in told["violations"][:1])
-        yield from (f"{label}: unknown: {why}" for why in told["unknown"][:1])
-        if told["unexplored"]:
-            yield f"{label}: {told['unexplored']} paths not followed"
-        if not 0 < told["proved"] <= told["paths"] - told["refused"] or told["outside"] > told["refused"]:
+    for label, entry in kept.items():
+        yield from (f"{label}: {wrong}" for wrong in entry["violations"][:1])
+        yield from (f"{label}: unknown: {why}" for why in entry["unknown"][:1])
+        if entry["unexplored"]:
+            yield f"{label}: {entry['unexplored']} paths not followed"
+        if not 0 < entry["proved"] <= entry["paths"] - entry["refused"] or entry["outside"] > entry["refused"]:
             yield f"{label}: its counts do not agree"
 
 
-def restored(label: str, told: Mapping[str, Any]) -> Examined:
+def restored(label: str, entry: Mapping[str, Any]) -> Examined:
     """A recorded result as a value."""
-    wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in told["violations"])
-    paths, proved, refused, outside = (int(told[key]) for key in ("paths", "proved", "refused", "outside"))
-    return Examined(label, paths, proved, refused, outside, tuple(told["unknown"]), wrong, int(told["unexplored"]))
+    wrong = tuple(Violation(line.partition(" -> ")[0], line.partition(" -> ")[2], "") for line in entry["violations"])
+    paths, proved, refused, outside = (int(entry[key]) for key in ("paths", "proved", "refused", "outside"))
+    return Examined(label, paths, proved, refused, outside, tuple(entry["unknown"]), wrong, int(entry["unexplored"]))
 
 
 def _told(found: Examined) -> dict[str, Any]:

@@ -67,11 +67,11 @@ def enumerated(target: Target, function: str, begin: Callable[[str], None] = lam
     faults: list[str] = []
     for arguments in cases:
         begin(_call(function, arguments))
-        told = _tried(target, function, held, arguments)
-        refused += told is None
-        if told:
+        fault = _tried(target, function, held, arguments)
+        refused += fault is None
+        if fault:
             wrong += 1
-            faults += [f"{_call(function, arguments)} {told}"] * (len(faults) < SHOWN)
+            faults += [f"{_call(function, arguments)} {fault}"] * (len(faults) < SHOWN)
     return Enumerated(function, len(cases), refused, wrong, tuple(faults))
 
 
@@ -98,8 +98,8 @@ def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> s
     changed = [x for x, y in zip(arguments, made, strict=True) if isinstance(x, tuple) and (y.shape, y.stride) != x]
     if changed:
         return f"changes its argument {written(*changed[0])}"
-    told = held.fault(*arguments, result)
-    return f"-> {written(*result)}: {told}" if told else ""
+    fault = held.fault(*arguments, result)
+    return f"-> {written(*result)}: {fault}" if fault else ""
 
 
 def _read(returned: Any) -> Pair:

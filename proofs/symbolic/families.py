@@ -64,9 +64,9 @@ class Family:
 
     def domain(self) -> Iterator[str]:
         """The line that says what is assumed of the letters, when anything is."""
-        told = [text(computed(substitute(node, self.shown))) for node in self.granted]
-        if told := [node for node in dict.fromkeys(told) if node != "1"]:
-            yield f"  where {', '.join(told)}"
+        shown = [text(computed(substitute(node, self.shown))) for node in self.granted]
+        if shown := [node for node in dict.fromkeys(shown) if node != "1"]:
+            yield f"  where {', '.join(shown)}"
 
     def space(self) -> Space:
         """The inputs of the family; a repeated letter is one number. Raises InferenceError when there are none."""
@@ -162,8 +162,8 @@ def _merged(sides: Sides) -> tuple[Sides, str]:
     """The modes of A as composition simplifies them: extents of 1 removed, neighbours merged when these are numbers."""
     if len(sides) == 1:
         kept = [s for s in sides[0][:-1] if s != "1"] + sides[0][-1:]
-        told = f"({','.join(kept)})" if len(kept) > 1 else kept[0]
-        return [kept], f"A's extents of 1 left out: {told}" * (len(kept) < len(sides[0]))
+        shown = f"({','.join(kept)})" if len(kept) > 1 else kept[0]
+        return [kept], f"A's extents of 1 left out: {shown}" * (len(kept) < len(sides[0]))
     out: list[tuple[str, str]] = []
     for place, (s, d) in enumerate(zip(*sides, strict=True)):
         if s == "1" and place + 1 < len(sides[0]):
@@ -175,8 +175,8 @@ def _merged(sides: Sides) -> tuple[Sides, str]:
         else:
             raise InferenceError(f"--shape: {':'.join(out[-1])} and {s}:{d} are one mode: write them as one")
     shape, stride = ([mode[i] for mode in out] for i in (0, 1))
-    told = f"({','.join(shape)}):({','.join(stride)})" if len(out) > 1 else f"{shape[0]}:{stride[0]}"
-    return [shape, stride], f"A, its modes merged: {told}" * (len(out) < len(sides[0]))
+    shown = f"({','.join(shape)}):({','.join(stride)})" if len(out) > 1 else f"{shape[0]}:{stride[0]}"
+    return [shape, stride], f"A, its modes merged: {shown}" * (len(out) < len(sides[0]))
 
 
 def _follows(mode: tuple[str, str], stride: str) -> bool:

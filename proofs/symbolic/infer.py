@@ -54,7 +54,7 @@ class Inferred:
     exact: bool
 
     @property
-    def told(self) -> str:
+    def report(self) -> str:
         """The whole result as text."""
         ways = [line for way in self.cases for line in way.lines()]
         return "".join(f"{line}\n" for line in (*self.head, *ways, self.end))

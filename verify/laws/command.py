@@ -168,7 +168,9 @@ def _infer(options: argparse.Namespace) -> int:
         shown.begin(options.infer)
         found = infer(options.infer, options.shape, options.by, options.budget or 20, say)
     data = {"lines": [*found.head, found.end], "exact": found.exact, "cases": [asdict(way) for way in found.cases]}
-    text = output.fitted(found.told, options.output) if options.format == "text" else json.dumps(data, indent=1) + "\n"
+    text = (
+        output.fitted(found.report, options.output) if options.format == "text" else json.dumps(data, indent=1) + "\n"
+    )
     output.write(text, options.output)
     return Exit.OK if found.exact else Exit.UNDECIDED
 

@@ -156,7 +156,7 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     if refutation.name in conformance.DOCUMENTED and not isinstance(found, Stopped):
         claim = Claim(subject, "", properties.REFUTED, f"false: {refutation.claim} ({refutation.source})")
         status = Status.PROVED if found else Status.UNKNOWN
-        text = found.told if found else f"no counterexample among {cases} cases"
+        text = found.reason if found else f"no counterexample among {cases} cases"
         return Case(subject, (join(claim, [Evidence(Check.PROOF, status, f"counterexample: {text}", reason=text)]),))
     claim = Claim(subject, "", properties.CLAIM, f"does not go wrong where this is claimed: {refutation.claim}")
     if isinstance(found, Stopped):
@@ -164,7 +164,7 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     elif found is None:
         evidence = Evidence(Check.PROOF, Status.AGREES, f"{cases} cases, right or refused", cases)
     else:
-        wrong = Counterexample({}, found.told, damage=(f"holds instead: {refutation.repair}",))
+        wrong = Counterexample({}, found.reason, damage=(f"holds instead: {refutation.repair}",))
         evidence = Evidence(Check.PROOF, Status.REFUTED, f"{cases} cases, smallest first", counterexample=wrong)
     return Case(subject, (join(claim, [evidence]),))
 

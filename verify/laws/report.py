@@ -149,7 +149,7 @@ def _refuted(refutation: Refutation, proved: frozenset[str]) -> Verdict:
     claim = Claim(refutation.name, "", properties.REFUTED, f"false: {refutation.claim} ({refutation.source})")
     found = refutations.search(refutation)
     status = Status.PROVED if found is not None else Status.UNKNOWN
-    reason = found.told if found is not None else "no counterexample within the bounds of the search"
+    reason = found.reason if found is not None else "no counterexample within the bounds of the search"
     evidence = [Evidence(Check.PROOF, status, f"counterexample: {reason}", reason="" if found else reason)]
     for name in refutation.repaired_by:
         status = Status.PROVED if name in proved else Status.UNKNOWN

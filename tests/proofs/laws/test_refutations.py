@@ -29,7 +29,7 @@ def test_the_published_counterexample_breaks_the_claim(name: str) -> None:
 def test_the_tool_finds_a_counterexample(name: str) -> None:
     found = refutations.search(CLAIMS[name])
     assert found is not None
-    assert found.told
+    assert found.reason
 
 
 @pytest.mark.parametrize("name", CLAIMS)
@@ -113,7 +113,7 @@ def test_an_implementation_with_the_error_is_refuted(name: str, expected: str) -
     """R4 occurs only in CuTe C++; an implementation in Python with its assertion shows that the search finds it."""
     found = refutations.search(CLAIMS[name], conformance.Held(pycute_like()))
     assert found is not None
-    assert expected in found.told
+    assert expected in found.reason
 
 
 @pytest.mark.parametrize("name", [n for n in CLAIMS if n != "R7"])

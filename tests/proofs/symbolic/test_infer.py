@@ -17,15 +17,15 @@ pytestmark = pytest.mark.slow
 
 
 def test_the_condition_of_a_composition_is_inferred() -> None:
-    output = inferred("composition", "(6,2)", "N:2").told
+    output = inferred("composition", "(6,2)", "N:2").report
     assert "refused  when 3 < N and N % 3 != 0" in output
     assert "proved   when N % 3 == 0" in output
     assert "such as composition((6,2):(0,1), 4:2)" in output
 
 
 def test_a_pair_of_layouts_is_on_one_side() -> None:
-    assert "refused  when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").told
-    assert "refused" not in inferred("composition", "(6,2):(1,7)", "3:2").told
+    assert "refused  when always" in inferred("composition", "(6,2):(1,7)", "(3,2):(2,3)").report
+    assert "refused" not in inferred("composition", "(6,2):(1,7)", "3:2").report
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_one_letter_in_rank_3_has_its_own_condition() -> None:
 
 def test_a_letter_that_occurs_twice_is_one_number() -> None:
     """(M,M) o 2:r: where M = 3 fits r = 1, both extents are 3; two letters allow others."""
-    output = inferred("composition", "(M,M)", "2:1").told
+    output = inferred("composition", "(M,M)", "2:1").report
     pairs = re.findall(r"composition\(\((\d+),(\d+)\)", output)
     assert pairs
     assert all(m == k for m, k in pairs)
@@ -62,15 +62,15 @@ def test_a_composition_that_does_not_end_in_time_is_decided_run_by_run(monkeypat
     monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))
     found = inferred("composition", "(M,K)", "(N,P):(r,q)")
     assert found.exact
-    assert "so run by run" in found.told
+    assert "so run by run" in found.report
     assert "  where M >= 2, K >= 2, D1 != M * D0, u0 >= 0, N >= 2, r >= 1, u0 < M" in found.head
-    assert "refused" in found.told
+    assert "refused" in found.report
 
 
 def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
     slow = inferred("complement", "(M,K,L)", None, seconds=0.2)
     assert not slow.exact
-    assert slow.told.splitlines()[-1].startswith("UNKNOWN")
+    assert slow.report.splitlines()[-1].startswith("UNKNOWN")
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_paths_that_remain_after_the_time_limit_are_unknown() -> None:
 def test_every_operation_has_its_exact_condition(operation: str, shape: str, by: str | None, expected: str) -> None:
     found = inferred(operation, shape, by)
     assert found.exact
-    assert expected in found.told.splitlines()[-1]
+    assert expected in found.report.splitlines()[-1]
 
 
 def test_an_unknown_operation_is_rejected() -> None:
@@ -167,7 +167,7 @@ def test_what_is_given_in_numbers_is_right_or_refused(operation: str, shape: str
     found = inferred(operation, shape, by)
     assert found.exact
     expected = "exact: right in every case" if right(operation, shape, by) else "exact: refused in every case"
-    assert found.told.splitlines()[-1] == expected
+    assert found.report.splitlines()[-1] == expected
 
 
 @pytest.mark.parametrize(
@@ -175,7 +175,7 @@ def test_what_is_given_in_numbers_is_right_or_refused(operation: str, shape: str
 )
 def test_a_negative_stride_is_answered(shape: str, expected: str) -> None:
     a = Layout.parse(shape)
-    assert expected in inferred("complement", shape, "64").told.splitlines()[-1]
+    assert expected in inferred("complement", shape, "64").report.splitlines()[-1]
     if expected.startswith("right"):
         assert complement(a, 64) == Layout(8, 8)
     else:
@@ -184,9 +184,9 @@ def test_a_negative_stride_is_answered(shape: str, expected: str) -> None:
 
 
 def test_assumptions_about_letters_are_printed() -> None:
-    lines = inferred("composition", "(6,2)", "N:2").told.splitlines()
+    lines = inferred("composition", "(6,2)", "N:2").report.splitlines()
     assert lines[1] == "  where D1 != 6 * D0, N >= 2"
-    assert "where" not in inferred("composition", "(6,2):(1,7)", "3:2").told
+    assert "where" not in inferred("composition", "(6,2):(1,7)", "3:2").report
 
 
 def test_nested_modes_are_flattened() -> None:
@@ -197,5 +197,5 @@ def test_nested_modes_are_flattened() -> None:
 
 
 def test_merged_modes_are_printed() -> None:
-    assert "its modes merged: 8:1" in inferred("composition", "(2,4):(1,2)", "N:r").told
-    assert "extents of 1 left out: (2,4)" in inferred("composition", "(2,1,4)", "2:r").told
+    assert "its modes merged: 8:1" in inferred("composition", "(2,4):(1,2)", "N:r").report
+    assert "extents of 1 left out: (2,4)" in inferred("composition", "(2,1,4)", "2:r").report
