@@ -22,19 +22,19 @@ endif
 
 .PHONY: help
 help:
-	@echo 'make verify ATOM=SM80_16x8x16   judge atoms (a name, a prefix, a glob; several in quotes); ARGS=-v adds flags'
+	@echo 'make verify ATOM=SM80_16x8x16   verify atoms (a name, a prefix, a glob; several in quotes); ARGS=-v adds flags'
 	@echo 'make check                      lint, types, import contracts and the tests that are not slow: a minute and a half'
 	@echo 'make test                       the same with the slow tests: six minutes'
 	@echo 'make gpu CUDA=13                the tests that need a GPU, with CuPy for CUDA 12 or 13; none may be skipped'
 	@echo 'make bench                      the figures in benchmarks/'
-	@echo 'make certificates               prove the laws with both solvers and write their certificates anew'
+	@echo 'make certificates               prove the laws with both solvers and rewrite their certificates'
 	@echo 'make clean                      remove .venv, caches and build output'
 
 .PHONY: verify
 verify: $(VENV)/.run
 	@set -f; $(PY) -m verify.atom $(foreach name,$(ATOM),'$(name)') $(ARGS)
 
-# Tests that share what is dear to make are one group, which one process runs. The last -m counts: none leaves a test out.
+# Tests that share an expensive fixture are one group, which one process runs. The last -m counts: an empty one runs all tests.
 .PHONY: check
 check: lint
 	$(PY) -m pytest -n 2 --dist loadgroup $(ARGS)

@@ -2,7 +2,7 @@
 """The pytest plugin: the atoms, tilings and movements of your files as tests of your own repository.
 
 pytest imports this module in every repository of an environment that has Lanecheck, so it imports nothing of ours
-before Lanecheck is asked for: `--lanecheck FILE`, the ini option `lanecheck`, or the fixture `verify_atom`.
+before Lanecheck is used: `--lanecheck FILE`, the ini option `lanecheck`, or the fixture `verify_atom`.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from verify.report import Report
 
 OURS = frozenset({"verify", "layouts", "isa_tables", "proofs", "gpu_checks"})
-HOME = Path(__file__).resolve().parent  # the folder of our packages, which is this module's
+HOME = Path(__file__).resolve().parent  # the folder of this module and of our packages
 CHECKS = ("isa", "proof", "gpu")
 ELSEWHERE = "run the command `lanecheck` in another folder"
 
 NAMED = pytest.StashKey[frozenset[Path]]()  # the files that options name
-ASKED = pytest.StashKey[dict[Path, None]]()  # those of them to be collected at the end, in order
+LATER = pytest.StashKey[dict[Path, None]]()  # those of them that are collected at the end, in order
 SUITE = pytest.StashKey["Suite"]()
 
 
@@ -47,12 +47,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         action="append",
         default=[],
         choices=CHECKS,
-        help="a witness that must have spoken on every entry; repeatable",
+        help="a check that must have evidence on every entry; repeatable",
     )
     group.addoption(
         "--lanecheck-allow-unchecked",
         action="store_true",
-        help="pass, not skip, what no witness could compare with its instruction",
+        help="pass, not skip, what could not be compared with its instruction",
     )
     parser.addini("lanecheck", "TOML files, folders or globs to verify, relative to rootdir", type="args", default=[])
 
@@ -62,7 +62,7 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
     """Take our packages off the list of modules whose assertions pytest rewrites.
 
     pytest puts every package of a plugin's distribution there, by name: a repository's own `verify` would be rewritten
-    because it is called as ours. Names that another plugin's distribution has too stay.
+    for its name alone. Names that another plugin's distribution also has stay in the list.
     """
     manager = early_config.pluginmanager
     records = [
@@ -79,9 +79,9 @@ def pytest_load_initial_conftests(early_config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection(session: pytest.Session) -> None:
-    """Find the files that the options name, and those of them that this run is about wherever they stand.
+    """Find the files that the options name, and those of them that this run collects.
 
-    What the command line selects by itself is not widened by the ini option or by `addopts`.
+    The ini option and `addopts` do not widen what the command line selects.
     """
     config = session.config
     option = _files(config.getoption("--lanecheck"), config.invocation_params.dir, "--lanecheck")
@@ -92,9 +92,9 @@ def pytest_collection(session: pytest.Session) -> None:
         raise pytest.UsageError("lanecheck: files as tests need pytest 7.2 or newer")
     selected = config.args_source is config.ArgsSource.ARGS
     typed = any(word.partition("=")[0] == "--lanecheck" for word in config.invocation_params.args)
-    asked = [*(option if typed or not selected else ()), *(() if selected else settled)]
+    wanted = [*(option if typed or not selected else ()), *(() if selected else settled)]
     config.stash[NAMED] = frozenset([*option, *settled])
-    config.stash[ASKED] = dict.fromkeys(asked)
+    config.stash[LATER] = dict.fromkeys(wanted)
 
 
 def _files(words: Iterable[str], base: Path, option: str) -> list[Path]:
@@ -119,26 +119,26 @@ def _hidden(path: Path) -> bool:
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """Collect a file that is an argument of its own; remember for the end one in a folder that is an argument.
+    """Collect a file that is itself an argument; keep for the end a file in a folder that is an argument.
 
-    On its way to a selected test pytest comes upon files that nobody selected.
+    pytest also passes files that were not selected, on its way to a selected test.
     """
     path, stash = file_path.resolve(), parent.config.stash
     if path not in stash.get(NAMED, frozenset()):
         return None
     if parent.session.isinitpath(file_path):
-        stash[ASKED].pop(path, None)
+        stash[LATER].pop(path, None)
         collector: EntryFile = EntryFile.from_parent(parent, path=file_path)
         return collector
     if any(map(parent.session.isinitpath, file_path.parents)):
-        stash[ASKED][path] = None
+        stash[LATER][path] = None
     return None
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
-    """Collect the other files last: a module of the user's that is named as one of ours is imported by then."""
-    for path in session.config.stash.get(ASKED, {}):
+    """Collect the other files last: a user's module with the name of one of ours has been imported by then."""
+    for path in session.config.stash.get(LATER, {}):
         items += session.genitems(EntryFile.from_parent(session, path=path))
 
 
@@ -161,7 +161,7 @@ def shadowed() -> str:
         loaded = sys.modules.get(name)
         specs = [loaded.__spec__ if loaded else importlib.util.find_spec(name), PathFinder.find_spec(name)]
         for spec in filter(None, specs):
-            # A folder without __init__.py has no origin: of ours, where another package took that away, see `fault`.
+            # A folder without __init__.py has no origin; `fault` reports where another package removed ours.
             origin = spec.origin or next(iter(spec.submodule_search_locations or ()), "missing")
             if HOME not in Path(origin).resolve().parents:
                 return f"lanecheck: `{name}` is {origin}, not Lanecheck's own in {HOME}: rename yours, or {ELSEWHERE}"
@@ -205,7 +205,7 @@ class EntryItem(pytest.Item):
 
 
 def checker(config: pytest.Config) -> Suite:
-    """What verifies entries, one for the session: what it found for one is not sought again for the next."""
+    """The suite that verifies entries, one for the session: evidence of one entry is reused for the next."""
     if SUITE not in config.stash:
         from verify.gate import Suite
 
@@ -214,7 +214,7 @@ def checker(config: pytest.Config) -> Suite:
 
 
 def insist(checker: Suite, entries: Sequence[Entry], require: Sequence[str], allowed: bool) -> Report:
-    """The report on the entries where all are verified; else the test fails with its text, or is skipped."""
+    """The report on the entries if all are verified; else the test fails with its text, or is skipped."""
     found = checker.verify(entries, require, allowed)
     if found.failure:
         raise NotVerified(found.failure)
@@ -228,7 +228,7 @@ class NotVerified(AssertionError):
 
 
 class Shown:
-    """What pytest shows of a failure: the report, once; where it has room for a line, the report's first."""
+    """What pytest shows of a failure: the report, once; in a summary line, the report's first line."""
 
     def __init__(self, text: str, where: tuple[Path, int | None]) -> None:
         self.text = text
@@ -244,9 +244,9 @@ class Shown:
         writer.write(fitted(self.text, writer.fullwidth))
 
 
-@pytest.hookimpl(hookwrapper=True)  # which an older pytest in somebody's environment knows too
+@pytest.hookimpl(hookwrapper=True)  # which older versions of pytest know too
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Generator[None, Any, None]:
-    """Show a report where a test fails with one, whoever's test it is."""
+    """Show the report where a test fails with one, ours or the user's."""
     outcome = yield
     if call.excinfo is not None and isinstance(call.excinfo.value, NotVerified):
         where = Path(item.location[0]), item.location[1]
@@ -257,8 +257,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
 def verify_atom(request: pytest.FixtureRequest) -> Callable[..., Report]:
     """`verify_atom("SM80_16x8x16", file="my_atoms.toml")` fails the test unless every selected atom is verified.
 
-    A relative path is looked for beside the test first, then in the working folder. `require="isa"`, or several words,
-    makes a witness mandatory; `allow_unchecked=True` passes what nobody could compare, which is skipped otherwise.
+    A relative path is looked for beside the test first, then in the working folder. `require="isa"`, or several checks,
+    makes evidence mandatory; `allow_unchecked=True` passes what could not be compared, which is skipped otherwise.
     """
     line = fault()
     if line:

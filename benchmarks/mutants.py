@@ -74,7 +74,7 @@ class Mutant:
         return "".join(lines)
 
     def compiles(self, text: str) -> bool:
-        """Whether the file with the token exchanged is Python at all."""
+        """Whether the file with the token exchanged is valid Python."""
         try:
             compile(self.applied(text), self.file, "exec")
         except SyntaxError:
@@ -175,8 +175,8 @@ def copy(name: str) -> Path:
 def digest() -> str:
     """A digest of all files that tests read, which shows whether a measured coverage is current."""
     tree = subprocess.run(["git", "stash", "create"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
-    asked = ["git", "rev-parse", f"{tree.strip() or 'HEAD'}^{{tree}}"]
-    return subprocess.run(asked, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
+    command = ["git", "rev-parse", f"{tree.strip() or 'HEAD'}^{{tree}}"]
+    return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def _named(*parts: str) -> str:

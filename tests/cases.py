@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of cases that one test goes through: hundreds of tests cost more than what they look at."""
+"""Tables of cases that one test runs: hundreds of separate tests would cost more than what they check."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ import pytest
 def each(
     names: str | tuple[str, ...], cases: Iterable[Any] | Callable[[], Iterable[Any]], ids: Callable[[Any], Any] = str
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """As pytest.mark.parametrize, in one test: all cases are run, and each that fails is told by its name.
+    """Like pytest.mark.parametrize, but one test: all cases are run, and each failure has the name of its case.
 
-    The cases share the test's fixtures. Cases that are dear to make are given by a function, asked when the test runs.
+    The cases share the test's fixtures. Cases that are expensive to make are given by a function, which the test
+    calls when it runs.
     """
     wanted = (names,) if isinstance(names, str) else names
 

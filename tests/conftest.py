@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What all tests share: the Hypothesis profiles, and what a missing GPU means."""
+"""Shared by all tests: the Hypothesis profiles, and skips or failures where a GPU is missing."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--require-gpu",
         action="store_true",
-        help="fail, not skip, the tests that need a GPU which is not there",
+        help="fail, not skip, the tests that need a GPU where there is none",
     )
 
 
@@ -41,7 +41,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """What is collected stays: the garbage collector need not look at it again and again."""
+    """Exempt the collected tests from garbage collection, which would visit them again and again."""
     gc.collect()
     gc.freeze()
 
@@ -64,7 +64,7 @@ def one_line_each(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def missing_gpu(config: pytest.Config) -> str | None:
-    """Why no GPU can be used here, asked once a session; None when one can."""
+    """Why no GPU can be used here, found out once a session; None when one can."""
     if GPU_MISSING not in config.stash:
         # An ImportError here is a defect of gpu_checks and fails the test: it is no reason to skip.
         from gpu_checks import Unavailable, device_info

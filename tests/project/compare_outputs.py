@@ -2,8 +2,8 @@
 """`python tests/project/compare_outputs.py REV`: does every command still print, byte for byte, what it printed at REV?
 
 The command lines of `command_lines.toml`, right, wrong and malformed, run in the working tree and in a checkout of REV:
-stdout, stderr, exit code and every file written are compared. For changes that must not be seen from outside: a move of
-modules, a table in place of branches. Nothing is kept between runs, so nothing goes stale.
+stdout, stderr, exit code and every file written are compared, after a change that must not change any output. No result
+is kept between runs.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 LINES = Path(__file__).with_name("command_lines.toml")
-VARYING = (  # what differs from run to run
+VARYING = (  # text that differs from run to run
     (r"\b\d+(\.\d+)? ?(ms|s|ns|us)\b", "TIME"),
     (r'("?seconds"?:?) ?[\d.e-]+', r"\1 TIME"),
     (r'\btime="[\d.]+"', 'time="TIME"'),
@@ -35,7 +35,7 @@ VARYING = (  # what differs from run to run
 
 @dataclass(frozen=True, slots=True)
 class Printed:
-    """What one command line gave: its exit code, its two streams and the files that it wrote."""
+    """The result of one command line: its exit code, its two streams and the files that it wrote."""
 
     text: str
 

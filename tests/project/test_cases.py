@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A test of many cases loses none of them, nor the name of one that fails."""
+"""A test of many cases runs all of them, and names each one that fails."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_every_case_is_run_and_each_that_fails_is_named(tmp_path: Path) -> None:
     assert seen == [(text, size, tmp_path) for text in ("a", "bb", "cc", "d") for size in (1, 2)]
 
 
-def test_the_only_failure_is_told_as_it_is() -> None:
+def test_a_single_failure_is_raised_itself() -> None:
     with pytest.raises(ZeroDivisionError) as caught:
         each("x", [2, 0, 1])(lambda x: 1 // x)()
     assert caught.value.__notes__ == ["case: 0"]

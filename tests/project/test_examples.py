@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every file in examples/ is judged by the command that it names, and stands."""
+"""Every file in examples/ is verified by the command that it names."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ EXAMPLES = sorted((ROOT / "examples").iterdir())
 
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
-def test_an_example_stands(path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_example_is_verified(
+    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = re.search(r"^#     python -m (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None and path.name in found[2]
     monkeypatch.chdir(ROOT)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The wheel, installed beside repositories of other people: those that never heard of it, and those that use it."""
+"""The wheel, installed beside other people's repositories: those that do not use it, and those that do."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def required(names: tuple[str, ...]) -> Iterator[str]:
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh virtual environment with our wheel; what it needs are links to what is installed here."""
+    """A fresh virtual environment with our wheel; its dependencies are links to the packages installed here."""
     folder = tmp_path_factory.mktemp("guests")
     venv.create(folder / "venv")
     python = folder / "venv" / "bin" / "python"
@@ -40,14 +40,14 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Path:
         found = distribution(name)
         for part in {Path(str(file)).parts[0] for file in found.files or ()} - {"..", "__pycache__"}:
             (site / part).symlink_to(Path(str(found.locate_file(part))))
-    tell(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=ROOT)
+    shell(sys.executable, "-m", "hatchling", "build", "--target", "wheel", "--directory", folder, cwd=ROOT)
     (wheel,) = folder.glob("*.whl")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "--python", python]
-    tell(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
+    shell(*pip, "install", "--no-deps", "--no-index", wheel, cwd=folder)
     return python
 
 
-def tell(*command: str | Path, cwd: Path) -> str:
+def shell(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(command, cwd=cwd, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
@@ -103,16 +103,18 @@ GUESTS = {place: files | {"tests/test_it.py": TEST.format(name=NAMES[place])} fo
 
 
 @pytest.mark.parametrize("guest", GUESTS)
-def test_a_repository_with_a_module_named_as_ours_is_left_alone(guest: str, run_pytest: object, tmp_path: Path) -> None:
+def test_a_repository_with_a_module_named_as_ours_is_not_affected(
+    guest: str, run_pytest: object, tmp_path: Path
+) -> None:
     write(tmp_path, GUESTS[guest])
-    code, said = run_pytest()  # type: ignore[operator]
-    assert code == 0 and "2 passed" in said, said
+    code, out = run_pytest()  # type: ignore[operator]
+    assert code == 0 and "2 passed" in out, out
 
 
-def test_a_repository_may_still_ask_for_the_rewriting_of_its_own(run_pytest: object, tmp_path: Path) -> None:
-    asked = "import pytest\npytest.register_assert_rewrite('verify')\n"
-    said = "import verify\ndef test_it():\n    assert type(verify.__loader__).__name__ == 'AssertionRewritingHook'\n"
-    write(tmp_path, {"verify.py": OWN, "conftest.py": asked, "test_it.py": said})
+def test_a_repository_may_register_the_rewriting_of_its_own(run_pytest: object, tmp_path: Path) -> None:
+    conftest = "import pytest\npytest.register_assert_rewrite('verify')\n"
+    test = "import verify\ndef test_it():\n    assert type(verify.__loader__).__name__ == 'AssertionRewritingHook'\n"
+    write(tmp_path, {"verify.py": OWN, "conftest.py": conftest, "test_it.py": test})
     code, out = run_pytest()  # type: ignore[operator]
     assert code == 0 and "1 passed" in out, out
 
@@ -120,42 +122,42 @@ def test_a_repository_may_still_ask_for_the_rewriting_of_its_own(run_pytest: obj
 def test_a_plugin_of_its_own_with_a_package_named_as_ours_is_rewritten_as_before(
     run_pytest: object, tmp_path: Path
 ) -> None:
-    said = "import verify\ndef test_it():\n    assert type(verify.__loader__).__name__ == 'AssertionRewritingHook'\n"
+    test = "import verify\ndef test_it():\n    assert type(verify.__loader__).__name__ == 'AssertionRewritingHook'\n"
     record = "own_plugin.py,,\nverify/__init__.py,,\nown-1.0.dist-info/RECORD,,\n"
     info = {"METADATA": "Metadata-Version: 2.1\nName: own\nVersion: 1.0\n", "RECORD": record}
     info["entry_points.txt"] = "[pytest11]\nown = own_plugin\n"
     files = {f"own-1.0.dist-info/{name}": text for name, text in info.items()}
-    write(tmp_path, files | {"own_plugin.py": "", "verify/__init__.py": OWN, "test_it.py": said})
+    write(tmp_path, files | {"own_plugin.py": "", "verify/__init__.py": OWN, "test_it.py": test})
     code, out = run_pytest()  # type: ignore[operator]
     assert code == 0 and "1 passed" in out, out
 
 
 def test_a_repository_that_names_a_file(run_pytest: object, tmp_path: Path) -> None:
     write(tmp_path, {"atoms/mine.toml": ATOMS, "test_it.py": "def test_it(): pass\n"})
-    code, said = run_pytest("--lanecheck", "atoms/mine.toml")  # type: ignore[operator]
-    assert code == 0 and "2 passed" in said, said
+    code, out = run_pytest("--lanecheck", "atoms/mine.toml")  # type: ignore[operator]
+    assert code == 0 and "2 passed" in out, out
 
 
 def test_a_repository_that_names_a_file_once_and_runs_another_test(run_pytest: object, tmp_path: Path) -> None:
-    """Nothing of ours is loaded for it: its own `verify` is the one that is."""
+    """Nothing of ours is loaded: `verify` is its own."""
     once = {"pytest.ini": "[pytest]\nlanecheck = atoms.toml\npythonpath = src\n", "atoms.toml": ATOMS}
     write(tmp_path, GUESTS["src/verify"] | once)
-    code, said = run_pytest("tests/test_it.py")  # type: ignore[operator]
-    assert code == 0 and "2 passed" in said, said
+    code, out = run_pytest("tests/test_it.py")  # type: ignore[operator]
+    assert code == 0 and "2 passed" in out, out
 
 
 def test_a_repository_that_uses_the_fixture(run_pytest: object, tmp_path: Path) -> None:
     test = "def test_it(verify_atom):\n    verify_atom('SM80_16x8x8_F32F16F16F32_TN', require='isa')\n"
     wrong = "def test_wrong(verify_atom):\n    verify_atom('SM99')\n"
     write(tmp_path, {"test_it.py": test + wrong})
-    code, said = run_pytest()  # type: ignore[operator]
-    assert code == 1 and "1 failed, 1 passed" in said and "no atom is named 'SM99'" in said, said
+    code, out = run_pytest()  # type: ignore[operator]
+    assert code == 1 and "1 failed, 1 passed" in out and "no atom is named 'SM99'" in out, out
 
 
 @pytest.mark.parametrize("guest", GUESTS)
-def test_a_module_that_hides_ours_is_said_in_one_line(guest: str, run_pytest: object, tmp_path: Path) -> None:
-    """Wherever it stands, and whether it comes into sight before or after the file of atoms."""
+def test_a_module_that_hides_ours_is_reported_in_one_line(guest: str, run_pytest: object, tmp_path: Path) -> None:
+    """Wherever it is, and whether it is imported before or after the file of atoms."""
     write(tmp_path, GUESTS[guest] | {"atoms.toml": ATOMS})
-    code, said = run_pytest("--lanecheck", "atoms.toml")  # type: ignore[operator]
-    told = [line for line in said.splitlines() if f"lanecheck: `{NAMES[guest]}` is {tmp_path}" in line]
-    assert code != 0 and told and "Traceback" not in said, said
+    code, out = run_pytest("--lanecheck", "atoms.toml")  # type: ignore[operator]
+    lines = [line for line in out.splitlines() if f"lanecheck: `{NAMES[guest]}` is {tmp_path}" in line]
+    assert code != 0 and lines and "Traceback" not in out, out

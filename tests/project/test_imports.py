@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who may import whom, read from the sources by other means than import-linter; and that its contracts bite."""
+"""Which package may import which, read from the sources without import-linter; and its contracts find violations."""
 
 import ast
 import shutil
@@ -86,7 +86,7 @@ print(*sorted({{"z3", "cvc5", "cupy", "rich"}} & set(sys.modules)))
 PLANTED = [
     ("layouts/layout.py", "import z3", "layouts knows no ISA and no solver"),
     ("layouts/atoms/reading.py", "import isa_tables", "layouts knows no ISA and no solver"),
-    ("isa_tables/signature.py", "from layouts import Layout", "isa_tables stands alone"),
+    ("isa_tables/signature.py", "from layouts import Layout", "isa_tables imports nothing of ours"),
     ("proofs/layout/points.py", "import isa_tables", "proofs sees layouts only"),
     ("gpu_checks/probe.py", "from layouts import Layout", "gpu_checks shares nothing"),
     ("gpu_checks/probe.py", "from isa_tables import instruction", "gpu_checks reads signatures"),
@@ -103,7 +103,7 @@ PLANTED = [
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("module", "line", "contract"), PLANTED, ids=[f"{m}:{line}" for m, line, _ in PLANTED])
-def test_a_contract_bites(tmp_path: Path, module: str, line: str, contract: str) -> None:
+def test_a_contract_finds_a_violation(tmp_path: Path, module: str, line: str, contract: str) -> None:
     pytest.importorskip("importlinter", reason="import-linter is in the lint group only")
     for package in PACKAGES:
         shutil.copytree(ROOT / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__", "*.jsonl"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A file or a package of somebody else's in the place of ours is said in one line by every command."""
+"""Every command reports in one line that another file or package is in the place of ours."""
 
 import os
 import shutil
@@ -19,10 +19,16 @@ OF_GPU = ["gpu_checks.probe", "gpu_checks.banks", "gpu_checks.laws", "gpu_checks
 OF_PROOFS = ["proofs.symbolic.campaign", "proofs.laws.certificates"]
 
 
-def told(module: str, folder: Path, root: Path = ROOT) -> str:
+def reported(module: str, folder: Path, root: Path = ROOT) -> str:
     """The one line that `python -m MODULE` ends with."""
     environment = {**os.environ, "PYTHONPATH": str(root)}
-    words = [sys.executable, "-S", "-m", module, "--list"]  # nothing of this environment: neither is it needed
+    words = [
+        sys.executable,
+        "-S",
+        "-m",
+        module,
+        "--list",
+    ]  # without the packages of this environment, which are not needed
     done = subprocess.run(words, cwd=folder, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stdout == "", done.stdout + done.stderr
     (line,) = done.stderr.splitlines()
@@ -33,7 +39,9 @@ def told(module: str, folder: Path, root: Path = ROOT) -> str:
 def test_a_file_that_hides_ours_is_named(module: str, tmp_path: Path) -> None:
     hidden = "isa_tables" if module in OF_GPU else "layouts"
     (tmp_path / f"{hidden}.py").touch()
-    assert told(module, tmp_path).startswith(f"lanecheck: `{hidden}` is {tmp_path / hidden}.py, not Lanecheck's own")
+    assert reported(module, tmp_path).startswith(
+        f"lanecheck: `{hidden}` is {tmp_path / hidden}.py, not Lanecheck's own"
+    )
 
 
 @pytest.fixture(scope="module")
@@ -50,19 +58,19 @@ def test_a_package_of_our_name_that_pip_put_into_our_folder_is_named(module: str
     """PyPI has a `verify`."""
     other = site / "verify-1.1.1.dist-info"
     other.mkdir()
-    line = told(module, tmp_path, site)
+    line = reported(module, tmp_path, site)
     other.rmdir()
     assert "another package `verify` (verify-1.1.1.dist-info)" in line and "`pip uninstall verify`" in line
 
 
 @pytest.mark.parametrize("text", ['"""Another verify."""\n__version__ = "1.1.1"\n', None], ids=["over ours", "missing"])
-def test_another_package_over_ours_is_said_however_it_came(text: str | None, site: Path, tmp_path: Path) -> None:
+def test_another_package_over_ours_is_reported(text: str | None, site: Path, tmp_path: Path) -> None:
     ours = site / "verify" / "__init__.py"
     kept = ours.read_text(encoding="utf-8")
     ours.unlink()
     if text is not None:
         ours.write_text(text, encoding="utf-8")
-    line = told("verify.layout", tmp_path, site)
+    line = reported("verify.layout", tmp_path, site)
     ours.write_text(kept, encoding="utf-8")
     assert "another package's __init__.py, or none, is in the folder of Lanecheck's own" in line
 

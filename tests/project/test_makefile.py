@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Makefile sets itself up once, again when it must, and says what is missing. A script plays Python."""
+"""The Makefile sets itself up once and after changes, and reports what is missing. A script replaces Python."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 
-# Notes its arguments, makes `.venv/bin/python` a copy of itself, and is of the version that $VERSION says.
+# Notes its arguments and makes `.venv/bin/python` a copy of itself; $TOO_OLD and $NO_VENV make it fail.
 STAND_IN = """#!/bin/sh
 case "$*" in
   *version_info*) exit ${TOO_OLD:-0} ;;
@@ -38,7 +38,7 @@ class Checkout:
         self.notes = folder.parent / "notes"
 
     def make(self, *words: str, status: int = 0, **variables: str) -> tuple[list[str], str]:
-        """What one run of make executed, and what it said."""
+        """(notes, output): the commands that one run of make executed, and what it printed."""
         self.notes.write_text("")
         command = ["make", f"PYTHON={self.python}", *words]
         environment = {**os.environ, "NOTES": str(self.notes), **variables}
@@ -68,7 +68,7 @@ def steps(notes: list[str]) -> list[str]:
     return [next((step for word, step in words.items() if word in line), line) for line in notes]
 
 
-def test_verify_sets_up_once_and_judges(checkout: Checkout) -> None:
+def test_verify_sets_up_once_and_verifies(checkout: Checkout) -> None:
     notes, _ = checkout.make("verify", "ATOM=SM80_16x8x16")
     assert steps(notes) == ["venv", "install", "install", "verify"]
     assert notes[-1] == "-m verify.atom SM80_16x8x16"
@@ -78,13 +78,13 @@ def test_verify_sets_up_once_and_judges(checkout: Checkout) -> None:
 
 def test_names_reach_the_command_as_they_were_written(checkout: Checkout) -> None:
     (checkout.folder / "SM80_file").touch()
-    notes, _ = checkout.make("verify", "ATOM=UniversalFMA<float,float,float,float> SM80_*", "ARGS=-v --require silicon")
-    assert notes[-1] == "-m verify.atom UniversalFMA<float,float,float,float> SM80_* -v --require silicon"
+    notes, _ = checkout.make("verify", "ATOM=UniversalFMA<float,float,float,float> SM80_*", "ARGS=-v --require gpu")
+    assert notes[-1] == "-m verify.atom UniversalFMA<float,float,float,float> SM80_* -v --require gpu"
 
 
 @pytest.mark.parametrize(("target", "filtered"), [("check", ""), ("test", " -m ")])
 def test_every_check_is_run_in_one_order(checkout: Checkout, target: str, filtered: str) -> None:
-    """`-m ''` takes away the filter of slow tests that pyproject.toml sets."""
+    """`-m ''` removes the filter of slow tests that pyproject.toml sets."""
     notes, _ = checkout.make(target)
     tests = f"-m pytest -n 2 --dist loadgroup{filtered}".rstrip()
     checks = ["-m ruff check .", "-m ruff format --check .", "-m mypy", "lint-imports", tests]
@@ -115,19 +115,19 @@ def test_an_environment_whose_python_is_gone_is_made_anew(checkout: Checkout) ->
 
 
 def test_too_old_a_python_is_named(checkout: Checkout) -> None:
-    notes, said = checkout.make("verify", status=2, TOO_OLD="1")
-    assert f"lanecheck needs Python 3.11 or newer; {checkout.python} is not" in said
+    notes, out = checkout.make("verify", status=2, TOO_OLD="1")
+    assert f"lanecheck needs Python 3.11 or newer; {checkout.python} is not" in out
     assert notes == []
 
 
-def test_no_python_at_all_is_said(checkout: Checkout) -> None:
-    _, said = checkout.make("verify", "PYTHON=", status=2)
-    assert "lanecheck needs Python 3.11 or newer: none was found" in said
+def test_no_python_at_all_is_reported(checkout: Checkout) -> None:
+    _, out = checkout.make("verify", "PYTHON=", status=2)
+    assert "lanecheck needs Python 3.11 or newer: none was found" in out
 
 
-def test_a_python_that_makes_no_environments_is_said_and_leaves_nothing(checkout: Checkout) -> None:
-    _, said = checkout.make("test", status=2, NO_VENV="1")
-    assert "apt install python3-venv" in said
+def test_a_python_that_makes_no_environments_is_reported_and_leaves_nothing(checkout: Checkout) -> None:
+    _, out = checkout.make("test", status=2, NO_VENV="1")
+    assert "apt install python3-venv" in out
     assert not (checkout.folder / ".venv").exists()
 
 
@@ -138,10 +138,10 @@ def test_gpu_tests_may_not_be_skipped(checkout: Checkout) -> None:
 
 
 def test_help_names_every_target(checkout: Checkout) -> None:
-    _, said = checkout.make()
+    _, out = checkout.make()
     phony = [line.split()[1] for line in (ROOT / "Makefile").read_text().splitlines() if line.startswith(".PHONY: ")]
     targets = {name for name in phony if not name.startswith("$")}
-    assert targets - {"help", "lint"} == {line.split()[1] for line in said.splitlines()}
+    assert targets - {"help", "lint"} == {line.split()[1] for line in out.splitlines()}
 
 
 def test_slow_tests_are_left_out_by_default_and_run_by_make_test() -> None:

@@ -35,7 +35,7 @@ def test_a_mutant_exchanges_one_token_that_is_evaluated() -> None:
     ]
 
 
-def test_what_is_drawn_compiles_and_a_seed_draws_the_same() -> None:
+def test_sampled_mutants_compile_and_a_seed_draws_the_same() -> None:
     few = sample(9, 3, "verify/core/verdict.py")
     text = (ROOT / "verify/core/verdict.py").read_text(encoding="utf-8")
     assert few == sample(9, 3, "verify/core/verdict.py") != sample(9, 4, "verify/core/verdict.py")
@@ -64,7 +64,7 @@ BEFORE = "def g(a: int) -> int:\n    return a * 1 + 1\n\n\ndef h(a: int) -> int:
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Of a campaign whose second number of `a * 1 + 1` nothing noticed, nor that of a line which is gone today."""
+    """A campaign's log: no test noticed the second number of `a * 1 + 1`, nor a mutant whose line is gone today."""
     monkeypatch.setattr(benchmark, "ROOT", tmp_path)
     monkeypatch.setattr(benchmark, "WORK", tmp_path)
     (tmp_path / "f.py").write_text(MOVED)
@@ -81,7 +81,7 @@ def test_what_was_not_noticed_is_found_again_where_its_line_is_today_or_gone(log
     assert unnoticed(log) == ([Mutant("f.py", line, 19, "1", "2", "return a * 1 + 1")], 2)
 
 
-def test_a_line_that_stands_once_is_one_mutant_however_often_it_stood(log: Path) -> None:
+def test_a_line_that_occurs_once_is_one_mutant_however_often_it_occurred(log: Path) -> None:
     log.write_text(log.read_text() + log.read_text())
     assert (len(unnoticed(log)[0]), unnoticed(log)[1]) == (1, 5)
 
@@ -90,14 +90,14 @@ def test_a_line_that_stands_once_is_one_mutant_however_often_it_stood(log: Path)
 def test_a_campaign_tried_again_accounts_for_every_mutant(
     log: Path, outcome: str, code: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    asked: list[list[str]] = []
-    monkeypatch.setattr(benchmark, "executed", lambda jobs, tests: asked.append(tests))
+    measured: list[list[str]] = []
+    monkeypatch.setattr(benchmark, "executed", lambda jobs, tests: measured.append(tests))
     monkeypatch.setattr(benchmark, "digest", lambda: "")
     monkeypatch.setattr(benchmark, "campaign", lambda chosen, *_: (Fate(mutant, outcome, 1) for mutant in chosen))
     assert (
         benchmark.main(["--again", str(log)]) == benchmark.main(["--again", str(log), "--tests", "tests/a.py"]) == code
     )
-    assert asked == [[], ["tests/a.py"]]
-    told = capsys.readouterr().out.splitlines()
-    assert told[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda one: one[2:]))
-    assert any(line.endswith("1 -> 2  in  return a * 1 + 1") for line in told) == bool(code)
+    assert measured == [[], ["tests/a.py"]]
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1] == f"{log}: 3 mutants: " + ", ".join(sorted(["2 gone", f"1 {outcome}"], key=lambda one: one[2:]))
+    assert any(line.endswith("1 -> 2  in  return a * 1 + 1") for line in lines) == bool(code)

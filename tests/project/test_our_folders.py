@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What counts as another package in the folder of ours, by value; `test_installation` runs the commands there."""
+"""Which entries of our folder count as another package; `test_installation` runs the commands there."""
 
 from collections.abc import Callable
 from pathlib import Path

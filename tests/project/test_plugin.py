@@ -24,9 +24,9 @@ PLAIN = "def test_it(): pass\n"
 
 
 class Keeper:
-    """A plugin that puts the modules back that pytester takes out after a run: all but those of some folder.
+    """A plugin that restores the modules that pytester removes after a run, except those of some folder.
 
-    A module that is loaded twice has its classes and constants twice, and other tests hold the first.
+    A module that is loaded twice has its classes and constants twice, and other tests use the first ones.
     """
 
     def __init__(self) -> None:
@@ -41,7 +41,7 @@ class Keeper:
                 self.loaded[name] = module
 
     def put_back(self) -> None:
-        """Put back what was taken out."""
+        """Restore the modules that were removed."""
         for name, module in self.loaded.items():
             sys.modules.setdefault(name, module)
 
@@ -80,7 +80,7 @@ def keeper() -> Iterator[Keeper]:
 
 @pytest.fixture
 def guest(keeper: Keeper, pytester: pytest.Pytester) -> Guest:
-    """A guest; what is asked for first ends last, after pytester has taken modules out."""
+    """A guest; its first fixture ends last, after pytester has removed modules."""
     return Guest(pytester, keeper)
 
 
@@ -103,7 +103,7 @@ def test_each_atom_of_a_file_is_a_test(guest: Guest) -> None:
     guest.run("--lanecheck", str(MUSEUM / "right.toml")).assert_outcomes(passed=8)
 
 
-def test_tilings_and_movements_are_told_apart_by_their_keys(guest: Guest) -> None:
+def test_tilings_and_movements_are_recognised_by_their_keys(guest: Guest) -> None:
     guest.write(atoms_toml=MINE, tilings_toml=TILING, movements_toml=MOVEMENT)
     done = guest.run("--lanecheck", ".", "-v")
     done.assert_outcomes(passed=3)
@@ -140,17 +140,17 @@ def test_selecting_one_test_collects_no_atom(guest: Guest, monkeypatch: pytest.M
     assert guest.collected() == guest.collected(".") == [PLACED[0], beside, PLACED[1]]
     assert guest.collected("test_it.py::test_it") == guest.collected("test_it.py") == PLACED[1:]
     assert guest.collected("test_it.py::test_it", "--lanecheck", "atoms/a.toml") == PLACED
-    monkeypatch.setattr(AtomChecker, "verify", lambda *_: pytest.exit("an atom was judged"))
+    monkeypatch.setattr(AtomChecker, "verify", lambda *_: pytest.exit("an atom was verified"))
     guest.run("-k", "test_it").assert_outcomes(passed=1, deselected=2)
 
 
-def test_files_in_folders_that_pytest_does_not_walk_are_judged_too(guest: Guest) -> None:
+def test_files_in_folders_that_pytest_does_not_walk_are_verified_too(guest: Guest) -> None:
     guest.write(build__a_toml=MINE, test_it_py=PLAIN)
     guest.run("--lanecheck", "build/a.toml").assert_outcomes(passed=2)
     guest.run("--lanecheck", "build/a.toml", "--lanecheck", "build", ".").assert_outcomes(passed=2)
 
 
-def test_what_is_no_file_of_entries_is_said_in_one_line(guest: Guest) -> None:
+def test_what_is_no_file_of_entries_is_reported_in_one_line(guest: Guest) -> None:
     done = guest.run("--lanecheck", "nowhere.toml")
     assert done.ret == 4 and "--lanecheck nowhere.toml: no such file in" in text_of(done)
     (guest.pytester.path / "empty").mkdir()
@@ -163,7 +163,7 @@ def test_what_is_no_file_of_entries_is_said_in_one_line(guest: Guest) -> None:
     assert done.ret == 4 and "ini option lanecheck: gone.toml: no such file in" in text_of(done)
 
 
-def test_an_operand_that_the_instruction_has_not_costs_no_other_entry(guest: Guest) -> None:
+def test_an_operand_that_the_instruction_has_not_fails_no_other_entry(guest: Guest) -> None:
     """It is an error of its entry, with its line: the others of the file are verified, by a fixture too."""
     wrong, right = MINE + 'E = "(32,8):(1,32)"\n', MINE.replace("MY_", "THEIRS_")
     name = re.findall(r'^\["(.*)"\]', right, re.M)[0]
@@ -178,17 +178,17 @@ def test_wrong(verify_atom): verify_atom({name.replace("THEIRS_", "MY_")!r}, fil
     done = guest.run("--lanecheck", "mine.toml")
     done.assert_outcomes(failed=3, passed=2)
     line = wrong.count("\n")
-    assert sum(f"mine.toml:{line}:1: " in told and told.endswith("has no operand E") for told in done.outlines) >= 3
+    assert sum(f"mine.toml:{line}:1: " in text and text.endswith("has no operand E") for text in done.outlines) >= 3
     assert "AtomFileError" not in text_of(done)
 
 
-def test_a_failure_of_ours_costs_one_entry(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
-    judge = AtomChecker.verify
+def test_an_internal_error_fails_one_entry(guest: Guest, monkeypatch: pytest.MonkeyPatch) -> None:
+    verify = AtomChecker.verify
 
-    def failing(court: AtomChecker, atom: object) -> object:
+    def failing(checker: AtomChecker, atom: object) -> object:
         if getattr(atom, "name", "").startswith("MY"):
             raise RuntimeError("planted")
-        return judge(court, atom)  # type: ignore[arg-type]
+        return verify(checker, atom)  # type: ignore[arg-type]
 
     monkeypatch.setattr(AtomChecker, "verify", failing)
     guest.write(mine_toml=MINE + "\n" + MINE.replace("MY_", "THEIRS_"))
@@ -216,9 +216,9 @@ def test_a_report_fits_the_terminal(guest: Guest, monkeypatch: pytest.MonkeyPatc
     guest.write(wrong_toml=WRONG, tiling_toml=TILING + 'A = "(32,8):(1,32)"\n')
     done = guest.run("--lanecheck", file, "-rN")
     done.assert_outcomes(failed=1)
-    told = done.outlines[next(i for i, line in enumerate(done.outlines) if line.startswith("____")) :]
-    long = [line for line in told if len(line) > int(columns) and str(guest.pytester.path) not in line]
-    assert long == [] and any("REFUTED" in line for line in told)
+    shown = done.outlines[next(i for i, line in enumerate(done.outlines) if line.startswith("____")) :]
+    long = [line for line in shown if len(line) > int(columns) and str(guest.pytester.path) not in line]
+    assert long == [] and any("REFUTED" in line for line in shown)
 
 
 def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:
@@ -237,13 +237,13 @@ def test_a_failure_of_the_fixture_is_the_report_alone(guest: Guest) -> None:
 
 
 @pytest.mark.parametrize("words", ["'isa'", "('isa', 'proof')", "['gpu']"])
-def test_the_fixture_takes_a_witness_as_a_word_or_several(guest: Guest, words: str) -> None:
+def test_the_fixture_takes_one_check_or_several(guest: Guest, words: str) -> None:
     guest.write(mine_toml=MINE, test_it_py=f"def test_it(verify_atom): verify_atom(file='mine.toml', require={words})")
     guest.run().assert_outcomes(passed=1)
 
 
 @pytest.mark.parametrize("words", ["'isb'", "('isa', 'isb')"])
-def test_a_word_that_is_no_witness_is_one_line(guest: Guest, words: str) -> None:
+def test_a_word_that_is_no_check_is_one_line(guest: Guest, words: str) -> None:
     guest.write(mine_toml=MINE, test_it_py=f"def test_it(verify_atom): verify_atom(file='mine.toml', require={words})")
     done = guest.run("-rN")
     done.assert_outcomes(failed=1)
@@ -264,9 +264,9 @@ def test_what_nothing_could_be_compared_with_is_skipped_with_the_reason(guest: G
     guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "isa").assert_outcomes(failed=1)
 
 
-@pytest.mark.parametrize("said", ["ptx = []", 'expect = "UNCHECKED"'])
-def test_what_is_unchecked_on_purpose_passes(guest: Guest, said: str) -> None:
-    guest.write(mine_toml=UNNAMED.replace("shape ", f"{said}\nshape "))
+@pytest.mark.parametrize("line", ["ptx = []", 'expect = "UNCHECKED"'])
+def test_what_is_unchecked_on_purpose_passes(guest: Guest, line: str) -> None:
+    guest.write(mine_toml=UNNAMED.replace("shape ", f"{line}\nshape "))
     guest.run("--lanecheck", "mine.toml").assert_outcomes(passed=1)
 
 
@@ -279,14 +279,14 @@ def test_the_fixture_skips_and_passes_what_is_unchecked_likewise(guest: Guest) -
     done.stdout.fnmatch_lines(["SKIPPED * test_it.py:1: UNCHECKED MY_16x8x16_F32F16F16F32: *"])
 
 
-def test_a_fixture_that_names_nothing_judges_nothing(guest: Guest) -> None:
+def test_a_fixture_that_names_nothing_verifies_nothing(guest: Guest) -> None:
     guest.write(test_it_py="def test_it(verify_atom): verify_atom()")
     done = guest.run()
     done.assert_outcomes(failed=1)
     assert "which atom? Give a name, or file=" in text_of(done)
 
 
-def test_the_page_says_how_a_repository_is_gated(guest: Guest) -> None:
+def test_the_page_shows_how_a_repository_is_gated(guest: Guest) -> None:
     page = (ROOT / "docs" / "pytest.md").read_text(encoding="utf-8")
     settings, test = (page.split(f"```{language}\n")[1].split("```")[0] for language in ("toml", "python"))
     guest.write(pyproject_toml=settings, layouts_of_ours__mma_toml=MINE, mma_toml=MINE, tests__test_ours_py=test)

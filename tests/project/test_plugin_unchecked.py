@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The plugin on what nobody could compare: SKIPPED with the reason, or a pass where the entry says that none can be."""
+"""The plugin on atoms that no check can compare: SKIPPED with the reason, or a pass where the entry expects it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ UNKNOWN = "hmma.magic"
 
 
 @pytest.mark.parametrize(("line", "why"), [("", NONE), (f'ptx = ["{UNKNOWN}"]', UNKNOWN)], ids=["absent", "unknown"])
-def test_an_atom_that_nobody_could_compare_is_skipped_with_the_reason(guest: Guest, line: str, why: str) -> None:
+def test_an_atom_that_no_check_can_compare_is_skipped_with_the_reason(guest: Guest, line: str, why: str) -> None:
     guest.write(mine_toml=MINE.replace(PTX, line), test_mine_py=FIXTURE.format(""))
     done = guest.run("--lanecheck", "mine.toml", "-rs", ".")
     done.assert_outcomes(skipped=2)
@@ -27,9 +27,7 @@ def test_an_atom_that_nobody_could_compare_is_skipped_with_the_reason(guest: Gue
 
 
 @pytest.mark.parametrize("line", ["ptx = []", f'ptx = ["{UNKNOWN}"]\nexpect = "UNCHECKED: no table of it"'])
-def test_what_its_entry_says_that_nobody_can_compare_passes_unless_a_witness_is_required(
-    guest: Guest, line: str
-) -> None:
+def test_an_atom_that_is_unchecked_as_expected_passes_unless_a_check_is_required(guest: Guest, line: str) -> None:
     guest.write(mine_toml=MINE.replace(PTX, line), test_mine_py=FIXTURE.format(""))
     guest.run("--lanecheck", "mine.toml", ".").assert_outcomes(passed=2)
     guest.run("--lanecheck", "mine.toml", "--lanecheck-require", "isa", "mine.toml").assert_outcomes(failed=1)

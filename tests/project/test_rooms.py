@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The picture of the rooms is of today's imports, and every floor stands above what it imports."""
+"""The picture of the rooms shows today's imports, and every floor is above what it imports."""
 
 from tests.project.rooms import PACKAGES, PAGE, floors, imports, page
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The JSON Schemas are of today's readers: they take every file that we ship, and turn down what the readers do."""
+"""The JSON Schemas fit today's readers: they accept every file that we ship, and reject what the readers reject."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("name", SCHEMAS)
-def test_what_a_reader_turns_down_for_its_form_breaks_the_schema(name: str) -> None:
+def test_what_a_reader_rejects_for_its_form_breaks_the_schema(name: str) -> None:
     fits = validator(name)
     assert all(list(fits.iter_errors(wrong)) for wrong in WRONG[name])
 

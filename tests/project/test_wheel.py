@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An installed wheel is whole: it works in another folder, with its data and without our tests."""
+"""An installed wheel is complete: it works in another folder, with its data and without our tests."""
 
 import os
 import subprocess
@@ -76,17 +76,17 @@ def test_the_sources_hold_what_the_wheel_is_made_of(tmp_path: Path) -> None:
     run(sys.executable, "-m", "hatchling", "build", "--target", "sdist", "--directory", tmp_path, cwd=ROOT)
     (archive,) = tmp_path.glob("*.tar.gz")
     with tarfile.open(archive) as opened:
-        held = {name.partition("/")[2] for name in opened.getnames()}
-    assert PLUGIN in held and {f"{package}/py.typed" for package in PACKAGES} <= held
-    assert {"tests/project/test_wheel.py", "docs/pytest.md", "examples/my_atoms.toml", "pyproject.toml"} <= held
+        packed = {name.partition("/")[2] for name in opened.getnames()}
+    assert PLUGIN in packed and {f"{package}/py.typed" for package in PACKAGES} <= packed
+    assert {"tests/project/test_wheel.py", "docs/pytest.md", "examples/my_atoms.toml", "pyproject.toml"} <= packed
 
 
 def test_the_metadata_says_what_is_needed(wheel: Path) -> None:
-    said = Parser().parsestr(member(wheel, f"{META}/METADATA"))
-    required = said.get_all("Requires-Dist") or []
+    metadata = Parser().parsestr(member(wheel, f"{META}/METADATA"))
+    required = metadata.get_all("Requires-Dist") or []
     assert sorted(line for line in required if "extra ==" not in line) == ["numpy<3,>=2.0", "z3-solver<6,>=4.15"]
-    assert {"cuda12", "cuda13", "rich", "recheck", "test"} == set(said.get_all("Provides-Extra") or [])
-    assert (said["Requires-Python"], said["License-Expression"]) == (">=3.11", "Apache-2.0")
+    assert {"cuda12", "cuda13", "rich", "recheck", "test"} == set(metadata.get_all("Provides-Extra") or [])
+    assert (metadata["Requires-Python"], metadata["License-Expression"]) == (">=3.11", "Apache-2.0")
     assert "BSD-3-Clause" in member(wheel, f"{META}/licenses/NOTICE")
     assert "Apache License" in member(wheel, f"{META}/licenses/LICENSE")
 
@@ -109,10 +109,10 @@ print(len(layouts.atoms.registry()), len(isa_tables.mnemonics()) > 90, len(gpu_c
     assert counts == "2743 True True"
 
 
-def test_the_installed_command_judges_an_atom(site: Path, tmp_path: Path) -> None:
-    """Its exit status is 0, which `run` insists on: every claim stands."""
-    said = run(site / "bin" / "lanecheck", "atom", "SM80_16x8x8_F32TF32TF32F32_TN", cwd=tmp_path, site=site)
-    assert "SM80_16x8x8_F32TF32TF32F32_TN" in said
+def test_the_installed_command_verifies_an_atom(site: Path, tmp_path: Path) -> None:
+    """Its exit status is 0, which `run` asserts: every claim is verified."""
+    out = run(site / "bin" / "lanecheck", "atom", "SM80_16x8x8_F32TF32TF32F32_TN", cwd=tmp_path, site=site)
+    assert "SM80_16x8x8_F32TF32TF32F32_TN" in out
 
 
 def test_the_extra_and_the_group_for_tests_are_one_list() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""When text is in colour: on a terminal, unless NO_COLOR or FORCE_COLOR says otherwise; by the standard library."""
+"""When text is in colour: on a terminal, unless NO_COLOR or FORCE_COLOR says otherwise; without another library."""
 
 import io
 import sys
@@ -35,9 +35,9 @@ def test_colour(terminal: bool, environment: dict[str, str], painted: bool, monk
     screen = Screen() if terminal else io.StringIO()
     monkeypatch.setattr(sys, "stdout", screen)
     monkeypatch.setitem(sys.modules, "rich", None)  # it would be an ImportError
-    output.write("SM80 VERIFIED, STANDSTILL REFUTED\n", None)
-    told = "SM80 \x1b[32mVERIFIED\x1b[0m, STANDSTILL \x1b[1;31mREFUTED\x1b[0m\n"
-    assert screen.getvalue() == (told if painted else "SM80 VERIFIED, STANDSTILL REFUTED\n")
+    output.write("SM80 VERIFIED, UNVERIFIED REFUTED\n", None)
+    coloured = "SM80 \x1b[32mVERIFIED\x1b[0m, UNVERIFIED \x1b[1;31mREFUTED\x1b[0m\n"
+    assert screen.getvalue() == (coloured if painted else "SM80 VERIFIED, UNVERIFIED REFUTED\n")
 
 
 def test_a_file_is_never_in_colour(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:

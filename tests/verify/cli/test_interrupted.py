@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An interrupted run reports what it has found, says how much is missing, and is green nowhere."""
+"""An interrupted run reports what it has found and how much is missing, and passes in no format."""
 
 import importlib
 import json
@@ -38,7 +38,7 @@ def interrupt(how: str) -> None:
 
 @pytest.fixture(params=["SIGINT", "SIGTERM"])
 def at_third(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Callable[[object, str], None]:
-    """Let the third call of a function be interrupted."""
+    """Interrupt the third call of a function."""
 
     def patch(owner: object, name: str) -> None:
         called, plain = [], getattr(owner, name)
@@ -65,14 +65,19 @@ def test_text_says_how_many_are_missing(at_third, capsys: pytest.CaptureFixture[
 def test_json_is_marked_incomplete(at_third, capsys: pytest.CaptureFixture[str]) -> None:
     at_third(AtomChecker, "verify")
     assert atom.main([*ATOMS, "--format", "json"]) == 130
-    told = json.loads(capsys.readouterr().out)
-    assert (told["complete"], told["missing"], told["exit"], len(told["subjects"])) == (False, 9, 130, 2)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["complete"], document["missing"], document["exit"], len(document["subjects"])) == (
+        False,
+        9,
+        130,
+        2,
+    )
 
 
 def test_a_whole_run_is_complete(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["SM61_DP4A", "--format", "json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert (told["complete"], told["missing"]) == (True, 0)
+    document = json.loads(capsys.readouterr().out)
+    assert (document["complete"], document["missing"]) == (True, 0)
 
 
 def test_junit_has_an_error(at_third, capsys: pytest.CaptureFixture[str]) -> None:
@@ -116,8 +121,8 @@ def test_every_command_prints_what_it_has(
 def test_the_other_formats_are_marked_too(command, at_third, capsys: pytest.CaptureFixture[str]) -> None:
     at_third(AtomChecker, "verify")
     assert command.main(["SM80_16x8x16", "--format", "json"]) == 130
-    told = json.loads(capsys.readouterr().out)
-    assert told["complete"] is False and told["missing"] > 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["complete"] is False and document["missing"] > 0
 
 
 def test_an_interruption_before_anything_is_found_is_one_line(
@@ -131,13 +136,13 @@ def test_an_interruption_before_anything_is_found_is_one_line(
     assert capsys.readouterr() == ("", "lanecheck: interrupted\n")
 
 
-def test_a_mutant_that_was_being_judged_is_none_that_survives(at_third, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mutant_that_was_interrupted_is_no_survivor(at_third, capsys: pytest.CaptureFixture[str]) -> None:
     at_third(AtomChecker, "verify")
     assert mutate.main(["SM80_16x8x16_F32F16F16F32_TN"]) == 130
     assert capsys.readouterr().out.endswith(" origins not verified\n")
 
 
-def test_processes_of_laws_that_are_interrupted_end_without_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_interrupted_processes_of_laws_print_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     failures: list[object] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
     for _ in range(3):
@@ -149,8 +154,8 @@ def test_processes_of_laws_that_are_interrupted_end_without_a_word(monkeypatch: 
 
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a child process is seen in /proc alone")
-def test_processes_that_are_just_starting_are_deaf_to_ctrl_c() -> None:
-    """It reaches them all, those too that have not come to their first line."""
+def test_processes_that_are_just_starting_ignore_ctrl_c() -> None:
+    """Ctrl-C reaches all processes, also those that have not executed their first line."""
     words = [sys.executable, "-m", "verify.laws", "--solver", "z3", "--jobs", "3"]
     run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     born, known = Path(f"/proc/{run.pid}/task/{run.pid}/children"), set[str]()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An option that prints something and stops reads what says which, and refuses every other: none is passed over."""
+"""An option that prints something and stops rejects every option that it does not read."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from verify.tiling import command as tiling
 ACCESS = ["--shared", "256:1", "--access", "(32,1):(1,0)", "--element", "32"]
 TILED = ["--atom", "SM80_16x8x16_F32F16F16F32_TN"]
 INFER = ["composition", "--shape", "4", "--by", "2:1"]
-STATED = {"files", "only", *movement.KEYS}
+ENTRIES = {"files", "only", *movement.KEYS}
 TILING = {"files", "only", "atom", "all", "atoms", "atoms_layout", "permutation", "tile", "smem_a", "smem_b"}
 CODE = {"code", "module", "path", "only", "rank"}
 
-# A command, the words before the option, the option, and what else is read: to name things, and to write somewhere.
+# (command, the words before the option, the option, the options that it reads: names, and where to write)
 STOPS = {
     "atoms": (atom, ["SM80_16x8x16"], "--list", {"names", "arch", "atoms", "all", "output"}),
     "tilings": (tiling, TILED, "--list", {*TILING, "output"}),
     "tilings explained": (tiling, TILED, "--explain", {*TILING, "thread", "output", "quiet", "format"}),
-    "movements": (movement, ACCESS, "--list", {*STATED, "output"}),
-    "a swizzle": (movement, ACCESS, "--search-swizzle", {*STATED, "output", "format"}),
+    "movements": (movement, ACCESS, "--list", {*ENTRIES, "output"}),
+    "a swizzle": (movement, ACCESS, "--search-swizzle", {*ENTRIES, "output", "format"}),
     "laws": (laws, [], "--list", {"names", "open", "output", *CODE}),
     "a law explained": (laws, [], "--explain=NOCARRY", {"names", "output"}),
     "a condition": (laws, INFER, "--infer", {"shape", "by", "budget", "format", "output", "quiet"}),
@@ -52,7 +52,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("name", "option"), CASES)
-def test_what_nobody_would_read_is_a_usage_error(
+def test_an_option_that_is_not_read_is_a_usage_error(
     name: str, option: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -76,16 +76,18 @@ def test_what_nobody_would_read_is_a_usage_error(
         (laws, ["--code", "--only", "R1", "--rank", "1"]),
     ],
 )
-def test_what_says_which_is_read(module: ModuleType, words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_that_selects_names_is_read(
+    module: ModuleType, words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert module.main([*words, "--list"]) == 0
     assert capsys.readouterr().err == ""
 
 
-def test_a_gpu_that_is_asked_for_is_not_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_live_with_list_is_a_usage_error(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["SM80_16x8x16", "--live", "--rlimit", "9", "--list"]) == 2
     assert capsys.readouterr().err == "lanecheck: --list reads no --live, --rlimit\n"
 
 
-def test_a_thread_is_that_of_an_explanation(capsys: pytest.CaptureFixture[str]) -> None:
+def test_thread_goes_with_explain(capsys: pytest.CaptureFixture[str]) -> None:
     assert tiling.main([*TILED, "--thread", "0"]) == 2
     assert capsys.readouterr().err == "lanecheck: --thread needs --explain\n"

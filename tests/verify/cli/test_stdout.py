@@ -25,7 +25,7 @@ def run(*words: str, encoding: str = "utf-8", stdout: object = subprocess.PIPE) 
     return subprocess.run(command, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
 
 
-def test_a_name_that_the_encoding_lacks_is_spelled(tmp_path: Path) -> None:
+def test_letters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
     file = tmp_path / "mine.toml"
     file.write_text(ATOM, encoding="utf-8")
     done = run("verify.atom", "--atoms", str(file), encoding="ascii")
