@@ -124,7 +124,7 @@ def relation(
     from gpu_checks.worker import Relate
 
     found = cast("Recording | Move | Unavailable", _ask(Relate(signature, trials, seed), worker))
-    return Unavailable(f"{signature.mnemonic} moves matrices: ask for `move`") if isinstance(found, Move) else found
+    return Unavailable(f"{signature.mnemonic} moves matrices: use `move`") if isinstance(found, Move) else found
 
 
 def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailable:
@@ -133,7 +133,7 @@ def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailab
 
     found = cast("Recording | Move | Unavailable", _ask(Relate(signature), worker))
     if isinstance(found, Recording):
-        return Unavailable(f"{signature.mnemonic} multiplies: ask for `relation`")
+        return Unavailable(f"{signature.mnemonic} multiplies: use `relation`")
     return found
 
 

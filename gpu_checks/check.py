@@ -84,11 +84,11 @@ def check(paths: Sequence[Path]) -> int:
     _report_stale(stale)
     for gpu in sorted(gpu for gpu in gpus if not capabilities(gpu)):
         print(f"probe: {gpu}: not in the table of GPUs, so that its sm was not checked", file=sys.stderr)
-    lost = list(incomplete(every))
-    for recording in lost:
+    wrong = list(incomplete(every))
+    for recording in wrong:
         show(f"{recording.file}: {recording.mnemonic}: the labels do not rebuild the table that was observed")
-    show(f"{', '.join(counts)} read, {len(lost)} do not rebuild their table")
-    return CONTRADICTED if lost else OK
+    show(f"{', '.join(counts)} read, {len(wrong)} do not rebuild their table")
+    return CONTRADICTED if wrong else OK
 
 
 def _kind(file: Path) -> str:

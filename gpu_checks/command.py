@@ -93,9 +93,9 @@ def parser(name: str, description: str | None, example: str, epilog: str = "") -
 
 def show(*lines: str) -> None:
     """Print lines of a report. A long line is wrapped and indented between words. COLUMNS sets the width."""
-    asked = os.environ.get("COLUMNS", "")
+    chosen = os.environ.get("COLUMNS", "")
     usual = ON_A_TERMINAL if sys.stdout.isatty() else IN_A_FILE
-    width = int(asked) if asked.isdecimal() and int(asked) > 0 else usual
+    width = int(chosen) if chosen.isdecimal() and int(chosen) > 0 else usual
     print("".join(f"{line if len(line) <= width else _broken(line, width)}\n" for line in lines), end="", flush=True)
 
 

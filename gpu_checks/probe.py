@@ -116,7 +116,7 @@ def _positive(text: str) -> int:
 
 
 def _chosen(options: argparse.Namespace) -> list[Signature]:
-    """The signatures asked for, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
+    """The selected signatures, each once, sorted; ValueError for an unknown mnemonic, with the nearest."""
     known, names, family = mnemonics("*"), options.mnemonic, options.family
     found = set(known) if options.all or ((family or options.list) and not names) else set()
     for name in names:
@@ -211,7 +211,7 @@ def _collect(
 
 
 def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:
-    """The next group, or none; several threads ask."""
+    """The next group, or none; several threads call this."""
     try:
         return waiting.popleft()
     except IndexError:

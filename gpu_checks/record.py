@@ -155,9 +155,9 @@ def passthrough(machine: Machine, signature: Signature) -> Callable[[], Labels]:
 
 
 def _passthrough_notes(passed: Labels) -> list[str]:
-    lost = int(np.count_nonzero(passed < 0))
-    repeated = passed.size - lost - len(set(passed[passed >= 0].tolist()))
-    notes = [f"{lost} elements of C do not arrive in exactly one D element"] if lost else []
+    missing = int(np.count_nonzero(passed < 0))
+    repeated = passed.size - missing - len(set(passed[passed >= 0].tolist()))
+    notes = [f"{missing} elements of C do not arrive in exactly one D element"] if missing else []
     return notes + ([f"{repeated} elements of C arrive where another does"] if repeated else [])
 
 

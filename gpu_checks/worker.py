@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A process that runs many probes, and the side that watches it.
+"""A process that runs many probes, and the parent that watches it.
 
 A trap or an illegal access spoils the CUDA context of the whole process, and a hung kernel never returns.
 So probes run in a child: when it reports a fault, dies or does not answer in time, the probe it was at is
@@ -87,7 +87,7 @@ class Worker:
     """
 
     def __init__(self, factory: str = FACTORY, timeout: float = 60.0, start: float = 120.0) -> None:
-        self.device: DeviceInfo | Unavailable | None = None  # known once the first probe was asked for
+        self.device: DeviceInfo | Unavailable | None = None  # known once the first job was sent
         self._factory, self._timeout, self._start = factory, timeout, start
         self._child: _Child | None = None
         self._starting: _Child | None = None  # of which it is not known yet whether it found a GPU

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which addresses of shared memory are timed to learn its banks: strides, shared words, tiles, matrices, copies."""
+"""Addresses of shared memory that are timed to measure its banks: strides, shared words, tiles, matrices, copies."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-MEMORY = 32 * 1024  # bytes that addresses may reach
+MEMORY = 32 * 1024  # bytes that addresses may access
 
 Addresses = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """What each lane of a warp asks for: a load, store or asynchronous copy, or the rows of a matrix load or store."""
+    """The access of each lane of a warp: a load, store or asynchronous copy, or the rows of a matrix load or store."""
 
     name: str
     operation: str  # load, store, cp.async; ldmatrix.x1 and stmatrix.x1, also x2 and x4, each with .trans or without
@@ -62,7 +62,7 @@ _Rows = Iterator[tuple[str, int, str, Any]]
 
 
 def _strides(lane: Any) -> _Rows:
-    """Neighbouring lanes a whole number of accesses apart; odd strides meet no bank twice."""
+    """Neighbouring lanes a whole number of accesses apart; odd strides use no bank twice."""
     for operation in ("load", "store"):
         for bits, steps in ((32, (1, 2, 4, 8, 16, 32, 33)), (64, (1, 2, 4, 16, 17)), (128, (1, 2, 4, 8, 9))):
             for step in steps:
@@ -73,7 +73,7 @@ def _strides(lane: Any) -> _Rows:
 
 
 def _shared_words(lane: Any) -> _Rows:
-    """Lanes that ask for the same word, which is no conflict."""
+    """Lanes that access the same word, which is no conflict."""
     for bits in (32, 64, 128):
         wide = bits // 8
         yield "load", bits, "all the same", 0 * lane

@@ -33,7 +33,7 @@ from gpu_checks.model import DeviceInfo, Refused, Table, Unavailable
 from isa_tables.signature import Signature, runs_on
 
 BLOCKS = 1024  # of a digit-coded kernel: enough to fill the largest GPU
-ROOM = 44 << 10  # words of shared memory that a block may ask for: Hopper has 57 << 10, and A may take a part
+ROOM = 44 << 10  # words of shared memory that a block may request: Hopper has 57 << 10, and A may take a part
 _UNWRITTEN = 0xFFF0  # in the table before the kernel runs: no slot and no code
 
 

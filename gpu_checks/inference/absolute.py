@@ -149,12 +149,12 @@ def _labels(fragment: Fragment, classes: Labels, places: Places, outer: int, inn
     value = np.arange(fragment.values)
     register, bit = np.divmod(value, fragment.per_register)
     bit = bit * fragment.bits + fragment.shift
-    giver, byte = np.moveaxis(places[:, register, bit // 8], -1, 0)
-    if (giver // 8 != register).any():
+    row_lane, byte = np.moveaxis(places[:, register, bit // 8], -1, 0)
+    if (row_lane // 8 != register).any():
         return None
     along = (byte * 8 + bit % 8) // fragment.bits
-    labels = np.full((*giver.shape, 2), -1, np.int64)
-    labels[..., 0] = _stack(classes[..., outer], fragment.per_register, 8) + giver % 8
+    labels = np.full((*row_lane.shape, 2), -1, np.int64)
+    labels[..., 0] = _stack(classes[..., outer], fragment.per_register, 8) + row_lane % 8
     if inner is not None:
         labels[..., 1] = _stack(classes[..., inner], fragment.per_register, 128 // fragment.bits) + along
     for axis, part in ((outer, labels[..., 0]), (inner, labels[..., 1])):

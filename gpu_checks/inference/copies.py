@@ -48,9 +48,9 @@ def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int =
             found.append(_places(taken[trial], inside.shape[1]))
             continue
         source = taken[trial] if loads(signature) else _inverse(image[trial], inside.size).reshape(inside.shape)
-        giver = np.full(shape[0], -1)
-        giver[np.arange(shape[0]) if tensor else rows[trial]] = np.arange(shape[0] if tensor else 32)
-        lane = np.where(source < 0, -1, giver[source // shape[1]])
+        lane_of_row = np.full(shape[0], -1)
+        lane_of_row[np.arange(shape[0]) if tensor else rows[trial]] = np.arange(shape[0] if tensor else 32)
+        lane = np.where(source < 0, -1, lane_of_row[source // shape[1]])
         byte = source % shape[1] - (4 * rows[trial, 0] if tensor else 0)
         found.append(np.stack([lane, np.where(lane < 0, -1, byte)], axis=-1))
     same = (np.stack(found) == found[0]).all(axis=(0, -1))
@@ -102,11 +102,11 @@ def _places(source: Bytes, width: int) -> Bytes:
 
 
 def _notes(places: Labels, same: npt.NDArray[np.bool_]) -> tuple[str, ...]:
-    lost, unsteady = int((places[..., 0] < 0).sum()), int((~same).sum())
+    unmoved, unsteady = int((places[..., 0] < 0).sum()), int((~same).sum())
     pairs = places[places[..., 0] >= 0]
     repeated = len(pairs) - len(set(map(tuple, pairs.tolist())))
     return (
-        *([f"{lost} register bytes are not moved to or from one byte"] if lost else []),
+        *([f"{unmoved} register bytes are not moved to or from one byte"] if unmoved else []),
         *([f"{unsteady} register bytes move differently for other addresses"] if unsteady else []),
         *([f"{repeated} register bytes share their byte with another"] if repeated else []),
     )

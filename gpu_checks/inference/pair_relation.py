@@ -55,9 +55,9 @@ def classes(signature: Signature, table: Table) -> Relation:
         name = ("row", "column", "k")[axis]
         ambiguous += [f"{_slot(signature, target, int(s))} has more than one {name} class" for s in several]
     different = int(np.count_nonzero(rebuild(labels) != table))
-    lost = [f"{different} of {table.size} pairs are not those of the classes"] if different else []
+    differences = [f"{different} of {table.size} pairs are not those of the classes"] if different else []
     odd, unused = _odd_pairs(signature, table, counts["D"]), _unused_slots(signature, product)
-    notes = [*odd, *lost, *unused, *_unread(signature, labels), *_extents(signature, labels), *ambiguous]
+    notes = [*odd, *differences, *unused, *_unread(signature, labels), *_extents(signature, labels), *ambiguous]
     shaped = {name: flat.reshape(signature.lanes, -1, 4) for name, flat in labels.items()}
     return Relation(shaped, table.size, digest(table), _shorten(notes))
 

@@ -73,15 +73,15 @@ def together(several: Iterable[Queries[T]]) -> Queries[list[T]]:
     every, known = list(several), {}
     answers: dict[int, list[Answer] | None] = dict.fromkeys(range(len(every)))
     while answers:
-        asked = {}
+        issued = {}
         for number, given in answers.items():
             try:
-                asked[number] = every[number].send(given)
+                issued[number] = every[number].send(given)
             except StopIteration as ended:
                 known[number] = ended.value
-        queries = [query for part in asked.values() for query in part]
+        queries = [query for part in issued.values() for query in part]
         found = iter((yield queries)) if queries else iter(())
-        answers = {number: list(islice(found, len(part))) for number, part in asked.items()}
+        answers = {number: list(islice(found, len(part))) for number, part in issued.items()}
     return [known[number] for number in range(len(every))]
 
 
@@ -90,9 +90,9 @@ def run_queries(machine: Machine, signature: Signature, queries: Queries[T]) -> 
     answers: list[Answer] | None = None
     while True:
         try:
-            asked = queries.send(answers)
+            issued = queries.send(answers)
         except StopIteration as ended:
             known: T = ended.value
             return known
-        seen = zip(asked, machine.hits(signature, asked), strict=True)
+        seen = zip(issued, machine.hits(signature, issued), strict=True)
         answers = [collect(hits, one.chosen.astype(np.int64), one.numbering.numbers) for one, hits in seen]

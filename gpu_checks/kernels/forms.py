@@ -35,7 +35,7 @@ class Form:
 
     @property
     def asm(self) -> str:
-        """The operand list with the transposes that the majors ask for."""
+        """The operand list with the transposes of the majors."""
         text = self.signature.asm
         flags = [str(MAJORS.index(major)) for major in self.majors][2 - transposes(text) :]
         return ", ".join(text.split(", ")[: -len(flags)] + flags) if flags else text

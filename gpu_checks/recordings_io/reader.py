@@ -9,7 +9,7 @@
 
 A table is one array of labels, shared by all mnemonics that have it; its id is the start of the SHA-256 of its
 JSON, and so is that of a list of images. `run_length` says how a column is written. Lines after the
-first may be in any order and are read only when their mnemonic is asked for. Each line ends with its digest
+first may be in any order and are read only when their mnemonic is looked up. Each line ends with its digest
 (`lines`): that it has one is checked when the file is opened, that it is right when the line is read.
 """
 

@@ -117,7 +117,7 @@ def inside(tile: tuple[str, str], extent: tuple[int, int], limits: tuple[int, in
 
 
 def copied(operand: KernelOperand, mn: str, k: str, threads: int) -> str:
-    """Global to shared memory: every thread its elements, as wide as both sides allow; zeros beyond the matrix."""
+    """Global to shared memory, as wide as source and destination allow for every thread; zeros beyond the matrix."""
     vector, copiers = _vector(operand), operand.feed.copy.modes[0].size
     source = f"&{operand.name}_matrix[{operand.origin(mn, k)} + {operand.name}_global(x)]"
     if operand.limits:

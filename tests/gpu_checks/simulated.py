@@ -146,12 +146,12 @@ class Simulated:
         a, b, d = (self.maps[signature.mnemonic][x].reshape(-1, 3).tolist() for x in "ABD")
         home = {tuple(label): slot for slot, label in enumerate(d)}
         table = np.full((len(a), len(b)), NONE, np.uint16)
-        meets: dict[tuple[int, int], list] = {}
+        partners: dict[tuple[int, int], list] = {}
         for slot, (k, n, product) in enumerate(b):
             if product >= 0:
-                meets.setdefault((k, product), []).append((slot, n))
+                partners.setdefault((k, product), []).append((slot, n))
         for row, (m, k, product) in enumerate(a):
-            for slot, n in meets.get((k, product), ()):
+            for slot, n in partners.get((k, product), ()):
                 table[row, slot] = home[m, n, product]
         return self.spoil(table) if self.spoil else table
 

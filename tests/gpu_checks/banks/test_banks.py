@@ -31,8 +31,8 @@ def rows(pattern):
     return pattern.addresses[: 8 if one else 16 if two else 32]
 
 
-def asked(addresses, bits, phase, shared=True):
-    """Phase by phase, the most words that the lanes ask of one of the 32 banks of four bytes, shared or one each."""
+def wavefronts_of(addresses, bits, phase, shared=True):
+    """Phase by phase, the most words that the lanes request from one of 32 banks of four bytes, shared or one each."""
     total = 0
     for start in range(0, len(addresses), phase):
         words = [
@@ -49,7 +49,7 @@ def by_phases(pattern, copies=False):
     `copies` adds what holds of asynchronous copies: nothing is shared, and they take the time of three in any case.
     """
     copy = copies and pattern.operation == "cp.async"
-    return max(3 * copy, asked(rows(pattern), pattern.bits, PHASE[pattern.bits], not copy))
+    return max(3 * copy, wavefronts_of(rows(pattern), pattern.bits, PHASE[pattern.bits], not copy))
 
 
 def merged(pattern):
@@ -61,7 +61,7 @@ def merged(pattern):
 def by_merged_phases(pattern):
     """The rule that the H200 follows: such a load has phases of twice the lanes, and a copy shares nothing."""
     if merged(pattern):
-        return asked(rows(pattern), pattern.bits, PHASE[pattern.bits] * 2)
+        return wavefronts_of(rows(pattern), pattern.bits, PHASE[pattern.bits] * 2)
     return by_phases(pattern, copies=True)
 
 
@@ -140,7 +140,7 @@ def test_the_record_follows_the_rule_with_merged_phases_in_every_pattern():
 def test_the_record_contradicts_every_other_size_of_phase(wrong):
     phase = PHASE | wrong
     plain = [one for one in RECORDED if not merged(one.pattern) and one.pattern.operation != "cp.async"]
-    expected = [asked(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
+    expected = [wavefronts_of(rows(one.pattern), one.pattern.bits, phase[one.pattern.bits]) for one in plain]
     seen = [one.wavefronts for one in plain]
     assert expected != seen
 

@@ -37,8 +37,8 @@ def sets_of(table, d_slots):
     """The definitions of gpu_checks.inference.pair_relation, one slot at a time."""
     a_reach = [{int(d) for d in row if d < d_slots} for row in table]
     b_reach = [{int(d) for d in column if d < d_slots} for column in table.T]
-    meets = [{b for b, d in enumerate(row) if d < d_slots} for row in table]
-    return a_reach, b_reach, meets
+    partners = [{b for b, d in enumerate(row) if d < d_slots} for row in table]
+    return a_reach, b_reach, partners
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -65,8 +65,8 @@ def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_nam
 def test_classes_are_numbered_in_order_of_first_appearance(name):
     s, _, table = observed(name, 7)
     found = {key: labels.reshape(-1, 4).tolist() for key, labels in classes(s, table).operands.items()}
-    a_reach, b_reach, meets = sets_of(table, s.lanes * s.operands["D"].values)
-    for operand, axis, sets in (("A", 0, a_reach), ("B", 1, b_reach), ("A", 2, meets)):
+    a_reach, b_reach, partners = sets_of(table, s.lanes * s.operands["D"].values)
+    for operand, axis, sets in (("A", 0, a_reach), ("B", 1, b_reach), ("A", 2, partners)):
         seen: dict[int, list] = {}
         for label, key in zip(found[operand], sets, strict=True):
             order = seen.setdefault(label[3], [])
@@ -148,7 +148,7 @@ def test_two_products_where_one_is_declared_are_noticed():
 
 
 def test_a_row_split_in_two_is_noticed_by_the_extents():
-    # An instruction of 16 rows asked about as one of 8: every class is there, one count is wrong.
+    # An instruction of 16 rows declared as one of 8: every class is there, one count is wrong.
     s, _, table = observed("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32", 1)
     import dataclasses
 

@@ -63,14 +63,14 @@ def test_the_seed_decides_the_numbers():
 
 
 def test_the_defaults_are_64_products_of_seed_0():
-    class Asked:
+    class FakeWorker:
         def run(self, jobs):
             self.jobs = list(jobs)
             return enumerate(self.jobs)
 
-    worker, s = Asked(), signature(PLAIN)
-    for ask in (gpu_checks.relation, lambda s, worker: gpu_checks.multiply(s, {}, worker=worker)):
-        ask(s, worker=worker)
+    worker, s = FakeWorker(), signature(PLAIN)
+    for call in (gpu_checks.relation, lambda s, worker: gpu_checks.multiply(s, {}, worker=worker)):
+        call(s, worker=worker)
         assert [(job.signature, job.trials, job.seed) for job in worker.jobs] == [(s, 64, 0)]
 
 

@@ -126,8 +126,8 @@ def test_another_gpu_is_rejected_with_the_needed_target(s):
 
 
 def test_there_are_no_recordings_of_them():
-    heard = set(recordings())
-    assert heard and not heard & {s.mnemonic for s in EVERY}
+    recorded = set(recordings())
+    assert recorded and not recorded & {s.mnemonic for s in EVERY}
 
 
 def assembled(signatures, target, folder):

@@ -220,11 +220,11 @@ def shipped() -> dict[str, Recording]:
 
 @pytest.mark.slow
 def test_everything_that_an_h200_runs_was_recorded():
-    heard = {m for m, r in shipped().items() if r.gpu == "NVIDIA H200"}
+    recorded = {m for m, r in shipped().items() if r.gpu == "NVIDIA H200"}
     library = recordings().moves
-    heard |= {m for m in library if library[m][0].gpu == "NVIDIA H200"}
+    recorded |= {m for m in library if library[m][0].gpu == "NVIDIA H200"}
     every = [signature(m) for m in mnemonics("*")]
-    assert heard == {s.mnemonic for s in every if probe_of(s) and runs_on(s, "sm_90a")}
+    assert recorded == {s.mnemonic for s in every if probe_of(s) and runs_on(s, "sm_90a")}
 
 
 def test_what_an_h200_runs_and_no_probe_reads_is_no_matrix_product_or_matrix_move():

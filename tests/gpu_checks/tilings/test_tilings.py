@@ -228,7 +228,7 @@ def test_memory_that_an_instruction_cannot_read_is_rejected(tiling, expected):
 
 
 def test_copies_are_as_wide_as_both_memories_allow():
-    """16 bytes where rows are contiguous and aligned on both sides; one element where a row is 20 bytes."""
+    """16 bytes where rows are contiguous and aligned in source and destination; one element where a row is 20 bytes."""
     wide = {
         name: re.findall(r"move<(\d+)>\(&", kernel(NAMED[name])) for name in ("mma_f16", "wgmma_f16_ss", "simt_f32")
     }
@@ -294,7 +294,7 @@ def test_the_command_says_what_is_wrong(capsys, tmp_path):
 
 def test_the_function_that_runs_a_tiling_gives_the_reason_why_it_cannot():
     if not isinstance(gpu_checks.device_info(), Unavailable):
-        pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu speaks of it")
+        pytest.skip("gpu: there is one; test_every_shipped_tiling_equals_numpy_on_the_gpu checks it")
     found = gpu_checks.tilings.run(NAMED["mma_f64"])
     assert isinstance(found, Unavailable) and found.reason
 

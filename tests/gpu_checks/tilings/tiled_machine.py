@@ -56,9 +56,9 @@ class Text:
         return np.broadcast_to(eval(code, {"swizzle": swizzle}, dict(zip(names, arguments, strict=True))), shape)
 
     def inside(self, name, x, tile):
-        """Where element x of the tile is inside the matrix; everywhere when the text does not ask."""
-        asked = self.predicates.get(name, "0 < 1").replace("/", "//").split(" && ")
-        return np.all([np.broadcast_to(eval(one, {"x": x}, tile), np.shape(x)) for one in asked], axis=0)
+        """Where element x of the tile is inside the matrix; everywhere when the text has no predicate."""
+        predicates = self.predicates.get(name, "0 < 1").replace("/", "//").split(" && ")
+        return np.all([np.broadcast_to(eval(one, {"x": x}, tile), np.shape(x)) for one in predicates], axis=0)
 
 
 def block(tiling, matrices, block_x, block_y):
@@ -205,7 +205,7 @@ class Instruction:
 
     def __init__(self, product):
         self.product, self.signature = product, product.signature
-        book = (
+        isa = (
             None if product.mnemonic.startswith("fma") else instruction(product.mnemonic, **dict(self.signature.chosen))
         )
         lanes = self.signature.lanes
@@ -216,12 +216,12 @@ class Instruction:
                 continue
             lane, value = np.arange(lanes)[:, None], np.arange(fragment.values)
             zero = np.zeros((lanes, fragment.values), int)
-            if book is None:
+            if isa is None:
                 self.places[name] = (zero, zero, zero)
                 continue
-            operand = book.operands[name if name in book.operands else "D"]
+            operand = isa.operands[name if name in isa.operands else "D"]
             row, column = operand.locate(lane + 0 * value, value + 0 * lane)
-            self.places[name] = (book.product(lane + 0 * value), row, column)
+            self.places[name] = (isa.product(lane + 0 * value), row, column)
 
     def values(self, name):
         return self.product.fragment(name).values
