@@ -31,7 +31,7 @@ For lane 5 and i = 3 that is row 1 + 8 = 9, column 1*2 + 1 = 3: they agree. For 
 The words
 ---------
 atom         what an instruction is claimed to do: its mnemonics, and for each operand a layout (`layouts.atoms`)
-claim        one property of one operand, or of the whole atom: "each element of C is owned once"
+claim        one property of one operand, or of the whole atom: "each element of C has one owner"
 property     what is claimed, with how each check decides it: in bounds, ownership, equal to the ISA, relation, ...
 check        a source of evidence: `isa` (the ISA's formula, at every point), `proof` (z3, from shape and stride
              alone), `gpu` (what a GPU did, recorded or live); none uses what another computes
@@ -69,7 +69,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Report", "verify_atom", "verify_layout", "verify_movement", "verify_tiling"]
 
-DISTRIBUTION = "lanecheck"  # by which it is told from another package `verify` that was installed over this file
+DISTRIBUTION = "lanecheck"  # by which it differs from another package `verify` that was installed over this file
 
 
 def __getattr__(name: str) -> Any:
