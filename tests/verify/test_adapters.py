@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies that permute their bytes after the instruction: each check by itself tells the right ones from the wrong."""
+"""Copies that permute bytes after the instruction: each check by itself separates right ones from wrong ones."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def ldmatrix(turned: bool, permutation: list[int] | None, order: tuple[int, int,
     return entry | ({"adapter": {"name": "halves in another order", "bytes": permutation}} if permutation else {})
 
 
-def judged(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, set[str]]:
-    """What each check says of the names of Dst's bits."""
+def verified(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, set[str]]:
+    """The statuses that each check finds for the names of Dst's bits."""
     file = tmp_path / "atoms.toml"
     file.write_text(toml(entry), encoding="utf-8")
     atom.main(["--atoms", str(file), "--format", "json"])
@@ -59,7 +59,7 @@ def judged(entry: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixtu
 @pytest.mark.parametrize("turned", [False, True], ids=["plain", "transposed"])
 @pytest.mark.parametrize("case", RIGHT)
 def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(turned, case, tmp_path, capsys) -> None:
-    found = judged(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
+    found = verified(ldmatrix(turned, *RIGHT[case]), tmp_path, capsys)
     assert found == {"isa": {"PROVED"}, "proof": {"PROVED"}, "gpu": {"AGREES"}}
 
 
@@ -71,7 +71,7 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
     ],
 )
 def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, case, tmp_path, capsys) -> None:
-    found = judged(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
+    found = verified(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
     assert found == {"isa": {"REFUTED"}, "proof": {"REFUTED"}, "gpu": {"REFUTED"}}
 
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is wrong or odd in CUTLASS 4.7's atoms comes out of the tool itself: the printed verdict, with its witness.
+"""Errors and oddities in CUTLASS 4.7's atoms: the printed verdict of each, with its counterexample.
 
-Nothing is said about these atoms anywhere but in the data; each wrong claim has a twin that stands.
+Only the data know these atoms by name; each wrong claim has a twin that is verified.
 """
 
 from dataclasses import replace
@@ -111,8 +111,8 @@ def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, 
     assert wrong.status is Status.REFUTED
 
 
-def test_b1_movmatrix_said_not_to_transpose(capsys: pytest.CaptureFixture[str]) -> None:
-    """By the book, by z3 and by the recording; the transposed fragment stands with all three."""
+def test_b1_movmatrix_without_its_transposition(capsys: pytest.CaptureFixture[str]) -> None:
+    """Refuted by the ISA tables, by z3 and by the recording; all three confirm the transposed fragment."""
     out = printed(capsys, "SM75_U32x1_MOVM_T", code=1)
     assert "T0 V16: layout bit 16, ISA (bit=128)" in out and "896 of 1024 points disagree" in out
     assert "Dst calls byte 2 of lane 0 bits 16..23; it is byte 0 of lane 4, which Src calls bits 128..135" in out
@@ -182,13 +182,13 @@ def test_expect_known_lists_just_these(capsys: pytest.CaptureFixture[str]) -> No
     defects = sorted(name for name, atom in registry().items() if atom.known_defect)
     assert len(defects) == 14
     out = printed(capsys, *defects, "--expect-known")
-    told = [line for line in out.splitlines() if "  REFUTED" in line]
-    assert sorted(name for name in registry() if any(line.startswith(f"{name}  ") for line in told)) == defects
+    output = [line for line in out.splitlines() if "  REFUTED" in line]
+    assert sorted(name for name in registry() if any(line.startswith(f"{name}  ") for line in output)) == defects
     assert "14 subjects: 14 refuted" in out.splitlines()[-1]
 
 
 def test_nothing_of_this_is_special_cased() -> None:
-    """No module that judges knows an atom by its name; tilings, which name the atoms that they ran, are others."""
+    """No module names an atom, except those of tilings, which name the atoms that they ran."""
     packages = [Path(__file__).parents[2] / name for name in ("verify", "layouts/atoms", "isa_tables", "proofs")]
     paths = [path for package in packages for path in package.rglob("*.py")]
     verifying = [path for path in paths if not {"tiling", "movement"} & set(path.parts)]

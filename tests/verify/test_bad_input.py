@@ -79,13 +79,13 @@ def test_one_line(
     path.write_text(text.replace(old, new, 1), encoding="utf-8")
     assert command(["--atoms", str(path)]) == 2
     captured = capsys.readouterr()
-    told = captured.err.count("lanecheck: ")  # one, or one of each atom that its instruction refuses
-    assert captured.out == "" and 1 <= told <= 2
+    errors = captured.err.count("lanecheck: ")  # one, or one for each atom that its instruction rejects
+    assert captured.out == "" and 1 <= errors <= 2
     assert str(path) in captured.err and said in captured.err
 
 
 @pytest.mark.parametrize("text", [COPY, STORE, FAMILY])
-def test_as_they_are_they_stand(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_unchanged_entries_are_verified(text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
     assert atom.main(["--atoms", str(path), "-q"]) == 0
@@ -120,7 +120,7 @@ def test_a_family_of_ones_own_has_no_such_member(
 def test_a_badly_written_table_is_one_line(
     old: str, new: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """An instruction is a file that users may add: what is wrong in it is told like what is wrong in their atoms."""
+    """An instruction is a file that users may add: its errors are printed like those of their atoms."""
     shipped = Path(isa_tables.__file__).parent / "ptx" / "mma_m16n8k8_16b.toml"
     table = tmp_path / shipped.name
     table.write_text(shipped.read_text(encoding="utf-8").replace(old, new, 1), encoding="utf-8")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies, families and operands in memory that are right in all but one respect: none stands, none fails us."""
+"""Copies, families and operands in memory that are right in all but one respect: none is verified, none fails internally."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def toml(table: dict[str, object]) -> str:
     return f"[{json.dumps(name)}]\n" + "".join(f"{key} = {text(value)}\n" for key, value in table.items())
 
 
-def judged(
+def verified(
     table: dict[str, object], tmp_path: Path, capsys: pytest.CaptureFixture[str], *words: str
 ) -> tuple[int, str]:
     file = tmp_path / "atoms.toml"
@@ -83,17 +83,17 @@ RIGHT = {"ldmatrix": LDMATRIX, "tcgen05.ld": TMEM, "wgmma": WGMMA, "cp.async": A
 
 
 @pytest.mark.parametrize("table", RIGHT.values(), ids=RIGHT)
-def test_what_the_wrong_ones_are_made_of_stands(table, tmp_path, capsys) -> None:
-    code, said = judged(table, tmp_path, capsys)
+def test_the_entries_before_the_change_are_verified(table, tmp_path, capsys) -> None:
+    code, said = verified(table, tmp_path, capsys)
     assert code == 0 and "VERIFIED" in said
 
 
 def test_a_tile_whose_extent_is_no_product_is_proved_member_by_member(tmp_path, capsys) -> None:
     """B and C of the family, whose n is a quotient of parameters; m and k of A are numbers."""
     table = WGMMA | {"params": {"N": [8, 16], "M": [4]}, "shape": [64, "{N*M//M}", 16]}
-    code, said = judged(table, tmp_path, capsys, "-v")
+    code, said = verified(table, tmp_path, capsys, "-v")
     assert code == 0 and said.count("VERIFIED") == 2 and "for every N" not in said
-    assert "for every N > 0 divisible by 8" in judged(WGMMA, tmp_path, capsys, "-v")[1]
+    assert "for every N > 0 divisible by 8" in verified(WGMMA, tmp_path, capsys, "-v")[1]
 
 
 WRONG = {
@@ -151,7 +151,7 @@ WRONG = {
         ASYNC | {"space": {"Src": "smem", "Dst": "gmem"}},
         "Dst is in gmem, the instruction has it in smem",
     ),
-    "rows of A dealt out by turns": (
+    "rows of A distributed by turns": (
         UMMA | {"A": "(2,(128,16)):(1,(2,256))"},
         "T0 V1: layout (m=2, k=0), ISA (m=1, k=0)",
     ),
@@ -181,14 +181,14 @@ WRONG = {
 
 @pytest.mark.parametrize("case", WRONG)
 def test_a_wrong_one_is_refuted_and_the_fault_is_named(case: str, tmp_path, capsys) -> None:
-    table, told = WRONG[case]
-    code, said = judged(table, tmp_path, capsys)
-    assert code == 1 and told in said and "CONTRADICTION" not in said
+    table, output = WRONG[case]
+    code, said = verified(table, tmp_path, capsys)
+    assert code == 1 and output in said and "CONTRADICTION" not in said
 
 
 def test_the_family_proof_counts_what_is_in_memory(tmp_path, capsys) -> None:
-    """Half of the tile in order is not the tile: the solver's witness alone must not say so."""
-    code, said = judged(WRONG["half of B in a family"][0], tmp_path, capsys, "--checks", "proof", "-v")
+    """Half of the tile in order is not the tile: the solver alone must not confirm it."""
+    code, said = verified(WRONG["half of B in a family"][0], tmp_path, capsys, "--checks", "proof", "-v")
     heads = re.findall(r"^(?:X_\d+)? +B +(\w+) +equals", said, re.MULTILINE)
     assert code == 1 and heads == ["REFUTED"] * len(heads) and len(heads) > 1
 

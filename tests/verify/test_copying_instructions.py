@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Instructions that copy: one too many in a copy, and any in a product, is told by name."""
+"""Instructions that copy: one too many in a copy, and any in a product, is refuted by name."""
 
 import json
 from pathlib import Path
@@ -25,7 +25,7 @@ HINTED = f"{ASYNC}.L2::128B"
 
 
 @pytest.mark.parametrize(
-    ("ptx", "told"),
+    ("ptx", "words"),
     [
         (
             (ASYNC, HINTED),
@@ -45,13 +45,13 @@ HINTED = f"{ASYNC}.L2::128B"
     ],
 )
 def test_a_copy_that_is_issued_twice_is_one_too_many(
-    ptx: tuple[object, ...], told: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    ptx: tuple[object, ...], words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """What is issued in order moves the bits again; alternatives, of which one is issued, do not."""
     (tmp_path / "copy.toml").write_text(COPY.format(ptx=json.dumps(ptx)))
     code = command.main([str(tmp_path / "copy.toml")])
     out = " ".join(capsys.readouterr().out.split())
-    assert (code, " ".join(told.split()) in out, "VERIFIED" in out) == (1 if told else 0, True, not told), out
+    assert (code, " ".join(words.split()) in out, "VERIFIED" in out) == (1 if words else 0, True, not words), out
 
 
 # what multiplies nothing
@@ -73,13 +73,13 @@ def checker() -> AtomChecker:
     ],
 )
 @pytest.mark.parametrize("beside", [(), (K16,)])
-def test_a_product_by_an_instruction_that_copies_is_told_so_in_a_sentence(
+def test_a_product_by_an_instruction_that_copies_is_refuted_in_a_sentence(
     copying: str, beside: tuple[str, ...], tmp_path: Path, checker: AtomChecker
 ) -> None:
     found = case(stated(tmp_path, json.dumps([*beside, copying])), checker)
-    told = f"{copying} copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
+    reported = f"{copying} copies, it multiplies no matrices: an entry that gives Src, Dst and Ref is a copy"
     wrong = [v.counterexample for v in found.verdicts if v.status is Status.REFUTED]
-    assert found.status == "REFUTED" and [one.statement for one in wrong if one is not None] == [told]
+    assert found.status == "REFUTED" and [one.statement for one in wrong if one is not None] == [reported]
 
 
 def test_no_shape_is_taken_from_an_instruction_that_copies(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

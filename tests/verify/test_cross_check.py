@@ -151,7 +151,7 @@ def test_every_point_of_every_replica_is_counted() -> None:
     assert isa.equals(subject, part) == ("exhaustive", 256, None)
 
 
-def test_evidence_says_how_long_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
     times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
     monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
     assert isa.product(subject).seconds == 2.5

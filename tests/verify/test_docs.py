@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""docs/atoms.md: each of its entries stands as printed, and its table of an instruction is the one that is shipped."""
+"""docs/atoms.md: each of its entries is verified as printed, and its table of an instruction is the shipped one."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXT = (Path(__file__).parents[2] / "docs" / "atoms.md").read_text(encoding="utf
 BLOCKS = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
 
 
-def test_the_entries_stand(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_entries_are_verified(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(block for block in BLOCKS if block.startswith('["')), encoding="utf-8")
     assert atom.main(["--atoms", str(path), "-q", "--require", "isa"]) == 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Operands beyond A, B, C, operands in memory, and families: what stands, and that what is changed falls."""
+"""Operands beyond A, B, C, operands in memory, and families: they are verified, and refuted when changed."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -31,7 +31,7 @@ SPARSE = "SM90::GMMA::SPARSE::GMMA_64x24x32_F16F16F16_RS"
 
 
 def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
-    """(part, kind) of what is refuted; no two witnesses may disagree."""
+    """(part, property) of every refuted claim; no two checks may disagree."""
     verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(atom)
     assert not any(verdict.contradiction for verdict in verdicts)
     return {(v.claim.part, v.claim.prop.key) for v in verdicts if v.status is Status.REFUTED}
@@ -43,11 +43,11 @@ def said(atom: AnyAtom, part: str, prop: Property) -> Verdict:
 
 
 @pytest.mark.parametrize("name", ["SM90_64x8x16_F16F16F16_SS", "SM90_64x176x32_S32S8U8_RS_TN", SPARSE])
-def test_members_of_families_stand(name: str) -> None:
+def test_members_of_families_are_verified(name: str) -> None:
     assert refuted(WGMMA[name]) == set()
 
 
-def test_the_accumulator_is_proved_for_every_n_and_says_where_its_formula_comes_from() -> None:
+def test_the_accumulator_is_proved_for_every_n_with_the_provenance_of_its_formula() -> None:
     verdict = said(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", EQUALS)
     assert "derived" in verdict.claim.text
     proof = next(e for e in verdict.evidence if e.check is Check.PROOF)
@@ -77,7 +77,7 @@ def test_an_instance_that_was_changed_is_no_member_and_falls(operand: str, text:
 
 
 @pytest.mark.parametrize("operand", ["A", "E", "SFA", "SFB"])
-def test_scale_factors_and_metadata_are_held_to_the_book(operand: str) -> None:
+def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> None:
     name = (
         "SM120::BLOCKSCALED::SPARSE::SM120_SPARSE_16x8x128_TN_VS<float_e2m1_t, float_e2m1_t, float, float_ue8m0_t, 64>"
     )
@@ -120,8 +120,8 @@ def test_bad_input_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert command.main(["--atoms", str(wrong)]) == 2
     assert "has no operand E" in capsys.readouterr().err
     assert command.main(["SM120_16x8x32_TN<float_e9m9_t, float_e2m1_t, float>"]) == 2
-    told = capsys.readouterr().err
-    assert "A = e9m9 is not one of e2m1, e3m2, e2m3, e4m3, e5m2" in told and len(told.splitlines()) == 1
+    output = capsys.readouterr().err
+    assert "A = e9m9 is not one of e2m1, e3m2, e2m3, e4m3, e5m2" in output and len(output.splitlines()) == 1
 
 
 def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
@@ -138,14 +138,14 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_sides_are_products_
     found = {}
     for n in ("{N//8}", "{N//3}"):
         entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
-        told = replace(atom.family, entry=entry)
-        found[n] = [proof_family._extent(told, part) for part in subject.parts]
+        reported = replace(atom.family, entry=entry)
+        found[n] = [proof_family._extent(reported, part) for part in subject.parts]
     m, n, k = Size(64), Size(1, ("N",)), Size(16)
     assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
 
 
 @pytest.mark.slow
-def test_copies_stand_but_for_the_defects_that_are_known() -> None:
+def test_copies_are_verified_but_for_known_defects() -> None:
     """movmatrix is said not to transpose; tcgen05.cp numbers bits with gaps, and copies as bits of their own."""
     defects = {name: refuted(atom) for name, atom in COPIES.items() if "TMEM" not in name or "dp256b2x" in name}
     wrong = {name: found for name, found in defects.items() if found}
@@ -163,7 +163,7 @@ def test_a_byte_permutation_is_part_of_the_claim(name: str) -> None:
     assert ("Dst", "equals_isa") in refuted(replace(atom, adapter=None))
 
 
-def test_addresses_are_held_as_often_as_the_book_says() -> None:
+def test_addresses_have_as_many_owners_as_in_the_isa_tables() -> None:
     atom = COPIES["SM75_U32x1_LDSM_N"]
     assert isinstance(atom, CopyAtom)
     assert "4 times" in said(atom, "Src", OWNERSHIP).claim.text
@@ -171,6 +171,6 @@ def test_addresses_are_held_as_often_as_the_book_says() -> None:
     assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
 
 
-def test_tensor_memory_is_held_by_every_lane() -> None:
+def test_every_lane_owns_tensor_memory() -> None:
     atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
     assert "32 times" in said(atom, "Src", OWNERSHIP).claim.text

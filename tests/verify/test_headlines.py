@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a subject is headed with: it speaks of the checks that were asked for, and an unmade one is no pass."""
+"""The status of a subject: it covers the requested checks, and one that was not made is no pass."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def junit(path: Path) -> dict[str, list[str]]:
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
 @pytest.mark.parametrize("name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"])  # the last has no anchor
-def test_a_right_atom_stands_by_whichever_checks_are_asked_for(name: str, chosen: set[Check]) -> None:
+def test_a_right_atom_is_verified_by_whichever_checks_are_requested(name: str, chosen: set[Check]) -> None:
     found = case(name, chosen)
     assert (found.status, found.gap) == ("VERIFIED", "")
     assert found.observed == (chosen == {Check.GPU})
@@ -76,7 +76,7 @@ def test_a_right_atom_stands_by_whichever_checks_are_asked_for(name: str, chosen
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-def test_an_unrecorded_instruction_is_no_gap_unless_silicon_alone_is_asked(chosen: set[Check]) -> None:
+def test_an_unrecorded_instruction_is_no_gap_unless_only_the_gpu_is_requested(chosen: set[Check]) -> None:
     found = case(UNRECORDED, chosen)
     alone = chosen == {Check.GPU}
     assert found.status == ("UNCHECKED" if alone else "VERIFIED") and not found.observed
@@ -103,12 +103,12 @@ def test_an_atom_that_issues_nothing_on_purpose_is_counted_and_no_failure(chosen
     assert "1 unchecked (1 without a matrix instruction)" in as_text.render(Report((found,)), quiet=True)
 
 
-def test_an_instruction_that_nobody_compared_leaves_the_atom_unchecked() -> None:
+def test_an_instruction_without_a_comparison_leaves_the_atom_unchecked() -> None:
     right = case(MMA, set(Check))
     unknown = Claim(MMA, "", SIGNATURE, "fits hmma.magic")
-    silent = join(unknown, [Evidence(Check.ISA, Status.UNCHECKED, "", reason="the book has no hmma")])
-    found = replace(right, verdicts=(*right.verdicts, silent))
-    assert (found.status, found.gap) == ("UNCHECKED", "the book has no hmma")
+    missing = join(unknown, [Evidence(Check.ISA, Status.UNCHECKED, "", reason="the ISA tables have no hmma")])
+    found = replace(right, verdicts=(*right.verdicts, missing))
+    assert (found.status, found.gap) == ("UNCHECKED", "the ISA tables have no hmma")
     for check in Check:
         assert Report((found,), frozenset({check}), allow_unchecked=True).exit() == 4
         assert Report((right,), frozenset({check})).exit() == 0
@@ -126,7 +126,7 @@ def test_a_sparse_atom_that_leaves_e_out_is_unchecked_by_whichever_checks(chosen
     assert found.status == "UNCHECKED" and found.gap.startswith("the atom does not give E")
 
 
-def heard(prop: Property, *said: tuple[Check, Status]) -> Verdict:
+def verdict_on(prop: Property, *said: tuple[Check, Status]) -> Verdict:
     """The verdict on a claim of this property, by what each check found."""
     evidence = [Evidence(check, status, "tried", reason=f"{check} knows why") for check, status in said]
     return join(Claim("atom", "A" if prop.scope is Scope.OPERAND else "", prop, "a claim"), evidence)
@@ -136,37 +136,37 @@ ISA, PROOF, GPU = Check
 PROVED, AGREES, REFUTED, UNKNOWN, UNCHECKED, *_ = Status
 
 
-def test_each_witness_that_was_asked_has_to_speak_on_what_the_atom_says_and_one_on_all_else() -> None:
-    equal, met = heard(EQUALS, (ISA, PROVED), (PROOF, PROVED)), heard(RELATION, (GPU, AGREES))
+def test_every_requested_check_must_be_made_on_the_main_claims_and_one_on_all_others() -> None:
+    equal, met = verdict_on(EQUALS, (ISA, PROVED), (PROOF, PROVED)), verdict_on(RELATION, (GPU, AGREES))
     assert Case("atom", (equal, met)).status == "VERIFIED"
-    half = heard(EQUALS, (ISA, UNCHECKED), (PROOF, PROVED))
+    half = verdict_on(EQUALS, (ISA, UNCHECKED), (PROOF, PROVED))
     assert (Case("atom", (half, met)).status, Case("atom", (half, met)).gap) == ("UNCHECKED", "isa knows why")
-    unsound = heard(RELATION, (GPU, AGREES), (GPU, UNCHECKED))
+    unsound = verdict_on(RELATION, (GPU, AGREES), (GPU, UNCHECKED))
     assert Case("atom", (equal, unsound)).gap == "gpu knows why"
     for kind in (PRODUCT, OWNERSHIP):
-        assert Case("atom", (equal, met, heard(kind, (ISA, AGREES), (GPU, UNCHECKED)))).status == "VERIFIED"
-        assert Case("atom", (equal, met, heard(kind, (ISA, UNCHECKED)))).status == "UNCHECKED"
-        assert Case("atom", (equal, met, heard(kind))).status == "VERIFIED"
-    assert Case("atom", (half, heard(OWNERSHIP, (PROOF, UNKNOWN)))).status == "UNKNOWN"
-    assert Case("atom", (half, heard(OWNERSHIP, (PROOF, REFUTED)))).status == "REFUTED"
+        assert Case("atom", (equal, met, verdict_on(kind, (ISA, AGREES), (GPU, UNCHECKED)))).status == "VERIFIED"
+        assert Case("atom", (equal, met, verdict_on(kind, (ISA, UNCHECKED)))).status == "UNCHECKED"
+        assert Case("atom", (equal, met, verdict_on(kind))).status == "VERIFIED"
+    assert Case("atom", (half, verdict_on(OWNERSHIP, (PROOF, UNKNOWN)))).status == "UNKNOWN"
+    assert Case("atom", (half, verdict_on(OWNERSHIP, (PROOF, REFUTED)))).status == "REFUTED"
 
 
 def test_a_gpu_contradicts_an_atom_only_where_all_else_confirms_it() -> None:
-    equal, wrong = heard(EQUALS, (ISA, PROVED)), heard(RELATION, (GPU, REFUTED))
+    equal, wrong = verdict_on(EQUALS, (ISA, PROVED)), verdict_on(RELATION, (GPU, REFUTED))
     found = Case("atom", (equal, wrong))
     assert found.status == "CONTRADICTION" and Report((found,)).exit() == 3 and len(found.contradictions) == 1
     assert found.contradicts(wrong) and not found.contradicts(equal)
     for other in (
-        heard(EQUALS, (ISA, UNCHECKED)),
-        heard(EQUALS),
-        heard(EQUALS, (PROOF, UNKNOWN)),
-        heard(SIGNATURE, (ISA, REFUTED)),
-        heard(SAME_BITS, (ISA, REFUTED)),
+        verdict_on(EQUALS, (ISA, UNCHECKED)),
+        verdict_on(EQUALS),
+        verdict_on(EQUALS, (PROOF, UNKNOWN)),
+        verdict_on(SIGNATURE, (ISA, REFUTED)),
+        verdict_on(SAME_BITS, (ISA, REFUTED)),
     ):
         found = Case("atom", (equal, other, wrong))
         assert found.status == "REFUTED" and not found.contradictions and Report((found,)).exit() == 1
     assert Case("atom", (wrong,)).status == "REFUTED"
-    assert Case("atom", (equal, heard(SAME_BITS, (ISA, REFUTED)))).status == "REFUTED"
+    assert Case("atom", (equal, verdict_on(SAME_BITS, (ISA, REFUTED)))).status == "REFUTED"
 
 
 def test_every_command_takes_the_option(capsys: pytest.CaptureFixture[str]) -> None:
@@ -178,7 +178,7 @@ def test_every_command_takes_the_option(capsys: pytest.CaptureFixture[str]) -> N
     assert "no evidence from" in capsys.readouterr().out
 
 
-def test_a_silence_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
+def test_unchecked_without_a_reason_and_a_case_without_a_verdict_are_no_pass() -> None:
     equal = Claim("atom", "A", EQUALS, "equals the ISA")
     for verdicts in ((), (join(equal, []),), (join(equal, [Evidence(Check.ISA, Status.UNCHECKED, "")]),)):
         assert Case("atom", verdicts).status == "UNCHECKED" and Report((Case("atom", verdicts),)).exit() == 4
@@ -212,22 +212,22 @@ def test_an_empty_ptx_is_exit_0_in_every_format(tmp_path: Path, capsys: pytest.C
     assert atom.main(empty) == 0
     assert "1 unchecked (1 without a matrix instruction)" in capsys.readouterr().out
     assert atom.main([*empty, "--format", "json"]) == 0
-    (told,) = json.loads(capsys.readouterr().out)["unchecked"]
-    assert (told["excuse"], told["fails"]) == ("without a matrix instruction", False)
+    (output,) = json.loads(capsys.readouterr().out)["unchecked"]
+    assert (output["excuse"], output["fails"]) == ("without a matrix instruction", False)
     assert atom.main([*empty, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 0
     found = junit(tmp_path / "junit.xml")
     assert found["failure"] == found["error"] == []
 
 
-def test_what_stands_on_observation_alone_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_verified_by_observation_alone_is_marked(capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main([MMA, "--checks", "gpu"]) == 0
     assert capsys.readouterr().out.startswith(f"{MMA}  VERIFIED (observed) ")
     assert atom.main([MMA, "--checks", "gpu", "--format", "html"]) == 0
     assert ">VERIFIED (observed)</span>" in capsys.readouterr().out
     for words, observed in (("gpu", True), ("gpu,proof", False)):
         assert atom.main([MMA, "--checks", words, "--format", "json"]) == 0
-        (told,) = json.loads(capsys.readouterr().out)["subjects"]
-        assert (told["status"], told["observed"]) == ("VERIFIED", observed)
+        (output,) = json.loads(capsys.readouterr().out)["subjects"]
+        assert (output["status"], output["observed"]) == ("VERIFIED", observed)
     assert atlas.main([MMA, "--checks", "gpu"]) == 0
     assert "1 VERIFIED (observed)" in capsys.readouterr().out
 
@@ -253,8 +253,8 @@ def test_live_without_a_gpu_is_one_line_and_exit_4(
     monkeypatch.setattr(gpu_checks, "device_info", lambda: Unavailable("no CUDA device: none is here"))
     for words in ([MMA, "--live"], ["--all", "--live", "--format", "json"], [NOTHING, "--live", "--allow-unchecked"]):
         assert atom.main(words) == 4
-        told = capsys.readouterr()
-        assert (told.out, told.err) == ("", "lanecheck: --live: no CUDA device: none is here\n")
+        output = capsys.readouterr()
+        assert (output.out, output.err) == ("", "lanecheck: --live: no CUDA device: none is here\n")
     assert atom.main([MMA, "--live", "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 4
     assert junit(tmp_path / "junit.xml")["error"] == ["lanecheck verified"]
     assert atom.main([MMA, "--live", "--checks", "isa"]) == 2
@@ -316,7 +316,7 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Exit 3 with the recording's file and line; 1 where the book was not asked, or the atom is wrong."""
+    """Exit 3 with the recording's file and line; 1 if the check isa was not requested, or the atom is wrong."""
     (named,) = registry()[name].ptx or ()
     library, mnemonic = gpu_checks.recordings(), signature(named).mnemonic
     (right,) = library.moves[mnemonic] if name == COPY else library[mnemonic]
@@ -337,9 +337,9 @@ def test_a_recording_that_refutes_what_the_isa_confirms_is_a_contradiction(
         and "1 subject: 1 contradiction; " in out
     )
     assert atom.main([*words, "--format", "json"]) == 3
-    (told,) = json.loads(capsys.readouterr().out)["subjects"]
-    assert told["status"] == "CONTRADICTION" and said in told["contradictions"][0]
-    assert [v["property"] for v in told["verdicts"] if v["contradiction"]] == [claim]
+    (output,) = json.loads(capsys.readouterr().out)["subjects"]
+    assert output["status"] == "CONTRADICTION" and said in output["contradictions"][0]
+    assert [v["property"] for v in output["verdicts"] if v["contradiction"]] == [claim]
     assert atom.main([*words, "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 3
     found = junit(tmp_path / "junit.xml")
     assert found["failure"] == [] and len(found["error"]) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""--format junit leaves a file whatever happens: what could not be judged is a test case with an error."""
+"""--format junit leaves a file whatever happens: what could not be verified is a test case with an error."""
 
 from pathlib import Path
 from xml.etree import ElementTree
@@ -44,8 +44,8 @@ def test_what_cannot_be_read_is_an_error_with_its_message(
 ) -> None:
     command, arguments = COMMANDS[name]
     assert command([*arguments, "--format", "junit", "-o", "out.xml"]) == 2
-    told = errors(folder / "out.xml")
-    assert told and f"lanecheck: {told[0][1]}" in capsys.readouterr().err.splitlines()
+    output = errors(folder / "out.xml")
+    assert output and f"lanecheck: {output[0][1]}" in capsys.readouterr().err.splitlines()
 
 
 def test_arguments_that_are_turned_down_are_an_error_with_the_message(
@@ -53,8 +53,8 @@ def test_arguments_that_are_turned_down_are_an_error_with_the_message(
 ) -> None:
     with pytest.raises(SystemExit) as end:
         atom.main(["SM75_8x8x16", "--require", "bok", "--format", "junit", "-o", "out.xml"])
-    ((_, told),) = errors(folder / "out.xml")
-    assert end.value.code == 2 and "invalid choice: 'bok'" in told and told in capsys.readouterr().err
+    ((_, output),) = errors(folder / "out.xml")
+    assert end.value.code == 2 and "invalid choice: 'bok'" in output and output in capsys.readouterr().err
     with pytest.raises(SystemExit):
         atom.main(["SM75_8x8x16", "-o", "alone.xml", "--format"])
     err = capsys.readouterr().err
@@ -92,7 +92,7 @@ def test_without_a_file_it_is_printed(folder: Path, capsys: pytest.CaptureFixtur
     assert "<error message=\"no atom is named 'SM99'" in printed
 
 
-def test_a_file_that_cannot_be_written_is_said_once(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_file_that_cannot_be_written_is_one_line(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main(["SM80_16x8x16_F32F16F16F32_TN", "--format", "junit", "-o", "no/out.xml"]) == 2
     (line,) = capsys.readouterr().err.splitlines()
     assert "cannot write no/out.xml" in line

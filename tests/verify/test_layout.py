@@ -28,10 +28,10 @@ def test_verdicts(text: str, onto: str, code: int) -> None:
 
 def test_the_story_of_a_collision(capsys: pytest.CaptureFixture[str]) -> None:
     layout.main(["((4,8),8):((32,1),8)", "--onto", "8x32"])
-    told = capsys.readouterr().out
-    assert "T0 V4 and T1 V0 both hold (m=0, n=4)" in told
-    assert "0*32 + 0*1 + 4*8 = 32 = 1*32 + 0*1 + 0*8" in told
-    assert "96 of 256 elements have no owner: n = 20..31, every m" in told
+    output = capsys.readouterr().out
+    assert "T0 V4 and T1 V0 both hold (m=0, n=4)" in output
+    assert "0*32 + 0*1 + 4*8 = 32 = 1*32 + 0*1 + 0*8" in output
+    assert "96 of 256 elements have no owner: n = 20..31, every m" in output
 
 
 def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,5 +61,5 @@ def test_layouts_are_compared_up_to_the_largest_that_is_enumerated(monkeypatch: 
 )
 def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert layout.main(arguments) == 2
-    told = capsys.readouterr().err
-    assert len(told.splitlines()) == 1 and told.startswith("lanecheck: ") and words in told
+    output = capsys.readouterr().err
+    assert len(output.splitlines()) == 1 and output.startswith("lanecheck: ") and words in output

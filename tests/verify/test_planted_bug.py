@@ -30,12 +30,12 @@ def test_a_bug_in_evaluation_contradicts_the_solver(
 ) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
     assert atom.main([NAME]) == 3
-    told = capsys.readouterr().out
-    assert "CONTRADICTION" in told
-    assert "plain arithmetic does not reproduce this" in told
+    output = capsys.readouterr().out
+    assert "CONTRADICTION" in output
+    assert "plain arithmetic does not reproduce this" in output
 
 
-def test_each_witness_says_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_check_reports_its_own_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
     verdicts = AtomChecker().verify(registry()[NAME])
     equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
@@ -46,13 +46,13 @@ def test_each_witness_says_what_it_saw(monkeypatch: pytest.MonkeyPatch) -> None:
     assert relation.status is Status.AGREES
 
 
-def test_the_book_alone_notices_that_its_witness_does_not_replay(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_isa_check_alone_notices_that_its_counterexample_does_not_replay(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
     assert atom.main([NAME, "--checks", "isa"]) == 3
 
 
 def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The planted bug turns C's swapped twin into the right map: the book is fooled, the solver is not."""
+    """The planted bug turns C's swapped twin into the right map: the check isa confirms it, the solver does not."""
     wrong = registry()[NAME]
     operands = dict(wrong.operands) | {"C": "((4,8),(2,2)):((32,1),(8,16))"}
     fooled = type(wrong)(**{f: getattr(wrong, f) for f in wrong.__slots__} | {"operands": operands})

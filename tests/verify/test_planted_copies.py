@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies by an instruction of a user's own table: what a parameter changes is another question, for every witness."""
+"""Copies by an instruction of a user's own table: another parameter is another cache key, for every check."""
 
 from __future__ import annotations
 
@@ -38,17 +38,17 @@ def with_row(row: str, param: str, flag: str) -> str:
 def test_instructions_whose_parameters_differ_share_no_evidence(
     order: tuple[int, int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Both formulas are spelled alike; `odd` exchanges neighbouring rows, so the layout is wrong where it is 1."""
+    """Both formulas have one text; `odd` exchanges neighbouring rows, so the layout is wrong where it is 1."""
     row = "8 * (i // 2) + (groupID ^ odd)"
     text = with_row(row, "param    = { odd = [0, 1], ", "odd{odd}.")
     file = tmp_path / "atoms.toml"
     file.write_text("".join(COPY.format(name=f"WITH_{odd}", flag=f"odd{odd}.", dst=EVEN) for odd in order))
     with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
         assert atom.main(["--atoms", str(file)]) == 1
-    told = capsys.readouterr().out
-    heads = re.findall(r"^WITH_(\d) +(?:\w+ +)?(VERIFIED|REFUTED)", told, re.MULTILINE)
+    output = capsys.readouterr().out
+    heads = re.findall(r"^WITH_(\d) +(?:\w+ +)?(VERIFIED|REFUTED)", output, re.MULTILINE)
     assert heads == [(str(odd), ("VERIFIED", "REFUTED")[odd]) for odd in order]
-    assert "also proof REFUTED" in told
+    assert "also proof REFUTED" in output
 
 
 def test_what_the_text_selects_and_the_atom_leaves_open_is_unchecked(
@@ -60,6 +60,6 @@ def test_what_the_text_selects_and_the_atom_leaves_open_is_unchecked(
     file.write_text(COPY.format(name="OPEN", flag="x1.", dst=EVEN))
     with planted(tmp_path / "ldmatrix_m8n8_new.toml", text):
         assert atom.main(["--atoms", str(file), "--require", "isa"]) == 4
-    told = capsys.readouterr().out
-    assert "UNCHECKED" in told
-    assert "the bits that it moves depend on odd, which the atom leaves open" in told
+    output = capsys.readouterr().out
+    assert "UNCHECKED" in output
+    assert "the bits that it moves depend on odd, which the atom leaves open" in output

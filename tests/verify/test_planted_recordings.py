@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Errors planted in recordings: a user's file that cannot be its instruction's is exit 2; nothing passes unheard."""
+"""Errors planted in recordings: a user's file that cannot be its instruction's is exit 2; nothing passes unread."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ def recording(name: str) -> Recording:
     return found
 
 
-def heard(name: str, changed: Recording, prop: Property = RELATION) -> Evidence:
-    """What silicon says of an atom where one recording is all there is."""
+def evidence_on(name: str, changed: Recording, prop: Property = RELATION) -> Evidence:
+    """The GPU evidence on an atom with only one recording."""
     lookup = Recorded({changed.mnemonic: (changed,)})  # type: ignore[arg-type]
     verdicts = AtomChecker(frozenset({Check.GPU}), lookup=lookup).verify(mma(name), lambda claim: claim.prop == prop)
     (evidence,) = verdicts[-1].evidence
@@ -112,13 +112,13 @@ def test_a_file_that_cannot_be_its_instructions_is_exit_2(
     assert said in (out if "rebuild" in said else err)
 
 
-def test_the_same_file_unchanged_is_heard(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_same_file_unchanged_is_read(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     writer.write(tmp_path, "planted", [writer.to_lines(replace(recording(TN), gpu="Planted"))])
     assert atom.main([TN, "--checks", "gpu", "--recordings", str(tmp_path)]) == 0
     assert "recording of Planted" in capsys.readouterr().out
 
 
-def test_recordings_by_kernels_of_another_text_are_heard_with_a_warning_for_each_file(
+def test_recordings_by_kernels_of_another_text_are_read_with_a_warning_for_each_file(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     other = "SM80_16x8x8_F32F16F16F32_TN"
@@ -147,16 +147,16 @@ def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
 def test_what_was_read_from_no_place_is_refuted() -> None:
     """A place without a class in registers may be a copy of one that has; all of an operand cannot be."""
     right = recording(TN)
-    assert heard(TN, right).status is Status.AGREES
+    assert evidence_on(TN, right).status is Status.AGREES
     for name in "ABD":
         for at in (np.s_[:], np.s_[7, 1]):
-            found = heard(TN, operand(name, lambda x, at=at: other(x, at, -1))(right))  # type: ignore[misc]
+            found = evidence_on(TN, operand(name, lambda x, at=at: other(x, at, -1))(right))  # type: ignore[misc]
             assert found.status is Status.REFUTED and found.counterexample is not None
             assert "reads nothing there, nor a copy" in found.counterexample.statement
 
 
 @pytest.mark.parametrize("swizzle", ["32B", "64B", "128B"])
-def test_an_address_of_the_book_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
+def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
     """In every other image the element is read: that is no copy."""
     right = recording(SS)
     images = []
@@ -164,27 +164,27 @@ def test_an_address_of_the_book_at_which_nothing_is_read_is_refuted(swizzle: str
         mine = (image.operand, image.swizzle, image.major) == ("A", swizzle, "K")
         place = np.flatnonzero(image.labels[0, :, 2] >= 0)[11]
         images.append(replace(image, labels=other(image.labels, (0, place), -1)) if mine else image)
-    found = heard(SS, replace(right, images=tuple(images)))
+    found = evidence_on(SS, replace(right, images=tuple(images)))
     assert found.status is Status.REFUTED and found.counterexample is not None
     assert "the hardware reads nothing there" in found.counterexample.statement
 
 
 def test_anchors_that_say_nothing_bear_nothing_out() -> None:
     right = recording(TN)
-    silent = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
-    found = heard(TN, replace(right, coordinates=silent), EQUALS_ABSOLUTE)
+    missing = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
+    found = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
     assert found.status is Status.UNCHECKED and "say nothing of" in found.reason
 
 
 def test_metadata_that_were_not_swept_bear_nothing_out() -> None:
-    """Without a pattern or a selector of the book's nothing is compared."""
+    """Without a pattern or a selector of the ISA tables nothing is compared."""
     right = recording(SPARSE)
-    assert right.metadata is not None and heard(SPARSE, right).status is Status.AGREES
+    assert right.metadata is not None and evidence_on(SPARSE, right).status is Status.AGREES
     kept, rulers = right.metadata.kept, right.metadata.rulers
     for part, tables in (("kept", kept), ("rulers", rulers)):
         for left in ({}, dict(list(tables.items())[1:])):
-            found = heard(SPARSE, replace(right, metadata=replace(right.metadata, **{part: left})))
-            assert found.status is Status.UNCHECKED and "are not those of the book" in found.reason
+            found = evidence_on(SPARSE, replace(right, metadata=replace(right.metadata, **{part: left})))
+            assert found.status is Status.UNCHECKED and "are not those of the ISA tables" in found.reason
 
 
 def test_metadata_of_the_next_lane_are_refuted() -> None:
@@ -192,7 +192,7 @@ def test_metadata_of_the_next_lane_are_refuted() -> None:
     right = recording(SPARSE)
     assert right.metadata is not None
     rotated = {f: other(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
-    found = heard(SPARSE, replace(right, metadata=replace(right.metadata, rulers=rotated)))
+    found = evidence_on(SPARSE, replace(right, metadata=replace(right.metadata, rulers=rotated)))
     assert found.status is Status.REFUTED
 
 
@@ -230,21 +230,21 @@ def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
     right = recording(TN)
     order = np.arange(right.passthrough.size)
     order[[17, 40]] = order[[40, 17]]
-    found = heard(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
+    found = evidence_on(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
     assert found.status is Status.REFUTED and found.counterexample is not None
     said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
     assert found.counterexample.statement == said
 
 
-def test_what_other_silicon_refutes_is_replayed_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refutation_by_another_gpu_is_replayed_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """The command that a refutation prints, run again, prints the same."""
     right, folder = recording(TN), tmp_path / "my gpu"
     folder.mkdir()
     order = np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape)
     writer.write(folder, "planted", [writer.to_lines(replace(right, gpu="Planted", passthrough=order))])
-    told = refused(capsys, [TN, "--recordings", str(folder)])
-    (line,) = (line for line in told.split("\n") if "replay" in line)
-    assert told == refused(capsys, shlex.split(line)[4:]) and "recording of Planted" in told
+    output = refused(capsys, [TN, "--recordings", str(folder)])
+    (line,) = (line for line in output.split("\n") if "replay" in line)
+    assert output == refused(capsys, shlex.split(line)[4:]) and "recording of Planted" in output
 
 
 def refused(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:

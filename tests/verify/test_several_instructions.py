@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Atoms that name several instructions: each is compared at its own sizes, and none that nobody compared is a pass."""
+"""Atoms that name several instructions: each is compared at its own sizes, and one that was not compared is no pass."""
 
 import re
 from collections.abc import Iterator
@@ -61,7 +61,7 @@ def on(found: Case, prop: Property, part: str = "") -> list[Verdict]:
 def refutations(found: Case) -> list[str]:
     """Every refuted claim with its counterexample."""
     wrong = [(v.claim.text, v.counterexample) for v in found.verdicts if v.status is Status.REFUTED]
-    return [f"{text}: {told.statement if told else ''}" for text, told in wrong]
+    return [f"{text}: {reported.statement if reported else ''}" for text, reported in wrong]
 
 
 def quoted(*names: str) -> str:
@@ -109,10 +109,8 @@ def pairs(count: int) -> Iterator[tuple[str, str]]:
         pytest.param(frozenset(Check), 18, marks=pytest.mark.slow),
     ],
 )
-def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_does_not_fit(
-    checks: set[Check], count: int
-) -> None:
-    checker, told = AtomChecker(frozenset(checks)), set()
+def test_no_pair_of_mnemonics_fails_nor_is_verified_where_one_does_not_fit(checks: set[Check], count: int) -> None:
+    checker, reported = AtomChecker(frozenset(checks)), set()
     for first, second in pairs(count):
         atom = as_atom(first)
         assert not isinstance(atom, NoAtom)
@@ -124,21 +122,21 @@ def test_no_pair_of_mnemonics_ends_in_an_internal_error_nor_stands_where_one_doe
         assert both.status != "VERIFIED" or other == "VERIFIED", (first, second)
         assert not both.contradiction, (first, second)
         assert both.status != "REFUTED" or any(second in line for line in refutations(both)), (first, second)
-        told.add(both.status)
-    assert "REFUTED" in told
+        reported.add(both.status)
+    assert "REFUTED" in reported
 
 
 @pytest.mark.parametrize("family", ["wmma.load.a", "wmma.load.b", "wmma.load.c", "wmma.store.d"])
 def test_a_copy_by_an_instruction_whose_operand_the_isa_leaves_open_is_unchecked(
     family: str, checker: AtomChecker
 ) -> None:
-    """Which element a lane holds is not said: the sides are counted, and nothing is compared."""
+    """The ISA does not specify which element a lane holds: the operands are counted, and nothing is compared."""
     atom = as_atom("ldmatrix.sync.aligned.m8n8.x4.shared.b16")
     assert isinstance(atom, CopyAtom)
     named = next(name for name in mnemonics("wmma*") if name.startswith(family))
     found = case(replace(atom, ptx=(named,)), checker)
-    silent = [v for part in ("Src", "Dst") for v in on(found, EQUALS, part)]
-    assert len(silent) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in silent)
+    missing = [v for part in ("Src", "Dst") for v in on(found, EQUALS, part)]
+    assert len(missing) == 2 and all(v.status is Status.UNCHECKED and "unspecified" in v.reason for v in missing)
     assert found.status != "VERIFIED"
     both = case(replace(atom, ptx=(*(atom.ptx or ()), named)), checker)
     assert both.status not in ("VERIFIED", "CONTRADICTION")
@@ -184,7 +182,7 @@ def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown
 def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_another_that_is(
     checker: AtomChecker,
 ) -> None:
-    """The shape and the types of both agree; of the second nothing is said that an operand could equal."""
+    """The shape and the types of both agree; the second has no formula that an operand could equal."""
     right = registry()["SM80_8x8x4_F64F64F64F64_TN"]
     assert isinstance(right, Atom) and right.ptx and case(right, checker).status == "VERIFIED"
     both = replace(right, spellings={right.ptx[0]: ("wmma.mma.sync.aligned.row.col.m8n8k4.f64.f64.f64.f64",)})
@@ -193,7 +191,7 @@ def test_an_instruction_whose_operands_the_isa_leaves_open_is_not_compared_by_an
     assert found.status == "UNCHECKED" and Report((found,), frozenset({Check.ISA})).unmet()
 
 
-def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(checker: AtomChecker) -> None:
+def test_a_fault_for_all_instructions_alike_is_reported_once_with_its_repair(checker: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom)
@@ -205,8 +203,8 @@ def test_a_fault_that_all_instructions_see_alike_is_told_once_with_its_repair(ch
 
 def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: AtomChecker) -> None:
     found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
-    told = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
-    assert found.status == "REFUTED" and told == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
+    reported = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
+    assert found.status == "REFUTED" and reported == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
 
 
 # alternatives
@@ -231,22 +229,22 @@ def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nes
         ('[["a", "a"]]', "MINE.ptx[0]", "twice"),
     ],
 )
-def test_what_ptx_cannot_be_is_told_with_its_place(tmp_path: Path, ptx: str, key: str, problem: str) -> None:
-    with pytest.raises(AtomFileError) as told:
+def test_a_malformed_ptx_is_reported_with_its_place(tmp_path: Path, ptx: str, key: str, problem: str) -> None:
+    with pytest.raises(AtomFileError) as caught:
         stated(tmp_path, ptx)
-    assert told.value.key == key and problem in told.value.problem
+    assert caught.value.key == key and problem in caught.value.problem
 
 
-def test_each_alternative_is_judged_by_itself(tmp_path: Path, checker: AtomChecker) -> None:
+def test_each_alternative_is_verified_by_itself(tmp_path: Path, checker: AtomChecker) -> None:
     name = next(n for n, a in registry().items() if BLOCK32 in a.mnemonics)
     right = registry()[name]
     assert isinstance(right, Atom) and right.ptx == (BLOCK32,) and right.mnemonics == (BLOCK32, SCALE_2X)
     found = case(right, checker)
     assert found.status == "VERIFIED" and len(on(found, SIGNATURE)) == 2
     wrong = replace(right, spellings={BLOCK32: (SCALE_2X.replace("::2X", "::1X"),)})
-    told = case(wrong, checker)
-    assert told.status == "REFUTED"
-    assert [v.status for v in on(told, SIGNATURE)] == [Status.PROVED, Status.REFUTED]
+    reported = case(wrong, checker)
+    assert reported.status == "REFUTED"
+    assert [v.status for v in on(reported, SIGNATURE)] == [Status.PROVED, Status.REFUTED]
     assert case(replace(right, ptx=(BLOCK32, SCALE_2X), spellings={}), checker).status == "REFUTED"  # both are issued
 
 
@@ -310,8 +308,8 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
     bare = replace(whole, operands={name: text for name, text in whole.operands.items() if name != operand})
     found = case(bare, checker)
     assert found.status == "UNCHECKED"
-    (silent,) = on(found, EQUALS, operand)
-    assert silent.status is Status.UNCHECKED and f"does not give {operand}" in silent.reason
+    (missing,) = on(found, EQUALS, operand)
+    assert missing.status is Status.UNCHECKED and f"does not give {operand}" in missing.reason
     assert {v.status for part in "ABC" for v in on(found, EQUALS, part)} == {Status.PROVED}
     assert Report((found,), frozenset({Check.ISA})).exit() == 4
     wrong = replace(bare, operands=dict(bare.operands) | {"C": "((4,8),(2,2)):((16,1),(32,8))"})
@@ -327,11 +325,11 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
     expected = '"UNCHECKED: a family that no table holds"'
     quiet = case(stated(tmp_path, quoted("hmma.magic"), expect=expected), checker)
     assert quiet.status == "UNCHECKED" and Report((quiet,)).exit() == 0 and not Report((quiet,)).surprises
-    stands = case(stated(tmp_path, quoted(K16), expect=expected), checker)
+    right = case(stated(tmp_path, quoted(K16), expect=expected), checker)
     assert (
-        stands.status == "VERIFIED"
-        and "is VERIFIED" in Report((stands,)).surprises["MINE"]
-        and Report((stands,)).exit() == 1
+        right.status == "VERIFIED"
+        and "is VERIFIED" in Report((right,)).surprises["MINE"]
+        and Report((right,)).exit() == 1
     )
     refuted = case(stated(tmp_path, quoted(K8), expect=expected), checker)
     assert (
@@ -349,10 +347,10 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
         ({"expect": '"UNCHECKED"', "known_defect": '"A: x"'}, "MINE.expect", "known_defect"),
     ],
 )
-def test_what_an_entry_cannot_expect_is_told(tmp_path: Path, more: dict[str, str], key: str, problem: str) -> None:
-    with pytest.raises(AtomFileError) as told:
+def test_what_an_entry_cannot_expect_is_an_error(tmp_path: Path, more: dict[str, str], key: str, problem: str) -> None:
+    with pytest.raises(AtomFileError) as caught:
         stated(tmp_path, quoted(K16), **more)
-    assert told.value.key == key and problem in told.value.problem
+    assert caught.value.key == key and problem in caught.value.problem
 
 
 def test_what_registered_atoms_expect_has_a_reason_and_holds(checker: AtomChecker) -> None:
@@ -379,10 +377,10 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
 
     monkeypatch.setattr(AtomChecker, "verify", judge)
     assert command.main(["--atoms", str(path)]) == 3
-    told = capsys.readouterr()
-    assert "one    VERIFIED" in told.out and "three  VERIFIED" in told.out and "two" not in told.out
-    assert "internal error, two was not verified: ZeroDivisionError: planted" in told.err
-    assert "Traceback" not in told.err
+    output = capsys.readouterr()
+    assert "one    VERIFIED" in output.out and "three  VERIFIED" in output.out and "two" not in output.out
+    assert "internal error, two was not verified: ZeroDivisionError: planted" in output.err
+    assert "Traceback" not in output.err
 
 
 def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_verdicts(
@@ -392,10 +390,10 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
     bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert command.main(["--atoms", str(path)]) == 2
-    told = capsys.readouterr()
-    assert "fine  VERIFIED" in told.out
+    output = capsys.readouterr()
+    assert "fine  VERIFIED" in output.out
     line = 1 + next(i for i, text in enumerate(path.read_text().splitlines()) if text.startswith("E = "))
-    assert told.err.startswith(f"lanecheck: {path}:{line}:1: bad.E: ") and "has no operand E\n" in told.err
+    assert output.err.startswith(f"lanecheck: {path}:{line}:1: bad.E: ") and "has no operand E\n" in output.err
 
 
 def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_atlas_and_their_tilings(
@@ -405,13 +403,13 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert atlas.main(["--atoms", str(path), "-q"]) == 2
-    told = capsys.readouterr()
-    assert told.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and told.out.endswith("exit 2\n")
-    assert told.err.count("has no operand E\n") == 1
+    output = capsys.readouterr()
+    assert output.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and output.out.endswith("exit 2\n")
+    assert output.err.count("has no operand E\n") == 1
     stated.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
     assert tiling.main([str(stated), "--atoms", str(path), "-q"]) == 2
-    told = capsys.readouterr()
-    assert told.out.startswith("2 subjects: 2 verified;") and told.err.count("has no operand E\n") == 1
+    output = capsys.readouterr()
+    assert output.out.startswith("2 subjects: 2 verified;") and output.err.count("has no operand E\n") == 1
     path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
     right = AtomChecker.verify
 
@@ -423,9 +421,9 @@ def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_
     monkeypatch.setattr(AtomChecker, "verify", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     assert atlas.main(["--atoms", str(path), "-q"]) == 3
-    told = capsys.readouterr()
-    assert told.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and told.out.endswith("exit 3\n")
-    assert "internal error, bad was not verified: ZeroDivisionError: planted" in told.err
+    output = capsys.readouterr()
+    assert output.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and output.out.endswith("exit 3\n")
+    assert "internal error, bad was not verified: ZeroDivisionError: planted" in output.err
 
 
 def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(

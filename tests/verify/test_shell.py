@@ -40,9 +40,9 @@ def test_lanecheck_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def example(module: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The line of an example in a command's help."""
-    code, told = said(module, capsys, "--help")
+    code, output = said(module, capsys, "--help")
     assert code == 0
-    lines = told.splitlines()
+    lines = output.splitlines()
     return lines[lines.index("example:") + 1]
 
 
@@ -53,16 +53,16 @@ def test_every_help_has_an_example_and_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     name = module.removesuffix(".command").removesuffix(".__main__")
     assert example(module, capsys).startswith(f"  python -m {name} ")
-    _, told = said(module, capsys, "--help")
-    assert [line for line in told.splitlines() if len(line) > 80] == []
+    _, output = said(module, capsys, "--help")
+    assert [line for line in output.splitlines() if len(line) > 80] == []
 
 
 @pytest.mark.parametrize("name", ["atom", "layout", "movement", "tiling", "laws"])
 def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = COMMANDS[name][0]
     words = shlex.split(example(module, capsys).partition(f"verify.{name}")[2])
-    code, told = said(module, capsys, *words)
-    assert (code, told.splitlines()[-1].endswith("exit 0")) == (0, True), told
+    code, output = said(module, capsys, *words)
+    assert (code, output.splitlines()[-1].endswith("exit 0")) == (0, True), output
 
 
 @pytest.mark.slow
@@ -80,7 +80,7 @@ def test_commands_for_a_gpu_are_sub_commands(name: str, capsys: pytest.CaptureFi
     assert len(capsys.readouterr().out.splitlines()) > 10
 
 
-def test_a_command_that_is_none_is_told_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_command_is_an_error_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     assert lanecheck(["atoms"]) == 2
     assert capsys.readouterr() == ("", "lanecheck: no command is named 'atoms'; nearest: atom, atlas\n")
 
@@ -104,12 +104,12 @@ def test_a_closed_pipe_ends_it_quietly(command: str, errors_too: bool) -> None:
         done = subprocess.run(words, text=True, check=False, env=buffered, **streams)
     finally:
         os.close(written)
-    told = (
+    reported = (
         "lanecheck: no command is named 'nonsense'; lanecheck --help shows all\n"
         if command.endswith("nonsense")
         else ""
     )
-    assert (done.returncode, done.stderr) == (2, None if errors_too else told)
+    assert (done.returncode, done.stderr) == (2, None if errors_too else reported)
 
 
 def test_closed_pipes_of_both_streams_end_it_quietly() -> None:

@@ -21,7 +21,7 @@ COMMANDS = {
     "museum.txt": (atom.main, ["--atoms", "tests/museum/wrong.toml"]),
     "museum_quiet.txt": (atom.main, ["--atoms", "tests/museum/wrong.toml", "-q"]),
     "refuted.json": (atom.main, ["SM61_DP2A", "--format", "json"]),
-    "stands.junit.xml": (atom.main, ["SM89_16x8x32_F32E4M3E5M2F32_TN", "--format", "junit"]),
+    "verified.junit.xml": (atom.main, ["SM89_16x8x32_F32E4M3E5M2F32_TN", "--format", "junit"]),
     "known_defects.txt": (atom.main, ["SM61", "SM80_16x8x128", "--expect-known"]),
     "collision.txt": (layout.main, ["((4,8),8):((32,1),8)", "--onto", "8x32"]),
     "mutants.txt": (mutate.main, ["SM80_16x8x16_F32F16F16F32_TN"]),
@@ -42,11 +42,11 @@ def test_output(name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pyte
     monkeypatch.delenv("COLUMNS")
     command, arguments = COMMANDS[name]
     command(arguments)
-    told = steady(capsys.readouterr().out)
+    output = steady(capsys.readouterr().out)
     kept = HERE / "snapshots" / name
     if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
-        kept.write_text(told, encoding="utf-8")
-    assert told == kept.read_text(encoding="utf-8")
+        kept.write_text(output, encoding="utf-8")
+    assert output == kept.read_text(encoding="utf-8")
 
 
 def test_every_snapshot_has_its_command() -> None:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Wrong atoms dressed up: none may be headed VERIFIED, and one bad atom must not silence the others."""
+"""Wrong atoms in disguise: none may be VERIFIED, and one bad atom must not hide the verdicts on others."""
 
 import re
 from dataclasses import replace
@@ -31,13 +31,13 @@ def status(judged: Atom, *checks: Check) -> str:
     return Case(judged.name, tuple(checker.verify(judged))).status
 
 
-def test_an_unread_mnemonic_silences_no_other() -> None:
+def test_an_unknown_mnemonic_hides_no_other() -> None:
     wrong = atom(operands={"B": WRONG_B}, ptx=(*(registry()[NAME].ptx or ()), "banana"))
     assert status(wrong) == "REFUTED"
     assert status(atom(ptx=("banana", "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"))) == "REFUTED"
 
 
-def test_a_misspelt_family_is_unchecked_and_not_said_to_stand() -> None:
+def test_a_misspelt_family_is_not_verified() -> None:
     assert (
         status(atom(operands={"B": WRONG_B}, ptx=("mma.synk.aligned.m16n8k16.row.col.f32.f16.f16.f32",))) != "VERIFIED"
     )
@@ -45,7 +45,7 @@ def test_a_misspelt_family_is_unchecked_and_not_said_to_stand() -> None:
 
 @pytest.mark.parametrize("check", list(Check))
 @pytest.mark.parametrize("name", ["SM80_16x8x128_S32U1U1S32_TN_XORPOPC", "SM61_DP2A"])
-def test_form_is_checked_whoever_is_heard(check: Check, name: str) -> None:
+def test_form_is_checked_whichever_checks_are_requested(check: Check, name: str) -> None:
     assert status(atom(name), check) == "REFUTED"
 
 
@@ -53,7 +53,7 @@ def test_form_is_checked_whoever_is_heard(check: Check, name: str) -> None:
     "operands",
     [{"A": "((4,8,2),(2,2,2)):((32,1,0),(16,8,128))"}, {"A": "((4,16),(2,2,2)):((32,1),(16,8,128))"}],
 )
-def test_too_many_threads_are_refuted_by_every_witness(operands: dict[str, str]) -> None:
+def test_too_many_threads_are_refuted_by_every_check(operands: dict[str, str]) -> None:
     for check in Check:
         assert status(atom(operands=operands), check) == "REFUTED"
 
@@ -75,18 +75,18 @@ def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words:
     verdicts = AtomChecker().verify(atom(thr=thr))
     case = Case(NAME, tuple(verdicts))
     assert case.status == "REFUTED"
-    told = [v.counterexample for v in verdicts if v.counterexample is not None]
-    assert any(words in wrong.statement for wrong in told)
+    reported = [v.counterexample for v in verdicts if v.counterexample is not None]
+    assert any(words in wrong.statement for wrong in reported)
     if thr != "(4,8):(8,1)":
-        assert not any(wrong.repair for wrong in told)
+        assert not any(wrong.repair for wrong in reported)
 
 
 @pytest.mark.parametrize(
-    ("element", "stands"),
+    ("element", "right"),
     [({}, True), ({"A": "7xs8"}, False), ({"A": "2xf64"}, False), ({"A": "1xf16"}, True), ({"A": "2xf16"}, False)],
 )
-def test_elements_are_of_the_type_and_take_several_instructions(element: dict[str, str], stands: bool) -> None:
-    assert (status(atom(element=element)) == "VERIFIED") == stands
+def test_elements_are_of_the_type_and_take_several_instructions(element: dict[str, str], right: bool) -> None:
+    assert (status(atom(element=element)) == "VERIFIED") == right
 
 
 @pytest.mark.parametrize("name", ["SM80_8x8x4_C64C64C64C64_TN", "SM80_8x8x4_GC64C64C64GC64_TN"])
@@ -126,7 +126,7 @@ def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[i
 
 
 def test_threads_of_one_atom_work_for_one_product() -> None:
-    """Eight logical threads of m8n8k4 spread over two quad pairs: book and solver see it without any recording."""
+    """Eight logical threads of m8n8k4 spread over two quad pairs: refuted by isa and proof, without a recording."""
     spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
     verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(spread)
     signature = next(v for v in verdicts if v.claim.prop == SIGNATURE)
@@ -169,12 +169,12 @@ source = "a test"
     path = tmp_path / "two.toml"
     path.write_text(entry.format(name="bad", thr="64:1") + entry.format(name="fine", thr="32:1"))
     assert command.main(["--atoms", str(path)]) == 1
-    told = capsys.readouterr().out
-    assert re.search(r"^fine +VERIFIED", told, re.MULTILINE) and re.search(r"^bad .*REFUTED", told, re.MULTILINE)
+    output = capsys.readouterr().out
+    assert re.search(r"^fine +VERIFIED", output, re.MULTILINE) and re.search(r"^bad .*REFUTED", output, re.MULTILINE)
     assert len(load(path)) == 2
 
 
-def test_required_witnesses_must_have_spoken() -> None:
+def test_required_checks_must_have_been_made() -> None:
     assert command.main(["SM80_16x8x16", "--require", "gpu", "--require", "isa", "-q"]) == 0
     assert command.main(["UniversalFMA", "--require", "isa", "-q"]) == 4
     assert command.main(["SM61_DP4A", "--require", "gpu", "-q"]) == 0
@@ -182,7 +182,7 @@ def test_required_witnesses_must_have_spoken() -> None:
 
 @pytest.mark.parametrize("bad_first", [True, False])
 def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> None:
-    """D of wgmma is spelled alike for every N: what was heard of N = 48 says nothing of N = 8."""
+    """D of wgmma has one formula for every N: evidence for N = 48 is none for N = 8."""
     good = atom("SM90_64x8x32_S32S8S8_SS_TN")
     other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
     bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault

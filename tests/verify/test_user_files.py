@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A user's file: what an entry may leave out, how all that is wrong with a file is told, and which command reads it."""
+"""A user's file: what an entry may leave out, how all errors of a file are reported, and which command reads it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_an_entry_needs_ptx_and_its_layouts_alone(tmp_path: Path, capsys: pytest
     assert stated["claims"]["PROVED"] == found["claims"]["PROVED"] + 1  # that thr numbers the lanes
 
 
-def test_what_is_taken_is_told_and_never_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_taken_is_reported_and_never_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = run(capsys, tmp_path, MINIMAL, "--checks", "isa", "-v")[1]
     assert "taken from the instruction: shape 16x8x16; thr 32:1; types D f32, A f16, B f16, C f32" in out
     assert "3 taken" in out and f"operands fit {MMA}" in out
@@ -110,7 +110,7 @@ GAPS = [
 
 
 @pytest.mark.parametrize(("ptx", "said"), GAPS)
-def test_what_no_instruction_says_has_to_be_stated(
+def test_what_no_instruction_determines_must_be_stated(
     ptx: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, tmp_path, MINIMAL.replace(f'"{MMA}"', ptx))
@@ -160,13 +160,13 @@ ERRORS = [
 
 
 @pytest.mark.parametrize(("text", "said"), ERRORS, ids=map(str, range(len(ERRORS))))
-def test_every_error_is_told_with_its_line_and_costs_no_other_atom(
+def test_every_error_is_reported_with_its_line_and_costs_no_other_atom(
     text: str, said: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, tmp_path, text)
-    told = [line for line in err.splitlines() if line.startswith("lanecheck: ")]
+    output = [line for line in err.splitlines() if line.startswith("lanecheck: ")]
     assert (code, out) == (2, "")
-    assert len(told) == len(said) and all(part in line for part, line in zip(said, told, strict=True))
+    assert len(output) == len(said) and all(part in line for part, line in zip(said, output, strict=True))
     assert err.count("^") == len(said)
     if "no table" not in said[0]:
         other = FULL.replace("MIN", "OTHER")
@@ -182,15 +182,15 @@ def test_every_error_is_told_with_its_line_and_costs_no_other_atom(
         assert junit.count("<error") == len(said)
 
 
-def test_errors_are_told_by_line_whoever_finds_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_errors_are_reported_in_the_order_of_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What the instruction cannot say is found after all that the file alone shows."""
     gap = MINIMAL.replace(f'"{MMA}"', '"tcgen05.mma.cta_group::1.kind::f16"')
     code, _, err = run(capsys, tmp_path, gap + MINIMAL.replace("MIN", "LATER").replace("A =", "q ="))
-    told = [int(line.split(":")[2]) for line in err.splitlines() if line.startswith("lanecheck: ")]
-    assert code == 2 and len(told) == 4 and told == sorted(told)
+    output = [int(line.split(":")[2]) for line in err.splitlines() if line.startswith("lanecheck: ")]
+    assert code == 2 and len(output) == 4 and output == sorted(output)
 
 
-def test_every_error_of_tilings_and_movements_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_error_of_tilings_and_movements_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "mine.toml"
     for main, good, bad in (
         (
@@ -225,7 +225,7 @@ OTHERS = [
 
 
 @pytest.mark.parametrize(("main", "text", "said"), OTHERS, ids=map(str, range(len(OTHERS))))
-def test_a_file_for_another_command_is_told_by_its_keys(
+def test_a_file_for_another_command_is_recognized_by_its_keys(
     main: object, text: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "mine.toml"
@@ -288,7 +288,7 @@ def test_an_error_of_an_instruction_s_table_has_its_line(tmp_path: Path) -> None
 
 
 def refuted(capsys: pytest.CaptureFixture[str], path: Path, text: str) -> list[tuple[str, str, str]]:
-    """What is refuted of the one atom of a file: part, kind and why, in the order in which it is told."""
+    """The refuted claims of the one atom of a file: part, property and reason, in the order of the report."""
     code, out, _ = run(capsys, path, text, "--format", "json")
     assert code == 1
     verdicts = json.loads(out)["subjects"][0]["verdicts"]
@@ -319,7 +319,9 @@ def test_operands_and_threads_permuted_alike_are_right(tmp_path: Path, capsys: p
 
 
 @pytest.mark.parametrize("shape", ["[16, 8, 8]", "[16, 16, 16]", "[8, 16, 16]"])
-def test_a_wrong_shape_is_told_first_and_once(shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_wrong_shape_is_reported_first_and_once(
+    shape: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     found = refuted(capsys, tmp_path, FULL.replace("[16, 8, 16]", shape))
     claimed = shape.strip("[]").replace(", ", "x")
     assert [(part, why) for part, _, why in found] == [("shape", f"shape is {claimed}, the instruction's is 16x8x16|")]
@@ -327,7 +329,7 @@ def test_a_wrong_shape_is_told_first_and_once(shape: str, tmp_path: Path, capsys
     assert "shape" in out.splitlines()[0] and f"extents {claimed}" not in out
 
 
-def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
+def test_an_atom_with_two_owners_of_each_element_should_state_copies(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = FULL.replace(f'ptx = "{MMA}"', "ptx = []")
@@ -351,7 +353,7 @@ def test_an_atom_that_holds_each_element_twice_is_told_to_say_so(
         (atom.main, ["SM75_8x8x16", "--recordings"]),
     ],
 )
-def test_a_file_where_a_name_or_a_layout_is_wanted_is_told_by_its_keys(
+def test_a_file_in_place_of_a_name_or_a_layout_is_recognized_by_its_keys(
     main: Callable[[list[str]], int], options: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "mine.toml"
@@ -375,7 +377,7 @@ def test_in_pytest_an_error_costs_no_other_entry(tmp_path: Path) -> None:
     assert not entries and problem.count("mine.toml:") == 2
 
 
-def test_every_error_of_an_instruction_s_table_is_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_error_of_an_instruction_s_table_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / INSTRUCTION.name
     text = (
         INSTRUCTION.read_text(encoding="utf-8")
@@ -385,14 +387,14 @@ def test_every_error_of_an_instruction_s_table_is_told(tmp_path: Path, capsys: p
     path.write_text(text, encoding="utf-8")
     mnemonic = "mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32"
     assert ending.guarded(lambda _: bool(isa_tables.instruction(mnemonic, tmp_path)), None) == 2
-    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("lanecheck: ")]
+    output = [line for line in capsys.readouterr().err.splitlines() if line.startswith("lanecheck: ")]
     lines = text.splitlines()
-    assert [int(line.split(":")[2]) for line in told] == [
+    assert [int(line.split(":")[2]) for line in output] == [
         next(number for number, line in enumerate(lines, 1) if line.startswith(start)) for start in ("lanes", "rges")
     ]
 
 
-def test_every_layout_of_a_movement_that_cannot_be_read_is_told(
+def test_every_layout_of_a_movement_that_cannot_be_read_is_reported(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "mine.toml"
@@ -403,9 +405,9 @@ def test_every_layout_of_a_movement_that_cannot_be_read_is_told(
 
 
 @pytest.mark.slow
-def test_every_registered_atom_is_completed_as_it_is_or_told_what_to_state() -> None:
+def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missing() -> None:
     """No key is filled in otherwise than CUTLASS has it; what is not filled in is for a descriptor to choose."""
-    completed_, told = 0, 0
+    completed_, reported = 0, 0
     for stated in registry().values():
         if not isinstance(stated, Atom) or not stated.ptx:
             continue
@@ -416,13 +418,13 @@ def test_every_registered_atom_is_completed_as_it_is_or_told_what_to_state() -> 
         try:
             whole = completed(gaps)
         except AtomFileError as error:
-            told += 1
+            reported += 1
             assert all("cannot say" in str(one) for one in error.errors)
             continue
         completed_ += 1
         assert isinstance(whole, Atom) and whole.types.items() <= stated.types.items()
         assert (whole.shape, whole.thr, whole.space) == (stated.shape, stated.thr, stated.space)
-    assert completed_ > 10 * told > 0
+    assert completed_ > 10 * reported > 0
 
 
 def test_a_copy_leaves_its_threads_and_spaces_to_its_instruction(

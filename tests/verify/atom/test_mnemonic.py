@@ -23,7 +23,7 @@ def signatures(judged: Atom) -> list[Verdict]:
     return [v for v in AtomChecker(frozenset({Check.ISA})).verify(judged) if v.claim.prop == SIGNATURE]
 
 
-def told(judged: Atom) -> list[str]:
+def faults(judged: Atom) -> list[str]:
     """What is wrong with an atom's instruction, in the words of its counterexamples."""
     found: list[str] = []
     for verdict in signatures(judged):
@@ -44,8 +44,8 @@ KIND_F16 = ["SM100_MMA_F16BF16_SS", "SM100_MMA_F16BF16_SS_SPARSE", "SM100_MMA_F1
 @pytest.mark.parametrize(
     "types", [("f16", "f16", "f16"), ("f32", "f16", "f16"), ("f32", "bf16", "bf16"), ("f32", "f16", "bf16")]
 )
-def test_types_that_go_together_stand(name: str, types: tuple[str, str, str]) -> None:
-    assert told(typed(name, *types)) == []
+def test_types_that_go_together_are_verified(name: str, types: tuple[str, str, str]) -> None:
+    assert faults(typed(name, *types)) == []
     assert {verdict.status for verdict in signatures(typed(name, *types))} == {Status.PROVED}
 
 
@@ -63,16 +63,18 @@ def test_types_that_the_instruction_has_one_by_one_but_not_together_are_refuted(
 ) -> None:
     d, a, b = types
     ours = f"D {d}, A {a}, B {b} do not go together in this instruction; nearest that do: {nearest}"
-    assert told(typed(name, *types)) == [ours]
+    assert faults(typed(name, *types)) == [ours]
     assert Status.REFUTED in {verdict.status for verdict in signatures(typed(name, *types))}
 
 
-def test_a_type_that_the_instruction_has_nowhere_is_told_by_itself() -> None:
-    assert told(typed("SM100_MMA_F16BF16_SS", "f64", "bf16", "s8")) == [
+def test_a_type_that_the_instruction_does_not_have_is_reported_alone() -> None:
+    assert faults(typed("SM100_MMA_F16BF16_SS", "f64", "bf16", "s8")) == [
         "D is f64, the instruction's is f16 or f32",
         "B is s8, the instruction's is f16 or bf16",
     ]
-    assert told(typed("SM80_16x8x16_F32F16F16F32_TN", "f32", "f16", "bf16")) == ["B is bf16, the instruction's is f16"]
+    assert faults(typed("SM80_16x8x16_F32F16F16F32_TN", "f32", "f16", "bf16")) == [
+        "B is bf16, the instruction's is f16"
+    ]
 
 
 F64 = "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64"
@@ -97,16 +99,16 @@ def test_a_product_of_elements_of_several_numbers_takes_so_many_instructions(
     components: dict[str, int], least: int, most: int
 ) -> None:
     for times in range(1, most + 3):
-        said = [text for text in told(complex_atom(times, **components)) if "instructions" in text]
+        said = [text for text in faults(complex_atom(times, **components)) if "instructions" in text]
         wrong = f"elements of {components} components take {least} to {most} instructions, the atom issues {times}"
         assert said == ([] if least <= times <= most else [wrong])
 
 
 def test_one_instruction_that_sums_over_the_components_is_enough_for_a_real_accumulator() -> None:
     (name,) = [full for full in registry() if full.startswith("SM100_MMA_F16BF16_SS_SCALED<complex<half_t>")][:1]
-    assert told(atom(name)) == []
+    assert faults(atom(name)) == []
     (mnemonic,) = registry()[name].ptx or ()
-    three = told(atom(name, ptx=(mnemonic,) * 5))
+    three = faults(atom(name, ptx=(mnemonic,) * 5))
     assert "elements of {'A': 2, 'B': 2} components take 2 to 4 instructions, the atom issues 5" in three
 
 
@@ -116,7 +118,7 @@ def test_one_instruction_that_sums_over_the_components_is_enough_for_a_real_accu
 )
 def test_an_accumulator_has_as_many_components_in_as_out(components: dict[str, int], c: int, d: int) -> None:
     wrong = f"an element of C has {c} components, of D {d}"
-    assert [text for text in told(complex_atom(4, **components)) if text.startswith("an element of")] == [wrong]
+    assert [text for text in faults(complex_atom(4, **components)) if text.startswith("an element of")] == [wrong]
 
 
 @pytest.mark.parametrize(
@@ -124,25 +126,25 @@ def test_an_accumulator_has_as_many_components_in_as_out(components: dict[str, i
 )
 def test_an_element_is_a_number_of_elements_of_the_type(element: str) -> None:
     wrong = f"an element of B is {element}, its type f64"
-    found = told(atom(REAL, element={"B": element}))
+    found = faults(atom(REAL, element={"B": element}))
     assert [text for text in found if text.startswith("an element of") or "components" in text] == [wrong]
-    both = told(atom(REAL, element={"A": "2xf64", "B": element}))
+    both = faults(atom(REAL, element={"A": "2xf64", "B": element}))
     assert wrong in both and not any("components" in text for text in both)
 
 
 def test_elements_of_ten_numbers_are_read() -> None:
     tenfold = {"D": 10, "A": 10, "C": 10}
-    assert not any("components" in text for text in told(complex_atom(10, **tenfold)))
-    assert any("take 10 to 10 instructions" in text for text in told(complex_atom(11, **tenfold)))
+    assert not any("components" in text for text in faults(complex_atom(10, **tenfold)))
+    assert any("take 10 to 10 instructions" in text for text in faults(complex_atom(11, **tenfold)))
 
 
 def test_an_instruction_that_is_issued_twice_needs_elements_of_several_numbers() -> None:
-    said = [text for text in told(atom(REAL, ptx=(F64,) * 2)) if "issues" in text]
+    said = [text for text in faults(atom(REAL, ptx=(F64,) * 2)) if "issues" in text]
     assert f"the atom issues {F64} 2 times, its elements take it once" in said
-    assert told(atom(REAL)) == []
+    assert faults(atom(REAL)) == []
 
 
-def test_of_two_repeated_instructions_the_most_frequent_is_told() -> None:
+def test_the_most_frequent_of_two_repeated_instructions_is_reported() -> None:
     other = F64.replace("m8n8k4", "m16n8k4")
     evidence = [e for v in signatures(atom(REAL, ptx=(other, F64, F64, F64, other))) for e in v.evidence]
     said = [[e.counterexample.statement, *e.counterexample.damage] for e in evidence if e.counterexample]
@@ -164,4 +166,4 @@ def test_a_type_of_scale_factors_that_a_descriptor_chooses_is_the_atoms(scales: 
         operands={**found.operands, "SFA": f"(1,({m},{k})):(0,(1,{m}))", "SFB": f"(1,({n},{k})):(0,(1,{n}))"},
         space={**found.space, "SFA": "tmem", "SFB": "tmem"},
     )
-    assert any(text.startswith("SFA is") for text in told(scaled)) is not right
+    assert any(text.startswith("SFA is") for text in faults(scaled)) is not right

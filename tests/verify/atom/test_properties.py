@@ -87,7 +87,7 @@ def test_another_property_is_one_row_and_its_function() -> None:
     assert not [v for v in copies.verdicts if v.claim.prop == EVEN]
 
 
-def test_what_two_atoms_share_is_found_once_by_a_property_whose_key_says_so() -> None:
+def test_two_atoms_with_one_cache_key_share_their_evidence() -> None:
     checker = AtomChecker(frozenset({Check.ISA}), table=(EVEN,))
     first, second = (checker.verify(registry()[name]) for name in (NAME, "SM80_16x8x16_F32BF16BF16F32_TN"))
     assert [v.evidence[0].shared for v in first] == ["", "", ""]

@@ -41,12 +41,12 @@ def test_selection_keeps_the_order_of_the_names_and_no_name_twice() -> None:
 
 
 @pytest.mark.parametrize("pattern", ["SM80_16x8x1", "SM80_16x8x", "sm81_16x8x8", "", "nothing*"])
-def test_what_means_nothing_is_refused(pattern: str) -> None:
+def test_a_pattern_that_selects_nothing_is_rejected(pattern: str) -> None:
     with pytest.raises(UsageError, match="no atom is named"):
         select([pattern], NAMES, "atom")
 
 
-def test_the_nearest_names_are_told() -> None:
+def test_the_nearest_names_are_suggested() -> None:
     with pytest.raises(UsageError, match="nearest: SM80_16x8x16_F32F16F16F32_TN"):
         select(["SM80_16x8x16_F32F16F16F16_TN"], NAMES, "atom")
 
@@ -68,11 +68,11 @@ def test_a_name_as_cutlass_qualifies_it(asked: str, meant: str) -> None:
     assert selection.chosen([asked], None, registry()) == [meant]
 
 
-def test_a_name_of_a_users_file_is_taken_as_it_stands() -> None:
+def test_a_name_of_a_users_file_is_taken_as_written() -> None:
     atom = registry()["SM61_DP4A"]
     assert selection.chosen(["cute::MINE"], None, {"cute::MINE": atom, "MINE": atom}) == ["cute::MINE"]
 
 
-def test_the_nearest_of_a_qualified_name_is_told() -> None:
+def test_the_nearest_of_a_qualified_name_is_suggested() -> None:
     with pytest.raises(UsageError, match="nearest: SM80_16x8x8_F32F16F16F32_TN"):
         selection.chosen(["cute::SM80_16x8x8_F32F16F16F33_TN"], None, registry())

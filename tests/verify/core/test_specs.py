@@ -14,7 +14,7 @@ from verify.movement import bind, spec
 from verify.movement import command as movement
 
 
-def test_a_key_is_told_as_an_option_or_as_a_key_of_a_file() -> None:
+def test_an_error_names_its_key_as_an_option_or_as_a_key_of_a_file() -> None:
     assert option(SpecError("atoms_layout", "too many")) == "--atoms-layout: too many"
     assert option(SpecError("", "nothing fits")) == "nothing fits"
     assert option(SpecError("tile", "too wide", "my.toml: mine")) == "my.toml: mine.tile: too wide"
@@ -44,9 +44,9 @@ def test_every_key_of_a_movement_is_an_option_with_its_help(sort: str, capsys: p
 def test_options_and_tables_tell_the_same_of_a_key(
     sort: str, table: dict[str, object], key: str, tmp_path: Path
 ) -> None:
-    with pytest.raises(SpecError) as told:
+    with pytest.raises(SpecError) as caught:
         bind.bind(spec.of_options(table))
     file = tmp_path / "one.toml"
     file.write_text('["mine"]\n' + "".join(f"{name} = {value!r}\n" for name, value in table.items()))
     (error,) = bind.read(file).errors
-    assert (error.key, error.problem) == (f"mine.{key}", told.value.problem) and told.value.key == key
+    assert (error.key, error.problem) == (f"mine.{key}", caught.value.problem) and caught.value.key == key

@@ -31,7 +31,7 @@ def mma(name: str) -> Atom:
     return atom
 
 
-def heard(atom: Atom, prop: Property = RELATION, checker: AtomChecker | None = None) -> Evidence:
+def evidence_on(atom: Atom, prop: Property = RELATION, checker: AtomChecker | None = None) -> Evidence:
     verdicts = (checker or AtomChecker(GPU)).verify(atom, lambda claim: claim.prop == prop)
     (evidence,) = verdicts[-1].evidence
     return evidence
@@ -43,14 +43,14 @@ def changed(name: str, **operands: str) -> Atom:
 
 @pytest.mark.parametrize("name", [RS, SS, SPARSE + "RS", SPARSE + "SS"])
 def test_atoms_agree_and_say_what_is_not_compared(name: str) -> None:
-    relation = heard(mma(name))
+    relation = evidence_on(mma(name))
     assert relation.status is Status.AGREES and relation.points > 1000
     in_memory = "B" if name.endswith("RS") else "AB"
     for operand in in_memory:
         assert f"{operand} by the ISA's addresses, not in the order of its values" in relation.reason
     compared = "k under 6 patterns of metadata, with their meaning in the ISA; E by the fields that select A's elements"
     assert (f"{compared} under 2 selectors" in relation.reason) == ("SPARSE" in name)
-    absolute = heard(mma(name), EQUALS_ABSOLUTE)
+    absolute = evidence_on(mma(name), EQUALS_ABSOLUTE)
     assert absolute.status is Status.AGREES and "wgmma D" in absolute.reason
 
 
@@ -75,7 +75,7 @@ MMA_SP = Atom(
 
 def test_a_sparse_instruction_in_registers_is_compared_as_a_whole() -> None:
     assert not [v for v in AtomChecker().verify(MMA_SP) if v.status is Status.REFUTED]
-    found = heard(MMA_SP)
+    found = evidence_on(MMA_SP)
     assert found.status is Status.AGREES
     assert found.reason.endswith("E by the fields that select A's elements under 4 selectors")
 
@@ -98,7 +98,7 @@ MMA_SP_WRONG = [
 
 @pytest.mark.parametrize(("operand", "text", "where"), MMA_SP_WRONG)
 def test_each_operand_of_a_sparse_instruction_in_registers_can_be_wrong(operand: str, text: str, where: str) -> None:
-    found = heard(replace(MMA_SP, operands={**MMA_SP.operands, operand: text}))
+    found = evidence_on(replace(MMA_SP, operands={**MMA_SP.operands, operand: text}))
     assert found.status is (Status.REFUTED if where else Status.AGREES)
     if found.counterexample is not None:
         assert where in f"{found.counterexample.extent} {found.counterexample.statement}"
@@ -112,8 +112,8 @@ def test_each_operand_of_a_sparse_instruction_in_registers_can_be_wrong(operand:
         ("A", "((2,2,8),(4,2)):((128,64,1),(16,8))", 1),
     ],
 )
-def test_silicon_alone_refutes_k_and_metadata(operand: str, text: str, code: int, tmp_path: Path) -> None:
-    """By the command, with no other witness heard: a wrong E and a wrong k of A are exit 1."""
+def test_a_gpu_alone_refutes_k_and_metadata(operand: str, text: str, code: int, tmp_path: Path) -> None:
+    """With the check `gpu` alone, a wrong E and a wrong k of A are exit 1."""
     lines = [f'{name} = "{layout}"' for name, layout in {**MMA_SP.operands, operand: text}.items()]
     head = f'ptx = ["{(MMA_SP.ptx or ("",))[0]}"]\nshape = [16, 8, 16]\nthr = "32:1"\nsource = "a test"'
     types = 'types = { D = "f32", A = "f16", B = "f16", C = "f32" }'
@@ -128,7 +128,12 @@ WRONG = [
     (RS, "A", "((4,8,4),(2,2,2)):((64,1,16),(128,8,512))", "k of A and B"),  # another order of k than B's addresses
     (RS, "C", "((4,8,4),(2,2,2)):((64,1,16),(128,8,512))", "n of B and C"),
     (SS, "C", "((4,8,4),(2,2,2)):((64,1,16),(128,8,512))", "n of B and C"),
-    (SS, "C", "((4,8,4),(2,2,2)):((128,2,16),(64,1,512))", "m of A and C"),  # what RS could not tell from A's rows
+    (
+        SS,
+        "C",
+        "((4,8,4),(2,2,2)):((128,2,16),(64,1,512))",
+        "m of A and C",
+    ),  # which RS does not distinguish from A's rows
     (SPARSE + "RS", "A", "((4,8,4),(4,2,2)):((256,1,16),(64,1024,8))", "m of A and C"),
     (SPARSE + "SS", "C", "((4,8,4),(2,2,8)):((128,1,16),(8,64,512))", "m of A and C"),
     (SPARSE + "RS", "A", "((4,8,4),(4,2,2)):((512,1,16),(64,8,256))", "k of A and B"),
@@ -141,7 +146,7 @@ WRONG = [
 
 @pytest.mark.parametrize(("name", "operand", "text", "where"), WRONG)
 def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: str, where: str) -> None:
-    found = heard(changed(name, **{operand: text}))
+    found = evidence_on(changed(name, **{operand: text}))
     assert found.status is Status.REFUTED and found.counterexample is not None
     assert found.counterexample.extent.startswith(where)
 
@@ -154,14 +159,14 @@ def test_a_wrong_operand_in_registers_conflicts(name: str, operand: str, text: s
     ],
 )
 def test_a_matrix_in_memory_that_is_not_whole_is_not_compared(text: str, why: str) -> None:
-    found = heard(changed(RS, B=text))
+    found = evidence_on(changed(RS, B=text))
     assert found.status is Status.UNCHECKED and found.reason == why
 
 
-def test_the_order_of_values_in_memory_is_the_books_to_refute() -> None:
-    """Silicon cannot see it, says so, and the book refutes it."""
+def test_only_the_isa_tables_refute_the_order_of_values_in_memory() -> None:
+    """The check `gpu` does not depend on it and says so; the check `isa` refutes it."""
     other = changed(RS, B="(128,(16,16)):(0,(16,1))")
-    assert heard(other).status is Status.AGREES
+    assert evidence_on(other).status is Status.AGREES
     (verdict,) = AtomChecker(frozenset({Check.ISA})).verify(
         other, lambda claim: claim.prop == EQUALS and claim.part == "B"
     )
@@ -174,31 +179,31 @@ def test_one_metadata_label_recorded_otherwise_is_seen(name: str) -> None:
     (mnemonic,) = mma(name).ptx or ()
     (recording,) = gpu_checks.recordings()[mnemonic]
     metadata = recording.metadata
-    assert metadata is not None and heard(mma(name), checker=checker(recording)).status is Status.AGREES
+    assert metadata is not None and evidence_on(mma(name), checker=checker(recording)).status is Status.AGREES
     for selector, ruler in metadata.rulers.items():
         planted = np.array(ruler)
         planted[5, 3, 1] ^= 1
         other = replace(metadata, rulers={**metadata.rulers, selector: planted})
-        assert heard(mma(name), checker=checker(replace(recording, metadata=other))).status is Status.REFUTED
+        assert evidence_on(mma(name), checker=checker(replace(recording, metadata=other))).status is Status.REFUTED
     for pattern, kept in metadata.kept.items():
         planted = np.array(kept)
         planted[5, 3] = planted[5, 4]
         other = replace(metadata, kept={**metadata.kept, pattern: planted})
-        found = heard(mma(name), checker=checker(replace(recording, metadata=other)))
+        found = evidence_on(mma(name), checker=checker(replace(recording, metadata=other)))
         assert found.status is Status.REFUTED and found.counterexample is not None
         assert f"under metadata {pattern:#06b}" in found.counterexample.statement
 
 
-def test_a_sparse_atom_without_e_is_compared_on_k_and_says_that_e_is_missing() -> None:
+def test_a_sparse_atom_without_e_is_compared_on_k_and_reports_that_e_is_missing() -> None:
     atom = mma(SPARSE + "RS")
     without = {name: text for name, text in atom.operands.items() if name != "E"}
     (verdict,) = AtomChecker(GPU).verify(replace(atom, operands=without), lambda claim: claim.prop == RELATION)
-    found, silent = verdict.evidence
+    found, missing = verdict.evidence
     assert found.status is Status.AGREES and found.reason.endswith("with their meaning in the ISA; E is not given")
-    assert silent.status is Status.UNCHECKED and "does not give E" in silent.reason
+    assert missing.status is Status.UNCHECKED and "does not give E" in missing.reason
 
 
-def test_a_book_with_another_meaning_of_metadata_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_with_another_meaning_of_metadata_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Patterns 4 and 14 exchanged."""
     from verify.evidence import gpu_shared_memory
 
@@ -211,7 +216,7 @@ def test_a_book_with_another_meaning_of_metadata_is_seen(monkeypatch: pytest.Mon
         return replace(stored, meaning=replace(stored.meaning, kept=kept))
 
     monkeypatch.setattr(gpu_shared_memory, "_sparse", wrong)
-    assert heard(mma(SPARSE + "SS")).status is Status.REFUTED
+    assert evidence_on(mma(SPARSE + "SS")).status is Status.REFUTED
 
 
 def checker(recording: gpu_checks.Recording) -> AtomChecker:
@@ -232,11 +237,11 @@ def test_one_image_recorded_otherwise_is_seen(swizzle: str, major: str) -> None:
             first, *_, last = np.flatnonzero(labels[0, :, 2] >= 0)
             labels[0, [first, last]] = labels[0, [last, first]]
         images.append(replace(image, labels=labels))
-    assert heard(mma(SS), checker=checker(replace(recording, images=tuple(images)))).status is Status.REFUTED
-    assert heard(mma(SS), checker=checker(recording)).status is Status.AGREES
+    assert evidence_on(mma(SS), checker=checker(replace(recording, images=tuple(images)))).status is Status.REFUTED
+    assert evidence_on(mma(SS), checker=checker(recording)).status is Status.AGREES
 
 
-def test_a_book_with_another_address_map_is_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tables_with_another_address_map_are_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """Rows of 16 bytes in another order than the hardware's."""
     right = isa_tables.Operand.address
 
@@ -244,14 +249,14 @@ def test_a_book_with_another_address_map_is_seen(monkeypatch: pytest.MonkeyPatch
         return np.asarray(right(self, row, col, *rest, **offsets)) ^ 16  # type: ignore[arg-type]
 
     monkeypatch.setattr(isa_tables.Operand, "address", wrong)
-    assert heard(mma(RS)).status is Status.REFUTED
+    assert evidence_on(mma(RS)).status is Status.REFUTED
 
 
-def test_an_element_that_stands_for_a_k_which_b_does_not_have_is_told() -> None:
-    """B has k up to 3, of classes 10 to 13; of four stored elements the last two stand for 4 and 5."""
-    told = np.array([[[0, 0], [0, 2], [0, 4], [0, 6]]])
+def test_a_stored_element_with_a_k_that_b_does_not_have_is_reported() -> None:
+    """B has k up to 3, of classes 10 to 13; of four stored elements the last two have k = 4 and 5."""
+    elements = np.array([[[0, 0], [0, 2], [0, 4], [0, 6]]])
     seen = SimpleNamespace(kept={4: np.array([[10, 11, 1, 21]])})
-    stored = Stored(Sparsity(4, {4: (0, 1)}), seen, told, None, (np.arange(4), np.arange(10, 14)), None)
+    stored = Stored(Sparsity(4, {4: (0, 1)}), seen, elements, None, (np.arange(4), np.arange(10, 14)), None)
     found = stored.compare()
     assert isinstance(found, Conflict) and (found.operands, found.lane, found.value) == (("A", "B"), 0, 4)
     assert "stored element 2: claimed to be k=4 under metadata 0b0100" in found.statement

@@ -21,7 +21,7 @@ def repair(operand: str, text: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("operand", "wrong", "told"),
+    ("operand", "wrong", "words"),
     [
         (
             "C",
@@ -35,13 +35,13 @@ def repair(operand: str, text: str) -> str:
         ("C", "(32,1):(1,0)", "the ISA's layout: ((4,8),(2,2)):((32,1),(16,8))"),
     ],
 )
-def test_repairs(operand: str, wrong: str, told: str) -> None:
-    assert repair(operand, wrong).startswith(told)
+def test_repairs(operand: str, wrong: str, words: str) -> None:
+    assert repair(operand, wrong).startswith(words)
 
 
 @pytest.mark.slow
 def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
-    """With its strides zeroed nothing small mends an atom; what is told then is the layout the registry has.
+    """With its strides zeroed no small repair exists; the suggestion is then the layout of the registry.
 
     A layout is read off at powers of two, so there must be a power of two of values.
     """
@@ -52,7 +52,7 @@ def test_the_isas_layout_is_read_off_for_every_registered_operand() -> None:
             if part.layout is None or not part.formulas or subject.thr is None or part.values.bit_count() > 1:
                 continue
             trivial = replace(part, layout=type(part.layout)((subject.threads, 1), (0, 0)), text="")
-            told = find(subject, trivial)
-            assert told.startswith("the ISA's layout") or part.values == 1
+            reported = find(subject, trivial)
+            assert reported.startswith("the ISA's layout") or part.values == 1
             found += part.values > 1
     assert found > 1100

@@ -54,7 +54,7 @@ def words(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name in LONG else name for name in REPORTS]
 )
-def test_a_report_fits_and_says_all(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_report_fits_and_loses_nothing(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     monkeypatch.setenv("NO_COLOR", "1")
     command, argv, first = REPORTS[name]
@@ -78,9 +78,9 @@ def test_a_word_that_is_too_long_stays_whole() -> None:
 
 def test_a_command_that_is_broken_is_still_one_command() -> None:
     line = "  replay   python -m verify.atom --atoms 'my folder/with  blanks.toml' " + " ".join(["--only", "NAME"] * 9)
-    told = fitted(line, 60)
-    assert all(len(part) <= 60 for part in told.splitlines()) and "'my folder/with  blanks.toml'" in told
-    assert " ".join(told.replace("\\\n", " ").split()) == " ".join(line.split())
+    reported = fitted(line, 60)
+    assert all(len(part) <= 60 for part in reported.splitlines()) and "'my folder/with  blanks.toml'" in reported
+    assert " ".join(reported.replace("\\\n", " ").split()) == " ".join(line.split())
 
 
 @pytest.mark.parametrize(("asked", "width"), [("", 100), ("60", 60), ("nonsense", 100), ("0", 100)])
