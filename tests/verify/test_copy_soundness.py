@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Copies, families and operands in memory that are right in all but one respect: none is verified, none fails internally."""
+"""Copies, families and operands in memory, right in all but one respect: none is verified, none fails internally."""
 
 from __future__ import annotations
 
