@@ -131,7 +131,7 @@ def _chosen(options: argparse.Namespace) -> list[Signature]:
 def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argparse.Namespace) -> int:
     started = time.monotonic()
     results: dict[str, Finding | Unavailable] = {}
-    waiting = deque(_groups(chosen))
+    waiting = deque(groups_of(chosen))
     try:
         with Progress(len(chosen), "instructions", options.quiet) as shown, ThreadPoolExecutor(len(workers)) as pool:
             try:
@@ -171,7 +171,7 @@ def _cut_short(
     raise Interrupted(len(chosen) - len(results), len(chosen))
 
 
-def _groups(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
+def groups_of(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:
     """What is compiled and probed together, the longest first.
 
     An instruction that gives others absolute coordinates is alone: any process may need it, and one module serves all.

@@ -126,7 +126,7 @@ class _Line(_Log):
     _shown = False
 
     def draw(self, line: str, _done: int, _total: int) -> None:
-        print(f"\r\x1b[K{_cut(line, 1)}", end="", file=self._stream, flush=True)
+        print(f"\r\x1b[K{cut(line, 1)}", end="", file=self._stream, flush=True)
         self._shown = True
 
     def clear(self) -> None:
@@ -157,7 +157,7 @@ class _Bar(_Log):
             )  # fmt: skip
             self._bar.start()
             self._bar.add_task("", total=total)
-        self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=_cut(line, self.WIDTH + 2))
+        self._bar.update(self._bar.task_ids[0], completed=done, total=total, description=cut(line, self.WIDTH + 2))
         self._bar.refresh()
 
     def clear(self) -> None:
@@ -172,7 +172,7 @@ def _display() -> _Display:
     return _Bar() if importlib.util.find_spec("rich") else _Line()
 
 
-def _cut(line: str, taken: int) -> str:
+def cut(line: str, taken: int) -> str:
     """The line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
     room = shutil.get_terminal_size().columns - taken
     return line if len(line) <= room else line[: max(room - 1, 0)] + "…"

@@ -29,7 +29,7 @@ from gpu_checks.record import Bench, record, require
 from isa_tables.signature import Signature
 
 FACTORY = "gpu_checks.device.gpu:machine"
-_OPENING = threading.Lock()  # contexts opened at once delay each other: none is ready before the last
+OPENING = threading.Lock()  # contexts opened at once delay each other: none is ready before the last
 _ALONE = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS"), "1")  # there are other processes
 
 
@@ -74,7 +74,8 @@ class Multiply:
         return multiply_on(bench.machine, self.signature, self.maps, self.trials, self.seed)
 
 
-def _defect(error: Exception) -> WorkerError:
+def reported_defect(error: Exception) -> WorkerError:
+    """The error of a worker's process as its parent raises it: its first line, then the traceback."""
     what = str(error).partition("\n")[0]
     return WorkerError(f"{type(error).__name__}: {what}\n{traceback.format_exc()}")
 
@@ -169,13 +170,13 @@ class Worker:
 
     def _opened(self, child: _Child) -> tuple[str, Any]:
         """Let the child open its machine when it is its turn: for as long as the one before may take, it waits."""
-        if not _OPENING.acquire(timeout=self._start):
+        if not OPENING.acquire(timeout=self._start):
             return "lost", Unavailable(f"others took longer than {self._start:g} s to open a CUDA context")
         try:
             child.send([])
             return child.receive(self._start)
         finally:
-            _OPENING.release()
+            OPENING.release()
 
 
 class _Child:
@@ -259,7 +260,7 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
     except DeviceFault as fault:
         machine = Unavailable(str(fault))
     except Exception as error:
-        answer("bug", _defect(error))
+        answer("bug", reported_defect(error))
         return
     if isinstance(machine, Unavailable):
         answer("ready", machine)
@@ -289,7 +290,7 @@ def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
     except ValueError as error:
         return "bug", error
     except Exception as error:
-        return "bug", _defect(error)
+        return "bug", reported_defect(error)
 
 
 def main() -> None:

@@ -142,12 +142,12 @@ def _cycles(chosen: Sequence[Pattern], info: DeviceInfo, quiet: bool) -> Mapping
             shown.begin(f"{operation}, {bits} bits")
             module = load(compile_cubin(kernel(operation, bits), info.sm))
             for start in range(0, len(group), _BLOCKS):
-                found |= _timed(module, group[start : start + _BLOCKS])
+                found |= timed(module, group[start : start + _BLOCKS])
                 shown.done = len(found)
     return found
 
 
-def _timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
+def timed(module: Loaded, group: Sequence[Pattern]) -> dict[Pattern, float]:
     """One launch for patterns of one kind, a block each: repeated, since a GPU that was idle begins slowly."""
     addresses = np.array([one.addresses for one in group], np.uint32)
     least, steady = np.full(len(group), np.inf), 0

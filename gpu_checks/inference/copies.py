@@ -55,7 +55,7 @@ def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int =
         found.append(np.stack([lane, np.where(lane < 0, -1, byte)], axis=-1))
     same = (np.stack(found) == found[0]).all(axis=(0, -1))
     places = np.where(same[..., None], found[0], -1).astype(np.int64)
-    return places, _notes(places, same)
+    return places, notes_on(places, same)
 
 
 def _addresses(signature: Signature, random: np.random.Generator) -> Bytes:
@@ -101,7 +101,8 @@ def _places(source: Bytes, width: int) -> Bytes:
     return np.stack([np.where(source < 0, -1, lane), np.where(source < 0, -1, byte)], axis=-1)
 
 
-def _notes(places: Labels, same: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+def notes_on(places: Labels, same: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    """What makes a copy unsound, from the place of each register byte and whether it was the same in every trial."""
     unmoved, unsteady = int((places[..., 0] < 0).sum()), int((~same).sum())
     pairs = places[places[..., 0] >= 0]
     repeated = len(pairs) - len(set(map(tuple, pairs.tolist())))

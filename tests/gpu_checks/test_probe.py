@@ -173,7 +173,7 @@ def test_usage_errors_are_exit_2(arguments, capsys):
 
 def test_instructions_that_give_others_coordinates_are_compiled_alone():
     chosen = [signature(name) for name in mnemonics("*")]
-    groups = probe._groups(chosen)
+    groups = probe.groups_of(chosen)
     assert sorted(s.mnemonic for group in groups for s in group) == sorted(s.mnemonic for s in chosen)
     alone = sources_of_coordinates(chosen)
     assert "ldmatrix.sync.aligned.m8n8.x4.shared.b16" in alone
@@ -223,7 +223,7 @@ def test_an_interruption_ends_it_at_once_with_one_line(whom, how, tmp_path):
 
 def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on, capsys, monkeypatch, tmp_path):
     on("simulated")
-    heard = probe._collect
+    heard = probe._collect  # seam: an interruption
 
     def cut(worker, waiting, options, results, shown):
         rest = [waiting.pop() for _ in range(len(waiting) - 1)]
@@ -232,7 +232,7 @@ def test_what_was_found_before_an_interruption_is_printed_and_nothing_written(on
         raise KeyboardInterrupt
 
     monkeypatch.setattr(modules, "GROUP", 1)
-    monkeypatch.setattr(probe, "_collect", cut)
+    monkeypatch.setattr(probe, "_collect", cut)  # seam: an interruption
     words = ["dp4a.s32.s32", F64, "--trials", "2", "--jobs", "1", "-o", str(tmp_path)]
     assert probe.main(words) == 130
     out, err = capsys.readouterr()

@@ -12,7 +12,7 @@ from itertools import pairwise
 import pytest
 
 from gpu_checks.model import Unavailable
-from gpu_checks.worker import _OPENING, Worker, WorkerError
+from gpu_checks.worker import OPENING, Worker, WorkerError
 from tests.gpu_checks.fake_probes import Answer, Misbehave, Opened
 
 pytestmark = pytest.mark.slow
@@ -107,7 +107,7 @@ def test_a_process_that_dies_in_its_turn_does_not_delay_others():
 
 
 def test_a_worker_does_not_wait_for_ever_for_its_turn():
-    with _OPENING, Worker(IDLE, start=3) as worker:
+    with OPENING, Worker(IDLE, start=3) as worker:
         found = list(worker.run([Answer(0)]))
     assert found == [(0, Unavailable("others took longer than 3 s to open a CUDA context"))]
 

@@ -11,7 +11,7 @@ import pytest
 
 from isa_tables import IsaError, NotInIsa, instruction, mnemonics
 from isa_tables.signature import DENSE, signature
-from isa_tables.signature import _shipped as find
+from tests.isa_tables.planting import forget
 from tests.isa_tables.test_catalogue import isa_mnemonics
 from tests.isa_tables.test_fragments import Term
 
@@ -250,7 +250,7 @@ def test_every_operand_has_its_provenance() -> None:
 @pytest.mark.parametrize("asked", [1, True, 1.0])
 def test_a_selection_is_the_word_that_the_table_lists(asked: Any) -> None:
     """Not an equal value that a caller gave: a cached answer does not depend on an earlier caller."""
-    find.cache_clear()
+    forget()
     name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     chosen = signature(name, F=asked).chosen["F"]
     assert (chosen, type(chosen)) == (1, int)

@@ -93,7 +93,7 @@ def test_a_log_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     first, *others = output.splitlines()
     assert first.startswith("0 of 7 laws, 0 s") and "a message" in others
     assert "\r" not in output and "\x1b" not in output
-    assert progress.IN_A_LOG == progress._Log.every == 10
+    assert progress.IN_A_LOG == progress._Log.every == 10  # seam: a display
 
 
 def test_a_terminal_without_rich_gets_one_line_that_is_cleared(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,13 +116,13 @@ def test_a_quiet_run_shows_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_run_is_shown_by_default() -> None:
-    assert not Progress(7, "laws")._quiet
-    assert inspect.signature(each).parameters["quiet"].default is False
+    for shown in (Progress, each):
+        assert inspect.signature(shown).parameters["quiet"].default is False
 
 
 def test_a_narrow_terminal_gets_a_shortened_line_with_an_ellipsis(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "20")
-    assert progress._cut("12 of 340 atoms, 8/s, 41 s left", 1) == "12 of 340 atoms, 8…"
+    assert progress.cut("12 of 340 atoms, 8/s, 41 s left", 1) == "12 of 340 atoms, 8…"
 
 
 @pytest.mark.parametrize("stop", ["raise", signal.SIGTERM])
@@ -162,5 +162,5 @@ def test_a_stderr_that_breaks_stops_no_run(monkeypatch: pytest.MonkeyPatch) -> N
         return item
 
     monkeypatch.setattr(sys, "stderr", Broken())
-    monkeypatch.setattr(progress._Log, "first", 0.0)
+    monkeypatch.setattr(progress._Log, "first", 0.0)  # seam: a display
     assert each([1, 2], work, "numbers", str) == ([1, 2], 0)

@@ -102,7 +102,7 @@ def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> N
 def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
     subject = prepared(next(iter(SCALED.values())))
     (found,) = (one for one in subject.parts if one.name == part)
-    assert set(isa._random(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
+    assert set(isa.random_matrix(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
 
 
 def test_an_operand_that_the_instruction_does_not_have_is_named() -> None:
@@ -139,7 +139,7 @@ def test_a_tile_has_an_extent_over_the_parameters_where_both_sides_are_products_
     for n in ("{N//8}", "{N//3}"):
         entry = replace(atom.family.entry, table={**atom.family.entry.table, "shape": [64, n, 16]})
         reported = replace(atom.family, entry=entry)
-        found[n] = [proof_family._extent(reported, part) for part in subject.parts]
+        found[n] = [proof_family.extent_of(reported, part) for part in subject.parts]
     m, n, k = Size(64), Size(1, ("N",)), Size(16)
     assert found == {"{N//8}": [(m, k), (n, k), (m, n)], "{N//3}": [(m, k), None, None]}
 

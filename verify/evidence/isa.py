@@ -338,7 +338,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     if beyond is not None:
         reason = f"the instruction's {beyond.name} reaches beyond {beyond.tile}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=reason)
-    drawn = [{part.name: _random(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
+    drawn = [{part.name: random_matrix(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
     given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
     a, b = effective(given)
     bad = _through_fragments(subject, maps, places, given) != a @ b.swapaxes(1, 2)
@@ -352,7 +352,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     return Evidence(Check.ISA, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
 
 
-def _random(part: BoundOperand, rng: Random) -> Matrix:
+def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
     """A matrix of small integers; positions that share one element of the instruction are equal.
 
     As doubles, whose products are many times faster: every sum stays far below 2^53, so they are exact.

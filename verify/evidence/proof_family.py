@@ -52,7 +52,7 @@ def scope(subject: BoundAtom, part: BoundOperand) -> tuple[object, ...] | None:
     if part.layout is None or part.domain != subject.expected(part):
         return None
     formulas = tuple(f.map if isinstance(f, Registers) else "memory" for f in part.formulas)
-    extent, threads = str(_extent(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))
+    extent, threads = str(extent_of(family, part)), (subject.atom.thr, subject.lanes, subject.multiplicity(part))
     return text, extent, threads, tuple(_steps(family).items()), formulas
 
 
@@ -139,7 +139,7 @@ def _whole(subject: BoundAtom, part: BoundOperand) -> Whole | None:
     text = family.entry.table.get(part.name) if family is not None else None
     if family is None or not isinstance(text, str):
         return None
-    steps, extent = _steps(family), _extent(family, part)
+    steps, extent = _steps(family), extent_of(family, part)
     layout = _layout(text, steps)
     if extent is None or layout is None:
         return None
@@ -159,7 +159,7 @@ def _steps(family: Family) -> dict[str, int]:
     return {name: gcd(*values) for name, values in numbers.items() if values}
 
 
-def _extent(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
+def extent_of(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
     """The tile of an operand over the parameters."""
     stated_shape = family.entry.table["shape"]
     sizes = dict(zip("mnk", stated_shape if isinstance(stated_shape, list) else [], strict=False))

@@ -54,7 +54,7 @@ def verify_module(
     Each function is called on small layouts of every form first; if a call does not end, its paths are not followed.
     For our own operations at rank 3 the recorded results are reported, unless `fresh` executes them anew.
     """
-    target = _target(module, path)
+    target = target_of(module, path)
     recorded = campaign.recorded() if target.exact and rank == campaign.RANK and not fresh else {}
     steps = list(_steps(target, only, rank, seconds, recorded))
     found, missing = each(steps, lambda step, _: step[1](), "operations", lambda step: step[0], quiet)
@@ -73,7 +73,7 @@ def _steps(
     endless: dict[str, Stopped] = {}
 
     def small(name: str) -> list[Case]:
-        found = _enumerated(target, name, min(seconds, SMALL))
+        found = run_by_cases(target, name, min(seconds, SMALL))
         endless.update({name: Stopped(f"not followed: {found.why}")} if isinstance(found, Stopped) else {})
         return [Case(f"{target.name}: {name}, small layouts", (_small(target, name, found),))]
 
@@ -100,7 +100,7 @@ def _steps(
         yield name, lambda name=name: [_claim(target, claims[name], min(seconds, SMALL))]  # type: ignore[misc]
 
 
-def _enumerated(target: Target, name: str, seconds: float) -> Enumerated | Stopped:
+def run_by_cases(target: Target, name: str, seconds: float) -> Enumerated | Stopped:
     """The result on small layouts; a single call that takes most of the time is reported as one that does not end."""
     cases_of(name)  # drawn before the time runs
     call, begun = "", 0.0
@@ -131,7 +131,7 @@ def _examined(target: Target, operation: Operation, seconds: int) -> Examined | 
 
 def listing(module: str | None, path: str | None, only: Sequence[str], rank: int) -> str:
     """What `verify_module` would execute and search, one line each."""
-    listed = examined(rank, _target(module, path).exact)
+    listed = examined(rank, target_of(module, path).exact)
     wanted = _wanted(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
     lines = [f"{name}, small layouts" for name in wanted if name in HELD]
@@ -169,7 +169,8 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     return Case(subject, (join(claim, [evidence]),))
 
 
-def _target(module: str | None, path: str | None) -> Target:
+def target_of(module: str | None, path: str | None) -> Target:
+    """The implementation that a module or a file names; without either, `layouts`."""
     if module is None:
         return execution.ours()
     if os.path.isfile(module):

@@ -175,7 +175,7 @@ def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
         atom, operand = step
         if operand:
             for mutant in mutants(atom, operand):
-                _single(score, bench, atom, operand, mutant)
+                score_one(score, bench, atom, operand, mutant)
         elif isinstance(atom, Atom):
             for mutant in joint_mutants(atom):
                 _joint(score, bench, mutant)
@@ -187,7 +187,8 @@ def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
     return score
 
 
-def _single(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: Mutant) -> None:
+def score_one(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: Mutant) -> None:
+    """Count a mutant of one operand: equivalent, or killed by what refutes it, or a survivor."""
     parts = [next(p for p in prepared(a).parts if p.name == operand) for a in (origin, mutant.atom)]
     if same_function(parts[0], parts[1]):
         score.equivalent += 1

@@ -201,7 +201,7 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
             raise IllFormed(part.name, part.text, part.fault)
     if subject.thr is None:
         raise IllFormed("thr", atom.thr, subject.thr_fault)
-    if outside := tuple(part for part in subject.parts if _leaves_its_tile(part)):
+    if outside := tuple(part for part in subject.parts if leaves_its_tile(part)):
         raise OutOfTile(subject, outside)
 
     def build(other: TilingSpec) -> TiledMMA:
@@ -224,7 +224,7 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     return Tiling(spec, subject, mma, tile, operands)
 
 
-def _leaves_its_tile(part: BoundOperand) -> bool:
+def leaves_its_tile(part: BoundOperand) -> bool:
     """Whether an element is below 0 or beyond the last: the range's ends are sums of each digit's ends."""
     if part.layout is None:
         return False

@@ -81,7 +81,7 @@ def by_atom(tiling: Tiling, tiled: TiledOperand, rows: npt.NDArray[Any]) -> npt.
 
 def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
     """The accumulators [v, wM, wN, wK][frg, restM, restN] after every instruction of the tile."""
-    matrices = {d.name: _matrix(d, table(tiling, d), fragments[d.name]) for d in tiling.operands if d.name != "C"}
+    matrices = {d.name: matrix_of(d, table(tiling, d), fragments[d.name]) for d in tiling.operands if d.name != "C"}
     a, b = effective(matrices)
     # [k, m, wM, wN, wK, restM, restK] and the same of n: an instruction per restM, restN and restK.
     c = np.einsum("kmabcxz,knabcyz->nmabcxy", a, b, optimize=True)
@@ -90,7 +90,7 @@ def issued(tiling: Tiling, fragments: Mapping[str, Array]) -> Array:
     return np.moveaxis(c.reshape(-1, *c.shape[2:])[where], 1, 4)
 
 
-def _matrix(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
+def matrix_of(tiled: TiledOperand, where: Table, fragments: Array) -> Array:
     """The atoms' matrices [y, x, wM, wN, wK, restX, restY] that an instruction reads from its threads' registers."""
     registers = np.moveaxis(fragments, 4, 1)
     x, y = tiled.part.extent

@@ -48,10 +48,11 @@ def _same(tiling: Tiling, product: Product) -> bool:
     if product.mnemonic not in named or product.A_space != atom.space.get("A", "reg") or undivided:
         return False
     there = replace(tiling, tile=product.tile)
-    return all(_same_partition(there, tiled, product) for tiled in tiling.operands)
+    return all(same_partition(there, tiled, product) for tiled in tiling.operands)
 
 
-def _same_partition(tiling: Tiling, tiled: TiledOperand, product: Product) -> bool:
+def same_partition(tiling: Tiling, tiled: TiledOperand, product: Product) -> bool:
+    """Whether each thread had the elements of A, B or C in a recorded product that it has in the tiling."""
     if tiled.name not in ("A", "B", "C"):
         return False
     mine = gemm.partitions(tiling, tiled, Tensor(None, Layout(tiled.extent(tiling.tile))))

@@ -112,7 +112,7 @@ def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
         first, second = (int(order[twice[0] + i]) for i in (0, 1))
         wrong = Counterexample(
             {"first": first, "second": second},
-            f"{_place(vmnk, first)} and {_place(vmnk, second)} are both thread {int(numbers[first])}",
+            f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {int(numbers[first])}",
             damage=(f"{len(numbers) - len(np.unique(numbers))} of {len(numbers)} threads are duplicates",),
         )
     wrong = wrong or _misnumbered(tiling, numbers)
@@ -129,7 +129,7 @@ def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
     if not len(other):
         return None
     first = int(other[0])
-    who = _place(tiling.mma.thr_layout_vmnk, first)
+    who = place_in_words(tiling.mma.thr_layout_vmnk, first)
     statement = f"{who} is thread {int(numbers[first])}, expected {int(expected[first])}"
     return Counterexample({"index": first}, statement, damage=(f"{len(other)} of {len(expected)} threads differ",))
 
@@ -142,7 +142,8 @@ def _numbering(tiling: Tiling, _: None) -> Stated:
     return Stated("", words if last == tiling.threads else f"{words}, numbered up to {last - 1}")
 
 
-def _place(vmnk: Layout, index: int) -> str:
+def place_in_words(vmnk: Layout, index: int) -> str:
+    """The thread of an atom, and the atom, that an index into (V, M, N, K) names."""
     thread, *atom = digits(map(size, vmnk), index)
     return f"T{thread} of atom ({','.join(map(str, atom))})"
 

@@ -187,7 +187,7 @@ class Warming:
 @pytest.mark.parametrize("slow", [0, 1, 4])
 def test_a_gpu_that_begins_slowly_is_measured_until_no_run_is_faster(slow):
     module, group = Warming(slow), PATTERNS[:4]
-    found = banks._timed(module, group)
+    found = banks.timed(module, group)
     assert [round(cycles, 2) for cycles in found.values()] == [1, 2, 3, 4]
     assert slow + 5 < module.launches < slow + 10
 
@@ -195,7 +195,7 @@ def test_a_gpu_that_begins_slowly_is_measured_until_no_run_is_faster(slow):
 def test_a_gpu_that_gets_faster_without_end_is_measured_sixty_times():
     module = Warming(0)
     module.launch = lambda name, grid, block, arrays, outputs: count(module)
-    banks._timed(module, PATTERNS[:1])
+    banks.timed(module, PATTERNS[:1])
     assert module.launches == 60
 
 
@@ -207,6 +207,7 @@ def count(module):
 def test_the_unit_of_every_pattern_is_the_one_of_a_wavefront(monkeypatch):
     cycles = {one: float(number) for number, one in enumerate(PATTERNS, 1)}
     monkeypatch.setattr(banks, "device_info", lambda: INFO)
+    # seam: no GPU
     monkeypatch.setattr(banks, "_cycles", lambda chosen, info, quiet: {one: cycles[one] for one in chosen})
     (unit,) = (one for one in PATTERNS if one.name == "load 32, stride 1")
     found = measure(PATTERNS[-2:])
@@ -220,7 +221,7 @@ def test_a_gpu_that_fails_measures_nothing(monkeypatch):
         raise DeviceFault("an illegal memory access was encountered")
 
     monkeypatch.setattr(banks, "device_info", lambda: INFO)
-    monkeypatch.setattr(banks, "_cycles", fails)
+    monkeypatch.setattr(banks, "_cycles", fails)  # seam: no GPU
     assert measure(patterns()[:1]) == Unavailable("an illegal memory access was encountered")
 
 

@@ -36,7 +36,7 @@ class Idle:
 @pytest.fixture
 def idle(monkeypatch):
     module = Idle()
-    monkeypatch.setattr(gpu.Gpu, "_find", lambda self, s: gpu._Kernels(module, 7, "codes", None, 2, 3))
+    monkeypatch.setattr(gpu.Gpu, "_find", lambda self, s: gpu._Kernels(module, 7, "codes", None, 2, 3))  # seam: no GPU
     return module
 
 

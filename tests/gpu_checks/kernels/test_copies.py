@@ -69,7 +69,7 @@ def test_a_move_that_depends_on_the_addresses_is_reported():
 
 def test_a_byte_before_the_address_is_shared_like_any_other():
     places = np.array([[[0, -4], [0, -4]], [[1, 0], [-1, -1]]])
-    assert inferred._notes(places, np.array([[True, True], [True, False]])) == (
+    assert inferred.notes_on(places, np.array([[True, True], [True, False]])) == (
         "1 register bytes are not moved to or from one byte",
         "1 register bytes move differently for other addresses",
         "1 register bytes share their byte with another",

@@ -283,7 +283,7 @@ def test_reading_one_recording_parses_a_few_lines_only(monkeypatch):
     parsed = []
     original = lines.json.loads
     monkeypatch.setattr(lines.json, "loads", lambda text, **how: parsed.append(text) or original(text, **how))
-    reader._shipped.cache_clear()
+    reader._shipped.cache_clear()  # seam: the cache
     gpu_checks.recordings()["mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"]
     headers = len(list(SHIPPED.glob("*.jsonl")))
     assert len(parsed) <= headers + 10  # a header a file, the line, and its tables

@@ -27,7 +27,7 @@ from gpu_checks.tilings import (
 from gpu_checks.tilings.command import main
 from gpu_checks.tilings.runner import draw, hash_of
 from gpu_checks.tilings.store import write
-from gpu_checks.worker import WorkerError, _defect
+from gpu_checks.worker import WorkerError, reported_defect
 from tests.cases import each
 from tests.gpu_checks.kernels.test_modules import NO_NVCC
 from tests.gpu_checks.tilings import tiled_machine
@@ -332,7 +332,7 @@ def test_a_defect_is_reported_by_its_first_line_and_keeps_all():
     try:
         raise ValueError("no such kernel\nlog: line 7")
     except ValueError as error:
-        found = str(_defect(error))
+        found = str(reported_defect(error))
     assert found.startswith("ValueError: no such kernel\nTraceback ") and found.endswith("log: line 7\n")
 
 

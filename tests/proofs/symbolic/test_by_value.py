@@ -11,7 +11,7 @@ from proofs.laws.formula import evaluate
 from proofs.laws.problem import Query
 from proofs.laws.solve import satisfy
 from proofs.symbolic import definitions, enumerated, families, loops, operations, pathwise, runs
-from proofs.symbolic.engine import Path, Space, SymInt, _folded, negated
+from proofs.symbolic.engine import Path, Space, SymInt, _folded, negated  # seam: a definition
 from proofs.symbolic.infer import inferred
 
 A = (6, 2), (1, 100)
@@ -25,7 +25,9 @@ def test_a_mode_that_goes_on_into_the_next_one_is_split_as_published() -> None:
 
 def test_a_complement_decided_by_its_modes_names_the_first_value_that_does_not_grow() -> None:
     """(2,3):(5,5) takes 0, 5, 5, ...: the value at 2 is the one at 1; (3,3):(1,2) repeats its value 2 at 3."""
+    # seam: a definition
     assert definitions._complement_by_modes([(4, 1)], 100, [(2, 5), (3, 5)]) == "R(2) = 5 is not above R(1) = 5"
+    # seam: a definition
     assert definitions._complement_by_modes([(4, 9)], 100, [(3, 1), (3, 2)]) == "R(3) = 2 is not above R(2) = 2"
 
 
@@ -45,10 +47,10 @@ def test_a_path_that_no_sample_takes_keeps_all_its_modes() -> None:
 
 
 def test_a_result_of_the_right_rank_may_still_have_other_extents() -> None:
-    assert enumerated._refines((2, (2, 2)), (2, 4))
-    assert not enumerated._refines((2, 3), (2, 4))
-    assert not enumerated._refines((3, 4), (2, 4))
-    assert not enumerated._refines((2, 4, 1), (2, 4))
+    assert enumerated._refines((2, (2, 2)), (2, 4))  # seam: a definition
+    assert not enumerated._refines((2, 3), (2, 4))  # seam: a definition
+    assert not enumerated._refines((3, 4), (2, 4))  # seam: a definition
+    assert not enumerated._refines((2, 4, 1), (2, 4))  # seam: a definition
 
 
 def test_only_a_negative_of_a_negative_is_the_number_itself() -> None:
@@ -65,8 +67,8 @@ def test_the_opposite_of_a_comparison_compares_the_same() -> None:
 
 def test_a_contradiction_as_a_goal_is_never_true() -> None:
     """A contradiction is proved by a goal that is false: if the goal were true, every path would prove it."""
-    assert evaluate(loops._ends(2).goal, {}, {}) is False
-    assert evaluate(loops._alike([(2, 1)], []), {}, {}) is False
+    assert evaluate(loops._ends(2).goal, {}, {}) is False  # seam: a definition
+    assert evaluate(loops._alike([(2, 1)], []), {}, {}) is False  # seam: a definition
 
 
 def test_a_digit_carries_where_it_reaches_its_extent_and_not_before() -> None:
@@ -101,8 +103,8 @@ def test_samples_satisfy_all_that_is_assumed() -> None:
 
 
 def test_a_layout_reaches_as_far_as_its_last_mode_that_counts() -> None:
-    assert enumerated._reach([(2, 3), (4, 1), (1, 99), (5, 0)]) == 6
-    assert enumerated._reach([(1, 9)]) == 1
+    assert enumerated._reach([(2, 3), (4, 1), (1, 99), (5, 0)]) == 6  # seam: a definition
+    assert enumerated._reach([(1, 9)]) == 1  # seam: a definition
 
 
 def test_the_values_of_a_layout_begin_at_0() -> None:
@@ -120,7 +122,7 @@ def test_a_family_given_by_its_shape_alone_has_one_run_too() -> None:
 def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
     """Of kind 0: 1:r, or N:0. Any mode of 2 or more steps has runs, or goes back."""
     kinds = [(0, 1, 5), (0, 4, 0), (0, 4, 1), (2, 4, 1), (3, 4, 1), (3, 4, -1), (1, 1, 1)]
-    found = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]
+    found = [evaluate(loops._kinds(0, 2), {"p0": p, "N0": n, "r0": r}, {}) for p, n, r in kinds]  # seam: a definition
     assert found == [True, True, False, True, False, True, False]
 
 
@@ -132,7 +134,8 @@ def test_a_composition_in_numbers_is_right_or_refused_and_the_last_line_says_whi
 
 
 def test_a_division_and_a_product_have_two_modes() -> None:
-    assert enumerated._two(((2, 3), (1, 2))) == ([(2, 1)], [(3, 2)])
+    assert enumerated._two(((2, 3), (1, 2))) == ([(2, 1)], [(3, 2)])  # seam: a definition
+    # seam: a definition
     assert enumerated._two(((2, 3, 4), (1, 2, 6))) == enumerated._two((2, 1)) == "it has not two modes"
 
 
@@ -146,9 +149,10 @@ def test_a_wish_that_cannot_be_satisfied_is_dropped() -> None:
 
 def test_a_division_takes_the_tile_from_where_the_tiler_says() -> None:
     """8:2 by 2:4 is (2,4):(8,2); where the tiler leaves the layout, as 2:4 does 4:1, the tile may lie anywhere."""
-    assert enumerated._divided((8, 2), (2, 4), ((2, 4), (8, 2))) == ""
+    assert enumerated._divided((8, 2), (2, 4), ((2, 4), (8, 2))) == ""  # seam: a definition
+    # seam: a definition
     assert enumerated._divided((8, 2), (2, 4), ((2, 4), (2, 8))) == "R(1, 0) = 2, A(T(1)) = A(4) = 8"
-    assert enumerated._divided((4, 1), (2, 4), ((2, 4), (7, 1))) == ""
+    assert enumerated._divided((4, 1), (2, 4), ((2, 4), (7, 1))) == ""  # seam: a definition
 
 
 def test_a_run_is_refused_where_it_does_not_divide_its_mode_or_carries_with_what_is_used() -> None:
@@ -162,7 +166,7 @@ def test_a_run_is_refused_where_it_does_not_divide_its_mode_or_carries_with_what
 
 
 def test_a_refutation_is_searched_among_small_numbers_first() -> None:
-    sums = [s + n + r for ((s, _), _), ((n,), (r,)) in refutations._pairs(1)]
+    sums = [s + n + r for ((s, _), _), ((n,), (r,)) in refutations._pairs(1)]  # seam: a definition
     assert len(sums) == 5 * 2 * 4 and sums == sorted(sums) and sums[0] == 2 + 2 + 1
 
 
@@ -173,12 +177,12 @@ def test_neighbours_of_a_coalesced_layout_do_not_merge() -> None:
 
 def test_a_layout_has_as_many_strides_as_extents() -> None:
     with pytest.raises(families.InferenceError, match=r"--by \(4,M\):\(1,d,2\): 2 extents and 3 strides"):
-        families._sides("(4,M):(1,d,2)", "--by")
+        families._sides("(4,M):(1,d,2)", "--by")  # seam: a definition
 
 
 def test_the_contract_of_a_run_has_its_value_and_the_used_digits() -> None:
     """In (4,2):(1,9): two steps of 1 from 0 use up to the digit 2; from an index beyond what is used all is allowed."""
-    contract = loops._contract([(4, 1), (2, 9)], [4], ("x", "k", "s", "v"), ["u"], ["w"])
+    contract = loops._contract([(4, 1), (2, 9)], [4], ("x", "k", "s", "v"), ["u"], ["w"])  # seam: a definition
     right = {"x": 0, "k": 2, "s": 1, "v": 1, "u": 0, "w": 2}
     changes: list[dict[str, int]] = [{}, {"w": 1}, {"k": 4}, {"v": 2}, {"x": 3}, {"x": 3, "v": 2}]
     found = [evaluate(contract, {**right, **change}, {}) for change in changes]

@@ -195,7 +195,7 @@ def test_loops_that_go_on_wrongly_are_found(monkeypatch: pytest.MonkeyPatch, sli
 
 def test_a_contract_that_promises_too_little_proves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     """R(c) = A(B(c)) follows from the contract of a run: without it the loops are not proved."""
-    monkeypatch.setattr(loops, "_contract", lambda *_: ("==", 0, 0))
+    monkeypatch.setattr(loops, "_contract", lambda *_: ("==", 0, 0))  # seam: a planted bug
     assert examine(ours(), loops.composition_loops(2, 1)).unknown
 
 

@@ -58,8 +58,8 @@ def test_a_letter_that_occurs_twice_is_one_number() -> None:
 
 def test_a_composition_that_does_not_end_in_time_is_decided_run_by_run(monkeypatch: pytest.MonkeyPatch) -> None:
     """The load of the machine does not matter: the first attempt times out, the second has unlimited time."""
-    answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]
-    monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))
+    answers = [infer._Found((), 1), infer._conditions(families.one_run("(M,K)"), math.inf)]  # seam: a goal
+    monkeypatch.setattr(infer, "_conditions", lambda family, until: answers.pop(0))  # seam: a goal
     found = inferred("composition", "(M,K)", "(N,P):(r,q)")
     assert found.exact
     assert "so run by run" in found.report

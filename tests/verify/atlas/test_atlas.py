@@ -225,7 +225,7 @@ def test_a_wrong_table_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> No
     """Where isa refutes every layout, the other two checks contradict it."""
     from verify.core.verdict import Counterexample
 
-    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: Counterexample({}, "planted"))
+    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: Counterexample({}, "planted"))  # seam: a planted bug
     found = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], AtomChecker())
     assert found.exit == 3 and found.rows[0].verdicts["CONTRADICTION"] == 1
 

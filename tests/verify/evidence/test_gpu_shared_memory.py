@@ -207,7 +207,7 @@ def test_tables_with_another_meaning_of_metadata_are_refuted(monkeypatch: pytest
     """Patterns 4 and 14 exchanged."""
     from verify.evidence import gpu_shared_memory
 
-    right = gpu_shared_memory._sparse
+    right = gpu_shared_memory._sparse  # seam: a planted bug
 
     def wrong(*given: object) -> object:
         stored = right(*given)  # type: ignore[arg-type]
@@ -215,7 +215,7 @@ def test_tables_with_another_meaning_of_metadata_are_refuted(monkeypatch: pytest
         kept = {**stored.meaning.kept, 4: stored.meaning.kept[14], 14: stored.meaning.kept[4]}
         return replace(stored, meaning=replace(stored.meaning, kept=kept))
 
-    monkeypatch.setattr(gpu_shared_memory, "_sparse", wrong)
+    monkeypatch.setattr(gpu_shared_memory, "_sparse", wrong)  # seam: a planted bug
     assert evidence_on(mma(SPARSE + "SS")).status is Status.REFUTED
 
 

@@ -330,7 +330,7 @@ def test_a_letter_that_a_run_also_has_is_renamed(
     family = families.one_run("(N,n,u0,8):(1,d,r,e)")
     assert {family.given[x] for x in ("M0", "M1", "D2")} == {"N", "n", "r"}
     assert (family.given["N"], family.given["r"], family.given["u0"]) == ("N_", "r_", "u0_")
-    lines = "\n".join(infer._runs_are(family))
+    lines = "\n".join(infer._runs_are(family))  # seam: the conditions
     assert "N_:r_ is now any mode of B" in lines
     assert "N_ = n_ q" in lines
     code, out, err = run(capsys, *"--infer composition --shape (N,K,8) --by M:r --budget 1".split())
@@ -382,7 +382,7 @@ def test_only_a_call_that_took_most_of_the_time_is_reported_as_endless(
     monkeypatch.setattr(conformance, "time", SimpleNamespace(monotonic=lambda: next(clock)))
     monkeypatch.setattr(conformance, "enumerated", lambda target, name, begin: begin("f(4:1)"))
     monkeypatch.setattr(conformance, "attempted", lambda call, seconds: call() or Stopped("late"))
-    assert conformance._enumerated(conformance._target(None, None), "coalesce", 10) == Stopped(why)
+    assert conformance.run_by_cases(conformance.target_of(None, None), "coalesce", 10) == Stopped(why)
 
 
 @pytest.mark.parametrize("far", [12345, 10**12 + 7])

@@ -17,7 +17,7 @@ from verify.binding.atom import BoundAtom, BoundOperand
 from verify.mutate import command as mutate
 from verify.mutate import score
 from verify.mutate.mutants import Mutant, changes, distinct, joint_mutants, mutants
-from verify.mutate.score import Bench, Score, _single, campaign, sampled
+from verify.mutate.score import Bench, Score, campaign, sampled, score_one
 
 
 def test_every_sort_of_change_is_made() -> None:
@@ -40,7 +40,7 @@ def test_a_joint_mutant_is_the_permuted_layout() -> None:
 def test_a_mutant_that_is_the_same_function_is_counted_and_not_checked() -> None:
     atom, score = registry()["SM75_16x8x8_F32F16F16F32_TN"], Score()
     for count in (1, 2):
-        _single(score, Bench(), atom, "A", Mutant(atom.name, ("A",), "nothing", atom))
+        score_one(score, Bench(), atom, "A", Mutant(atom.name, ("A",), "nothing", atom))
         assert (score.equivalent, score.mutants, score.survivors) == (count, 0, [])
 
 
@@ -97,7 +97,7 @@ def test_the_command(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_a_surviving_mutant_is_reported(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     """Where isa finds every layout right, the campaign fails and names the survivors."""
-    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: None)
+    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: None)  # seam: a planted bug
     assert mutate.main(["SM80_8x8x4_F64F64F64F64_TN"]) == 1
     out = capsys.readouterr().out
     assert "SM80_8x8x4_F64F64F64F64_TN A  SURVIVES isa: " in out and out.endswith("SOME MUTANT SURVIVES\n")

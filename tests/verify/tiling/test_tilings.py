@@ -215,13 +215,13 @@ def test_a_thread_that_takes_its_neighbours_part(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_parts_exchanged_along_one_axis(monkeypatch: pytest.MonkeyPatch, axis: int) -> None:
     """Both operands that have the axis go to the other atom: the product is right, the threads are not."""
-    right, along = tiled_mma._fragment, {"A": (0, 2), "B": (1, 2), "C": (0, 1)}
+    right, along = tiled_mma._fragment, {"A": (0, 2), "B": (1, 2), "C": (0, 1)}  # seam: a planted bug
 
     def wrong(mma: TiledMMA, operand: str, layout: Any, v: Any, place: Any) -> Any:
         turned = (1 - at if mode == axis else at for mode, at in zip(along[operand], place, strict=True))
         return right(mma, operand, layout, v, tuple(turned))
 
-    monkeypatch.setattr(tiled_mma, "_fragment", wrong)
+    monkeypatch.setattr(tiled_mma, "_fragment", wrong)  # seam: a planted bug
     found = verified(TilingSpec("exchanged", F16, Layout((2, 2, 2)), permutation(INTERLEAVED), (64, 64, 64)))
     assert refuted(found) == {(part, PARTITION) for part, axes in along.items() if axis in axes}
 
@@ -262,9 +262,9 @@ def test_an_element_whose_copies_differ_in_one_tile_is_no_number() -> None:
     """Two threads hold the one element of an atom, which is repeated twice: [v, wM, wN, wK][frg, restX, restY]."""
     registers, where = np.array([[5.0, 6.0], [5.0, 6.0]]).reshape(2, 1, 1, 1, 1, 2, 1), np.zeros((2, 1), np.int64)
     tiled: Any = SimpleNamespace(part=SimpleNamespace(extent=(1, 1)))
-    assert gemm._matrix(tiled, where, registers).ravel().tolist() == [5, 6]
+    assert gemm.matrix_of(tiled, where, registers).ravel().tolist() == [5, 6]
     registers[1, ..., 1, 0] = 7
-    assert np.isnan(gemm._matrix(tiled, where, registers)).all()
+    assert np.isnan(gemm.matrix_of(tiled, where, registers)).all()
 
 
 def test_an_operand_that_no_run_has_is_not_the_same() -> None:
@@ -273,7 +273,7 @@ def test_an_operand_that_no_run_has_is_not_the_same() -> None:
     assert isinstance(atom, Atom)
     tiling = PREPARE(TilingSpec("planted", atom.name, TWO_BY_TWO), atom)
     (metadata,) = (tiled for tiled in tiling.operands if tiled.name == "E")
-    assert not gpu._same_partition(tiling, metadata, recordings_of_tilings()[0].tiling.product)
+    assert not gpu.same_partition(tiling, metadata, recordings_of_tilings()[0].tiling.product)
 
 
 PREPARE = bind.prepare
@@ -331,7 +331,7 @@ def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, n
     where, bug = PLANTED[name]
     right = getattr(tiled_mma, where)
     monkeypatch.setattr(tiled_mma, where, lambda *given: bug(right, *given))
-    tiled_mma._thrfrg.cache_clear()
+    tiled_mma._thrfrg.cache_clear()  # seam: the cache
     try:
         atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
         found = verified(TilingSpec("planted", F16, atoms, tiler))
@@ -340,7 +340,7 @@ def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, n
     else:
         assert name not in REJECTED and (refuted(found) or found.contradiction)
     finally:
-        tiled_mma._thrfrg.cache_clear()
+        tiled_mma._thrfrg.cache_clear()  # seam: the cache
 
 
 @pytest.mark.parametrize("bug", [doubled, late])
@@ -391,12 +391,12 @@ def test_of_a_layout_of_another_size_nothing_agrees() -> None:
 @pytest.mark.parametrize(("text", "leaves"), [("(2,2):(5,2)", False), ("(2,2):(6,2)", True), ("(2,2):(-1,2)", True)])
 def test_an_atom_leaves_its_tile_where_one_element_is_below_0_or_beyond_the_last(text: str, leaves: bool) -> None:
     """The last element of a tile of 8 is 7."""
-    assert bind._leaves_its_tile(BoundOperand("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
+    assert bind.leaves_its_tile(BoundOperand("A", text, Layout.parse(text), "", (2, 4), ())) == leaves
 
 
 def test_a_thread_is_named_within_its_atom() -> None:
     """With two atoms of 32 threads along M and three along N, index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
-    expected = [properties._place(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
+    expected = [properties.place_in_words(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
     assert expected == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
 
 
