@@ -22,7 +22,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str, code: int = 0) -> s
     return capsys.readouterr().out
 
 
-def said(atom: Atom | CopyAtom, part: str, prop: Property) -> Verdict:
+def verdict_on(atom: Atom | CopyAtom, part: str, prop: Property) -> Verdict:
     return next(v for v in AtomChecker().verify(atom) if (v.claim.part, v.claim.prop) == (part, prop))
 
 
@@ -54,7 +54,7 @@ def test_a2_dp2a_without_its_mode_and_with_wide_values_of_b(capsys: pytest.Captu
     out = printed(capsys, "SM61_DP2A", code=1)
     assert "'dp2a.s32.s32': the ISA has no such dp2a instruction; nearest: dp2a.lo.s32.s32" in out
     with_mode = replace(mma("SM61_DP2A"), ptx=("dp2a.lo.s32.s32",))
-    wrong = said(with_mode, "", SIGNATURE).counterexample
+    wrong = verdict_on(with_mode, "", SIGNATURE).counterexample
     assert wrong is not None and wrong.statement == "B is s16, the instruction's is s8"
     right = replace(with_mode, types={**with_mode.types, "B": "s8"})
     assert not [v for v in AtomChecker().verify(right) if v.status is Status.REFUTED]
@@ -69,7 +69,7 @@ def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureF
     out = capsys.readouterr().out
     assert f"  -    PROVED    is the same function as {other}" in out
     assert "exhaustive, 512 points, numpy: written differently, equal at every point" in out
-    assert said(replace(atom, operands={**atom.operands, "C": other}), "C", EQUALS).status is Status.PROVED
+    assert verdict_on(replace(atom, operands={**atom.operands, "C": other}), "C", EQUALS).status is Status.PROVED
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),(2,2)):((128,1,16),(8,64))"]) == 1
     assert "T0 V1: 64 and 8" in capsys.readouterr().out
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),2):((128,1,16),64)"]) == 1
@@ -81,7 +81,7 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
     assert "A    PROVED    gives each element of 64x16 (m,k) 128 owners" in out
     assert "B    PROVED    gives each element of 24x16 (n,k) 128 owners" in out
     assert "128 times" not in printed(capsys, "SM90_64x24x16_F16F16F16_RS", "-v").split("  B    ")[0]
-    wrong = said(replace(mma("SM90_64x24x16_F16F16F16_SS"), copies={"A": 1}), "", SIGNATURE).counterexample
+    wrong = verdict_on(replace(mma("SM90_64x24x16_F16F16F16_SS"), copies={"A": 1}), "", SIGNATURE).counterexample
     assert wrong is not None and wrong.statement == "each element of A has one owner, in the instruction 128 owners"
 
 
@@ -104,10 +104,10 @@ def test_a10_a_matrix_in_shared_memory_is_seen_whole_by_each_thread(capsys: pyte
     ],
 )
 def test_a11_metadata_and_scale_factors_are_replicated(name: str, operand: str, often: str) -> None:
-    verdict = said(mma(name), operand, OWNERSHIP)
+    verdict = verdict_on(mma(name), operand, OWNERSHIP)
     assert verdict.claim.text.endswith(often) and verdict.status is Status.PROVED
     other = {"2 owners": 1, "one owner": 2, "4 owners": 2}[often]
-    wrong = said(replace(mma(name), copies={operand: other}), "", SIGNATURE)
+    wrong = verdict_on(replace(mma(name), copies={operand: other}), "", SIGNATURE)
     assert wrong.status is Status.REFUTED
 
 
@@ -173,7 +173,7 @@ def test_b6_the_slab_of_tensor_memory_has_one_address_for_a_warp(capsys: pytest.
 @pytest.mark.parametrize("name", ["SM100_U8x8_LDSM_T", "SM100_U8x16_LDSM_T"])
 def test_b8_the_trait_is_the_instruction_and_a_byte_permutation(capsys: pytest.CaptureFixture[str], name: str) -> None:
     assert "then halves of register pairs interleaved" in printed(capsys, name, "-v")
-    raw = said(replace(copy(name), adapter=None), "Dst", EQUALS)
+    raw = verdict_on(replace(copy(name), adapter=None), "Dst", EQUALS)
     assert raw.status is Status.REFUTED and raw.counterexample is not None
     assert raw.counterexample.statement.startswith("T0 V16: layout bit ")
 

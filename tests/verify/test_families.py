@@ -37,7 +37,7 @@ def refuted(atom: AnyAtom) -> set[tuple[str, str]]:
     return {(v.claim.part, v.claim.prop.key) for v in verdicts if v.status is Status.REFUTED}
 
 
-def said(atom: AnyAtom, part: str, prop: Property) -> Verdict:
+def verdict_on(atom: AnyAtom, part: str, prop: Property) -> Verdict:
     verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(atom)
     return next(v for v in verdicts if (v.claim.part, v.claim.prop) == (part, prop))
 
@@ -48,7 +48,7 @@ def test_members_of_families_are_verified(name: str) -> None:
 
 
 def test_the_accumulator_is_proved_for_every_n_with_the_provenance_of_its_formula() -> None:
-    verdict = said(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", EQUALS)
+    verdict = verdict_on(WGMMA["SM90_64x24x16_F32F16F16_SS"], "C", EQUALS)
     assert "derived" in verdict.claim.text
     proof = next(e for e in verdict.evidence if e.check is Check.PROOF)
     assert (proof.status, proof.method) == (Status.PROVED, "linear integers, for every N > 0 divisible by 8")
@@ -56,8 +56,8 @@ def test_the_accumulator_is_proved_for_every_n_with_the_provenance_of_its_formul
 
 def test_matrices_in_memory_are_seen_by_every_thread() -> None:
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
-    assert "128 owners" in said(atom, "A", OWNERSHIP).claim.text
-    assert "128 owners" in said(atom, "B", OWNERSHIP).claim.text
+    assert "128 owners" in verdict_on(atom, "A", OWNERSHIP).claim.text
+    assert "128 owners" in verdict_on(atom, "B", OWNERSHIP).claim.text
 
 
 CHANGES = [
@@ -166,11 +166,11 @@ def test_a_byte_permutation_is_part_of_the_claim(name: str) -> None:
 def test_addresses_have_as_many_owners_as_in_the_isa_tables() -> None:
     atom = COPIES["SM75_U32x1_LDSM_N"]
     assert isinstance(atom, CopyAtom)
-    assert "4 times" in said(atom, "Src", OWNERSHIP).claim.text
+    assert "4 times" in verdict_on(atom, "Src", OWNERSHIP).claim.text
     assert ("", "signature") in refuted(replace(atom, copies={"Src": 2}))
     assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
 
 
 def test_every_lane_owns_tensor_memory() -> None:
     atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
-    assert "32 times" in said(atom, "Src", OWNERSHIP).claim.text
+    assert "32 times" in verdict_on(atom, "Src", OWNERSHIP).claim.text

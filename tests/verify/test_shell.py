@@ -19,7 +19,7 @@ MODULES = [*(module for module, _ in COMMANDS.values()), "gpu_checks.laws"]
 MODULES += ["proofs.laws.certificates", "proofs.symbolic.campaign", "benchmarks.__main__"]
 
 
-def said(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+def printed(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
     """The exit code of a command that may end as argparse does, and what it prints."""
     try:
         code = importlib.import_module(module).main(list(words))
@@ -30,7 +30,7 @@ def said(module: str, capsys: pytest.CaptureFixture[str], *words: str) -> tuple[
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_command_has_a_version(module: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert said(module, capsys, "--version") == (0, f"lanecheck {version('lanecheck')}\n")
+    assert printed(module, capsys, "--version") == (0, f"lanecheck {version('lanecheck')}\n")
 
 
 def test_lanecheck_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
@@ -40,7 +40,7 @@ def test_lanecheck_has_a_version(capsys: pytest.CaptureFixture[str]) -> None:
 
 def example(module: str, capsys: pytest.CaptureFixture[str]) -> str:
     """The line of an example in a command's help."""
-    code, output = said(module, capsys, "--help")
+    code, output = printed(module, capsys, "--help")
     assert code == 0
     lines = output.splitlines()
     return lines[lines.index("example:") + 1]
@@ -53,7 +53,7 @@ def test_every_help_has_an_example_and_80_columns(
     monkeypatch.setenv("COLUMNS", "80")
     name = module.removesuffix(".command").removesuffix(".__main__")
     assert example(module, capsys).startswith(f"  python -m {name} ")
-    _, output = said(module, capsys, "--help")
+    _, output = printed(module, capsys, "--help")
     assert [line for line in output.splitlines() if len(line) > 80] == []
 
 
@@ -61,7 +61,7 @@ def test_every_help_has_an_example_and_80_columns(
 def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     module = COMMANDS[name][0]
     words = shlex.split(example(module, capsys).partition(f"verify.{name}")[2])
-    code, output = said(module, capsys, *words)
+    code, output = printed(module, capsys, *words)
     assert (code, output.splitlines()[-1].endswith("exit 0")) == (0, True), output
 
 
@@ -71,7 +71,7 @@ def test_an_example_works(name: str, capsys: pytest.CaptureFixture[str]) -> None
 )
 def test_a_longer_example_works(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     words = shlex.split(example(module, capsys).partition(module.removesuffix(".command").removesuffix(".__main__"))[2])
-    assert said(module, capsys, *words)[0] == 0
+    assert printed(module, capsys, *words)[0] == 0
 
 
 @pytest.mark.parametrize("name", ["probe", "banks", "tilings"])

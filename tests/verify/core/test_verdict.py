@@ -14,26 +14,26 @@ from verify.report import Case, Report, as_html, as_json, as_junit, as_text
 CLAIM = Claim("atom", "A", EQUALS, "equals the ISA")
 
 
-def said(*statuses: Status) -> Verdict:
+def verdict_of(*statuses: Status) -> Verdict:
     return join(CLAIM, [Evidence(w, s, "method") for w, s in zip(itertools.cycle(Check), statuses, strict=False)])
 
 
 @pytest.mark.parametrize("other", [s for s in Status if s not in (Status.REFUTED,)])
 def test_one_refutation_refutes(other: Status) -> None:
-    assert said(other, Status.REFUTED).status is Status.REFUTED
+    assert verdict_of(other, Status.REFUTED).status is Status.REFUTED
 
 
 @pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])
 def test_unknown_and_vacuous_outrank_a_yes(yes: Status) -> None:
-    assert said(yes, Status.UNKNOWN).status is Status.UNKNOWN
-    assert said(yes, Status.VACUOUS).status is Status.VACUOUS
+    assert verdict_of(yes, Status.UNKNOWN).status is Status.UNKNOWN
+    assert verdict_of(yes, Status.VACUOUS).status is Status.VACUOUS
 
 
 @pytest.mark.parametrize("yes", [Status.PROVED, Status.AGREES])
 def test_yes_beside_no_is_a_contradiction(yes: Status) -> None:
-    assert said(yes, Status.REFUTED).contradiction
-    assert not said(Status.UNCHECKED, Status.REFUTED).contradiction
-    assert not said(Status.UNKNOWN, Status.REFUTED).contradiction
+    assert verdict_of(yes, Status.REFUTED).contradiction
+    assert not verdict_of(Status.UNCHECKED, Status.REFUTED).contradiction
+    assert not verdict_of(Status.UNKNOWN, Status.REFUTED).contradiction
 
 
 def test_an_irreproducible_counterexample_is_a_contradiction() -> None:
@@ -63,35 +63,35 @@ def test_no_evidence_is_unchecked_with_every_reason() -> None:
     ],
 )
 def test_exit_codes(statuses: list[list[Status]], code: int) -> None:
-    cases = tuple(Case(f"atom {i}", (said(*s),)) for i, s in enumerate(statuses))
+    cases = tuple(Case(f"atom {i}", (verdict_of(*s),)) for i, s in enumerate(statuses))
     assert Report(cases).exit() == code
 
 
 def test_a_required_gpu_without_evidence_is_not_good_enough() -> None:
     related = Claim("atom", "", RELATION, "A, B and D interact as recorded")
     unrecorded = join(related, [Evidence(Check.GPU, Status.UNCHECKED, "", reason="no recording", applies=False)])
-    case = Case("atom", (said(Status.PROVED), unrecorded))
+    case = Case("atom", (verdict_of(Status.PROVED), unrecorded))
     assert Report((case,)).exit() == 0
     assert Report((case,), require=frozenset({Check.GPU})).exit() == 4
 
 
 def test_expect_known_wants_exactly_the_known_defects() -> None:
-    refuted = Case("bad", (said(Status.REFUTED),), known_defect="A: shipped so")
-    right = Case("good", (said(Status.PROVED),))
+    refuted = Case("bad", (verdict_of(Status.REFUTED),), known_defect="A: shipped so")
+    right = Case("good", (verdict_of(Status.PROVED),))
     assert Report((refuted, right)).exit() == 1
     assert Report((refuted, right), expect_known=True).exit() == 0
-    mended = Case("bad", (said(Status.PROVED),), known_defect="A: shipped so")
+    mended = Case("bad", (verdict_of(Status.PROVED),), known_defect="A: shipped so")
     assert Report((mended, right), expect_known=True).exit() == 1
-    elsewhere = Case("bad", (said(Status.REFUTED),), known_defect="B: shipped so")
+    elsewhere = Case("bad", (verdict_of(Status.REFUTED),), known_defect="B: shipped so")
     assert Report((elsewhere, right), expect_known=True).exit() == 1
-    other = Case("other", (said(Status.REFUTED),))
+    other = Case("other", (verdict_of(Status.REFUTED),))
     assert Report((refuted, other), expect_known=True).exit() == 1
 
 
 def taken() -> Report:
     """One claim that is proved, and a field that was filled in from the instruction."""
     field = Claim("atom", "types", SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
-    return Report((Case("atom", (said(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not stated"))),))
+    return Report((Case("atom", (verdict_of(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not stated"))),))
 
 
 def test_what_is_taken_is_counted_apart_and_is_no_yes() -> None:
@@ -103,7 +103,7 @@ def test_what_is_taken_is_counted_apart_and_is_no_yes() -> None:
         "PROVED": 1,
         "TAKEN": 1,
     }
-    assert "taken" not in as_text.render(Report((Case("atom", (said(Status.PROVED),)),)))
+    assert "taken" not in as_text.render(Report((Case("atom", (verdict_of(Status.PROVED),)),)))
 
 
 def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:
