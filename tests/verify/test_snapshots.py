@@ -54,7 +54,7 @@ def test_every_snapshot_has_its_command() -> None:
 
 
 def test_the_readme_shows_what_is_printed() -> None:
-    """The main job as a whole, and the beginning of a refutation; test_mutation checks the campaign's lines."""
+    """The main job as a whole, and the beginning of a refutation; test_mutate checks the campaign's lines."""
     assert (HERE / "snapshots" / "main_job.txt").read_text(encoding="utf-8") in README
     refuted = (HERE / "snapshots" / "museum.txt").read_text(encoding="utf-8").splitlines()
     assert "\n".join(refuted[:8]) in README

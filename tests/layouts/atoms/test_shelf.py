@@ -77,7 +77,7 @@ def products() -> list[Atom]:
 
 @cache
 def dense() -> list[Atom]:
-    """The atoms of a warp's dense products up to SM90; test_facts has the others."""
+    """The atoms of a warp's dense products up to SM90; test_against_cutlass has the others."""
     return [atom for atom in products() if family(atom.name) in FACTS and atom.thr != "128:1"]
 
 

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tests of a room are in the folder of its name, in files named by its modules."""
+
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
+# files that check one property of several modules of a room
+PROPERTIES = {
+    "layouts/atoms": {"against_cutlass"},
+    "layouts/tiled": {"against_cute"},
+    "proofs/laws": {"induction", "induction_complete", "induction_parts", "induction_runs", "special_strides"},
+    "proofs/symbolic": {"by_value", "divmod", "goals"},
+    "verify/cli": {"colour", "interrupted", "list_options", "stdout"},
+    "verify/movement": {"planted_bugs"},
+    "verify/tiling": {"docs", "outside_its_tile"},
+}
+
+
+def modules(room: Path) -> set[str]:
+    """The modules and folders of a room, and its own name for tests of the whole room."""
+    return {room.name} | {path.stem for path in room.iterdir()}
+
+
+def test_the_tests_of_a_room_are_named_by_its_modules_or_by_a_property() -> None:
+    files = [path for package in PACKAGES for path in (ROOT / "tests" / package).glob("*/test_*.py")]
+    assert len(files) > 70
+    rooms = {path.parent.relative_to(ROOT / "tests").as_posix() for path in files}
+    assert [room for room in rooms if not (ROOT / room).is_dir()] == []
+    others = {room: set() for room in PROPERTIES}
+    for path in files:
+        room, name = path.parent.relative_to(ROOT / "tests"), path.stem.removeprefix("test_")
+        if name not in modules(ROOT / room):
+            others.setdefault(room.as_posix(), set()).add(name)
+    assert others == PROPERTIES
