@@ -61,10 +61,10 @@ def compare(recording: Recording, home: Path, tally: Tally) -> None:
     axes = Axes()
     for name, found in labels.items():
         tally.compare("holders", np.array(found.shape[:2] == recording.operands[name].shape[:2]))
-        axes.add(name, standing(isa, found) if name == "A" else found, recording.operands[name])
+        axes.add(name, stored_at(isa, found) if name == "A" else found, recording.operands[name])
     for image in recording.images:
         found = in_memory(isa, image, home)
-        axes.add(image.operand, standing(isa, found) if image.operand == "A" else found, image.labels)
+        axes.add(image.operand, stored_at(isa, found) if image.operand == "A" else found, image.labels)
     numbers = axes.compare(tally)
     passthrough(isa, recording, tally)
     for one in recording.coordinates:
@@ -103,7 +103,7 @@ def in_memory(isa: Instruction, image: Image, home: Path) -> Places:
     return found[None]
 
 
-def standing(isa: Instruction, labels: Places, pattern: int | None = None) -> Places:
+def stored_at(isa: Instruction, labels: Places, pattern: int | None = None) -> Places:
     """A with the k that stored elements have under a pattern in every field of metadata, else under the first."""
     sparsity = isa.signature.sparsity
     if sparsity is None:
@@ -181,7 +181,7 @@ def metadata(
     tally.compare("patterns", np.array(set(given.kept) == set(sparsity.kept)))
     classes = np.array([k_class.get((0, k), -2) for k in range(isa.signature.shape[2])])
     for pattern, recorded in given.kept.items():
-        tally.compare("kept", classes[standing(isa, a, pattern)[..., 1]] == recorded)
+        tally.compare("kept", classes[stored_at(isa, a, pattern)[..., 1]] == recorded)
     per = len(next(iter(sparsity.kept.values())))
     selectors = isa.signature.select["F"]
     tally.compare("selectors", np.array(set(selectors) <= set(given.rulers)))

@@ -176,7 +176,7 @@ class Simulated:
         counts, reached, codes = [], [], []
         weights = coded.numbering.base ** np.arange(len(values) - 1)
         for fixed in coded.fixed:
-            a = self.standing(coded.form.signature, fixed)
+            a = self.stored_at(coded.form.signature, fixed)
             if coded.a is not None:
                 a = self.remembered(signature, a, self.labels(signature, "A", coded.a))
             for m, k in a.reshape(-1, a.shape[-1])[coded.chosen][:, :2].tolist():
@@ -201,7 +201,7 @@ class Simulated:
             return self.maps[signature.mnemonic][operand].reshape(-1, 3)[:, :2]
         return self.images[signature.mnemonic, operand, image.swizzle, image.major]
 
-    def standing(self, signature, words):
+    def stored_at(self, signature, words):
         """The (row, k) of every element of A: of a sparse one where its lane's metadata put it."""
         maps = self.maps[signature.mnemonic]["A"]
         if signature.sparsity is None:
@@ -217,12 +217,12 @@ class Simulated:
         k = table[field_, stored % per] + signature.sparsity.columns * (stored // per)
         return np.stack([maps[..., 0], k, maps[..., 2]], axis=-1)
 
-    def remembered(self, signature, standing, places):
+    def remembered(self, signature, stored_at, places):
         """The (row, k) of A's places in memory: each element has the place that it has in the registers."""
         stored = {tuple(x[:2]): s for s, x in enumerate(self.maps[signature.mnemonic]["A"].reshape(-1, 3).tolist())}
         found = np.full(places.shape, -1)
         used = np.flatnonzero(places[:, 0] >= 0)
-        found[used] = standing.reshape(-1, 3)[[stored[tuple(x)] for x in places[used].tolist()], :2]
+        found[used] = stored_at.reshape(-1, 3)[[stored[tuple(x)] for x in places[used].tolist()], :2]
         return found
 
     def run(self, signature, a, b, c, fixed=None):
@@ -237,7 +237,7 @@ class Simulated:
             numbers = elements(as_words[name][1], words)
             for trial in range(len(words)):
                 sparse = name == "A" and fixed is not None
-                labels = self.standing(plain, fixed[trial]) if sparse else maps[name]
+                labels = self.stored_at(plain, fixed[trial]) if sparse else maps[name]
                 read = labels[..., 2] >= 0
                 rows, columns, products = np.moveaxis(labels[read], -1, 0)
                 full[trial, products, rows, columns] = numbers[trial][read]

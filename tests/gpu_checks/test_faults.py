@@ -204,10 +204,10 @@ class Rotated(Simulated):
 class Heedless(Simulated):
     """Reads A in memory under the first selector, whichever is asked for."""
 
-    def standing(self, signature, words):
+    def stored_at(self, signature, words):
         if signature.operands["A"].space == "smem":
             signature = look_up(signature.mnemonic, A_space="smem", F=0)
-        return super().standing(signature, words)
+        return super().stored_at(signature, words)
 
 
 class Straying(Simulated):

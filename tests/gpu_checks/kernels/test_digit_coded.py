@@ -61,25 +61,25 @@ def test_a_sparse_instruction_is_recorded_with_its_distribution(name):
     k_of[found.operands["B"][..., CONTRACTED]] = maps["B"][..., 0]
     for pattern, kept in found.metadata.kept.items():
         fields = np.full((s.lanes, 1), pattern * 0x11111111, np.uint32)
-        assert (k_of[kept] == machine.standing(forms(s)[0].signature, fields)[..., 1]).all()
+        assert (k_of[kept] == machine.stored_at(forms(s)[0].signature, fields)[..., 1]).all()
     assert hash_of(found) == found.hash
 
 
 class Crossed(Simulated):
     """With the last selector, lane 5's metadata is taken for lane 6's."""
 
-    def standing(self, signature, words):
+    def stored_at(self, signature, words):
         words = words.copy()
         if signature.chosen["F"] == signature.select["F"][-1]:
             words[6] = words[5]
-        return super().standing(signature, words)
+        return super().stored_at(signature, words)
 
 
 class Torn(Simulated):
     """One element of A is ruled by two fields at once."""
 
-    def standing(self, signature, words):
-        found = super().standing(signature, words)
+    def stored_at(self, signature, words):
+        found = super().stored_at(signature, words)
         if words[0, 0] & 2:
             found[7, 1, 1] = found[8, 1, 1]
         return found
@@ -219,8 +219,8 @@ def test_columns_that_metadata_move_otherwise_are_reported_by_the_products():
 class Climbing(Simulated):
     """Under the last pattern of metadata, two elements of A change their rows."""
 
-    def standing(self, signature, words):
-        found = super().standing(signature, words).copy()
+    def stored_at(self, signature, words):
+        found = super().stored_at(signature, words).copy()
         if (words == 0xEEEEEEEE).all():
             found[3, 0, 0], found[4, 0, 0] = found[4, 0, 0], found[3, 0, 0]
         return found
@@ -250,8 +250,8 @@ def test_an_a_in_memory_that_other_metadata_rule_is_reported():
 class Stuck(Simulated):
     """In one mode of memory, an element of A keeps its place whatever the metadata."""
 
-    def remembered(self, signature, standing, places):
-        found = super().remembered(signature, standing, places)
+    def remembered(self, signature, stored_at, places):
+        found = super().remembered(signature, stored_at, places)
         if len(places) == 1024:
             used = np.flatnonzero(places[:, 0] >= 0)[5]
             found[used, 1] = found[used, 1] // 2 * 2
