@@ -108,7 +108,7 @@ def _row(claim: Claim) -> str:
     if verdict == "REFUTED":
         inputs = "; ".join(f"{key} {_written(value, claim.given[key])}" for key, value in claim.correct.items())
         verdict = f"**REFUTED**: {claim.counterexample}. Correct: {claim.in_words or inputs}"
-    cells = (claim.at, claim.says, claim.prop.replace("_", " "), verdict)
+    cells = (claim.at, claim.says, claim.kind.replace("_", " "), verdict)
     return "| " + " | ".join(text.replace("|", "\\|") for text in cells) + " |"
 
 

@@ -17,13 +17,13 @@ PAGE = Path(__file__).parents[2] / "docs" / "tutorial" / "ledger.md"
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.id)
 def test_the_verdict_is_that_of_the_check(claim: Claim) -> None:
     """A statement that holds has no counterexample; a refuted one has exactly this, and its correction has none."""
-    found = check(claim.prop, claim.given)
+    found = check(claim.kind, claim.given)
     assert claim.verdict in ("HOLDS", "REFUTED")
     assert bool(found) == (claim.verdict == "REFUTED"), found or "nothing refutes it"
     assert found == claim.counterexample
     if claim.verdict == "REFUTED":
         assert claim.correct and claim.correct.keys() <= claim.given.keys()
-        assert check(claim.prop, claim.right) == ""
+        assert check(claim.kind, claim.right) == ""
 
 
 def test_only_a_refuted_statement_is_corrected() -> None:
@@ -31,7 +31,7 @@ def test_only_a_refuted_statement_is_corrected() -> None:
 
 
 def test_every_kind_of_check_is_used_and_no_statement_is_repeated() -> None:
-    assert {claim.prop for claim in CLAIMS} == set(KINDS)
+    assert {claim.kind for claim in CLAIMS} == set(KINDS)
     twice = Counter((claim.title, claim.at, claim.says) for claim in CLAIMS)
     assert [key for key, n in twice.items() if n > 1] == []
 
