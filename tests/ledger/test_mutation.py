@@ -75,7 +75,7 @@ def changed(value: Any) -> Iterator[Any]:
 def mutants(claim: Claim) -> list[dict[str, Any]]:
     """The inputs of a statement that holds, each with one number changed, in a seeded order."""
     right = claim.right
-    found = [{**right, key: other} for key in STATEMENT[claim.prop] if key in right for other in changed(right[key])]
+    found = [{**right, key: other} for key in STATEMENT[claim.kind] if key in right for other in changed(right[key])]
     Random(claim.id).shuffle(found)
     return found
 
@@ -92,7 +92,7 @@ def refuted(kind: str, given: Mapping[str, Any]) -> bool:
 def test_a_changed_number_is_refuted(claim: Claim) -> None:
     drawn = mutants(claim)[:DRAWS]
     assert drawn, "no number to change"
-    assert any(refuted(claim.prop, given) for given in drawn), drawn[0]
+    assert any(refuted(claim.kind, given) for given in drawn), drawn[0]
 
 
 def test_every_kind_has_its_mutants() -> None:
