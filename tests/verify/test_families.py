@@ -151,8 +151,8 @@ def test_copies_are_verified_but_for_known_defects() -> None:
     wrong = {name: found for name, found in defects.items() if found}
     assert wrong.keys() == {name for name in defects if COPIES[name].known_defect}
     assert wrong["SM75_U32x1_MOVM_T"] == {("Dst", "equals_isa")}
-    assert wrong["SM100_UTCCP_4x32dp128bit_1cta"] == {("bits", "same bits")}
-    assert ("Src", "in bounds") in wrong["SM100_UTCCP_4dp256bit_1cta"]
+    assert wrong["SM100_UTCCP_4x32dp128bit_1cta"] == {("bits", "same_bits")}
+    assert ("Src", "in_bounds") in wrong["SM100_UTCCP_4dp256bit_1cta"]
 
 
 @pytest.mark.parametrize("name", ["SM100_U8x8_LDSM_T", "SM100_U8x16_LDSM_T"])
