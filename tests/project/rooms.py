@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import sys
 from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
@@ -33,6 +34,7 @@ def modules() -> Mapping[str, Path]:
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
 
 
+@lru_cache(maxsize=1)
 def imports() -> Mapping[str, set[str]]:
     """By room the other rooms that it imports, at any place of its files."""
     known = modules()

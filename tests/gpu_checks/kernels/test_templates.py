@@ -62,6 +62,7 @@ def texts() -> dict[str, list[str]]:
     return {name: list(written) for name, written in found.items()}
 
 
+@pytest.mark.slow  # those that were recorded with are compared by every run
 def test_no_text_of_a_kernel_has_changed():
     found = {name: (len(some), hashlib.sha256("\0".join(some).encode()).hexdigest()) for name, some in texts().items()}
     assert found == DIGESTS

@@ -143,6 +143,7 @@ def test_a_mutant_that_was_interrupted_is_no_survivor(at_third, capsys: pytest.C
     assert capsys.readouterr().out.endswith(" origins not verified\n")
 
 
+@pytest.mark.slow  # its reports are tested with those of the other commands
 def test_interrupted_processes_of_laws_print_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     failures: list[object] = []
     monkeypatch.setattr(threading, "excepthook", failures.append)
