@@ -62,12 +62,13 @@ def texts() -> dict[str, list[str]]:
     return {name: list(written) for name, written in found.items()}
 
 
-@pytest.mark.slow  # those that were recorded with are compared by every run
+@pytest.mark.slow
 def test_no_text_of_a_kernel_has_changed():
     found = {name: (len(some), hashlib.sha256("\0".join(some).encode()).hexdigest()) for name, some in texts().items()}
     assert found == DIGESTS
 
 
+@pytest.mark.slow  # reading a shipped recording whose kernel has changed is an error everywhere else
 def test_every_recording_was_made_by_the_kernel_of_its_instruction_pattern_or_tiling():
     library = recordings()
     made_by = {(name, one.kernel_hash) for these in (library, library.moves) for name in these for one in these[name]}

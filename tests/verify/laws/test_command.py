@@ -357,6 +357,7 @@ def test_a_property_of_small_layouts_only_is_in_the_headline(
     assert paths.endswith("that it leaves the fewest modes is checked on small layouts only")
 
 
+@pytest.mark.slow  # it takes its whole budget
 def test_a_composition_that_does_not_end_is_reported_as_such(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
