@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""z3 as a reader of SMT-LIB text. No other module imports z3.
+"""z3 as a reader of SMT-LIB text: budgets, answers, values.
 
 The text that is solved is the text that an Outcome contains, so any other solver can solve the same problem.
 """
@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-import z3
-
 from proofs.errors import EngineError
+from proofs.smt.libz3 import Context, Z3Error, version
 
 COUNTED = 1 << 18  # points
 _VALUE = re.compile(r"\(([^\s()]+) (?:#x([0-9a-f]+)|#b([01]+)|(\d+)|\(- (\d+)\))\)")
@@ -34,7 +33,7 @@ class Solver:
 
     def __init__(self, counted: int = COUNTED) -> None:
         self.counted = counted
-        self._context = z3.Context()
+        self._context = Context()
 
     def run(self, text: str) -> str:
         """The output of z3 for a piece of SMT-LIB text.
@@ -42,10 +41,9 @@ class Solver:
         Raises EngineError when z3 rejects the text, _OutOfBudget when the limit ends a command other than a check.
         """
         try:
-            return str(z3.Z3_eval_smtlib2_string(self._context.ref(), text))
-        except z3.Z3Exception as error:
-            text_or_bytes = error.args[0]
-            message = text_or_bytes.decode() if isinstance(text_or_bytes, bytes) else str(text_or_bytes)
+            return self._context.evaluate(text)
+        except Z3Error as error:
+            message = str(error)
             if "canceled" in message or "resource limit" in message:
                 raise _OutOfBudget from error
             raise EngineError(f"z3 rejected the problem: {message}\n{text}") from error
@@ -138,7 +136,7 @@ def _spent(text: str) -> int:
 
 def engine() -> str:
     """The name and version of the solver, as evidence reports it."""
-    return f"z3 {z3.get_version_string()}"
+    return f"z3 {version()}"
 
 
 def _number(digits: list[str]) -> int:
