@@ -1,0 +1,384 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A map of a fragment: which element of an operand each (lane, value) has, whatever text or program it comes from.
+
+`FragmentMap` is one value for layouts, index arithmetic, tables, F2 bases, functions and the ISA's formulas. It has
+every point, in plain integers, so comparing two of them at every point is a proof for that domain. Coordinates are
+named: lane and value; thread; row and col, m and n and k; byte; the lane and column of tensor memory.
+
+`FragmentMap`   the relation: inputs, outputs, the images of every input
+`Axis`          a named coordinate with its extent: 0 <= coordinate < extent
+`Origin`        the text, file and line that a map comes from
+`Packing`       the registers and bits that the values of a lane are in
+`MapError`      a map that cannot be made, or asked for an image that it has not
+
+    tabulate      from a function of the input coordinates
+    from_pairs    from a table, forward or inverse, replicated or not
+    from_bases    from F2 bases, as Triton's linear layouts have them
+    from_operand  from an operand of the ISA tables
+
+`verify.maps.of_layout` makes one of a layout, `verify.maps.expression` of index arithmetic, `verify.maps.table` of CSV
+and JSON, `verify.maps.bases` of the texts of F2 bases.
+
+>>> C = FragmentMap.tabulate(
+...     lambda lane, value: (lane // 4 + value // 2 * 8, lane % 4 * 2 + value % 2),
+...     (Axis("lane", 32), Axis("value", 4)), (Axis("m", 16), Axis("n", 8)), Origin("C of m16n8k16"))
+>>> C(5, 3), C.inverse()(9, 3), C.total, C.owners((9, 3))
+((9, 3), (5, 3), True, ((5, 3),))
+>>> from isa_tables import instruction
+>>> mma = instruction("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32")
+>>> C == FragmentMap.from_operand(mma.operands["C"])
+True
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from itertools import product
+from math import prod
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+if TYPE_CHECKING:
+    import isa_tables
+
+Point: TypeAlias = "tuple[int, ...]"
+LARGEST = 1 << 20  # pairs of a map: each is kept
+
+
+class MapError(ValueError):
+    """A map that cannot be made, or an image that it does not have."""
+
+
+class Axis(NamedTuple):
+    """A named coordinate: 0 <= coordinate < extent. An image outside is kept, and refutes `in bounds`."""
+
+    name: str
+    extent: int
+
+
+class Origin(NamedTuple):
+    """Where a map comes from: its text, and the file and line if it was read from a file.
+
+    >>> str(Origin("lane/4", "maps.toml", 3)), str(Origin("lane/4"))
+    ('maps.toml:3', 'lane/4')
+    """
+
+    text: str
+    file: str = ""
+    line: int = 0
+
+    def __str__(self) -> str:
+        return (f"{self.file}:{self.line}" if self.line else self.file) or self.text
+
+
+NOWHERE = Origin("")
+
+
+@dataclass(frozen=True, slots=True)
+class Packing:
+    """Where a value is in the registers of its lane: value i has the bits i*bits + shift and up, register 0 first.
+
+    >>> Packing(16).place(3), Packing(8, shift=2).place(5), Packing(64).place(1)
+    ((1, 16), (1, 10), (2, 0))
+    """
+
+    bits: int  # of register for each value
+    register: int = 32  # bits of a register
+    shift: int = 0  # unused bits below each value
+
+    def place(self, value: int) -> tuple[int, int]:
+        """(register, lowest bit) of a value."""
+        at = value * self.bits
+        return at // self.register, at % self.register + self.shift
+
+
+@dataclass(frozen=True, eq=False)
+class FragmentMap:
+    """A relation between named input coordinates and named output coordinates, with every pair of it.
+
+    A plain map has one image for each input. An input may have none (a lane that does not contribute) or several (the
+    inverse of a replicated map). Two maps are equal if their axes are and each input has the same images.
+    """
+
+    inputs: tuple[Axis, ...]  # lane and value, thread, byte, ...
+    outputs: tuple[Axis, ...]  # m and n, lane and column, ...: with the extents of the tile or memory
+    images: Mapping[Point, tuple[Point, ...]]  # input -> its images; inputs without one are left out
+    origin: Origin = NOWHERE  # the text and file that it comes from
+    lines: Mapping[Point, int] = field(default_factory=dict)  # input -> line of the origin's file, where each has one
+    packing: Packing | None = None  # of the values in registers, where it is known
+
+    @classmethod
+    def tabulate(
+        cls,
+        function: Callable[..., Any],
+        inputs: Sequence[Axis],
+        outputs: Sequence[Axis],
+        origin: Origin = NOWHERE,
+        packing: Packing | None = None,
+    ) -> FragmentMap:
+        """The map of a function of the input coordinates; it returns an image (a tuple, an int of one axis), or None.
+
+        >>> half = FragmentMap.tabulate(lambda i: i // 2 if i else None, [Axis("i", 4)], [Axis("j", 2)])
+        >>> half.at(0), half(3), half.inverse().at(1)
+        ((), (1,), ((2,), (3,)))
+
+        Raises MapError for an image that is no tuple of as many ints as there are outputs.
+        """
+        _check_size(inputs)
+        images: dict[Point, tuple[Point, ...]] = {}
+        for point in grid(inputs):
+            image = function(*point)
+            if image is not None:
+                images[point] = (_point(image, outputs, point),)
+        return cls(tuple(inputs), tuple(outputs), images, origin, packing=packing)
+
+    @classmethod
+    def from_pairs(
+        cls,
+        inputs: Sequence[Axis],
+        outputs: Sequence[Axis],
+        pairs: Iterable[tuple[Point, Point]],
+        origin: Origin = NOWHERE,
+        lines: Mapping[Point, int] | None = None,
+    ) -> FragmentMap:
+        """The relation with these (input, image) pairs, each once however often it is given.
+
+        >>> FragmentMap.from_pairs([Axis("lane", 2)], [Axis("m", 4)], [((0,), (3,)), ((0,), (1,))]).at(0)
+        ((3,), (1,))
+        """
+        images: dict[Point, dict[Point, None]] = {}
+        for count, (point, image) in enumerate(pairs):
+            if count == LARGEST:
+                raise MapError(f"more than {LARGEST} pairs")
+            images.setdefault(_point(point, inputs, point), {})[_point(image, outputs, point)] = None
+        found = {point: tuple(several) for point, several in images.items()}
+        return cls(tuple(inputs), tuple(outputs), found, origin, lines or {})
+
+    @classmethod
+    def from_bases(
+        cls,
+        bases: Mapping[str, Sequence[Sequence[int]]],
+        outputs: Sequence[Axis],
+        origin: Origin = NOWHERE,
+    ) -> FragmentMap:
+        """The F2-linear map: bit b of input `name` has the image bases[name][b], and images of bits are xored.
+
+        >>> C = FragmentMap.from_bases({"value": [(0, 1), (8, 0)], "lane": [(0, 2), (0, 4), (1, 0), (2, 0), (4, 0)]},
+        ...                            [Axis("m", 16), Axis("n", 8)])
+        >>> C(3, 5), C.inputs
+        ((9, 3), (Axis(name='value', extent=4), Axis(name='lane', extent=32)))
+        """
+        inputs = [Axis(name, 1 << len(vectors)) for name, vectors in bases.items()]
+        zero = (0,) * len(outputs)
+        for name, vectors in bases.items():
+            if any(len(vector) != len(outputs) for vector in vectors):
+                raise MapError(f"each basis of {name!r} needs {len(outputs)} numbers, one for each output")
+
+        def image(*point: int) -> Point:
+            chosen = [
+                vectors[bit]
+                for vectors, index in zip(bases.values(), point, strict=True)
+                for bit in range(len(vectors))
+                if index >> bit & 1
+            ]
+            total = zero
+            for vector in chosen:
+                total = tuple(a ^ b for a, b in zip(total, vector, strict=True))
+            return total
+
+        return cls.tabulate(image, inputs, outputs, origin)
+
+    @classmethod
+    def from_operand(cls, operand: isa_tables.Operand) -> FragmentMap:
+        """The map of an operand of the ISA tables, with the axes' names of the ISA: B is (k, n).
+
+        In registers (lane, value) -> element, for the lanes that contribute; in tensor memory element -> place.
+        Raises IsaError where the tables have no such map.
+        """
+        tile = tuple(map(Axis, operand.axes, operand.extent))
+        origin = Origin(f"{operand.name} of the PTX ISA", operand.file)
+        if operand.placed:
+            return cls._placed(operand, tile, origin)
+        inputs = Axis("lane", operand.lanes), Axis("value", operand.values)
+        packing = Packing(operand.bits, operand.bits * operand.fragment.per_register, operand.fragment.shift)
+        held = [operand.held(lane) for lane in range(operand.lanes)]
+        return cls.tabulate(
+            lambda lane, value: operand.locate(lane, value) if held[lane] else None, inputs, tile, origin, packing
+        )
+
+    @classmethod
+    def _placed(cls, operand: isa_tables.Operand, tile: tuple[Axis, ...], origin: Origin) -> FragmentMap:
+        """The places of every element in tensor memory; each output is as long as the places need."""
+        copies = range(operand.copies)
+        found = [((x, y), [operand.place(x, y, copy) for copy in copies]) for x, y in grid(tile)]
+        names = list(found[0][1][0])
+        ends = {name: 1 + max(place[name] for _, places in found for place in places) for name in names}
+        pairs = ((point, tuple(place[name] for name in names)) for point, places in found for place in places)
+        return cls.from_pairs(tile, [Axis(name, end) for name, end in ends.items()], pairs, origin)
+
+    def __call__(self, *point: int) -> Point:
+        """The only image of an input; raises MapError if it has none or several."""
+        found = self.at(*point)
+        if len(found) != 1:
+            raise MapError(f"{self.show_input(point)} has {len(found)} images, not one")
+        return found[0]
+
+    def at(self, *point: int) -> tuple[Point, ...]:
+        """Every image of an input."""
+        return self.images.get(point, ())
+
+    def pairs(self) -> Iterator[tuple[Point, Point]]:
+        """Every (input, image), inputs in ascending order."""
+        for point in self.domain:
+            yield from ((point, image) for image in self.images[point])
+
+    def __len__(self) -> int:
+        """The number of pairs."""
+        return sum(map(len, self.images.values()))
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, FragmentMap):
+            return NotImplemented
+        alike = self.inputs == other.inputs and self.outputs == other.outputs
+        return alike and self.images.keys() == other.images.keys() and self.first_difference(other) is None
+
+    def __hash__(self) -> int:
+        return hash((self.inputs, self.outputs, frozenset(self.images)))
+
+    @cached_property
+    def domain(self) -> tuple[Point, ...]:
+        """The inputs that have an image, in ascending order."""
+        return tuple(sorted(self.images))
+
+    @cached_property
+    def functional(self) -> bool:
+        """Whether no input has several images."""
+        return all(len(found) == 1 for found in self.images.values())
+
+    @cached_property
+    def total(self) -> bool:
+        """Whether each input within the extents has one image, and no input is outside them."""
+        inside = all(0 <= c < axis.extent for point in self.images for c, axis in zip(point, self.inputs, strict=True))
+        return inside and self.functional and len(self.images) == prod(axis.extent for axis in self.inputs)
+
+    @cached_property
+    def _owners(self) -> Mapping[Point, tuple[Point, ...]]:
+        found: dict[Point, list[Point]] = {}
+        for point, image in self.pairs():
+            found.setdefault(image, []).append(point)
+        return {image: tuple(points) for image, points in found.items()}
+
+    def owners(self, image: Point) -> tuple[Point, ...]:
+        """The inputs that have an image, in ascending order."""
+        return self._owners.get(image, ())
+
+    def inverse(self) -> FragmentMap:
+        """The relation read backwards: an image that several inputs have gets all of them."""
+        return FragmentMap(self.outputs, self.inputs, self._owners, self.origin)
+
+    def then(self, after: FragmentMap) -> FragmentMap:
+        """The composition: an input's images under `after` of its images under this map.
+
+        A forward map followed by its own inverse, as another program states it, must be the identity.
+        """
+        pairs = ((point, last) for point, image in self.pairs() for last in after.at(*image))
+        return FragmentMap.from_pairs(self.inputs, after.outputs, pairs, self.origin)
+
+    def oriented(self, inputs: Sequence[str]) -> FragmentMap:
+        """The map with inputs of these names, in their order: itself, or its inverse, coordinates reordered.
+
+        Raises MapError if neither side of the map has just these names.
+        """
+        for one in (self, self.inverse()):
+            names = [axis.name for axis in one.inputs]
+            if sorted(names) == sorted(inputs):
+                return one.reordered(inputs, [axis.name for axis in one.outputs])
+        sides = " -> ".join(f"({', '.join(axis.name for axis in side)})" for side in (self.inputs, self.outputs))
+        raise MapError(f"the map is {sides}, not from ({', '.join(inputs)})")
+
+    def reordered(self, inputs: Sequence[str], outputs: Sequence[str]) -> FragmentMap:
+        """The same relation with its coordinates in another order, by their names."""
+        take, give = (
+            [[axis.name for axis in axes].index(name) for name in names]
+            for axes, names in ((self.inputs, inputs), (self.outputs, outputs))
+        )
+        if take == sorted(take) and give == sorted(give):
+            return self
+        pairs = {
+            tuple(point[i] for i in take): tuple(tuple(image[i] for i in give) for image in found)
+            for point, found in self.images.items()
+        }
+        lines = {tuple(point[i] for i in take): line for point, line in self.lines.items()}
+        sides = tuple(self.inputs[i] for i in take), tuple(self.outputs[i] for i in give)
+        return replace(self, inputs=sides[0], outputs=sides[1], images=pairs, lines=lines)
+
+    def renamed(self, names: Mapping[str, str]) -> FragmentMap:
+        """The same relation with other names of its coordinates."""
+        sides = [
+            tuple(Axis(names.get(axis.name, axis.name), axis.extent) for axis in axes)
+            for axes in (self.inputs, self.outputs)
+        ]
+        return replace(self, inputs=sides[0], outputs=sides[1])
+
+    def first_difference(self, other: FragmentMap) -> Point | None:
+        """The smallest input whose images differ from those of another map; None if there is none."""
+        return min(self.differences(other), default=None)
+
+    def differences(self, other: FragmentMap) -> list[Point]:
+        """Every input whose images differ from those of another map, in ascending order."""
+        points = self.images.keys() | other.images.keys()
+        return sorted(point for point in points if sorted(self.at(*point)) != sorted(other.at(*point)))
+
+    def elements(self) -> list[list[int]]:
+        """The element x + X*y of each (input, input): rows of the first input axis, as a (thread, value) layout has.
+
+        Raises MapError unless the map is total, from two axes to at most two.
+        """
+        if len(self.inputs) != 2 or not self.total:
+            raise MapError(f"{self.origin} is no map of every {' and '.join(axis.name for axis in self.inputs)}")
+        threads, values = self.inputs
+        return [[self.element(self(t, v)) for v in range(values.extent)] for t in range(threads.extent)]
+
+    def element(self, image: Point) -> int:
+        """An image as one number: x + X*y + X*Y*z, with X, Y the extents of the outputs."""
+        number, unit = 0, 1
+        for coordinate, axis in zip(image, self.outputs, strict=True):
+            number += unit * coordinate
+            unit *= axis.extent
+        return number
+
+    def source(self, point: Point) -> str:
+        """Where the image of an input comes from: file and line, or the text."""
+        return str(self.origin._replace(line=self.lines[point])) if point in self.lines else str(self.origin)
+
+    def show_input(self, point: Point) -> str:
+        """An input in words: lane 5, value 3."""
+        return ", ".join(f"{axis.name} {c}" for axis, c in zip(self.inputs, point, strict=True))
+
+    def show(self, image: Point) -> str:
+        """An image in words: (m=9, n=3)."""
+        return "(" + ", ".join(f"{axis.name}={c}" for axis, c in zip(self.outputs, image, strict=True)) + ")"
+
+
+def grid(axes: Sequence[Axis]) -> Iterator[Point]:
+    """Every point within the extents, in ascending order.
+
+    >>> list(grid([Axis("lane", 2), Axis("value", 2)]))
+    [(0, 0), (0, 1), (1, 0), (1, 1)]
+    """
+    return product(*(range(axis.extent) for axis in axes))
+
+
+def _check_size(inputs: Sequence[Axis]) -> None:
+    if prod(axis.extent for axis in inputs) > LARGEST:
+        raise MapError(f"more than {LARGEST} points")
+
+
+def _point(value: object, axes: Sequence[Axis], at: Point) -> Point:
+    """A point as a tuple of ints, one for each axis; raises MapError for anything else, also for true and 1.0."""
+    found = tuple(value) if isinstance(value, tuple | list) else (value,)
+    if len(found) != len(axes) or any(type(c) is not int for c in found):
+        names = ", ".join(axis.name for axis in axes)
+        raise MapError(f"at {at}: expected whole numbers ({names}), found {value!r:.80}")
+    return found
