@@ -104,7 +104,7 @@ def onto_tile(text: str, extent: tuple[int, int]) -> Report:
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     part = BoundOperand("C", text, layout, fault, extent, ())
     threads = size(layout[0]) if layout is not None else 1
-    atom = Atom(text, None, (*extent, 1), f"{threads}:1", {}, {"C": text}, "", {}, None, "")
+    atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"C": text})
     subject = BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
     checker = AtomChecker(frozenset({Check.ISA, Check.PROOF}))
     form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")

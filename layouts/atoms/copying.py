@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import partial
 from math import prod
 
-from layouts.atoms.atom import Adapter, CopyAtom, IncompleteAtom, whole_or_incomplete
+from layouts.atoms.atom import Adapter, CopyAtom
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves, wrap
 
@@ -21,34 +21,19 @@ LONGEST = 64  # bytes of an adapter
 PLACEHOLDERS: Mapping[str, object] = {"thr": "1:0", "space": {"Src": "reg", "Dst": "reg"}}
 
 
-def atom(entry: Entry) -> CopyAtom | IncompleteAtom:
-    """The copy atom of a table; an IncompleteAtom where it leaves keys to its instruction. Raises AtomFileError."""
-    return whole_or_incomplete(entry, PLACEHOLDERS, _whole)
-
-
-def _whole(entry: Entry) -> CopyAtom:
-    """The atom of an entry that leaves nothing out."""
+def whole(entry: Entry) -> CopyAtom:
+    """The copy atom of an entry that leaves nothing out. Raises AtomFileError."""
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         operands = {side: read(partial(entry.layout, side)) for side in LAYOUTS}
         space = read(lambda: _space(entry))
         found = CopyAtom(
-            name=entry.name,
-            ptx=read(entry.ptx),
-            thr=read(entry.threads),
             operands=operands,
             space=space,
             bits=read(lambda: _bits(entry)),
             copies=read(lambda: entry.copies(SIDES)),
             adapter=read(lambda: _adapter(entry, space or {})),
-            source=read(entry.source),
-            known_defect=read(entry.defect),
-            file=entry.file,
-            family=entry.family,
-            params=entry.params,
-            spellings=read(entry.spellings),
-            expect=read(entry.expectation),
-            taken=entry.taken,
+            **entry.common(read),
         )
     return found
 

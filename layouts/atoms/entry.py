@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import product
 from math import prod
-from typing import NoReturn, Protocol, TypeVar, cast
+from typing import Any, NoReturn, Protocol, TypeVar, cast
 
 from layouts.atoms import template
 from layouts.atoms.errors import AtomFileError, Spot, raised
@@ -110,6 +110,22 @@ class Entry:
         finally:
             if errors:
                 raise raised(errors)
+
+    def common(self, read: Read) -> dict[str, Any]:
+        """What MMA and copy atoms have in common besides operands, spaces and multiplicities."""
+        return {
+            "name": self.name,
+            "ptx": read(self.ptx),
+            "thr": read(self.threads),
+            "source": read(lambda: self.optional("source")) or "",
+            "known_defect": read(lambda: self.optional("known_defect")),
+            "file": self.file,
+            "family": self.family,
+            "params": self.params,
+            "spellings": read(self.spellings),
+            "expect": read(self.expectation),
+            "taken": self.taken,
+        }
 
     def value(self, key: str) -> object:
         """The value of a required key."""
@@ -247,23 +263,16 @@ class Entry:
             stated[operand] = str(value)
         return stated
 
-    def source(self) -> str:
-        """Where the entry comes from; empty where the key is absent."""
-        return self.text(self.table["source"], "source") if "source" in self.table else ""
-
-    def defect(self) -> str | None:
-        """Why the atom is expected to be refuted."""
-        defect = self.table.get("known_defect")
-        return None if defect is None else self.text(defect, "known_defect")
+    def optional(self, key: str) -> str | None:
+        """The text of a key; None where it is absent."""
+        return self.text(self.table[key], key) if key in self.table else None
 
     def expectation(self) -> str | None:
         """Why the atom is expected to be UNCHECKED; an expected refutation is a `known_defect`."""
-        if "expect" not in self.table:
-            return None
-        text = self.text(self.table["expect"], "expect")
-        if text.partition(":")[0].strip() != "UNCHECKED":
+        text = self.optional("expect")
+        if text is not None and text.partition(":")[0].strip() != "UNCHECKED":
             self.fail("expect", f'expected "UNCHECKED: why", found {text!r}')
-        if "known_defect" in self.table:
+        if text is not None and "known_defect" in self.table:
             self.fail("expect", "a known_defect expects a refutation; give one of the two")
         return text
 

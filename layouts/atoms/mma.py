@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from functools import partial
 
-from layouts.atoms.atom import Atom, IncompleteAtom, whole_or_incomplete
+from layouts.atoms.atom import Atom
 from layouts.atoms.entry import LARGEST, Entry, kind, numbers
 
 OPERANDS = ("A", "B", "C")
@@ -21,37 +21,19 @@ ELEMENT = re.compile(r"[1-9][0-9]?x[a-z][a-z0-9]*")
 PLACEHOLDERS: Mapping[str, object] = {"shape": [1, 1, 1], "thr": "1:0", "types": dict.fromkeys(TYPED, "b1")}
 
 
-def atom(entry: Entry) -> Atom | IncompleteAtom:
-    """The MMA atom of a table; an IncompleteAtom where it leaves keys to its instruction. Raises AtomFileError.
-
-    An entry without an instruction must have all keys.
-    """
-    return whole_or_incomplete(entry, PLACEHOLDERS, _whole)
-
-
-def _whole(entry: Entry) -> Atom:
-    """The atom of an entry that leaves nothing out."""
+def whole(entry: Entry) -> Atom:
+    """The MMA atom of an entry that leaves nothing out. Raises AtomFileError."""
     operands = (*OPERANDS, *(operand for operand in EXTRA if operand in entry.table))
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
         found = Atom(
-            name=entry.name,
-            ptx=read(entry.ptx),
             shape=read(lambda: _shape(entry)),
-            thr=read(entry.threads),
             types=read(lambda: _types(entry)),
             operands={operand: read(partial(entry.layout, operand)) for operand in operands},
-            source=read(entry.source),
             element=read(lambda: _element(entry)),
-            known_defect=read(entry.defect),
-            file=entry.file,
             space=read(lambda: entry.spaces((*OPERANDS, *EXTRA), SPACES)),
             copies=read(lambda: entry.copies((*OPERANDS, *EXTRA))),
-            family=entry.family,
-            params=entry.params,
-            spellings=read(entry.spellings),
-            expect=read(entry.expectation),
-            taken=entry.taken,
+            **entry.common(read),
         )
     return found
 

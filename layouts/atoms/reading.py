@@ -25,7 +25,7 @@ family      either of them with params: see `layouts.atoms.family`
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
@@ -89,8 +89,22 @@ def stated(entry: Entry) -> Stated:
     known = list(dict.fromkeys((*sort.SAID, *sort.REQUIRED, *sort.OPTIONAL)))
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (), known))
-        found: Stated = read(lambda: sort.atom(entry.corrected(known)))
+        found = read(lambda: _whole_or_incomplete(entry.corrected(known), sort.whole, sort.PLACEHOLDERS))
     return found
+
+
+def _whole_or_incomplete(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders: Mapping[str, object]) -> Stated:
+    """The atom of an entry; an IncompleteAtom where it leaves keys of ``placeholders`` to its instruction.
+
+    The keys that are there are validated in either case: ``whole`` reads the entry with placeholders for the others,
+    which do not affect them. An entry without an instruction must have all keys.
+    """
+    gaps = entry.gaps(placeholders)
+    if not gaps or not entry.table.get("ptx"):
+        return whole(entry)
+    atom = whole(entry.filled(placeholders))
+    common = {name: getattr(atom, name) for name in ("name", "ptx", "operands", "file", "known_defect", "spellings")}
+    return IncompleteAtom(**common, gaps=gaps, entry=entry)
 
 
 def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[str, str]) -> AnyAtom:

@@ -181,7 +181,8 @@ def xor_layout(shape: IntTuple, stride: IntTuple) -> Layout:
         if extent & (extent - 1):
             raise LayoutError(f"xor strides need powers of two, and {extent} in {format_int_tuple(shape)} is none")
     split = [_bits(s, d) for s, d in zip(leaves(plain.shape), leaves(plain.stride), strict=True)]
-    return trusted(_nest(shape, [s for s, _ in split]), _nest(shape, [d for _, d in split]))
+    shapes, strides = zip(*split, strict=True) if split else ((), ())
+    return trusted(nest(iter(shapes), shape), nest(iter(strides), shape))
 
 
 def index(element: Any) -> Any:
@@ -198,10 +199,6 @@ def _bits(extent: int, stride: int) -> tuple[IntTuple, IntTuple]:
     if len(bits) < 2:
         return extent, cast(IntTuple, Xor(stride) if bits else 0)
     return (2,) * len(bits), cast(IntTuple, tuple(Xor(stride << bit) for bit in bits))
-
-
-def _nest(profile: IntTuple, items: list[IntTuple]) -> IntTuple:
-    return nest(iter(items), profile)
 
 
 def _basis(shape: IntTuple, *path: int) -> Any:

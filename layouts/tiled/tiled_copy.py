@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial, partialmethod
 from typing import TypeVar
 
 from layouts.coalesce import coalesce
@@ -69,19 +70,19 @@ class TiledCopy:
         """The extents of the tile."""
         return tuple(size(_as_shape(mode)) for mode in self.tiler)
 
-    def tidfrg_S(self, layout: L) -> L:
-        """The layout (thread, (values, more values), (restM, restN, ...)) of a source's layout (m, n, ...).
+    def tidfrg(self, side: str, layout: L) -> L:
+        """The layout (thread, (values, more values), (restM, restN, ...)) of the layout (m, n, ...) of src or dst.
 
         Raises LayoutError when a mode is no multiple of the tile.
         """
-        return self._tidfrg("src", layout)
+        if len(layout) < len(self.tiler):
+            raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
+        for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
+            check_multiple(extent, tile, f"{extent} of {layout} is no multiple of the tile's {tile}")
+        return on_layout(lambda plain: self._divided(side, plain), layout)
 
-    def tidfrg_D(self, layout: L) -> L:
-        """The layout (thread, (values, more values), (restM, restN, ...)) of a destination's layout (m, n, ...).
-
-        Raises LayoutError when a mode is no multiple of the tile.
-        """
-        return self._tidfrg("dst", layout)
+    tidfrg_S = partialmethod(tidfrg, "src")
+    tidfrg_D = partialmethod(tidfrg, "dst")
 
     @property
     def layoutS_TV(self) -> Layout:
@@ -118,7 +119,9 @@ class TiledCopy:
         try:
             place = composition(right_inverse(self.layout_tv), Layout(self.shape))
             blocks = upcast(place, self.size * values)  # (m, n) -> block: the order of the rests in layout_tv
-            order = zipped_divide(logical_product(Layout(values), right_inverse(blocks)), self._atom_values)
+            order = zipped_divide(
+                logical_product(Layout(values), right_inverse(blocks)), size(self.atom.values("ref")[1])
+            )
         except LayoutError as error:
             raise LayoutError(f"{problem}: {error}") from error
         if size(order) != size(self.layout_tv[1]):
@@ -126,17 +129,6 @@ class TiledCopy:
         tile = (values, *(size(mode) for mode in blocks))
         divided = zipped_divide(layout, tile)
         return make_layout(composition(divided[0], order), *[*divided[1]][1:])
-
-    @property
-    def _atom_values(self) -> int:
-        return size(self.atom.values("ref")[1])
-
-    def _tidfrg(self, side: str, layout: L) -> L:
-        if len(layout) < len(self.tiler):
-            raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
-        for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
-            check_multiple(extent, tile, f"{extent} of {layout} is no multiple of the tile's {tile}")
-        return on_layout(lambda plain: self._divided(side, plain), layout)
 
     def _divided(self, side: str, layout: Layout) -> Layout:
         tile, rest = zipped_divide(layout, self.tiler)
@@ -164,31 +156,23 @@ class ThrCopy:
     copy: TiledCopy
     thread: int
 
-    def partition_S(self, tensor: Tensor) -> Tensor:
-        """The thread's view ((values, more values), restM, restN, ...) of a source (m, n, ...).
+    def partition(self, side: str, tensor: Tensor) -> Tensor:
+        """The thread's view ((values, more values), restM, restN, ...) of a tensor (m, n, ...), as src or dst.
 
         Raises LayoutError when a mode is no multiple of the tile.
         """
-        return self._slice(replace(tensor, layout=self.copy.tidfrg_S(tensor.layout)))
-
-    def partition_D(self, tensor: Tensor) -> Tensor:
-        """The thread's view ((values, more values), restM, restN, ...) of a destination (m, n, ...).
-
-        Raises LayoutError when a mode is no multiple of the tile.
-        """
-        return self._slice(replace(tensor, layout=self.copy.tidfrg_D(tensor.layout)))
-
-    def retile_S(self, tensor: Tensor) -> Tensor:
-        """Registers of another tiling as this copy's source: TiledCopy.retile."""
-        return self.copy.retile(tensor)
-
-    def retile_D(self, tensor: Tensor) -> Tensor:
-        """Registers of another tiling as this copy's destination: TiledCopy.retile."""
-        return self.copy.retile(tensor)
-
-    def _slice(self, divided: Tensor) -> Tensor:
+        divided = replace(tensor, layout=self.copy.tidfrg(side, tensor.layout))
         rests = wrap(divided.shape)[2]
         return divided[(self.thread, None, (None,) * len(wrap(rests)))]  # type: ignore[no-any-return]
+
+    partition_S = partialmethod(partition, "src")
+    partition_D = partialmethod(partition, "dst")
+
+    def retile_S(self, tensor: Tensor) -> Tensor:
+        """Registers of another tiling as this copy's source, or destination: TiledCopy.retile."""
+        return self.copy.retile(tensor)
+
+    retile_D = retile_S
 
 
 def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | None = None) -> TiledCopy:
@@ -216,19 +200,13 @@ def make_tiled_copy(atom: CopyAtom, thr_layout: Layout, val_layout: Layout | Non
     return TiledCopy(atom, layout_tv, tuple(size(mode) for mode in placed))
 
 
-def make_tiled_copy_A(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy in which each thread has the elements of A that it has in the MMA."""
-    return TiledCopy(atom, mma.layoutA_TV, mma.tile_shape("A"))
+def _made_like(operand: str, atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
+    """The tiled copy in which each thread has the elements of an operand that it has in the MMA."""
+    tile = mma.tile_shape(operand)
+    return TiledCopy(atom, mma.layout_TV(operand, Layout(tile)), tile)
 
 
-def make_tiled_copy_B(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy in which each thread has the elements of B that it has in the MMA."""
-    return TiledCopy(atom, mma.layoutB_TV, mma.tile_shape("B"))
-
-
-def make_tiled_copy_C(atom: CopyAtom, mma: TiledMMA) -> TiledCopy:
-    """The tiled copy in which each thread has the elements of C that it has in the MMA."""
-    return TiledCopy(atom, mma.layoutC_TV, mma.tile_shape("C"))
+make_tiled_copy_A, make_tiled_copy_B, make_tiled_copy_C = (partial(_made_like, operand) for operand in "ABC")
 
 
 def _as_shape(mode: Tiler) -> IntTuple:

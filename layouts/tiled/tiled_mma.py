@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partialmethod
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -126,17 +126,9 @@ class TiledMMA:
         yield layout
         yield on_layout(lambda plain: _distributed(plain, self.atoms[x], self.atoms[y]), layout)
 
-    def thrfrg_A(self, layout: L) -> L:
-        """The thrfrg of A's layout (M, K, ...): ((V, (TM, TK)), (frg, (restM, restK, ...)))."""
-        return self.thrfrg("A", layout)
-
-    def thrfrg_B(self, layout: L) -> L:
-        """The thrfrg of B's layout (N, K, ...): ((V, (TN, TK)), (frg, (restN, restK, ...)))."""
-        return self.thrfrg("B", layout)
-
-    def thrfrg_C(self, layout: L) -> L:
-        """The thrfrg of C's layout (M, N, ...): ((V, (TM, TN)), (frg, (restM, restN, ...)))."""
-        return self.thrfrg("C", layout)
+    thrfrg_A = partialmethod(thrfrg, "A")
+    thrfrg_B = partialmethod(thrfrg, "B")
+    thrfrg_C = partialmethod(thrfrg, "C")
 
     def layout_TV(self, operand: str, layout: L) -> L:
         """The layout (thread, (frg, (restX, restY, ...))) of an operand's layout: thread is 0 .. size-1.
@@ -223,17 +215,9 @@ class ThrMMA:
         layout, offset = _fragment(self.mma, operand, tensor.layout, self.v, (self.place[x], self.place[y]))
         return Tensor(tensor.data, layout, tensor.offset + offset)
 
-    def partition_A(self, tensor: Tensor) -> Tensor:
-        """The thread's view (frg, restM, restK, ...) of A's tensor (M, K, ...)."""
-        return self.partition("A", tensor)
-
-    def partition_B(self, tensor: Tensor) -> Tensor:
-        """The thread's view (frg, restN, restK, ...) of B's tensor (N, K, ...)."""
-        return self.partition("B", tensor)
-
-    def partition_C(self, tensor: Tensor) -> Tensor:
-        """The thread's view (frg, restM, restN, ...) of C's tensor; atoms along K share it: partial sums."""
-        return self.partition("C", tensor)
+    partition_A = partialmethod(partition, "A")
+    partition_B = partialmethod(partition, "B")
+    partition_C = partialmethod(partition, "C")  # atoms along K share it: partial sums
 
     def make_fragment(self, operand: str, partitioned: Tensor) -> Tensor:
         """Registers for a partition: a tensor of zeros in its shape, for A and B in the order of make_fragment_like.
@@ -248,17 +232,9 @@ class ThrMMA:
             return make_tensor(partitioned.shape, np.int64 if partitioned.data is None else partitioned.data.dtype)
         return make_fragment_like(partitioned)
 
-    def make_fragment_A(self, partitioned: Tensor) -> Tensor:
-        """Registers for a partition of A."""
-        return self.make_fragment("A", partitioned)
-
-    def make_fragment_B(self, partitioned: Tensor) -> Tensor:
-        """Registers for a partition of B."""
-        return self.make_fragment("B", partitioned)
-
-    def make_fragment_C(self, partitioned: Tensor) -> Tensor:
-        """Registers for a partition of C."""
-        return self.make_fragment("C", partitioned)
+    make_fragment_A = partialmethod(make_fragment, "A")
+    make_fragment_B = partialmethod(make_fragment, "B")
+    make_fragment_C = partialmethod(make_fragment, "C")
 
 
 def _axes(operand: str) -> tuple[int, int]:

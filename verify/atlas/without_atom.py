@@ -89,9 +89,6 @@ def _mma(instruction: isa_tables.Instruction) -> Atom | NoAtom:
         types={"C": types["D"], **types},
         operands=texts,
         source=SOURCE,
-        element={},
-        known_defect=None,
-        file="",
         space=space,
     )
 
@@ -109,12 +106,7 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom | NoAtom:
         thr=f"{issuers(instruction)}:1",
         operands={},
         space=dict(zip(SIDES, (of_operand[-1], of_operand[0]), strict=True)),
-        bits={},
-        copies={},
-        adapter=None,
         source=SOURCE,
-        known_defect=None,
-        file="",
     )
     texts, copies = {}, {}
     for name, side in sides(atom, instruction).items():
