@@ -49,16 +49,15 @@ class OutOfTile(Exception):
         self.parts = parts
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TiledOperand:
-    """One operand of a tiling. `mma` is the TiledMMA in which it is operand `like`: A, B or C."""
+    """One operand of a tiling, with its (thread, value) layout: the one that the spec claims, else the tiled MMA's."""
 
+    spec: TilingSpec
+    subject: BoundAtom  # the atom
     part: BoundOperand  # the operand of the atom
     mma: TiledMMA  # the TiledMMA in which it is operand `like`
     like: str  # A, B or C
-    copies: int  # owners of each element in one atom
-    shape: tuple[int, int, int]  # of the atom
-    counts: tuple[int, int, int]  # of atoms along M, N, K
 
     @property
     def name(self) -> str:
@@ -71,10 +70,15 @@ class TiledOperand:
         return ALONG[self.like]
 
     @property
+    def copies(self) -> int:
+        """Owners of each element in one atom."""
+        return self.subject.multiplicity(self.part)
+
+    @property
     def others(self) -> int:
         """Atoms along the axis that the operand lacks: all of them hold the same elements."""
         (missing,) = {0, 1, 2} - set(self.along)
-        return self.counts[missing]
+        return self.spec.counts[missing]
 
     @property
     def owners(self) -> int:
@@ -88,8 +92,7 @@ class TiledOperand:
 
     def partition(self, thread: Index, tensor: Tensor) -> Tensor:
         """A thread's part of a tensor over the operand's tile; for a column of threads, one row for each part."""
-        part: Tensor = getattr(self.mma.get_slice(thread), f"partition_{self.like}")(tensor)
-        return part
+        return self.mma.get_slice(thread).partition(self.like, tensor)
 
     def extent(self, tile: tuple[int, int, int]) -> tuple[int, int]:
         """The operand's extent in a tile."""
@@ -97,8 +100,37 @@ class TiledOperand:
 
     def repeats(self, tile: tuple[int, int, int]) -> tuple[int, int]:
         """How often the tiled MMA is repeated along the operand's axes to fill a tile."""
-        x, y = (tile[i] // (self.shape[i] * self.counts[i]) for i in self.along)
+        shape, counts = self.subject.mma.shape, self.spec.counts
+        x, y = (tile[i] // (shape[i] * counts[i]) for i in self.along)
         return x, y
+
+    @property
+    def claimed(self) -> str:
+        """The text of the claimed layout; empty where the spec claims none."""
+        return self.spec.claimed.get(self.name, "")
+
+    @cached_property
+    def read(self) -> tuple[Layout | None, str]:
+        """The layout, or why the claimed text is not one."""
+        return thread_value(self.claimed) if self.claimed else (self.layout_tv(), "")
+
+    @property
+    def layout(self) -> Layout:
+        """The layout. Raises TypeError where it is not well formed."""
+        if self.read[0] is None:
+            raise TypeError(f"{self.claimed} is not well formed: {self.read[1]}")
+        return self.read[0]
+
+    @cached_property
+    def whole(self) -> tuple[BoundAtom, BoundOperand]:
+        """The operand of one tiled MMA as an atom's: the checks of an atom's layout then apply to it."""
+        atom, layout = self.subject.mma, self.layout
+        idle = size(self.layout_tv()[0]) // (self.subject.threads * prod(self.spec.counts))
+        extent = self.extent(self.spec.covered(atom.shape))
+        part = BoundOperand(self.name, str(layout), layout, "", extent, ())
+        lanes = size(layout[0])
+        atom = replace(atom, copies={self.name: self.owners * idle})
+        return BoundAtom(atom, Layout(lanes, 1), Layout(1, 0), "", lanes, (part,), ()), part
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,48 +167,8 @@ class Tiling:
         """What claims about these operands depend on: equal for tilings that distribute them alike."""
         spec, atom = self.spec, self.subject.mma
         how = (atom.shape, atom.thr, str(spec.atoms_layout), str(spec.permutation), self.tile)
-        parts = ((d.name, d.part.text, d.copies, spec.claimed.get(d.name, "")) for d in operands)
+        parts = ((d.name, d.part.text, d.copies, d.claimed) for d in operands)
         return (*how, *parts)
-
-
-@dataclass(frozen=True)
-class Operand:
-    """One operand of a tiling with its (thread, value) layout: the one that the spec claims, else the tiled MMA's."""
-
-    tiling: Tiling
-    tiled: TiledOperand
-
-    @property
-    def name(self) -> str:
-        """The operand's name."""
-        return self.tiled.name
-
-    @property
-    def claimed(self) -> str:
-        """The text of the claimed layout; empty where the spec claims none."""
-        return self.tiling.spec.claimed.get(self.name, "")
-
-    @cached_property
-    def read(self) -> tuple[Layout | None, str]:
-        """The layout, or why the claimed text is not one."""
-        return thread_value(self.claimed) if self.claimed else (self.tiled.layout_tv(), "")
-
-    @property
-    def layout(self) -> Layout:
-        """The layout. Raises TypeError where it is not well formed."""
-        if self.read[0] is None:
-            raise TypeError(f"{self.claimed} is not well formed: {self.read[1]}")
-        return self.read[0]
-
-    @cached_property
-    def whole(self) -> tuple[BoundAtom, BoundOperand]:
-        """The operand of one tiled MMA as an atom's: the checks of an atom's layout then apply to it."""
-        tiling, tiled, layout = self.tiling, self.tiled, self.layout
-        threads = size(tiled.layout_tv()[0])
-        atom = replace(tiling.subject.mma, copies={tiled.name: tiled.owners * (threads // tiling.threads)})
-        part = BoundOperand(tiled.name, str(layout), layout, "", tiled.extent(tiling.covered), ())
-        lanes = size(layout[0])
-        return BoundAtom(atom, Layout(lanes, 1), Layout(1, 0), "", lanes, (part,), ()), part
 
 
 def find(spec: TilingSpec, pool: Mapping[str, AnyAtom]) -> Atom:
@@ -234,7 +226,7 @@ def leaves_its_tile(part: BoundOperand) -> bool:
 
 def _check_strides(spec: TilingSpec, tiled: TiledOperand) -> None:
     """Reject an atom that steps across the end of its first axis: in a larger tile it would be no layout."""
-    x, y = (spec.covered(tiled.shape)[axis] for axis in tiled.along)
+    x, y = tiled.extent(spec.covered(tiled.subject.mma.shape))
     try:
         tiled.mma.thrfrg(tiled.like, Layout((x, y), (y + 1, 1)))
     except LayoutError as error:
@@ -255,9 +247,8 @@ def _build(spec: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[TiledO
 
 def _tiled_operand(subject: BoundAtom, part: BoundOperand, mma: TiledMMA, spec: TilingSpec) -> TiledOperand:
     like = LIKE.get(part.name, part.name)
-    numbers = subject.multiplicity(part), subject.mma.shape, spec.counts
-    if like == part.name:
-        return TiledOperand(part, mma, like, *numbers)
-    layouts = {p.name: p.layout for p in subject.parts} | {like: part.layout}
-    atom = MmaAtom(subject.mma.shape, subject.thr, layouts["A"], layouts["B"], layouts["C"])  # type: ignore[arg-type]
-    return TiledOperand(part, TiledMMA(atom, spec.atoms_layout, spec.permutation), like, *numbers)
+    if like != part.name:
+        layouts = {p.name: p.layout for p in subject.parts} | {like: part.layout}
+        atom = MmaAtom(subject.mma.shape, subject.thr, layouts["A"], layouts["B"], layouts["C"])  # type: ignore[arg-type]
+        mma = TiledMMA(atom, spec.atoms_layout, spec.permutation)
+    return TiledOperand(spec, subject, part, mma, like)

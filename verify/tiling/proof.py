@@ -13,7 +13,7 @@ from verify.core.digits import walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Scope, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
-from verify.tiling.bind import Operand, TiledOperand, Tiling
+from verify.tiling.bind import TiledOperand, Tiling
 
 ONE = Layout(1, 0)
 
@@ -24,12 +24,11 @@ class Prover(Run):
 
     runs: tuple[TilingRun, ...] = ()  # recorded runs of tilings on a GPU
 
-    def units(self, subject: Tiling, scope: Scope) -> Sequence[Operand | None]:
+    def units(self, subject: Tiling, scope: Scope) -> Sequence[TiledOperand | None]:
         """The operands, the operands in shared memory, or None for the whole tiling."""
         if scope not in (Scope.OPERAND, Scope.MEMORY):
             return (None,)
-        tiled = (d for d in subject.operands if scope is Scope.OPERAND or d.name in subject.spec.smem)
-        return [Operand(subject, one) for one in tiled]
+        return [d for d in subject.operands if scope is Scope.OPERAND or d.name in subject.spec.smem]
 
 
 def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
@@ -47,9 +46,9 @@ def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
     return [solved(outcome, Counterexample(dict(outcome.model), statement))]
 
 
-def equals(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a (thread, value) layout is the atom's, tiled, at every thread and value."""
-    tiled, layout = operand.tiled, operand.layout
+    layout = tiled.layout
     x, y = tiled.repeats(tiling.covered)
     threads, values = proofs.domain(layout)
     wanted = size(tiled.layout_tv()[0]), tiled.part.values * x * y
@@ -71,9 +70,8 @@ def equals(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
     return [solved(outcome, Counterexample(dict(model), statement, arithmetic))]
 
 
-def multiples(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def multiples(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that elements have the claimed number of owners in tiles of every multiple of the tile."""
-    tiled = operand.tiled
     outcome = proofs.prove_partition(partition(tiling, tiled), run.budget, run.solver)
     model = outcome.model
     if model is None:

@@ -44,7 +44,7 @@ from verify.evidence import isa, proof
 from verify.evidence.run import first
 from verify.report import Case
 from verify.tiling import cost, gemm, instruction, reference, smem_atom
-from verify.tiling.bind import IllFormed, Operand, OutOfTile, TiledOperand, Tiling, find, prepare
+from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
 from verify.tiling.gpu import recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
@@ -64,7 +64,7 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
         verdicts = tuple(_outside(spec, error.subject, part, prover) for part in error.parts)
         return Case(spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts))
     texts = {d.name: spec.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.operands}
-    texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
+    texts |= {f"smem {tiled}": str(layout) for tiled, layout in spec.smem.items()}
     verdicts = tuple(verify(tiling, prover))
     open_ = any(verdict.claim.prop == INSTRUCTION for verdict in verdicts)
     return Case(spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=_expected(atom) if open_ else "")
@@ -148,28 +148,26 @@ def place_in_words(vmnk: Layout, index: int) -> str:
     return f"T{thread} of atom ({','.join(map(str, atom))})"
 
 
-def _of_layout(words: Callable[[Operand], str]) -> Callable[[Tiling, Operand], Stated]:
+def _of_layout(words: Callable[[TiledOperand], str]) -> Callable[[Tiling, TiledOperand], Stated]:
     """A claim on the (thread, value) layout of one tiled MMA."""
 
-    def claim(_: Tiling, operand: Operand) -> Stated:
-        layout = "the layout" if operand.claimed else f"layout{operand.name}_TV"
-        return Stated(operand.name, f"{layout} {words(operand)}")
+    def claim(_: Tiling, tiled: TiledOperand) -> Stated:
+        layout = "the layout" if tiled.claimed else f"layout{tiled.name}_TV"
+        return Stated(tiled.name, f"{layout} {words(tiled)}")
 
     return claim
 
 
-def _partition_text(tiling: Tiling, operand: Operand) -> Stated:
-    tiled = operand.tiled
+def _partition_text(tiling: Tiling, tiled: TiledOperand) -> Stated:
     x, y = tiled.extent(tiling.tile)
     words = f"partition_{tiled.name} of {x}x{y} ({','.join(tiled.part.axes)}): each element has {owners(tiled.owners)}"
-    return Stated(operand.name, words)
+    return Stated(tiled.name, words)
 
 
-def _multiples_text(tiling: Tiling, operand: Operand) -> Stated:
-    tiled = operand.tiled
+def _multiples_text(tiling: Tiling, tiled: TiledOperand) -> Stated:
     x, y = tiled.extent(tiling.covered)
     words = f"each element of every multiple of {x}x{y} ({','.join(tiled.part.axes)}) has {owners(tiled.owners)}"
-    return Stated(operand.name, words + _why(tiled))
+    return Stated(tiled.name, words + _why(tiled))
 
 
 def _why(tiled: TiledOperand) -> str:
@@ -182,19 +180,19 @@ def _why(tiled: TiledOperand) -> str:
 
 def _of_tile(check: CheckFunction) -> CheckFunction:
     """A check of an atom's operand, applied to the operand of one tiled MMA."""
-    return lambda run, tiling, operand: check(run, *operand.whole)
+    return lambda run, tiling, tiled: check(run, *tiled.whole)
 
 
-def _follows_from_ownership(run: Prover, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def _follows_from_ownership(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout stays in its tile, where ownership of each element is proved."""
-    ownership = join(Claim(tiling.name, operand.name, OWNERSHIP, ""), run.evidence(OWNERSHIP, tiling, operand))
+    ownership = join(Claim(tiling.name, tiled.name, OWNERSHIP, ""), run.evidence(OWNERSHIP, tiling, tiled))
     proved = Evidence(Check.PROOF, Status.PROVED, f"follows from {OWNERSHIP.words!r}")
     return [proved] if ownership.status is Status.PROVED else []
 
 
-def _equals(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that a layout is the atom's, tiled, at every thread and value."""
-    tiled, layout = operand.tiled, operand.layout
+    layout = tiled.layout
     wanted = reference.elements(tiling, tiled)
     table = isa.evaluate(layout)
     if table.shape != wanted.shape:
@@ -225,9 +223,8 @@ def _repair(tiled: TiledOperand, agree: int, points: int) -> str:
     return f"the tiled MMA's own: {tiled.layout_tv()}      {points} of {points} agree (now {agree})"
 
 
-def _partition(run: object, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def _partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that each element of the given tile has its number of owners in the threads' partitions."""
-    tiled = operand.tiled
     x, y = tiled.extent(tiling.tile)
     table = gemm.partitions(tiling, tiled, Tensor(None, Layout((x, y))))
     outside = np.argwhere((table < 0) | (table >= x * y))
@@ -261,7 +258,7 @@ def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexam
     try:
         found = gemm.by_atom(tiling, tiled, table)
     except LayoutError as error:
-        return Counterexample({}, f"a partition does not fit its operand: {error}")
+        return Counterexample({}, f"a partition does not fit its tiled: {error}")
     differ = found != wanted
     if not differ.any():
         return None
@@ -295,7 +292,7 @@ def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     try:
         found = gemm.run(tiling, given)
     except LayoutError as error:
-        left = Counterexample({}, f"a partition does not fit its operand: {error}")
+        left = Counterexample({}, f"a partition does not fit its tiled: {error}")
         return [Evidence(Check.ISA, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)]
     bad = np.argwhere(found != right)
     wrong = None
@@ -325,17 +322,17 @@ def _with_replay(verdict: Verdict, spec: TilingSpec) -> Verdict:
     return replace(verdict, counterexample=replace(wrong, replay=line))
 
 
-def _owners(operand: Operand) -> str:
-    subject, whole = operand.whole
+def _owners(tiled: TiledOperand) -> str:
+    subject, whole = tiled.whole
     return owners(subject.multiplicity(whole))
 
 
-def _cache_key(check: Check, tiling: Tiling, operand: Operand) -> Hashable:
-    return tiling.cache_key(operand.tiled)
+def _cache_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
+    return tiling.cache_key(tiled)
 
 
-def _well_formed(_: Tiling, operand: Operand) -> bool:
-    return operand.read[0] is not None
+def _well_formed(_: Tiling, tiled: TiledOperand) -> bool:
+    return tiled.read[0] is not None
 
 
 THREADS = Property(
@@ -349,14 +346,14 @@ THREADS = Property(
 )
 WELL_FORMED = replace(
     atoms.WELL_FORMED,
-    states=lambda _, operand: Stated(operand.name, f"{operand.claimed} is a layout with congruent profiles"),
-    applies=lambda tiling, operand: not _well_formed(tiling, operand),
-    isa=lambda run, tiling, operand: [isa.form("parsed", operand.read[1])],
+    states=lambda _, tiled: Stated(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
+    applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
+    isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
 )
 OWNERSHIP = Property(
     "ownership",
     Scope.OPERAND,
-    states=_of_layout(lambda operand: f"gives each element of {operand.whole[1].tile} {_owners(operand)}"),
+    states=_of_layout(lambda tiled: f"gives each element of {tiled.whole[1].tile} {_owners(tiled)}"),
     applies=_well_formed,
     isa=_of_tile(at_points(isa.ownership)),
     proof=_of_tile(by_solver(proof.ownership)),
@@ -365,7 +362,7 @@ OWNERSHIP = Property(
 IN_BOUNDS = Property(
     "in_bounds",
     Scope.OPERAND,
-    states=_of_layout(lambda operand: f"stays inside {operand.whole[1].tile}"),
+    states=_of_layout(lambda tiled: f"stays inside {tiled.whole[1].tile}"),
     applies=_well_formed,
     isa=_of_tile(at_points(isa.in_bounds)),
     proof=first(_follows_from_ownership, _of_tile(by_solver(proof.in_bounds))),
@@ -374,7 +371,7 @@ IN_BOUNDS = Property(
 EQUALS = Property(
     "equals_tiled_atom",
     Scope.OPERAND,
-    states=_of_layout(lambda operand: "is the atom's, tiled"),
+    states=_of_layout(lambda tiled: "is the atom's, tiled"),
     applies=_well_formed,
     isa=_equals,
     proof=equals,

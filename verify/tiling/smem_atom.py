@@ -15,37 +15,37 @@ from verify.core.digits import image
 from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
-from verify.tiling.bind import Operand, TiledOperand, Tiling
+from verify.tiling.bind import TiledOperand, Tiling
 from verify.tiling.spec import Smem
 
 Offsets: TypeAlias = "npt.NDArray[np.int64]"
 
 
-def divides(tiling: Tiling, operand: Operand) -> Stated:
+def divides(tiling: Tiling, tiled: TiledOperand) -> Stated:
     """The claim on the swizzle atom of an operand."""
-    x, y = operand.tiled.extent(tiling.tile)
-    rows, columns = (size(mode) for mode in tiling.spec.smem[operand.name])
-    axes = ",".join(operand.tiled.part.axes)
-    return Stated(f"smem {operand.name}", f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({axes})")
+    x, y = tiled.extent(tiling.tile)
+    rows, columns = (size(mode) for mode in tiling.spec.smem[tiled.name])
+    axes = ",".join(tiled.part.axes)
+    return Stated(f"smem {tiled.name}", f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({axes})")
 
 
-def enumerated(run: Run, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def enumerated(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that copies of the atom fill the tile, each element at a different offset."""
-    x, y = operand.tiled.extent(tiling.tile)
+    x, y = tiled.extent(tiling.tile)
     try:
-        fault = _fault(run, tiling, operand)
+        fault = _fault(run, tiling, tiled)
     except LayoutError as error:  # the search for disjoint copies of interleaved modes ended without a result
         return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=str(error))]
     status = Status.PROVED if fault is None else Status.REFUTED
     return [Evidence(Check.ISA, status, "enumeration", x * y, "numpy", counterexample=fault)]
 
 
-def _fault(run: Run, tiling: Tiling, operand: Operand) -> Counterexample | None:
+def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | None:
     """The first fault, for both checks; LayoutError where it cannot be decided."""
-    tiled, atom = operand.tiled, tiling.spec.smem[operand.name]
+    atom = tiling.spec.smem[tiled.name]
     extent = tiled.extent(tiling.tile)
     rows, columns = (size(mode) for mode in atom)
-    where = tiling.subject.mma.space.get(operand.name)
+    where = tiling.subject.mma.space.get(tiled.name)
 
     def found() -> Counterexample | None:
         return (
@@ -58,19 +58,19 @@ def _fault(run: Run, tiling: Tiling, operand: Operand) -> Counterexample | None:
     return run.cache.kept((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), found)
 
 
-def copies_key(check: Check, tiling: Tiling, operand: Operand) -> Hashable:
+def copies_key(check: Check, tiling: Tiling, tiled: TiledOperand) -> Hashable:
     """The cache key of the solver's evidence on a swizzle atom; enumeration is reported for each tiling."""
-    atom = str(tiling.spec.smem[operand.name])
-    return (atom, *operand.tiled.extent(tiling.tile)) if check is Check.PROOF else None
+    atom = str(tiling.spec.smem[tiled.name])
+    return (atom, *tiled.extent(tiling.tile)) if check is Check.PROOF else None
 
 
-def proved(run: Run, tiling: Tiling, operand: Operand) -> list[Evidence]:
+def proved(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence of the solver, where enumeration found no fault."""
     try:
-        whole = _fault(run, tiling, operand) is None
+        whole = _fault(run, tiling, tiled) is None
     except LayoutError:
         whole = False
-    return [_copied(tiling.spec.smem[operand.name], operand.tiled.extent(tiling.tile), run)] if whole else []
+    return [_copied(tiling.spec.smem[tiled.name], tiled.extent(tiling.tile), run)] if whole else []
 
 
 def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
