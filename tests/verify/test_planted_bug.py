@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A bug planted in the library's own evaluation must end in a contradiction, never in a clean pass."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -55,7 +56,7 @@ def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.Mon
     """The planted bug turns C's swapped twin into the right map: the check isa confirms it, the solver does not."""
     wrong = registry()[NAME]
     operands = dict(wrong.operands) | {"C": "((4,8),(2,2)):((32,1),(8,16))"}
-    fooled = type(wrong)(**{f: getattr(wrong, f) for f in wrong.__slots__} | {"operands": operands})
+    fooled = replace(wrong, operands=operands)
     monkeypatch.setattr(Layout, "__call__", swapped_digits)
     verdicts = AtomChecker().verify(fooled)
     equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
