@@ -16,7 +16,7 @@ from layouts import Layout, size
 from layouts.atoms import Atom, registry
 from layouts.tiled import TiledMMA
 from verify.movement.bind import read
-from verify.movement.command import verdicts
+from verify.movement.properties import MovementChecker
 from verify.tiling import gemm
 from verify.tiling.bind import Tiling, prepare
 from verify.tiling.proof import Prover, partition
@@ -66,9 +66,9 @@ def proved(tiling: Tiling) -> None:
 def chained(tiling: Tiling) -> None:
     """Verify all properties of the tile, and of its movement through shared memory and registers."""
     verify(tiling, Prover())
-    solver = proofs.Solver()
+    checker = MovementChecker()
     for one in read(CHAIN).items:
-        if any(not verdict.status.confirmed for verdict in verdicts(one, proofs.BUDGET, solver)):
+        if any(not verdict.status.confirmed for verdict in checker.case(one).verdicts):
             raise RuntimeError(f"{one.name} is not verified")
 
 

@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import proofs
 from layouts.atoms import AtomFileError, registry
 from layouts.atoms.document import read
 from layouts.atoms.errors import raised
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.atom.checker import AtomChecker
     from verify.movement.bind import Movement
+    from verify.movement.properties import MovementChecker
     from verify.tiling.proof import Prover
     from verify.tiling.spec import TilingSpec
 
@@ -127,17 +127,12 @@ class Suite:
 
     def of_movement(self, movement: Movement, line: int = 1) -> Entry:
         """A movement as an entry."""
-        return Entry(movement.name, partial(self._movement, movement), line)
+        return Entry(movement.name, lambda: self._movements.case(movement), line)
 
     def _tiling(self, spec: TilingSpec) -> Case:
         from verify.tiling.properties import case
 
         return case(spec, registry(), self._prover)
-
-    def _movement(self, movement: Movement) -> Case:
-        from verify.movement.command import verdicts
-
-        return Case(movement.name, tuple(verdicts(movement, proofs.BUDGET, self._solver)))
 
     @cached_property
     def _atoms(self) -> AtomChecker:
@@ -146,10 +141,10 @@ class Suite:
         return AtomChecker()
 
     @cached_property
-    def _solver(self) -> proofs.Solver:
-        from verify.movement.command import COUNTED
+    def _movements(self) -> MovementChecker:
+        from verify.movement.properties import MovementChecker
 
-        return proofs.Solver(COUNTED)
+        return MovementChecker()
 
     @cached_property
     def _prover(self) -> Prover:

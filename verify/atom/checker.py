@@ -18,7 +18,7 @@ from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, not_gi
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of, prepare
 from verify.binding.completion import completed, in_order
 from verify.core.digits import lane_of
-from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict
+from verify.core.verdict import Claim, Evidence, Property, Scope, Status, Verdict, replayed
 from verify.evidence import isa
 from verify.evidence.run import Run, Wanted
 from verify.report import Case
@@ -44,7 +44,7 @@ class AtomChecker(Run):
         table = [row for row in self.table if (COPY if is_copy(subject) else MMA) in row.says]
         verdicts = [verdict for verdict in taken(subject.atom) if wanted(verdict.claim)]
         verdicts += self.verdicts(table, subject, wanted)
-        return [_with_replay(verdict, subject.atom, self.options) for verdict in verdicts]
+        return [replayed(verdict, lambda: command(subject.atom, self.options)) for verdict in verdicts]
 
     def case(self, entry: Stated) -> Case:
         """All verdicts on an atom, with what its entry states about them.
@@ -169,14 +169,6 @@ def _all_equal(subject: BoundAtom) -> bool:
 def adapter(atom: AnyAtom) -> str:
     """The name of the permutation that a copy applies to its registers after the instruction; empty if none."""
     return atom.adapter.name if isinstance(atom, CopyAtom) and atom.adapter is not None else ""
-
-
-def _with_replay(verdict: Verdict, atom: AnyAtom, options: str) -> Verdict:
-    """The verdict, with the command that replays it if it is a refutation."""
-    wrong = verdict.counterexample
-    if wrong is None or wrong.replay:
-        return verdict
-    return replace(verdict, counterexample=replace(wrong, replay=command(atom, options)))
 
 
 def command(atom: AnyAtom, options: str) -> str:

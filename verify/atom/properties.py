@@ -19,7 +19,7 @@ from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
 from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Stated, Status, Verdict
 from verify.core.wording import owners
 from verify.evidence import gpu, isa, proof, proof_family
-from verify.evidence.run import Run, first
+from verify.evidence.run import Run, first, verified
 
 MMA, COPY = "mma", "copy"
 NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
@@ -159,19 +159,6 @@ def _not_refuted(other: Property) -> Need:
     def need(_: BoundAtom, operand: BoundOperand, before: Sequence[Verdict]) -> str:
         refuted = [v.claim.part for v in before if v.claim.prop == other and v.status is Status.REFUTED]
         return f"it fails with {other.words!r}, from which it follows" if operand.name in refuted else ""
-
-    return need
-
-
-def verified(*others: Property) -> Need:
-    """The need that every claim of other properties is confirmed."""
-
-    def need(_: object, __: object, before: Sequence[Verdict]) -> str:
-        for other in others:
-            for verdict in before:
-                if verdict.claim.prop == other and not verdict.status.confirmed:
-                    return f"its premise is not verified: {verdict.claim.part} {other.words} is {verdict.status}"
-        return ""
 
     return need
 

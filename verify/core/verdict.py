@@ -8,7 +8,7 @@ A :class:`Claim` is one statement about one subject. Each check finds :class:`Ev
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeAlias
 
@@ -46,7 +46,9 @@ class Scope(StrEnum):
     INSTRUCTION = "instruction"
     ATOM = "atom"
     TILING = "tiling"
+    REGISTERS = "registers"
     MEMORY = "shared memory"
+    DESCRIPTOR = "descriptor"
 
 
 class Stated(NamedTuple):
@@ -194,6 +196,29 @@ class Verdict:
         if refuted and any(e.status.confirmed for e in self.evidence):
             return True
         return any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
+
+
+def evaluated(wrong: Counterexample | None, method: str, points: int = 1, engine: str = "") -> Evidence:
+    """The evidence of the check `isa` at every point, or of a count: PROVED unless there is a counterexample.
+
+    >>> evaluated(None, "counted").status.value
+    'PROVED'
+    """
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    return Evidence(Check.ISA, status, method, points, engine, counterexample=wrong)
+
+
+def unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:
+    """No evidence, because of a reason; `applies` is False where that is no gap."""
+    return Evidence(check, Status.UNCHECKED, "", reason=reason, applies=applies)
+
+
+def replayed(verdict: Verdict, command: Callable[[], str]) -> Verdict:
+    """The verdict, with the command that finds its counterexample again, if it has one without."""
+    wrong = verdict.counterexample
+    if wrong is None or wrong.replay:
+        return verdict
+    return replace(verdict, counterexample=replace(wrong, replay=command()))
 
 
 CheckFunction: TypeAlias = Callable[[Any, Any, Any], list[Evidence]]  # of (run, subject, operand)

@@ -19,6 +19,7 @@ from verify.core.digits import halves, modes, walk, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
+Wrong: TypeAlias = Callable[[Mapping[str, int]], Counterexample | str]  # of the solver's model
 Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence]"
 
 
@@ -60,14 +61,13 @@ def one_product(subject: BoundAtom, budget: int, solver: proofs.Solver) -> list[
     threads = Layout((subject.threads, 1))  # their elements do not matter here
     fragment = proofs.Fragment(threads, (1, 1), subject.thr, subject.rep, None, 1)
     outcome = proofs.prove_product(fragment, instruction.product, budget, solver)
-    wrong = None if outcome.model is None else "lanes of one atom work for different products"
-    return [solved(outcome, None if wrong is None else Counterexample(dict(outcome.model or {}), wrong))]
+    return [solved(outcome, lambda _: "lanes of one atom work for different products")]
 
 
 @cache  # it is about no particular layout, so a bug planted in Layout changes nothing
 def tiling(budget: int) -> Evidence:
     """The proof of the tiling law: any number of atoms and tiles, any bijective atom; made once in a process."""
-    return solved(proofs.prove_tiling(budget), None)
+    return solved(proofs.prove_tiling(budget))
 
 
 def _fragment(subject: BoundAtom, part: BoundOperand, formula: int = 0) -> proofs.Fragment:
@@ -112,15 +112,15 @@ def counts(layout: Layout) -> bool:
 
 
 def _evidence(outcome: proofs.Outcome, part: BoundOperand) -> Evidence:
-    model = outcome.model
-    if outcome.status != "sat" or model is None or part.layout is None:
-        return solved(outcome, None)
-    arithmetic = ""
-    if "thread" in model and "value" in model:
-        thread, value = model["thread"], model["value"]
-        arithmetic = f"{written_out(part.layout, thread, value)} = {walk(part.layout, thread, value)}"
-    damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
-    wrong = Counterexample(dict(model), _in_words(model, part), arithmetic, damage=damage, unique=bool(outcome.unique))
+    def wrong(model: Mapping[str, int]) -> Counterexample:
+        arithmetic = ""
+        if "thread" in model and "value" in model:
+            thread, value = model["thread"], model["value"]
+            arithmetic = f"{written_out(part.parsed, thread, value)} = {walk(part.parsed, thread, value)}"
+        damage = (f"{outcome.bad} points disagree",) if outcome.bad is not None else ()
+        unique = bool(outcome.unique)
+        return Counterexample(dict(model), _in_words(model, part), arithmetic, damage=damage, unique=unique)
+
     return solved(outcome, wrong)
 
 
@@ -139,8 +139,15 @@ def _in_words(model: Mapping[str, int], part: BoundOperand) -> str:
     return f"{where}: element {element} = {part.show(element)}"
 
 
-def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = "") -> Evidence:
-    """A solver's outcome as evidence; `over` names what it ranges over besides the variables."""
+def solved(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str = "") -> Evidence:
+    """A solver's outcome as evidence; `wrong` makes the counterexample of its model, or states what is wrong there.
+
+    `over` names what the proof ranges over besides the variables.
+    """
+    found, model = None, outcome.model
+    if model is not None and wrong is not None:
+        stated = wrong(model)
+        found = Counterexample(dict(model), stated) if isinstance(stated, str) else stated
     return Evidence(
         Check.PROOF,
         STATUS[outcome.status],
@@ -149,5 +156,5 @@ def solved(outcome: proofs.Outcome, wrong: Counterexample | None, over: str = ""
         reason=outcome.reason,
         seconds=outcome.seconds,
         artifact=outcome.smt,
-        counterexample=wrong,
+        counterexample=found,
     )

@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import groupby
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import gpu_checks
 import proofs
 from verify.core.evidence_cache import EvidenceCache
-from verify.core.verdict import Check, CheckFunction, Claim, Evidence, Property, Scope, Status, Verdict, join
-from verify.evidence.gpu import Lookup, Recorded
+from verify.core.verdict import Check, CheckFunction, Claim, Evidence, Need, Property, Scope, Verdict, join, unchecked
+
+if TYPE_CHECKING:
+    from verify.evidence.gpu import Lookup
 
 Wanted = Callable[[Claim], bool]
 
@@ -21,7 +22,7 @@ Wanted = Callable[[Claim], bool]
 def first(*checks: CheckFunction) -> CheckFunction:
     """A check that returns the evidence of the first of some checks that has any.
 
-    >>> found = [Evidence(Check.ISA, Status.PROVED, "counted")]
+    >>> found = [unchecked(Check.ISA, "its counts differ")]
     >>> first(lambda *_: [], lambda *_: found)(None, None, None) == found
     True
     """
@@ -30,6 +31,19 @@ def first(*checks: CheckFunction) -> CheckFunction:
         return next(filter(None, (one(run, subject, operand) for one in checks)), [])
 
     return check
+
+
+def verified(*others: Property) -> Need:
+    """The need that every claim of other properties is confirmed."""
+
+    def need(_: object, __: object, before: Sequence[Verdict]) -> str:
+        for other in others:
+            for verdict in before:
+                if verdict.claim.prop == other and not verdict.status.confirmed:
+                    return f"its premise is not verified: {verdict.claim.part} {other.words} is {verdict.status}"
+        return ""
+
+    return need
 
 
 @dataclass
@@ -55,6 +69,9 @@ class Run:
     @cached_property
     def recordings(self) -> Lookup:
         """The source of recordings of instructions."""
+        import gpu_checks
+        from verify.evidence.gpu import Recorded
+
         return self.lookup or Recorded(gpu_checks.recordings())
 
     def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
@@ -106,4 +123,4 @@ class Run:
     def no_evidence(self, row: Property, why: str) -> list[Evidence]:
         """UNCHECKED for every check of a property, with the reason; for a GPU only if it is the only check."""
         missing = [check for check in self.made(row) if check is not Check.GPU or row.gpu_alone]
-        return [Evidence(check, Status.UNCHECKED, "", reason=why) for check in missing]
+        return [unchecked(check, why) for check in missing]

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import gcd
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import isa_tables
 from layouts import ComposedLayout, Layout, cosize, size
@@ -18,10 +18,10 @@ from verify.core.files import as_keys, opened
 from verify.core.specs import read as read_key
 from verify.movement.register_handover import HandOver
 from verify.movement.register_operand import RegisterOperand, register_operand
-from verify.movement.smem_access import ARCH, MATRICES, WIDTHS, DescribedOperand, SmemAccess, in_parts
-from verify.movement.spec import AccessSpec, Choice, DescriptorSpec, HandOverSpec, MovementSpec, of_entry, options
+from verify.movement.smem_access import ARCH, BYTE, MATRICES, WIDTHS, SmemAccess, in_parts
+from verify.movement.spec import AccessSpec, Choice, DescriptorSpec, HandOverSpec, Spec, of_entry, options
+from verify.movement.wgmma_descriptor import CHUNK, Operand
 
-Movement: TypeAlias = "HandOver | SmemAccess | DescribedOperand"
 MOST_TILES = 64
 NEEDS: dict[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> what an architecture must have
     "ldmatrix": ("ldmatrix.sync.aligned.m8n8.x4.shared.b16", {}),
@@ -29,6 +29,17 @@ NEEDS: dict[str, tuple[str, dict[str, Any]]] = {  # how memory is accessed -> wh
     "cp.async": ("cp.async.ca.shared.global", {"bytes": 16}),
 }
 FAMILY, LEAST = "wgmma.mma_async.sync", ".m64n8k"  # and the shape qualifier of the smallest shape of each type
+
+
+@dataclass(frozen=True, slots=True)
+class Movement:
+    """A movement bound to the ISA tables: the hand-over of registers, the accesses of memory, the described operand."""
+
+    name: str
+    replay: str  # the command that verifies it again
+    over: HandOver | None = None
+    accesses: tuple[SmemAccess, ...] = ()  # those of global memory first
+    operand: Operand | None = None  # of wgmma, with a descriptor
 
 
 def read(path: Path) -> Found[Movement]:
@@ -41,15 +52,15 @@ def read(path: Path) -> Found[Movement]:
     return tables(opened(path, "movement"), "a movement", options(), bound)
 
 
-def bind(spec: MovementSpec) -> Movement:
+def bind(spec: Spec) -> Movement:
     """The movement of a spec; raises SpecError where its keys, or its keys and the ISA, contradict each other."""
     if isinstance(spec, HandOverSpec):
-        return _hand_over(spec)
+        over = _hand_over(spec)
+        return Movement(spec.name, spec.replay, over, _rows_in_memory(spec, over))
     if isinstance(spec, AccessSpec):
-        return _access(spec)
-    if isinstance(spec, DescriptorSpec):
-        return _operand(spec)
-    raise TypeError(f"{spec.name}: unknown sort of movement {type(spec).__name__}")
+        return Movement(spec.name, spec.replay, accesses=_accesses(spec))
+    operand = _operand(spec)
+    return Movement(spec.name, spec.replay, accesses=(operand.access,), operand=operand)
 
 
 def _hand_over(spec: HandOverSpec) -> HandOver:
@@ -58,16 +69,21 @@ def _hand_over(spec: HandOverSpec) -> HandOver:
     second = register_operand("to", spec.to, spec.operand)
     first, second = _matched(spec, _narrowed(spec, first, second), second)
     given, wanted = (second, first) if second.rows else (first, second)
-    _check_placing(spec, given, wanted)
-    derived = all(one is None for one in (spec.rows, spec.values, spec.tiles, spec.times))
-    over = HandOver(spec.name, given, wanted, derived=derived, replay=spec.replay, major=spec.major)
-    over = over.placed(spec.rows, spec.values)
+    rows, values = spec.rows, spec.values
+    if rows is not None and not given.rows:
+        raise SpecError("rows", "is the order of rows in memory; this hand-over has no rows in memory")
+    if rows is not None and size(rows) != given.extent[0]:
+        raise SpecError("rows", f"{rows} has {size(rows)} rows, {given.mnemonic} {given.extent[0]}")
+    if values is not None and (size(values) != wanted.values or cosize(values) > given.values):
+        has = f"{size(values)} values up to {cosize(values) - 1}"
+        raise SpecError("values", f"{values} has {has}; expected {wanted.values} values below {given.values}")
     axes = [axis.upper() for axis in wanted.axes]
-    if over.major and not given.rows:
+    if spec.major and not given.rows:
         raise SpecError("major", "is the order of rows in memory; this hand-over has no rows in memory")
-    if over.major and (over.major not in axes if over.major != "MN" else "K" not in axes):
-        raise SpecError("major", f"{wanted.operand} has the axes {' and '.join(axes)}, found {over.major!r}")
-    return replace(over, access=_rows_in_memory(spec, over))
+    if spec.major and (spec.major not in axes if spec.major != "MN" else "K" not in axes):
+        raise SpecError("major", f"{wanted.operand} has the axes {' and '.join(axes)}, found {spec.major!r}")
+    derived = all(one is None for one in (rows, values, spec.tiles, spec.times))
+    return HandOver(given, wanted, derived=derived, major=spec.major).placed(rows, values)
 
 
 def _narrowed(spec: HandOverSpec, first: RegisterOperand, second: RegisterOperand) -> RegisterOperand:
@@ -117,29 +133,17 @@ def _tiled(spec: HandOverSpec, operand: RegisterOperand, axis: str, count: int) 
     return operand.tiled(word, int(number))
 
 
-def _check_placing(spec: HandOverSpec, given: RegisterOperand, wanted: RegisterOperand) -> None:
-    """Raise SpecError where the rows or values of the spec differ in number from the operands'."""
-    rows, values = spec.rows, spec.values
-    if rows is not None and not given.rows:
-        raise SpecError("rows", "is the order of rows in memory; this hand-over has no rows in memory")
-    if rows is not None and size(rows) != given.extent[0]:
-        raise SpecError("rows", f"{rows} has {size(rows)} rows, {given.mnemonic} {given.extent[0]}")
-    if values is not None and (size(values) != wanted.values or cosize(values) > given.values):
-        has = f"{size(values)} values up to {cosize(values) - 1}"
-        raise SpecError("values", f"{values} has {has}; expected {wanted.values} values below {given.values}")
-
-
-def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> SmemAccess | None:
-    """The accesses of shared memory by a hand-over's rows; None where the spec has no `shared`."""
+def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> tuple[SmemAccess, ...]:
+    """The accesses of shared memory by a hand-over's rows; none where the spec has no `shared`."""
     if spec.shared is None:
         idle = next((key for key in ("arch", "base") if getattr(spec, key) is not None), None)
         if idle is not None:
             raise SpecError(idle, "applies to a tile in shared memory: give --shared too")
-        return None
+        return ()
     if not over.given.rows:
         raise SpecError("shared", "is the tile's layout in shared memory; this hand-over has no rows in memory")
     if over.miscount:  # then there are no rows
-        return None
+        return ()
     wanted, rows, columns = over.wanted, over.rows, over.columns
     extent = wanted.extent[0] // wanted.parts, wanted.extent[1]
     inner = spec.shared.layout_b if isinstance(spec.shared, ComposedLayout) else spec.shared
@@ -147,17 +151,9 @@ def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> SmemAccess | None:
         shown = " x ".join(str(size(mode)) for mode in inner)
         raise SpecError("shared", f"the tile is {extent[0]} x {extent[1]} ({', '.join(wanted.axes)}), found {shown}")
     how = "stmatrix" if over.store else "ldmatrix"
-    return SmemAccess(
-        over.name,
-        in_parts(spec.shared, wanted.parts),
-        Layout((rows.shape, columns.shape), (rows.stride, columns.stride)),
-        wanted.bits,
-        size(columns) * wanted.bits,
-        how,
-        over.replay,
-        arch=_with_access(spec.arch, how),
-        base=spec.base,
-    )
+    tile, width = in_parts(spec.shared, wanted.parts), size(columns) * wanted.bits
+    threads = Layout((rows.shape, columns.shape), (rows.stride, columns.stride))
+    return (SmemAccess(tile, threads, wanted.bits, width, how, _with_access(spec.arch, how), spec.base),)
 
 
 def _with_access(arch: str | None, how: str) -> str:
@@ -169,7 +165,7 @@ def _with_access(arch: str | None, how: str) -> str:
     return arch
 
 
-def _access(spec: AccessSpec) -> SmemAccess:
+def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
     """The accesses of a spec; raises SpecError where widths, threads and tiles do not fit each other."""
     threads, source, element, how = spec.access, spec.global_, spec.element, spec.how
     usual = WIDTHS[how][0] if how in MATRICES else element
@@ -179,8 +175,8 @@ def _access(spec: AccessSpec) -> SmemAccess:
     if cosize(threads) > size(spec.shared):
         raise SpecError("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(spec.shared)}")
     if source is not None and cosize(threads) > size(source):
-        far = f"reaches index {cosize(threads) - 1} of {size(source)} in global memory"
-        raise SpecError("global", f"{threads} {far}")
+        beyond = f"reaches index {cosize(threads) - 1} of {size(source)} in global memory"
+        raise SpecError("global", f"{threads} {beyond}")
     if source is not None and how in MATRICES:
         raise SpecError("global", f"does not apply to {how}, which accesses shared memory alone")
     if how in MATRICES and size(threads[0]) not in (8, 16) and size(threads[0]) % 32:
@@ -189,11 +185,12 @@ def _access(spec: AccessSpec) -> SmemAccess:
     if width % element or size(threads[1]) * element % width:
         values = f"{size(threads[1])} values of {element} bits"
         raise SpecError("width", f"accesses of {width} bits do not divide {values}")
-    arch = _with_access(spec.arch, how)
-    return SmemAccess(spec.name, spec.shared, threads, element, width, how, spec.replay, source, arch, spec.base)
+    near = SmemAccess(spec.shared, threads, element, width, how, _with_access(spec.arch, how), spec.base)
+    far = () if source is None else (replace(near, tile=source, base=None, memory="global"),)
+    return (*far, near)
 
 
-def _operand(spec: DescriptorSpec) -> DescribedOperand:
+def _operand(spec: DescriptorSpec) -> Operand:
     """An operand of wgmma; raises SpecError for a major that wgmma does not have for such elements."""
     if spec.major not in ("", "K", "MN"):
         raise SpecError("major", f"expected one of K, MN, found {spec.major!r}")
@@ -201,9 +198,8 @@ def _operand(spec: DescriptorSpec) -> DescribedOperand:
     if spec.major and spec.major not in majors:
         alone = f"wgmma takes operands of {spec.element} bits in {'- or '.join(majors)}-major order only"
         raise SpecError("major", f"{alone}, found {spec.major!r}")
-    element, one = spec.element, Layout((1, 1))
-    access = SmemAccess(spec.name, spec.descriptor, one, element, element, replay=spec.replay, base=spec.base)
-    return DescribedOperand(access, (spec.major,) if spec.major else majors, steps, spec.lbo, spec.sbo)
+    access = SmemAccess(spec.descriptor, Layout((1, 1)), spec.element, CHUNK * BYTE, base=spec.base)
+    return Operand(access, (spec.major,) if spec.major else majors, steps, spec.lbo, spec.sbo)
 
 
 @cache

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
@@ -13,7 +13,6 @@ from verify.core.specs import keys
 from verify.movement import spec
 
 if TYPE_CHECKING:
-    from verify.core.verdict import Verdict
     from verify.movement.bind import Movement
     from verify.report import Report
 
@@ -22,7 +21,6 @@ DESCRIPTION = """Verify how data move between instructions. --from X --to Y: the
 accesses of shared memory. --shared LAYOUT --access LAYOUT: the tile fits in shared memory, and accesses are whole,
 aligned and free of bank conflicts for every base address. --descriptor LAYOUT: a matrix descriptor describes the layout
 of wgmma's operand, and which. Or a TOML FILE with several movements."""
-COUNTED = 1 << 12  # points up to which the solver counts counterexamples: the ISA check counts them at base 0
 KEYS = spec.options()
 READ = ("files", "only", *KEYS, "output")
 STOPS = {"list": READ, "search_swizzle": (*READ, "format")}
@@ -39,8 +37,7 @@ def _answer(movements: Sequence[Movement], options: argparse.Namespace) -> int:
         if options.format != "text":
             raise UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
         return _search(movements, options)
-    report = _report(movements, options)
-    return output.report(report, options)
+    return output.report(_report(movements, options), options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -87,42 +84,20 @@ def _movements(options: argparse.Namespace) -> list[Movement]:
 
 def _report(movements: Sequence[Movement], options: argparse.Namespace) -> Report:
     """The report on all movements; an internal error in one of them is a line of its own."""
-    import proofs
     from verify.cli.batch import verified
-    from verify.report import Case
+    from verify.movement.properties import MovementChecker
 
-    budget, solver = inputs.budget(options), proofs.Solver(COUNTED)
-
-    def case(one: Movement) -> Case:
-        return Case(one.name, tuple(verdicts(one, budget, solver)))
-
-    return verified(movements, case, "movements", options.require, quiet=options.quiet)
-
-
-def verdicts(one: Movement, budget: int, solver: Any) -> list[Verdict]:
-    """The verdicts on one movement of any sort."""
-    from verify.movement import registers, smem, wgmma_descriptor
-    from verify.movement.register_handover import HandOver
-    from verify.movement.smem_access import DescribedOperand
-
-    if isinstance(one, DescribedOperand):
-        return wgmma_descriptor.verdicts(one, budget, solver)
-    if not isinstance(one, HandOver):
-        return smem.verdicts(one, budget, solver)
-    found = registers.verdicts(one, budget, solver)
-    return found if one.access is None else [*found, *smem.verdicts(one.access, budget, solver)]
+    checker = MovementChecker(budget=inputs.budget(options))
+    return verified(movements, checker.case, "movements", options.require, quiet=options.quiet)
 
 
 def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     """Print one swizzle for all accesses; UsageError where their elements differ in width."""
     from layouts import LayoutError
     from verify.movement.bank_conflicts import search
-    from verify.movement.register_handover import HandOver
     from verify.movement.smem import confirmed
-    from verify.movement.smem_access import SmemAccess
 
-    given = (one.access if isinstance(one, HandOver) else one for one in movements)
-    accesses = [one for one in given if isinstance(one, SmemAccess)]
+    accesses = [one.accesses[-1] for one in movements if one.accesses and one.operand is None]
     if len(accesses) != len(movements):
         raise UsageError("--search-swizzle needs accesses: --shared with --access, or a FILE of them")
     if len({one.element for one in accesses}) > 1:
@@ -132,11 +107,9 @@ def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     except LayoutError as error:
         raise UsageError(f"--search-swizzle: {error}") from error
     fault = confirmed(accesses, best.swizzle) if best.free else ""
-    line = (
-        f"no swizzle is free of conflicts: under {best.swizzle} {fault}"
-        if fault
-        else f"{best.swizzle} of elements: {best.words}"
-    )
+    line = f"{best.swizzle} of elements: {best.words}"
+    if fault:
+        line = f"no swizzle is free of conflicts: under {best.swizzle} {fault}"
     output.write(f"{line}\n", options.output)
     return Exit.OK if best.free and not fault else Exit.REFUTED
 

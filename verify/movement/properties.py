@@ -1,49 +1,166 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The properties of a movement, and the evidence that its checks return."""
+"""The properties of a movement: the table `PROPERTIES`, one row each, and the run over it, `MovementChecker`.
+
+A row's functions take (run, movement, unit): a unit is the hand-over, one tile's accesses, or the descriptor that fits
+a layout. The table of docs/movement.md is made from the rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-
-import numpy as np
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from typing import Any
 
 import proofs
-from verify.core.verdict import Check, Counterexample, Evidence, Property, Status
-from verify.evidence.proof import solved
+from verify.core.verdict import Property, Scope, Stated, Status, Verdict, replayed
+from verify.evidence.run import Run, verified
+from verify.movement import bank_conflicts, smem, wgmma_descriptor
+from verify.movement import register_handover as registers
+from verify.movement.bind import Movement
+from verify.movement.register_handover import HandOver
+from verify.movement.smem_access import WRITES, SmemAccess
+from verify.report import Case
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-
-COUNT = Property("count")
-HAND_OVER = Property("hand_over", words="hand-over")
-MAJOR = Property("major")
-ROOM = Property("room")
-BASE = Property("base")
-WHOLE = Property("whole_accesses")
-DISJOINT = Property("disjoint")
-CONFLICT_FREE = Property("free_of_bank_conflicts")
-STEPS = Property("whole_instructions")
-DESCRIBED = Property("descriptor")
+MOVEMENT = "movement"
+COUNTED = 1 << 12  # points up to which the solver counts counterexamples: the ISA check counts them at base 0
+SOLVED = "z3"
 
 
-def compared(
-    wrong: Counterexample | None, method: str, points: int, engine: str = "", seconds: float = 0.0
-) -> Evidence:
-    """Evidence of a comparison with the ISA tables, or of a count: PROVED where there is no counterexample."""
-    status = Status.REFUTED if wrong else Status.PROVED
-    return Evidence(Check.ISA, status, method, points, engine, seconds=seconds, counterexample=wrong)
+def _accessed(movement: Movement, access: SmemAccess) -> bool:
+    """Whether it is an access to shared memory by threads, not by a descriptor."""
+    return movement.operand is None and access.memory == "shared"
 
 
-def exhaustive(wrong: Counterexample | None, points: int) -> Evidence:
-    """Evidence of a comparison at every point, evaluated as arrays."""
-    return compared(wrong, "exhaustive", points, "numpy")
+def _counts_equal(_: Movement, over: HandOver, __: Sequence[Verdict]) -> str:
+    return "the counts differ" if over.miscount else ""
 
 
-def proved(outcome: proofs.Outcome, statement: Callable[[Mapping[str, int]], str], over: str = "") -> Evidence:
-    """Evidence of the solver; `statement` describes its counterexample."""
-    at = outcome.model
-    return solved(outcome, None if at is None else Counterexample(dict(at), statement(at)), over)
+def _whole(_: Movement, __: SmemAccess, before: Sequence[Verdict]) -> str:
+    scattered = [v for v in before if v.claim.prop == WHOLE and not v.claim.part and v.status is Status.REFUTED]
+    return "the accesses are not whole" if scattered else ""
 
 
-def unchecked(check: Check, reason: str) -> Evidence:
-    """No evidence, because of a reason."""
-    return Evidence(check, Status.UNCHECKED, "", reason=reason)
+_of_registers = partial(Property, scope=Scope.REGISTERS, reads=lambda check, movement, over: over)
+_of_memory = partial(Property, scope=Scope.MEMORY, reads=lambda check, movement, access: access)
+_of_descriptor = partial(Property, scope=Scope.DESCRIPTOR, reads=lambda check, movement, _: movement.operand)
+
+COUNT = _of_registers(
+    "count",
+    says={MOVEMENT: "both instructions have as many lanes and values, of one width"},
+    states=lambda _, over: Stated(
+        "", f"{over.given.mnemonic} has as many values as {over.wanted.operand}, of the same width"
+    ),
+    isa=registers.counted,
+    how=("counted", "", ""),
+)
+HAND_OVER = _of_registers(
+    "hand_over",
+    words="hand-over",
+    says={MOVEMENT: "rows(r) + columns(c) = wanted(lane, v), (r, c) = given(lane, order(v)), for every lane and value"},
+    states=registers.claim,
+    isa=registers.compared,
+    proof=registers.proved,
+    gpu=registers.recorded,
+    how=("every point", SOLVED, "a recorded kernel with both"),
+    needs=(_counts_equal,),
+)
+MAJOR = _of_registers(
+    "major",
+    says={MOVEMENT: "rows of memory run along one axis of the tile, with `--major` along that one"},
+    states=registers.major_claim,
+    applies=lambda movement, over: over.given.rows and not over.miscount and (over.major or not movement.accesses),
+    isa=registers.major,
+    proof=registers.major_proved,
+    how=("every point", SOLVED, ""),
+    needs=(verified(HAND_OVER),),
+)
+ROOM = _of_memory(
+    "room",
+    says={MOVEMENT: "the tile lies in the shared memory that a CTA has"},
+    states=lambda _, access: Stated("", f"the tile lies in the shared memory that a CTA has on {access.arch}"),
+    applies=lambda _, access: access.memory == "shared",
+    isa=smem.room,
+    proof=smem.room_proved,
+    how=("every point", SOLVED, ""),
+)
+BASE = _of_memory(
+    "base",
+    says={MOVEMENT: "`--base` is a multiple of the swizzle's period, without one of the width"},
+    states=smem.base_claim,
+    applies=lambda _, access: access.base is not None,
+    isa=smem.base,
+    how=("counted", "", ""),
+)
+DISJOINT = _of_memory(
+    "disjoint",
+    says={MOVEMENT: "different elements that are written have different places"},
+    states=lambda *_: Stated("", "different elements that are written have different places"),
+    applies=lambda movement, access: _accessed(movement, access) and access.how in WRITES,
+    isa=smem.disjoint,
+    proof=smem.disjoint_proved,
+    how=("every point", SOLVED, ""),
+)
+WHOLE = _of_memory(
+    "whole_accesses",
+    says={MOVEMENT: "each access is of neighbouring elements, at a multiple of its width; `--global` likewise"},
+    states=smem.whole_claim,
+    applies=lambda movement, _: movement.operand is None,
+    isa=smem.whole,
+    proof=smem.whole_proved,
+    how=("every point at base 0", "z3, at every base", ""),
+)
+CONFLICT_FREE = _of_memory(
+    "free_of_bank_conflicts",
+    says={MOVEMENT: "no two lanes that are served together access different words of one bank"},
+    states=bank_conflicts.claim,
+    applies=_accessed,
+    isa=bank_conflicts.enumerated,
+    proof=bank_conflicts.proved,
+    gpu=bank_conflicts.measured,
+    how=("every base within a word", "z3, at every base", "measured, at these addresses"),
+    needs=(_whole,),
+)
+STEPS = _of_descriptor(
+    "whole_instructions",
+    says={MOVEMENT: "the tile is a multiple of wgmma's steps"},
+    states=wgmma_descriptor.steps_claim,
+    isa=wgmma_descriptor.steps,
+    how=("counted", "", ""),
+)
+DESCRIBED = _of_descriptor(
+    "descriptor",
+    says={MOVEMENT: "each element lies where a descriptor with one swizzle, LBO and SBO has it, each at its own byte"},
+    states=wgmma_descriptor.claim,
+    isa=wgmma_descriptor.compared,
+    proof=wgmma_descriptor.proved,
+    how=("every point", "z3, where each has a byte of its own", ""),
+)
+PROPERTIES = (
+    COUNT, HAND_OVER, MAJOR,
+    ROOM, BASE, DISJOINT, WHOLE, CONFLICT_FREE,
+    STEPS, DESCRIBED,
+)  # fmt: skip
+
+
+@dataclass
+class MovementChecker(Run):
+    """One run over the properties of movements: always with all three checks."""
+
+    @cached_property
+    def solver(self) -> proofs.Solver:
+        """The solver, which counts few counterexamples."""
+        return proofs.Solver(COUNTED)
+
+    def units(self, subject: Movement, scope: Scope) -> Sequence[Any]:
+        """The hand-over, the accesses of each memory, or the descriptor that fits best; none where there is none."""
+        if scope is Scope.MEMORY:
+            return subject.accesses
+        if scope is Scope.REGISTERS:
+            return () if subject.over is None else (subject.over,)
+        return () if subject.operand is None else (wgmma_descriptor.fit(subject.operand),)
+
+    def case(self, movement: Movement) -> Case:
+        """A movement with the verdicts on it."""
+        found = self.verdicts(PROPERTIES, movement)
+        return Case(movement.name, tuple(replayed(verdict, lambda: movement.replay) for verdict in found))

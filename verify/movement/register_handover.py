@@ -5,7 +5,8 @@
 
 `given` and `wanted` are formulas of the ISA. `rows` is the element of the tile with which the r-th row of a matrix load
 starts, `columns` how far apart its elements are, `order` the value of `given` that becomes value v. What a spec leaves
-out is read off at powers of two; where the values so read form no layout, the equation fails.
+out is read off at powers of two; where the values so read form no layout, the equation fails. It is evaluated at every
+lane and value, proved for symbolic ones, and its two instructions are looked up in the kernels that a GPU ran.
 """
 
 from __future__ import annotations
@@ -15,9 +16,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from layouts import Layout, from_samples, size
+from verify.core.digits import image
 from verify.core.errors import SpecError
+from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status, evaluated, unchecked
+from verify.evidence.proof import solved
+from verify.evidence.recorded import runs
+from verify.evidence.run import Run
 from verify.movement.register_operand import RegisterOperand, register_operand
-from verify.movement.smem_access import SmemAccess
+from verify.movement.smem_access import Table
 
 ONE = Layout(1)
 
@@ -29,16 +35,13 @@ class HandOver:
     The rows of a store are compared as those of a load: `given` is the store's operand, `wanted` what fills it.
     """
 
-    name: str  # of the movement
     given: RegisterOperand  # (lane, value) -> (row, column): the source operand, or a store's own
     wanted: RegisterOperand  # (lane, value) -> element: what has to be there
     rows: Layout = ONE  # row -> number of the element that it starts with
     columns: Layout = ONE  # column -> distance from the start of the row, in elements
     order: Layout = ONE  # value of the destination operand -> value of the source operand
     derived: bool = True  # the spec has no rows, values, tiles or times
-    replay: str = ""  # the command that verifies it again
     major: str = ""  # of the tile in memory, where the spec has it
-    access: SmemAccess | None = None  # of its rows, where the spec has the tile's layout in shared memory
 
     @property
     def miscount(self) -> str:
@@ -57,12 +60,24 @@ class HandOver:
         return self.given.mnemonic.startswith("stmatrix")
 
     @property
+    def provenance(self) -> str:
+        """The provenance of both formulas."""
+        return " | ".join(dict.fromkeys((self.given.provenance, self.wanted.provenance)))
+
+    @property
     def along(self) -> str:
         """The axis of the tile along which the elements of a row of memory lie; empty where there is none."""
         (x, y), parts = self.wanted.axes, self.wanted.parts
         step = int(self.columns(parts)) if size(self.columns) > parts else 0
         straight = all(self.columns(c) == c // parts * step + c % parts for c in range(size(self.columns)))
         return {parts: x, self.wanted.extent[0]: y}.get(step, "") if straight else ""
+
+    @property
+    def axes(self) -> tuple[str, ...]:
+        """The axes along which the rows may run: that of the major, or any axis where there is no major."""
+        if self.major == "MN":
+            return (next(axis for axis in self.wanted.axes if axis != "k"),)
+        return (self.major.lower(),) if self.major else self.wanted.axes
 
     def placed(self, rows: Layout | None = None, order: Layout | None = None) -> HandOver:
         """The hand-over with rows, columns and order, those left out read off; unchanged where counts differ."""
@@ -72,17 +87,6 @@ class HandOver:
         x, y = self.given.extent
         derived, columns = self._rows(order) if self.given.rows else (Layout(x, 1), Layout(y, self.wanted.extent[0]))
         return replace(self, rows=rows or derived, columns=columns, order=order)
-
-    def turned(self) -> HandOver | None:
-        """The hand-over with .trans of the load or store added or left out, rows read off; None where there is none."""
-        name, given = self.given.mnemonic, self.given
-        other = name.replace(".trans", "") if ".trans" in name else name.replace(".shared", ".trans.shared")
-        try:
-            found = register_operand("from", other, "").split(given.bits).warps(given.lanes)
-        except SpecError:
-            return None
-        found = found.tiled("row", given.extent[0] // found.extent[0])
-        return replace(self, given=found).placed(order=self.order)
 
     def _rows(self, order: Layout) -> tuple[Layout, Layout]:
         """Where rows start in the tile, and how far apart their elements are, read off registers at powers of two."""
@@ -112,3 +116,163 @@ class HandOver:
             return where.get((int(x), int(y)), 0)
 
         return from_samples(self.wanted.values, value_of)
+
+
+def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
+    """Evidence that both instructions have the same lanes and values."""
+    given, wanted, wrong = over.given, over.wanted, None
+    if over.miscount:
+        fills = given.rows and given.lanes == wanted.lanes and not wanted.values % given.values
+        repair = f"issue it {wanted.values // given.values} times as often (--times)" if fills else ""
+        wrong = Counterexample({"given": given.values, "wanted": wanted.values}, over.miscount, repair=repair)
+    return [evaluated(wrong, "counted")]
+
+
+def claim(_: object, over: HandOver) -> Stated:
+    """The claim that every lane has what it wants, with the rows or the order of the values."""
+    given, wanted = over.given, over.wanted
+    text = f"{given.mnemonic} leaves in every lane what {wanted.mnemonic} wants as {wanted.operand}"
+    if over.store:
+        text = f"{given.mnemonic} finds in every lane what {wanted.mnemonic} leaves as {wanted.operand}"
+    where = f"value v is the accumulators' value {over.order}, converted where the types differ"
+    if given.rows:
+        bits = f", counted in {wanted.bits} bits" if wanted.parts > 1 else ""
+        along = f" along {over.along}" if over.along else ""
+        where = f"row r starts at element {over.rows} of the tile, its elements {over.columns}{along}{bits}"
+    return Stated(wanted.operand, text if over.miscount else f"{text}: {where}", over.provenance)
+
+
+def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
+    """Evidence of both formulas at every lane and value, as arrays."""
+    bad = _differing(over)
+    wrong = _counterexample(over, int(bad[0][0]), int(bad[0][1]), len(bad)) if len(bad) else None
+    return [evaluated(wrong, "exhaustive", over.wanted.lanes * over.wanted.values, "numpy")]
+
+
+def _differing(over: HandOver) -> Table:
+    """Every (lane, value) that gets another element than it wants."""
+    shape = over.wanted.lanes, over.wanted.values
+    lanes, values = np.arange(shape[0])[:, None], np.arange(shape[1])[None, :]
+    row, column = over.given.locate(lanes, np.asarray(over.order(values)))
+    place = over.rows(np.broadcast_to(row, shape)) + over.columns(np.broadcast_to(column, shape))
+    return np.argwhere(place != np.broadcast_to(over.wanted.number(lanes, values), shape))
+
+
+def _counterexample(over: HandOver, lane: int, value: int, bad: int) -> Counterexample:
+    """What a lane gets as a value, and which lane holds what it wants: in plain integers, digit by digit."""
+    given, wanted = over.given, over.wanted
+
+    def place(lane: int, value: int) -> int:
+        row, column = given.locate(lane, value)
+        return int(image(over.rows, int(row)) + image(over.columns, int(column)))
+
+    chosen = image(over.order, value)
+    row, column = given.locate(lane, chosen)
+    gets, wants = place(lane, chosen), int(wanted.number(lane, value))
+    holders = [(t, v) for t in range(given.lanes) for v in range(given.values) if place(t, v) == wants]
+    here = [v for t, v in holders if t == lane]
+    found = f"lane {lane} holds it as value {here[0]}" if here else "no lane holds it"
+    if holders and not here:
+        found = f"lane {holders[0][0]} holds it as value {holders[0][1]}: no order of the values brings it here"
+    return Counterexample(
+        {"lane": lane, "value": value},
+        f"T{lane} V{value} wants {wanted.shown(wants)} and gets {wanted.shown(gets)}; {found}",
+        f"{wanted.citation}: {wants}; {given.citation}: value {chosen}, ({row}, {column}), {gets}",
+        extent="unique" if bad == 1 else "smallest",
+        damage=(f"{bad} of {wanted.lanes * wanted.values} points disagree",),
+        unique=bad == 1,
+        reproduced=gets != wants,
+    )
+
+
+def proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
+    """The proof of the equation, for symbolic lane and value."""
+    return [_proof(run, over, over.columns, ", gets")]
+
+
+def _proof(run: Run, over: HandOver, columns: Layout, gets: str) -> Evidence:
+    """The solver's evidence on the equation with some columns."""
+    from proofs.layout import movement
+
+    wanted, shown = over.wanted, over.wanted.shown
+    question = movement.HandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
+    outcome = movement.prove_hand_over(question, run.budget, run.solver)
+    words = "T{lane} V{value} wants"
+    return solved(outcome, lambda at: f"{words.format(**at)} {shown(at['wanted'])}{gets} {shown(at['place'])}")
+
+
+def recorded(run: object, _: object, over: HandOver) -> list[Evidence]:
+    """The evidence of a GPU: a recorded kernel with the two instructions in a row, whose result equalled numpy's."""
+    if not over.derived:
+        return [unchecked(Check.GPU, "recorded kernels have rows and values as derived, not as given here")]
+
+    def words(mnemonic: str) -> frozenset[str]:  # software writes qualifiers in other orders than the ISA
+        return frozenset(mnemonic.split("."))
+
+    named = (words(over.given.mnemonic), words(over.wanted.mnemonic), over.wanted.operand)
+    for one in runs():
+        product, reuse = one.tiling.product.mnemonic, one.tiling.reuse
+        pairs = [
+            (feed.load.mnemonic, product, x) for x, feed in (("A", one.tiling.A), ("B", one.tiling.B)) if feed.load
+        ]
+        pairs += [(product, reuse.product.mnemonic, "A")] if reuse else []
+        if one.equal and one.powered and named in [(words(first), words(second), x) for first, second, x in pairs]:
+            gpu = f"{one.device.gpu}, {one.device.sm}, driver {one.device.driver}"
+            method = f"kernel {one.tiling.name!r} with both, equal to numpy on {gpu}"
+            return [Evidence(Check.GPU, Status.AGREES, method, one.elements, "gpu_checks")]
+    return [unchecked(Check.GPU, "no recorded kernel has both instructions in a row")]
+
+
+def major_claim(_: object, over: HandOver) -> Stated:
+    """The claim that the elements of a row are neighbours in memory: a row is 16 consecutive bytes."""
+    memory = f"the axis of {over.major}-major memory" if over.major else "one axis of the tile"
+    return Stated("", f"rows of memory run along {memory}", over.provenance)
+
+
+def major(run: object, _: object, over: HandOver) -> list[Evidence]:
+    """Evidence of every element of a row."""
+    wrong, points = None, 1 if over.major else size(over.columns)
+    if over.along not in over.axes:
+        if over.major:
+            (axis,) = over.axes
+            lies = f"neighbours in {over.major}-major memory are neighbours along {axis}"
+            statement, repair = f"the rows run along {over.along or 'no axis'}; {lies}", _turned(over, axis)
+        else:
+            start, columns = over.rows(0), range(0, points, over.wanted.parts)
+            shown = ", ".join(over.wanted.shown(start + over.columns(c)) for c in columns)
+            statement = f"the first row is {shown}: it runs along no axis, and a row is 16 consecutive bytes of memory"
+            repair = "where memory has these side by side, give the tile's layout there: --shared"
+        wrong = Counterexample({}, statement, repair=repair)
+    return [evaluated(wrong, "compared", points)]
+
+
+def _turned(over: HandOver, axis: str) -> str:
+    """The load or store with .trans, or without it, where its rows then run along the axis; else empty."""
+    name, given = over.given.mnemonic, over.given
+    transposed = ".trans" in name
+    other = name.replace(".trans", "") if transposed else name.replace(".shared", ".trans.shared")
+    try:
+        found = register_operand("from", other, "").split(given.bits).warps(given.lanes)
+    except SpecError:
+        return ""
+    found = found.tiled("row", given.extent[0] // found.extent[0])
+    turned = replace(over, given=found).placed(order=over.order)
+    if turned.miscount or turned.along != axis or len(_differing(turned)):
+        return ""
+    change = f"{name.partition('.')[0]} {'without' if transposed else 'with'} .trans"
+    return change if over.derived else f"{change}, rows {turned.rows}"
+
+
+def major_proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
+    """The proof of the hand-over with rows that are straight lines along an axis. No row is evaluated here.
+
+    It needs a hand-over that is proved: then rows start where they should.
+    """
+    wanted = over.wanted
+    for axis in over.axes:
+        step = wanted.parts if axis == wanted.axes[0] else wanted.extent[0]
+        line = Layout((wanted.parts, over.given.extent[1] // wanted.parts), (1, step))
+        found = _proof(run, over, line, f"; in a row along {axis} it gets")
+        if found.counterexample is None:
+            break
+    return [found]

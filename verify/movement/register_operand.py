@@ -8,7 +8,7 @@ is such an operand too, or the rows of a matrix load or store. Elements are coun
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import isa_tables
@@ -29,7 +29,7 @@ class RegisterOperand:
     operand: str  # A, B or C; R for the rows of a matrix load or store
     section: str  # of the ISA
     provenance: str  # where the ISA tables have the formula from
-    locate: Callable[[Any, Any], tuple[Any, Any]]  # (lane, value) -> (x, y)
+    locate: Callable[[Any, Any], tuple[Any, Any]] = field(compare=False)  # (lane, value) -> (x, y), by all the rest
     values: int  # in each lane
     bits: int  # of a value
     extent: tuple[int, int]  # the ranges of x and y

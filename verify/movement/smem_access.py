@@ -12,10 +12,11 @@ import numpy as np
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
 from layouts.banks import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
-from verify.movement.properties import Table
 
 if TYPE_CHECKING:
     from proofs.layout.movement import Access as SolverAccess
+
+Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
 CAPACITY: Mapping[str, int] = {  # KiB of shared memory that one CTA can have
     # CUDA C++ Programming Guide, technical specifications per compute capability
@@ -41,18 +42,16 @@ PLAIN = Swizzle(0, 0, 0)
 
 @dataclass(frozen=True, slots=True)
 class SmemAccess:
-    """The accesses of all threads to a tile in shared memory."""
+    """The accesses of all threads to a tile in shared memory, or to the source of a copy in global memory."""
 
-    name: str  # of the movement
-    tile: Layout | ComposedLayout  # index in the tile -> element of shared memory, a swizzle of it or not
+    tile: Layout | ComposedLayout  # index in the tile -> element of memory, a swizzle of it or not
     threads: Layout  # (thread, value) -> index in the tile
     element: int  # bits of an element
     width: int  # bits that a thread accesses at once
     how: str = "load"  # load, store, cp.async, ldmatrix or stmatrix
-    replay: str = ""  # the command that verifies it again
-    source: Layout | None = None  # index in the tile -> element of global memory, of a copy that has it
     arch: str = ARCH  # whose shared memory it is
     base: int | None = None  # byte at which the tile starts, where it is given
+    memory: str = "shared"  # or "global"
 
     @property
     def swizzle(self) -> Swizzle:
@@ -89,8 +88,13 @@ class SmemAccess:
         """Bases are multiples of this many bytes: the swizzle's period, or the width where there is none."""
         return self.bytes.period if self.swizzle.bits else self.width // BYTE
 
+    @property
+    def operation(self) -> Operation:
+        """The operation in the model of banks: a matrix row, loaded or stored, is served as a store of its width."""
+        return Operation.STORE if self.how in MATRICES else Operation(self.how)
+
     def offsets(self) -> Table:
-        """The element of shared memory of each (thread, access, place in the access), from base 0."""
+        """The element of memory of each (thread, access, place in the access), from base 0."""
         threads, values = size(self.threads[0]), size(self.threads[1])
         index = self.threads(np.arange(threads)[:, None], np.arange(values)[None, :])
         found: Table = np.asarray(self.swizzle(np.asarray(self.plain(index))))
@@ -99,17 +103,9 @@ class SmemAccess:
     def accesses(self, base: int = 0) -> list[Access]:
         """Every access of every warp, in bytes from a base on."""
         first = base + self.offsets()[:, :, 0] * (self.element // BYTE)
-        rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in self._warps)
+        warps = range(0, len(first), LANES)
+        rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in warps)
         return [Access(tuple(row), self.width, self.operation) for row in rows]
-
-    @property
-    def operation(self) -> Operation:
-        """The operation in the model of banks: a matrix row, loaded or stored, is served as a store of its width."""
-        return Operation.STORE if self.how in MATRICES else Operation(self.how)
-
-    @property
-    def _warps(self) -> range:
-        return range(0, size(self.threads[0]), LANES)
 
     def for_solver(self) -> SolverAccess:
         """The accesses as the solver's input: the layouts of the spec, none computed from another."""
@@ -118,22 +114,6 @@ class SmemAccess:
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
         return SolverAccess(self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared)
-
-
-@dataclass(frozen=True, slots=True)
-class DescribedOperand:
-    """An operand of wgmma in shared memory, `access.tile` (mn, k) -> element, and its descriptor's given fields."""
-
-    access: SmemAccess
-    majors: tuple[str, ...]  # K or MN: the given one, or those that wgmma has for such elements
-    steps: tuple[int, int]  # along mn and k of which the tile must be a multiple
-    lbo: int | None = None  # bytes; read off where absent, as sbo
-    sbo: int | None = None
-
-    @property
-    def name(self) -> str:
-        """The name that reports give it."""
-        return self.access.name
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:

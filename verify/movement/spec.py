@@ -27,7 +27,7 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from verify.core.specs import Key, key, keys, required
 
@@ -214,7 +214,8 @@ class DescriptorSpec(MovementSpec):
     sbo: int | None = key("stride dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
 
 
-SORTS: Mapping[str, type[MovementSpec]] = {"from": HandOverSpec, "shared": AccessSpec, "descriptor": DescriptorSpec}
+Spec: TypeAlias = HandOverSpec | AccessSpec | DescriptorSpec
+SORTS: Mapping[str, type[Spec]] = {"from": HandOverSpec, "shared": AccessSpec, "descriptor": DescriptorSpec}
 UNITS = ("", "BITS", "BYTES", "N")
 
 
@@ -231,7 +232,7 @@ def sort_of(table: Mapping[str, object]) -> str:
     return next((sort for sort in SORTS if sort in table), "")
 
 
-def of_options(table: Mapping[str, Any]) -> MovementSpec:
+def of_options(table: Mapping[str, Any]) -> Spec:
     """The spec that options give, in the order of :func:`options`; raises SpecError."""
     name = str(table.get("shared") or table.get("descriptor"))
     if "from" in table:
@@ -241,7 +242,7 @@ def of_options(table: Mapping[str, Any]) -> MovementSpec:
     return sort(name=name, replay=replay, **{k.field: k.read(table[n]) for n, k in keys(sort).items() if n in table})
 
 
-def of_entry(entry: Entry) -> MovementSpec:
+def of_entry(entry: Entry) -> Spec:
     """The spec that a table of a file gives; raises AtomFileError with all its errors."""
     from verify.core.files import as_keys
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The verdicts on wgmma's operands in shared memory: which matrix descriptor, if any, describes a layout.
+"""wgmma's operands in shared memory: which matrix descriptor, if any, describes a layout.
 
     address(mn, k; swizzle, major, LBO, SBO) = swizzle(bytes * layout(mn, k)), for every element of the tile
 
@@ -11,29 +11,50 @@ tile that is wider than its swizzle, W elements, each part of that width has a s
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 import isa_tables
-import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
 from verify.core.digits import image
-from verify.core.verdict import Claim, Counterexample, Evidence, Verdict, join
-from verify.movement.properties import DESCRIBED, STEPS, Table, compared, exhaustive, proved
-from verify.movement.smem import placed
-from verify.movement.smem_access import BYTE, DescribedOperand, SmemAccess, scaled
+from verify.core.verdict import Counterexample, Evidence, Stated, evaluated
+from verify.evidence.proof import solved
+from verify.evidence.run import Run
+from verify.movement.smem_access import BYTE, SmemAccess, Table, scaled
 
 NAMES = {Swizzle(0, 0, 0): "none", Swizzle(1, 4, 3): "32B", Swizzle(2, 4, 3): "64B", Swizzle(3, 4, 3): "128B"}
 
 CHUNK = 16  # bytes: start addresses are multiples of it
 ONE_START = Layout(1, 0)
 FEW = 3  # start addresses that are listed besides the last
+
+
+@dataclass(frozen=True, slots=True)
+class Operand:
+    """An operand of wgmma in shared memory, and its descriptor's given fields."""
+
+    access: SmemAccess  # of the tile (mn, k) -> element, in chunks
+    majors: tuple[str, ...]  # K or MN: the given one, or those that wgmma has for such elements
+    steps: tuple[int, int]  # along mn and k of which the tile must be a multiple
+    lbo: int | None = None  # bytes; read off where absent, as sbo
+    sbo: int | None = None
+
+    @property
+    def grid(self) -> tuple[Table, Table]:
+        """Every mn, and every k."""
+        mn, k = (size(mode) for mode in self.access.plain)
+        return np.arange(mn)[:, None], np.arange(k)[None, :]
+
+    @property
+    def bytes(self) -> Table:
+        """The byte at which each element (mn, k) lies."""
+        unswizzled = np.asarray(self.access.plain(*self.grid)) * self.access.element // BYTE
+        found: Table = np.asarray(self.access.bytes(unswizzled))
+        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,92 +88,40 @@ class Fields:
         return part + image(self.starts, k // self.width)
 
 
-@dataclass(frozen=True, slots=True)
-class Fitted:
-    """A descriptor's fields, fitted to a layout."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Fit:
+    """The descriptor that is fitted to an operand's layout."""
 
-    fields: Fields
-    bad: Table  # coordinates at which the descriptor and the layout differ
-    word: int  # the descriptor at address 0
-    overflow: str  # why there is no such word; empty where there is one
-
-
-def verdicts(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> list[Verdict]:
-    """The verdicts on an operand: the tile fits in shared memory, is whole steps, and has a descriptor."""
-    unit = max(operand.access.unit, CHUNK)
-    return [*placed(operand.access, unit, budget, solver), _steps(operand), _described(operand, budget, solver)]
+    operand: Operand  # to whose layout it is fitted
+    table: Layouts  # of the ISA
+    fields: Fields | None = None  # none where the operand's swizzle is no descriptor's
+    bad: int = 0  # how many elements lie elsewhere than the descriptor has them
+    first: tuple[int, int] = (0, 0)  # (mn, k) of the first of them
+    word: int = 0  # the descriptor at address 0
+    fault: str = ""  # why no descriptor can describe it: its swizzle, an offset, two elements at one byte
 
 
-def _steps(operand: DescribedOperand) -> Verdict:
-    """The verdict on whole instructions: the tile is a multiple of wgmma's steps."""
-    access, steps = operand.access, operand.steps
-    step = " x ".join(map(str, steps))
-    claim = Claim(access.name, "", STEPS, f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
-    wrong = None
-    for axis, mode, least in zip(("mn", "k"), access.plain, steps, strict=True):
-        whole = size(mode)
-        if whole % least:
-            near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
-            text = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {access.element} bits"
-            wrong = Counterexample(
-                {axis: whole},
-                f"{text} and multiples of it",
-                f"{whole} mod {least} = {whole % least}",
-                repair=f"{' or '.join(map(str, near))} along {axis}",
-                replay=access.replay,
-            )
-            break
-    return join(claim, [compared(wrong, "counted", 2)])
-
-
-def _described(operand: DescribedOperand, budget: int, solver: proofs.Solver) -> Verdict:
-    """The verdict on the descriptor, with the major and offsets of the spec where it has them."""
-    access, table = operand.access, read_layouts("wgmma")
-    cited = f"PTX ISA {table.section} ({table.provenance})"
+def fit(operand: Operand) -> Fit:
+    """The descriptor of fewest differences, with the major and offsets of the spec where it has them."""
+    table, access = read_layouts("wgmma"), operand.access
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
-        text = f"the layout is that of a matrix descriptor, {cited}"
-        statement = f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {', '.join(map(str, NAMES))}"
-        wrong = Counterexample({}, statement, replay=access.replay)
-        return join(_claim(access, text, table), [compared(wrong, "compared", 1)])
-    fitted = partial(_fitted, access, table, name)
-    read = min((fitted(major, None, None) for major in operand.majors), key=lambda one: len(one.bad))
-    best = min((fitted(major, operand.lbo, operand.sbo) for major in operand.majors), key=lambda one: len(one.bad))
-    text = f"the layout is that of the descriptor {best.fields.words()}{best.fields.begins()}, {cited}"
-    mine = read.fields.words()
-    repair = "" if len(read.bad) or read.overflow or mine == best.fields.words() else mine
-    fault = best.overflow or _shared(access)
-    evidence = [_enumerated(access, table, best, fault, repair)]
-    if not fault:  # the solver is given the place of single elements alone
-        evidence.append(_proof(access, table, best.fields, budget, solver))
-    return join(_claim(access, text, table), evidence)
+        names = ", ".join(map(str, NAMES))
+        return Fit(operand, table, fault=f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {names}")
+    return min((_fitted(operand, table, name, major) for major in operand.majors), key=lambda one: one.bad)
 
 
-def _claim(access: SmemAccess, text: str, table: Layouts) -> Claim:
-    return Claim(access.name, "", DESCRIBED, text, table.provenance)
-
-
-def _grid(access: SmemAccess) -> tuple[Table, Table]:
-    mn, k = (size(mode) for mode in access.plain)
-    return np.arange(mn)[:, None], np.arange(k)[None, :]
-
-
-def _addresses(access: SmemAccess) -> Table:
-    mn, k = _grid(access)
-    found: Table = np.asarray(access.bytes(np.asarray(access.plain(mn, k)) * access.element // BYTE))
-    return found
-
-
-def _fitted(access: SmemAccess, table: Layouts, name: str, major: str, lbo: int | None, sbo: int | None) -> Fitted:
+def _fitted(operand: Operand, table: Layouts, name: str, major: str) -> Fit:
     """The descriptor of a major, with the offsets given, or else read off where LBO and SBO first occur."""
-    (mn, k), fields = _grid(access), Fields(name, major, 0, 0, *_parted(access, major))
+    access, (mn, k) = operand.access, operand.grid
+    fields = Fields(name, major, 0, 0, *_parted(access, major))
 
     def plain(lbo: int, sbo: int) -> Table:
         bytes_ = replace(fields, lbo=lbo, sbo=sbo).address(table, mn, k, access.element)
         found: Table = np.asarray(access.bytes(np.asarray(bytes_)))
         return np.broadcast_to(found, (mn.size, k.size))
 
-    zero, wanted = plain(0, 0), np.asarray(access.bytes(_addresses(access)))
+    zero, wanted = plain(0, 0), np.asarray(access.bytes(operand.bytes))
     unit = 1 << 20  # above every other part of an address, outside the swizzle's fields
     leading, stride = (plain(unit, 0) - zero) // unit, (plain(0, unit) - zero) // unit
 
@@ -160,14 +129,28 @@ def _fitted(access: SmemAccess, table: Layouts, name: str, major: str, lbo: int 
         places = np.argwhere((mine == 1) & (other == 0))
         return max(0, int((wanted - zero)[tuple(places[0])])) if len(places) else 0
 
-    lbo = read_off(leading, stride) if lbo is None else lbo
-    sbo = read_off(stride, leading) if sbo is None else sbo
-    word, overflow = 0, ""
+    lbo = read_off(leading, stride) if operand.lbo is None else operand.lbo
+    sbo = read_off(stride, leading) if operand.sbo is None else operand.sbo
+    word, fault = 0, _shared(operand)
     try:
         word = table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=name)
     except isa_tables.IsaError as error:
-        overflow = str(error)
-    return Fitted(replace(fields, lbo=lbo, sbo=sbo), np.argwhere(plain(lbo, sbo) != wanted), word, overflow)
+        fault = str(error)
+    bad = np.argwhere(plain(lbo, sbo) != wanted)
+    first = (int(bad[0][0]), int(bad[0][1])) if len(bad) else (0, 0)
+    return Fit(operand, table, replace(fields, lbo=lbo, sbo=sbo), len(bad), first, word, fault)
+
+
+def _shared(operand: Operand) -> str:
+    """The statement that two elements lie at one address; empty where each has its own."""
+    flat, rows = operand.bytes.ravel(order="F"), size(operand.access.plain[0])
+    _, first, group = np.unique(flat, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[group] != np.arange(len(flat)))
+    if not len(again):
+        return ""
+    one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
+    here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
+    return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
 
 
 def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
@@ -188,51 +171,78 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
     return width, starts
 
 
-def _enumerated(access: SmemAccess, table: Layouts, best: Fitted, fault: str, repair: str) -> Evidence:
-    mn, k = _grid(access)
-    points, at, damage = mn.size * k.size, {}, []
-    if len(best.bad):
-        row, column = (int(c) for c in best.bad[0])
-        theirs = int(best.fields.address(table, row, column, access.element))
-        fault = (
-            f"(mn={row}, k={column}) lies at byte {int(_addresses(access)[row, column])}, by the descriptor at {theirs}"
-        )
-        at, damage = {"mn": row, "k": column}, [f"{len(best.bad)} of {points} elements lie elsewhere"]
+def steps_claim(_: object, found: Fit) -> Stated:
+    """The claim that the tile is a multiple of wgmma's steps."""
+    step = " x ".join(map(str, found.operand.steps))
+    return Stated("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
+
+
+def steps(run: object, _: object, found: Fit) -> list[Evidence]:
+    """Evidence that both extents are multiples of the step."""
+    access, wrong = found.operand.access, None
+    for axis, mode, least in zip(("mn", "k"), access.plain, found.operand.steps, strict=True):
+        whole = size(mode)
+        if whole % least and wrong is None:
+            near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
+            text = f"the tile has {whole} along {axis}, of which wgmma takes {least} elements of {access.element} bits"
+            wrong = Counterexample(
+                {axis: whole},
+                f"{text} and multiples of it",
+                f"{whole} mod {least} = {whole % least}",
+                repair=f"{' or '.join(map(str, near))} along {axis}",
+            )
+    return [evaluated(wrong, "counted", 2)]
+
+
+def claim(_: object, found: Fit) -> Stated:
+    """The claim that the layout is that of a descriptor, by its fields."""
+    named = "a matrix descriptor"
+    if found.fields is not None:
+        named = f"the descriptor {found.fields.words()}{found.fields.begins()}"
+    table = found.table
+    text = f"the layout is that of {named}, PTX ISA {table.section} ({table.provenance})"
+    return Stated("", text, table.provenance)
+
+
+def compared(run: object, _: object, found: Fit) -> list[Evidence]:
+    """Evidence that every element lies where the descriptor has it, each at a byte of its own."""
+    operand, fields, fault = found.operand, found.fields, found.fault
+    access, points = operand.access, size(operand.access.plain)
+    if fields is None:
+        return [evaluated(Counterexample({}, fault), "compared")]
+    at: dict[str, int] = {}
+    damage: tuple[str, ...] = ()
+    if found.bad:
+        row, column = found.first
+        theirs = int(fields.address(found.table, row, column, access.element))
+        fault = f"(mn={row}, k={column}) lies at byte {int(operand.bytes[row, column])}, by the descriptor at {theirs}"
+        at, damage = {"mn": row, "k": column}, (f"{found.bad} of {points} elements lie elsewhere",)
     if not fault:
-        return compared(None, f"exhaustive; at address 0 the descriptor is {best.word:#018x}", points, "numpy")
-    extent = "smallest" if at else ""
-    wrong = Counterexample(at, fault, extent=extent, damage=tuple(damage), repair=repair, replay=access.replay)
-    return exhaustive(wrong, points)
+        return [evaluated(None, f"exhaustive; at address 0 the descriptor is {found.word:#018x}", points, "numpy")]
+    read = fit(replace(operand, lbo=None, sbo=None))
+    other = read.fields is not None and read.fields != fields and not read.bad and not read.fault
+    repair = read.fields.words() if read.fields is not None and other else ""
+    wrong = Counterexample(at, fault, extent="smallest" if at else "", damage=damage, repair=repair)
+    return [evaluated(wrong, "exhaustive", points, "numpy")]
 
 
-def _shared(access: SmemAccess) -> str:
-    """The statement that two elements lie at one address; empty where each has its own."""
-    flat = _addresses(access).ravel(order="F")
-    _, first, group = np.unique(flat, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[group] != np.arange(len(flat)))
-    if not len(again):
-        return ""
-    rows = size(access.plain[0])
-    one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
-    here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
-    return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
+def proved(run: Run, _: object, found: Fit) -> list[Evidence]:
+    """The proof from the layout's shape and stride; both addresses are taken before the swizzle.
 
-
-def _proof(access: SmemAccess, table: Layouts, fields: Fields, budget: int, solver: proofs.Solver) -> Evidence:
-    """Evidence of the solver, from the layout's shape and stride; both addresses are taken before the swizzle."""
+    The solver is given the place of single elements alone: it finds no second element at an address.
+    """
     from proofs.layout.movement import HandOver, prove_hand_over
 
-    swizzle = access.bytes
+    fields, access = found.fields, found.operand.access
+    if fields is None or found.fault:
+        return []
+    swizzle, bytes_ = access.bytes, access.element // BYTE
 
     def wanted(mn: Any, k: Any) -> Any:
-        address = fields.address(table, mn, k, access.element)
+        address = fields.address(found.table, mn, k, access.element)
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
-    def statement(at: Mapping[str, int]) -> str:
-        where = f"lies at {at['place']}, by the descriptor at {at['wanted']}, unswizzled"
-        return f"(mn={at['lane']}, k={at['value']}) {where}"
-
-    bytes_ = access.element // BYTE
     rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.plain)
     over = HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
-    return proved(prove_hand_over(over, budget, solver), statement)
+    words = "(mn={lane}, k={value}) lies at {place}, by the descriptor at {wanted}, unswizzled"
+    return [solved(prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import proofs
@@ -40,10 +40,7 @@ def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
         return [Evidence(Check.PROOF, Status.UNCHECKED, "", reason=f"the idle lanes form no layout: {error}")]
     whole = make_layout(vmnk, idle)
     outcome = proofs.prove_bijective(whole, (size(whole),), 1, run.budget, run.solver)
-    if outcome.model is None:
-        return [solved(outcome, None)]
-    statement = ", ".join(f"{name} = {n}" for name, n in outcome.model.items())
-    return [solved(outcome, Counterexample(dict(outcome.model), statement))]
+    return [solved(outcome, lambda model: ", ".join(f"{name} = {n}" for name, n in model.items()))]
 
 
 def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
@@ -57,34 +54,31 @@ def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         wrong = Counterexample({"threads": threads, "values": values}, statement)
         return [Evidence(Check.PROOF, Status.REFUTED, "counted", counterexample=wrong)]
     extent = tiled.extent(tiling.covered)
-    outcome = proofs.prove_tiled(partition(tiling, tiled), layout, run.budget, run.solver)
-    model = outcome.model
-    if model is None:
-        return [solved(outcome, None)]
-    thread, value = model["thread"], model["value"]
     axes = tiled.part.axes
-    element = model["element"]
-    got = f"({axes[0]}={element % extent[0]}, {axes[1]}={element // extent[0]})"
-    statement = f"T{thread} V{value}: layout {got}, tiled atom ({axes[0]}={model['x']}, {axes[1]}={model['y']})"
-    arithmetic = f"{written_out(layout, thread, value)} = {walk(layout, thread, value)}"
-    return [solved(outcome, Counterexample(dict(model), statement, arithmetic))]
+
+    def differing(model: Mapping[str, int]) -> Counterexample:
+        thread, value, element = model["thread"], model["value"], model["element"]
+        got = f"({axes[0]}={element % extent[0]}, {axes[1]}={element // extent[0]})"
+        statement = f"T{thread} V{value}: layout {got}, tiled atom ({axes[0]}={model['x']}, {axes[1]}={model['y']})"
+        arithmetic = f"{written_out(layout, thread, value)} = {walk(layout, thread, value)}"
+        return Counterexample(dict(model), statement, arithmetic)
+
+    return [solved(proofs.prove_tiled(partition(tiling, tiled), layout, run.budget, run.solver), differing)]
 
 
 def multiples(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     """Evidence that elements have the claimed number of owners in tiles of every multiple of the tile."""
-    outcome = proofs.prove_partition(partition(tiling, tiled), run.budget, run.solver)
-    model = outcome.model
-    if model is None:
-        return [solved(outcome, None)]
-    if "holders" in model:
-        statement = "{holders} owners for {elements} elements, {repeats} each by stride 0".format(**model)
-        return [solved(outcome, Counterexample(dict(model), statement))]
     a, b = tiled.part.axes
-    statement = f"T{model['thread']} V{model['value']} of atom ({model['wx']},{model['wy']})"
-    where = f"({a}={model['x']}, {b}={model['y']})"
-    if "thread2" in model:
-        statement += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
-    return [solved(outcome, Counterexample(dict(model), f"{statement} hold {where}"))]
+
+    def statement(model: Mapping[str, int]) -> str:
+        if "holders" in model:
+            return "{holders} owners for {elements} elements, {repeats} each by stride 0".format(**model)
+        who = f"T{model['thread']} V{model['value']} of atom ({model['wx']},{model['wy']})"
+        if "thread2" in model:
+            who += f" and T{model['thread2']} V{model['value2']} of atom ({model['wx2']},{model['wy2']}) both"
+        return f"{who} hold ({a}={model['x']}, {b}={model['y']})"
+
+    return [solved(proofs.prove_partition(partition(tiling, tiled), run.budget, run.solver), statement)]
 
 
 def partition(tiling: Tiling, tiled: TiledOperand) -> proofs.Partition:

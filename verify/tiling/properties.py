@@ -23,7 +23,7 @@ from layouts import Layout, LayoutError, cosize, size
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify.atom import properties as atoms
-from verify.atom.properties import at_points, by_solver, verified
+from verify.atom.properties import at_points, by_solver
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import digits, walk, written_out
 from verify.core.verdict import (
@@ -38,10 +38,11 @@ from verify.core.verdict import (
     Status,
     Verdict,
     join,
+    replayed,
 )
 from verify.core.wording import owners
 from verify.evidence import isa, proof
-from verify.evidence.run import first
+from verify.evidence.run import first, verified
 from verify.report import Case
 from verify.tiling import cost, gemm, instruction, reference, smem_atom
 from verify.tiling.bind import IllFormed, OutOfTile, TiledOperand, Tiling, find, prepare
@@ -84,7 +85,7 @@ def _expected(atom: Atom) -> str:
 
 def verify(tiling: Tiling, prover: Prover) -> list[Verdict]:
     """The verdict on every claim of a tiling."""
-    return [_with_replay(verdict, tiling.spec) for verdict in prover.verdicts(PROPERTIES, tiling)]
+    return [replayed(verdict, lambda: _command(tiling.spec)) for verdict in prover.verdicts(PROPERTIES, tiling)]
 
 
 def ill_formed(name: str, part: str, layout: str, fault: str) -> Verdict:
@@ -98,7 +99,7 @@ def _outside(spec: TilingSpec, subject: BoundAtom, part: BoundOperand, prover: P
     claim = Claim(spec.name, part.name, IN_BOUNDS, f"the atom's layout stays inside {part.tile}")
     counted = isa.compared(isa.in_bounds, subject, part)
     solved = proof.in_bounds(subject, part, prover.budget, prover.solver)
-    return _with_replay(join(claim, [counted, solved]), spec)
+    return replayed(join(claim, [counted, solved]), lambda: _command(spec))
 
 
 def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
@@ -313,13 +314,9 @@ def _law(tiling: Tiling, _: None) -> Stated:
     return Stated("", f"tiles of {shape} atoms, for every count of atoms and repeats")
 
 
-def _with_replay(verdict: Verdict, spec: TilingSpec) -> Verdict:
-    wrong = verdict.counterexample
-    if wrong is None or wrong.replay:
-        return verdict
-    words = arguments(spec)
-    line = f"python -m verify.tiling {shlex.join(words)}"
-    return replace(verdict, counterexample=replace(wrong, replay=line))
+def _command(spec: TilingSpec) -> str:
+    """The command that verifies a tiling again."""
+    return f"python -m verify.tiling {shlex.join(arguments(spec))}"
 
 
 def _owners(tiled: TiledOperand) -> str:

@@ -93,12 +93,8 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
         return image(rows, x % size(rows)) + image(columns, y % size(columns)) + size(plain) * copy
 
     tiled = HandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
-    outcome = prove_hand_over(tiled, prover.budget, prover.solver)
-    at = outcome.model
-    if at is None:
-        return solved(outcome, None)
-    statement = f"({at['lane']}, {at['value']}) is at offset {at['place']}, in copies of the atom at {at['wanted']}"
-    return solved(outcome, Counterexample(dict(at), statement))
+    words = "({lane}, {value}) is at offset {place}, in copies of the atom at {wanted}"
+    return solved(prove_hand_over(tiled, prover.budget, prover.solver), lambda at: words.format(**at))
 
 
 def _plain(layout: Smem) -> Layout:

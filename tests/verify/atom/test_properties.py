@@ -3,13 +3,12 @@
 
 from __future__ import annotations
 
-import os
 import re
-from pathlib import Path
 
 import pytest
 
 from layouts.atoms import registry
+from tests.verify.property_tables import assert_documented, table
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import COPY, EQUALS, MMA, PROPERTIES, of_operand
 from verify.core.evidence_cache import EvidenceCache
@@ -17,27 +16,11 @@ from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope
 from verify.report import Report, as_html, as_json, as_junit, as_text
 from verify.tiling.properties import PROPERTIES as OF_TILINGS
 
-DOCS = Path(__file__).parents[3] / "docs" / "claims.md"
-HEAD = "| property | of | what it says | isa | proof | gpu |\n|---|---|---|---|---|---|\n"
-TABLE = re.compile(r"\| property \| of .*?\n(?=\n)", re.DOTALL)
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
 
 
-def table(sort: str) -> str:
-    """The properties of a sort of atoms as a table of the docs."""
-    rows = [(f"`{row.key}`", row.scope, row.says[sort], *row.how) for row in PROPERTIES if sort in row.says]
-    return HEAD + "".join(f"| {' | '.join(cells)} |\n".replace("|  |", "| |").replace("|  |", "| |") for cells in rows)
-
-
-def test_the_docs_have_the_table() -> None:
-    """`LANECHECK_SNAPSHOTS=update pytest …` writes the tables anew."""
-    made = iter([table(MMA), table(COPY)])
-    text = DOCS.read_text(encoding="utf-8")
-    renewed, found = TABLE.subn(lambda _: next(made), text, count=2)
-    if os.environ.get("LANECHECK_SNAPSHOTS") == "update":
-        DOCS.write_text(renewed, encoding="utf-8")
-    assert found == 2
-    assert renewed == DOCS.read_text(encoding="utf-8")
+def test_the_docs_have_the_tables() -> None:
+    assert_documented("claims.md", table(PROPERTIES, MMA), table(PROPERTIES, COPY))
 
 
 @pytest.mark.parametrize("rows", [PROPERTIES, OF_TILINGS], ids=["atoms", "tilings"])

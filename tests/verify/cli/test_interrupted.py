@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """An interrupted run reports what it has found and how much is missing, and passes in no format."""
 
-import importlib
 import json
 import os
+import pkgutil
 import signal
 import subprocess
 import sys
@@ -98,7 +98,7 @@ def test_html_says_it(at_third, capsys: pytest.CaptureFixture[str]) -> None:
     ("command", "patched", "words", "missing"),
     [
         (tiling, "verify.tiling.properties.case", ["examples/tilings.toml"], "subjects"),
-        (movement, "verify.movement.command.verdicts", ["examples/movement.toml"], "subjects"),
+        (movement, "verify.movement.properties.MovementChecker.case", ["examples/movement.toml"], "subjects"),
         # seam: where it is interrupted
         (laws, "verify.laws.report._verdicts", ["--solver", "z3", "--jobs", "1"], "subjects"),
         (laws, "verify.laws.conformance.enumerated", ["--code", "--only", "c*", "--rank", "1"], "subjects"),
@@ -112,7 +112,7 @@ def test_every_command_prints_what_it_has(
 ) -> None:
     monkeypatch.chdir(ROOT)
     owner, _, name = patched.rpartition(".")
-    at_third(importlib.import_module(owner), name)
+    at_third(pkgutil.resolve_name(owner), name)
     assert command.main(words) == 130
     out = capsys.readouterr().out
     assert f" {missing} not verified" in out and "interrupted: " in out

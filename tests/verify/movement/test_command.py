@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import shlex
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -26,8 +25,9 @@ from tests.verify.movement.arguments import (
     checked,
 )
 from verify.movement import command as movement
-from verify.movement import registers
-from verify.movement.register_handover import HandOver
+from verify.movement.bind import Movement
+from verify.movement.properties import MovementChecker
+from verify.report import Case
 
 
 @pytest.mark.parametrize(
@@ -186,14 +186,14 @@ def test_an_internal_error_costs_one_movement(
     """It is an internal error of that movement, and exit 3 at the end: the others are verified, in every format."""
     file = tmp_path / "three.toml"
     file.write_text("".join(f'[{name}]\nfrom = "{X4}"\nto = "{F16}"\n' for name in ("first", "broken", "last")))
-    right = registers.verdicts
+    right = MovementChecker.case
 
-    def failing(over: HandOver, *more: Any) -> list[Any]:
-        if over.name == "broken":
+    def failing(checker: MovementChecker, movement: Movement) -> Case:
+        if movement.name == "broken":
             raise IndexError("list index out of range")
-        return right(over, *more)
+        return right(checker, movement)
 
-    monkeypatch.setattr(registers, "verdicts", failing)
+    monkeypatch.setattr(MovementChecker, "case", failing)
     monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
     expected = "lanecheck: internal error, broken was not verified: IndexError: list index out of range"
     assert movement.main([str(file), "--format", "json"]) == 3

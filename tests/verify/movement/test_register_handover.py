@@ -11,7 +11,6 @@ import pytest
 from tests.verify.movement.arguments import F16, ROWS, S8, ST, SW128, TF32, TO_B, X2, X4, by_property, checked
 from verify.movement import bind, spec
 from verify.movement import command as movement
-from verify.movement.register_handover import HandOver
 
 WIDE = "wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16"
 
@@ -189,8 +188,8 @@ def test_too_few_values_are_counted_first(capsys: pytest.CaptureFixture[str]) ->
 def test_stores_of_a_wide_accumulator_are_issued_as_often_as_it_takes(n: int, times: int) -> None:
     """Row r of matrix j of warp w's store t is row 16w + 8(j % 2) + r of the tile, from column 16t + 8(j / 2) on."""
     given = {"from": f"wgmma.mma_async.sync.aligned.m64n{n}k16.f32.f16.f16", "to": ST, "narrow": 16, "times": times}
-    found = bind.bind(spec.of_options(given))
-    assert isinstance(found, HandOver) and not found.miscount
+    found = bind.bind(spec.of_options(given)).over
+    assert found is not None and not found.miscount
     for t, w, j, r in np.ndindex(times, 4, 4, 8):
         row, column = 16 * w + 8 * (j % 2) + r, 16 * t + 8 * (j // 2)
         assert found.rows(r + 8 * j + 32 * w + 128 * t) == row + 64 * column

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table of a movement's properties: the docs are made from it, and what has one key is checked once."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.verify.movement.arguments import F16, ROWS, X4
+from tests.verify.property_tables import assert_documented, table
+from verify.core.verdict import Check, Property, Status
+from verify.movement import bind, spec
+from verify.movement.properties import MOVEMENT, PROPERTIES, MovementChecker
+from verify.report import Case
+
+ACCESS = {"shared": ROWS, "access": "(32,8):(1,64)", "element": 16, "width": 128}
+
+
+def test_the_docs_have_the_table() -> None:
+    assert_documented("movement.md", table(PROPERTIES, MOVEMENT))
+
+
+@pytest.mark.parametrize("row", PROPERTIES, ids=lambda row: row.key)
+def test_each_check_that_is_made_is_in_the_docs(row: Property) -> None:
+    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.key) and row.says.keys() == {MOVEMENT}
+    assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Check]
+
+
+def test_a_key_names_one_property() -> None:
+    assert len({row.key for row in PROPERTIES}) == len(PROPERTIES)
+
+
+def shared(case: Case) -> set[str]:
+    """The movements that the evidence of a case was found for."""
+    return {evidence.shared for verdict in case.verdicts for evidence in verdict.evidence}
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        ACCESS,
+        {"from": X4, "to": F16},
+        {"descriptor": ROWS, "element": 16},
+    ],
+    ids=lambda table: next(iter(table)),
+)
+def test_two_movements_alike_share_their_evidence(table: dict[str, object]) -> None:
+    first, second = (replace(bind.bind(spec.of_options(table)), name=name, replay=name) for name in ("one", "other"))
+    checker = MovementChecker()
+    one, other = checker.case(first), checker.case(second)
+    assert (shared(one), shared(other)) == ({""}, {"one"})
+    assert [v.status for v in one.verdicts] == [v.status for v in other.verdicts]
+    replays = {v.counterexample.replay for v in other.verdicts if v.counterexample}
+    assert replays == ({"other"} if "from" not in table else set())
+
+
+@pytest.mark.parametrize(
+    ("key", "value"), [("access", "(32,8):(64,1)"), ("shared", f"Sw<3,3,3> o {ROWS}"), ("how", "store"), ("base", 8)]
+)
+def test_movements_that_differ_in_a_key_share_nothing(key: str, value: object) -> None:
+    """Every field of an access is part of its cache key."""
+    checker = MovementChecker()
+    first, second = (bind.bind(spec.of_options(given)) for given in (ACCESS, {**ACCESS, key: value}))
+    checker.case(replace(first, name="one"))
+    assert shared(checker.case(replace(second, name="other"))) == {""}
+
+
+def test_registers_that_differ_in_tiles_share_nothing() -> None:
+    """The formula of a hand-over is no part of its key: the operands' other fields determine it."""
+    checker = MovementChecker()
+    given = {"from": X4, "to": F16, "operand": "B"}
+    one, other = (replace(bind.bind(spec.of_options({**given, "tiles": t})), name=t) for t in ("n=2", "k=2"))
+    assert {v.status for v in checker.case(one).verdicts} == {Status.PROVED}
+    assert shared(checker.case(other)) == {""}
