@@ -13,7 +13,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-_FILE = {"win32": "libz3.dll", "darwin": "libz3.dylib"}.get(sys.platform, "libz3.so")
+FILE = {"win32": "libz3.dll", "darwin": "libz3.dylib"}.get(sys.platform, "libz3.so")
 # Without a handler of our own, z3 ends the process at an error.
 _HANDLER = CFUNCTYPE(None, c_void_p, c_int)
 _ignored = _HANDLER(lambda context, code: None)
@@ -58,7 +58,7 @@ class Context:
 @cache
 def library() -> CDLL:
     """The shared library, with the types of the functions used here; raises ImportError where z3 is not installed."""
-    found = _load()
+    found = load()
     for name, result, *arguments in (
         ("Z3_mk_config", c_void_p),
         ("Z3_del_config", None, c_void_p),
@@ -75,16 +75,16 @@ def library() -> CDLL:
     return found
 
 
-def _load() -> CDLL:
+def load() -> CDLL:
     """The library in the package's own folder, in the environment's, or where the system finds one."""
     spec = find_spec("z3")
     packages = (spec and spec.submodule_search_locations) or ()
     for folder in (*packages, sys.prefix):
-        file = Path(folder, "lib", _FILE)
+        file = Path(folder, "lib", FILE)
         if file.is_file():
             return CDLL(str(file))
     try:
-        return CDLL(_FILE)
+        return CDLL(FILE)
     except OSError as error:
         raise ImportError(f"z3 is not installed (pip install z3-solver): {error}") from error
 

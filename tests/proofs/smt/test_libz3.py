@@ -29,9 +29,9 @@ assert answer == ("unsat", f"z3 {z3.get_version_string()}"), answer
 
 def test_a_machine_without_z3_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libz3, "find_spec", lambda name: None)
-    monkeypatch.setattr(libz3, "_FILE", "libz3.missing")
+    monkeypatch.setattr(libz3, "FILE", "libz3.missing")
     with pytest.raises(ImportError, match="pip install z3-solver"):
-        libz3._load()
+        libz3.load()
 
 
 @pytest.mark.parametrize("text", ["(assert (= lane 3))", "(assert", "(check-sat))"])
