@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from math import gcd
 
-import numpy as np
-
+from layouts.arrays import np
 from layouts.coalesce import coalesce, from_modes, merge
 from layouts.composed import ComposedLayout, composition, index_blocks
 from layouts.errors import LayoutError

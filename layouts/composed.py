@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, TypeVar, overload
 
-import numpy as np
-
+from layouts.arrays import np
 from layouts.compose import Tiler, admissible
 from layouts.compose import composition as compose_layouts
 from layouts.coords import IndexArray, Slicer, has_none

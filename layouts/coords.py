@@ -8,14 +8,15 @@ include/cute/stride.hpp.
 from __future__ import annotations
 
 import operator
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from layouts.arrays import any_of, is_array, is_bool, np
 from layouts.errors import LayoutError, ProfileError
 from layouts.int_tuple import IntTuple, check_int_tuple, check_shape, congruent, leaves, product, wrap
 from layouts.text import format_int_tuple
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 IndexArray: TypeAlias = "npt.NDArray[np.int64]"
 Index: TypeAlias = "int | npt.NDArray[np.integer[Any]]"
@@ -49,7 +50,7 @@ def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     if not shapes:
         return index * 0
-    if isinstance(index, np.ndarray):  # a stride beyond 64 bits has only the digit 0, else _reach rejects it
+    if is_array(index):  # a stride beyond 64 bits has only the digit 0, else _reach rejects it
         strides = tuple(d if abs(d) <= INT64_MAX else 0 for d in strides)
     total: Any = 0
     for s, d in zip(shapes[:-1], strides, strict=False):
@@ -66,7 +67,7 @@ def _modes(coord: tuple[Slicer, ...], shape: IntTuple) -> tuple[IntTuple, ...]:
 
 def has_array(coord: object) -> bool:
     """Whether a numpy array occurs anywhere in a coordinate."""
-    return any(map(has_array, coord)) if isinstance(coord, tuple) else isinstance(coord, np.ndarray)
+    return any(map(has_array, coord)) if isinstance(coord, tuple) else is_array(coord)
 
 
 def has_none(coord: object) -> bool:
@@ -76,7 +77,7 @@ def has_none(coord: object) -> bool:
 
 def natural(index: Any) -> Any:
     """The index as a non-negative int or int64 array (uint8 would wrap); raises LayoutError for anything else."""
-    if isinstance(index, np.ndarray):
+    if is_array(index):
         if index.dtype.kind not in "iu":
             raise LayoutError(f"coordinates must be integers, got an array of {index.dtype}")
         if index.size and int(index.min()) < 0:
@@ -84,7 +85,7 @@ def natural(index: Any) -> Any:
         if index.size and int(index.max()) > INT64_MAX:
             raise LayoutError(f"array coordinates must fit 64 signed bits, got {int(index.max())}")
         return index.astype(np.int64, copy=False)
-    if isinstance(index, (bool, np.bool_)) or not hasattr(index, "__index__"):
+    if is_bool(index) or not hasattr(index, "__index__"):
         raise LayoutError(f"coordinates must be integers, got {type(index).__name__} {index!r}")
     value = operator.index(index)
     if value < 0:
@@ -166,7 +167,7 @@ def idx2crd(index: Coord, shape: IntTuple, stride: IntTuple | None = None) -> An
     if stride is None:
         return _digits(value, shape)[0]
     result = _strided_digits(value, shape, stride)
-    if np.any(offset(result, shape, stride) != value):
+    if any_of(offset(result, shape, stride) != value):
         raise LayoutError(f"no digits (i // d) % s of {shape}:{stride} give the index {index} back")
     return result
 
@@ -175,7 +176,7 @@ def _digits(index: Any, shape: IntTuple, last: bool = True) -> tuple[Any, Any]:
     """The coordinate of an index, and its quotient for the modes to the right."""
     if not isinstance(shape, tuple):
         return (index, index * 0) if last else (index % shape, index // shape)
-    if last and not shape and np.any(index):
+    if last and not shape and any_of(index):
         raise LayoutError("the empty shape () has the index 0 alone")
     modes = []
     for i, s in enumerate(shape):

@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import reduce
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from layouts.arrays import np
 from layouts.coalesce import from_modes, merge
 from layouts.int_tuple import leaves
 from layouts.layout import Layout, make_layout
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def from_samples(extent: int, value: Callable[[int], int]) -> Layout:

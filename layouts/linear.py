@@ -9,11 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
-import numpy as np
-import numpy.typing as npt
-
+from layouts.arrays import np
 from layouts.composed import ComposedLayout
 from layouts.coords import Index, IndexArray, natural
 from layouts.errors import LayoutError
@@ -21,6 +19,9 @@ from layouts.fit import from_samples
 from layouts.int_tuple import leaves, size
 from layouts.layout import Layout
 from layouts.swizzle import INDEX_BITS, Swizzle
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, slots=True)

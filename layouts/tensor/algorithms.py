@@ -3,8 +3,7 @@
 
 from __future__ import annotations
 
-import numpy as np
-
+from layouts.arrays import np
 from layouts.errors import LayoutError
 from layouts.int_tuple import size
 from layouts.tensor.tensor import Tensor

@@ -14,8 +14,7 @@ from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, TypeAlias, cast
 
-import numpy as np
-
+from layouts.arrays import np
 from layouts.coords import natural
 from layouts.errors import LayoutError, ProfileError
 from layouts.int_tuple import IntTuple, check_shape, congruent, leaves, nest

@@ -6,8 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-import numpy as np
-
+from layouts.arrays import np
 from layouts.compose import Tiler
 from layouts.coords import Index, Slicer, crd2idx
 from layouts.divide import zipped_divide

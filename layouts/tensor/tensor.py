@@ -5,11 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import repeat
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from layouts.arrays import np
 from layouts.compose import Tiler, composition
 from layouts.composed import ComposedLayout, on_layout
 from layouts.coords import IndexArray, Slicer, has_none
@@ -17,6 +15,9 @@ from layouts.errors import LayoutError
 from layouts.int_tuple import IntTuple, leaves, nest, rank, size, wrap
 from layouts.layout import Layout, slice_and_offset
 from layouts.tensor.module import Coordinates, identity_layout, index, map_leaves
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 AnyLayout = Layout | ComposedLayout
 
@@ -135,7 +136,7 @@ class Tensor:
         return at
 
 
-def make_tensor(shape: IntTuple, dtype: Any = np.int64) -> Tensor:
+def make_tensor(shape: IntTuple, dtype: Any = "int64") -> Tensor:
     """A tensor with storage of its own: zeros, in the compact column-major layout of ``shape``.
 
     >>> print(make_tensor((2, (3, 4))))

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partialmethod
 from typing import Any, TypeAlias, TypeVar
 
-import numpy as np
-
+from layouts.arrays import np
 from layouts.atoms import Atom
 from layouts.complement import complement
 from layouts.compose import composition

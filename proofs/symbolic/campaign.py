@@ -48,6 +48,7 @@ EXECUTED = {
 ENGINE = ("definitions", "execution", "operations", "pathwise", "engine")
 """The modules of this package that examine every operation."""
 KEYS = {"paths", "proved", "refused", "outside", "unknown", "violations", "unexplored", "engine", "sources"}
+LATE_NUMPY = "from layouts.arrays import np"  # the same numpy, imported when it is used
 STATING = {"operations": (), "contracts": ("contracts",), "runs": ("runs",), "loops": ("runs", "loops")}
 """For each module that defines goals, the other modules on which the results depend."""
 
@@ -67,7 +68,7 @@ def sources() -> Mapping[str, str]:
 @lru_cache(maxsize=64)
 def _parsed(text: str) -> str:
     """The code of a module and the names that it imports, without their modules: moving a module changes no hash."""
-    tree = _bare(ast.parse(text))
+    tree = _bare(ast.parse(text.replace(f"\n{LATE_NUMPY}\n", "\nimport numpy as np\n")))
     imported = sorted(ast.dump(alias) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
     tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
     return "".join([*imported, ast.dump(tree)])
