@@ -75,20 +75,20 @@ gpu_checks/recordings/README.md has the results, and how to record a GPU.
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, cast
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, cast
 
 if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of a command
     from gpu_checks.installation import insist
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 
-from gpu_checks.device.cuda import device_info
-from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
-from gpu_checks.recordings_io.lines import RecordingError
-from gpu_checks.recordings_io.reader import Recordings, recordings
-
 if TYPE_CHECKING:
+    from gpu_checks.device.cuda import device_info
     from gpu_checks.inference.product import Maps
+    from gpu_checks.model import Controls, Coordinates, DeviceInfo, Image, Metadata, Move, Recording, Unavailable
+    from gpu_checks.recordings_io.lines import RecordingError
+    from gpu_checks.recordings_io.reader import Recordings, recordings
     from gpu_checks.worker import Job, Worker
     from isa_tables.signature import Signature
 
@@ -110,6 +110,22 @@ __all__ = [
     "relation",
 ]
 
+_MODEL = "gpu_checks.model"
+_HOME = {
+    **dict.fromkeys(("Controls", "Coordinates", "DeviceInfo", "Image", "Metadata", "Move", "Recording"), _MODEL),
+    "Unavailable": _MODEL,
+    **dict.fromkeys(("Recordings", "recordings"), "gpu_checks.recordings_io.reader"),
+    "RecordingError": "gpu_checks.recordings_io.lines",
+    "device_info": "gpu_checks.device.cuda",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name's module on its first use: a caller that reads no recording imports none of them."""
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 def relation(
     signature: Signature, trials: int = 64, seed: int = 0, worker: Worker | None = None
@@ -121,6 +137,7 @@ def relation(
         with Worker() as worker:
             found = [relation(s, worker=worker) for s in signatures]
     """
+    from gpu_checks.model import Move, Unavailable
     from gpu_checks.worker import Relate
 
     found = cast("Recording | Move | Unavailable", _ask(Relate(signature, trials, seed), worker))
@@ -129,6 +146,7 @@ def relation(
 
 def move(signature: Signature, worker: Worker | None = None) -> Move | Unavailable:
     """Observe ldmatrix, stmatrix or movmatrix byte by byte, with addresses drawn at random."""
+    from gpu_checks.model import Recording, Unavailable
     from gpu_checks.worker import Relate
 
     found = cast("Recording | Move | Unavailable", _ask(Relate(signature), worker))

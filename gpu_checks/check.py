@@ -17,8 +17,8 @@ from gpu_checks.inference.reconstructed import incomplete
 from gpu_checks.model import Move, Recording
 from gpu_checks.recordings_io.capabilities import capabilities
 from gpu_checks.recordings_io.lines import RecordingError, files, rows, text_of
-from gpu_checks.recordings_io.reader import Recordings, recordings
-from gpu_checks.recordings_io.validation import is_external, is_stale, stale_notice, validate
+from gpu_checks.recordings_io.reader import Recordings, is_external, recordings
+from gpu_checks.recordings_io.validation import is_stale, stale_notice, validate
 from gpu_checks.tilings import runner
 from gpu_checks.tilings import store as tilings
 from isa_tables.signature import IsaError, Signature, signature

@@ -5,20 +5,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.kernels.packing import Words
 from gpu_checks.model import DeviceInfo, Table
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from gpu_checks.kernels.forms import Form
     from gpu_checks.kernels.smem_matrix import Window
     from isa_tables.signature import Signature
 
-Rows = npt.NDArray[np.uint32]
+Rows: TypeAlias = "npt.NDArray[np.uint32]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,13 +6,15 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from gpu_checks.arrays import np
 
-Labels = npt.NDArray[np.signedinteger[Any]]  # [lane][value][...]
-Table = npt.NDArray[np.uint16]  # [A slot][B slot] -> D slot or a code of `kernels`
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Labels: TypeAlias = "npt.NDArray[np.signedinteger[Any]]"  # [lane][value][...]
+Table: TypeAlias = "npt.NDArray[np.uint16]"  # [A slot][B slot] -> D slot or a code of `kernels`
 
 ROW, COLUMN, CONTRACTED, PRODUCT = range(4)  # the columns of a label: m, n and k class, product
 

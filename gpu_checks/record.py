@@ -8,8 +8,7 @@ from dataclasses import asdict, replace
 from datetime import date
 from typing import Any, Literal
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.device.sass import is_emulated
 from gpu_checks.inference import sparse, warpgroup
 from gpu_checks.inference.absolute import (

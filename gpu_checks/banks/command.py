@@ -17,9 +17,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from gpu_checks import command
+from gpu_checks.arrays import np
 from gpu_checks.banks.patterns import MEMORY, Pattern, matrices, patterns
 from gpu_checks.command import guarded
 from gpu_checks.device.cuda import Loaded, compile_cubin, device_info, load

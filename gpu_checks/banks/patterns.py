@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
+from gpu_checks.arrays import np
 
 MEMORY = 32 * 1024  # bytes that addresses may access
 

@@ -10,14 +10,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.device import cache
 from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
 
-Array = np.ndarray[Any, np.dtype[Any]]
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _FAST = ("--Ofast-compile=mid",)  # 0.6 of the time
 _SINCE = (12, 9)  # of NVRTC
 _ALIGNMENT = 256  # bytes: where arrays begin, as in memory that CUDA allocates

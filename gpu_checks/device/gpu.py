@@ -8,8 +8,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.device.cuda import (
     Array,
     Launched,

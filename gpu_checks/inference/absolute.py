@@ -20,11 +20,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import compress
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.inference import warpgroup
 from gpu_checks.inference.copies import observe
 from gpu_checks.inference.queries import run_queries
@@ -33,12 +31,15 @@ from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Labe
 from isa_tables.signature import Fragment, Signature, mnemonics
 from isa_tables.signature import signature as look_up
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 SAME = "register i means the same in both instructions"
 PREMISE = (
     f"{SAME}; the tiles are stacked in the order of the registers; "
     "elements narrower than a byte are counted from its low bits"
 )
-Places = npt.NDArray[np.int64]  # [lane][register][byte] -> (lane that gave the row's address, byte of that row)
+Places: TypeAlias = "npt.NDArray[np.int64]"  # [lane][register][byte] -> (lane that gave the row, byte)
 
 _OPERANDS: Mapping[str, tuple[Literal["ldmatrix", "stmatrix"], int, int]] = {
     # operand -> the move that gives its coordinates, the class that memory rows are, the class that bytes run along

@@ -8,22 +8,22 @@ at random, anew in every trial.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.copies import ROW, ROWS, loads, registers
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from gpu_checks.kernels.packing import Words
     from gpu_checks.machine import Machine
     from gpu_checks.model import Labels
     from isa_tables.signature import Signature
 
 _DIGITS = 255
-Bytes = npt.NDArray[np.int64]
+Bytes: TypeAlias = "npt.NDArray[np.int64]"
 
 
 def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int = 0) -> tuple[Labels, tuple[str, ...]]:

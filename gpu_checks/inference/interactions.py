@@ -18,15 +18,17 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.machine import Hits
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels
 
-Slots = npt.NDArray[np.int64]
-Few = npt.NDArray[np.integer]  # slots as the machine gave them: what is as large as a table stays as small as it came
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Slots: TypeAlias = "npt.NDArray[np.int64]"
+Few: TypeAlias = "npt.NDArray[np.integer]"  # slots as the machine gave them: a table stays as small as it came
 _NONE = 2**62  # more than any slot
 
 

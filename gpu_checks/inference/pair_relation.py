@@ -21,16 +21,18 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.mma import MANY, NONE, WRONG, spare
 from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Table
 from isa_tables.signature import Signature
 
-Slots = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Slots: TypeAlias = "npt.NDArray[np.int64]"
 
 
 def classes(signature: Signature, table: Table) -> Relation:

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.inference.sparse import FIELDS, words_of
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.packing import NUMBERS, Ints, Words, operands_as_words, pack, second_difference, unpack
 from gpu_checks.machine import Machine
 from gpu_checks.model import Labels, Metadata
 from isa_tables.signature import Fragment, Signature
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Maps = Mapping[str, Labels]
 

@@ -12,15 +12,15 @@ from itertools import islice
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.inference.interactions import Interactions, collect
 from gpu_checks.kernels.forms import Form, slots
 from gpu_checks.kernels.packing import Words, digits, pack
 from gpu_checks.machine import Machine, Numbering, Query
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from gpu_checks.kernels.smem_matrix import Window
     from isa_tables.signature import Signature
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.inference import interactions, pair_relation
 from gpu_checks.inference.sparse import outer
 from gpu_checks.model import CONTRACTED, Recording

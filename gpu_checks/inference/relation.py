@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.model import CONTRACTED, Coordinates, Image, Labels, Metadata
 
 

@@ -21,11 +21,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import prod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.inference.interactions import Interactions, digest, label
 from gpu_checks.inference.queries import NOTHING, Queries, numbering, query, together
 from gpu_checks.inference.relation import Relation
@@ -35,6 +33,9 @@ from gpu_checks.kernels.smem_matrix import Window
 from gpu_checks.machine import Numbering
 from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata
 from isa_tables.signature import Signature
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 FIELDS, FIELD = 8, 4  # fields in a lane's metadata, bits in a field
 RANDOM = 8  # configurations of random fields

@@ -16,8 +16,7 @@ from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.inference import sparse
 from gpu_checks.inference.interactions import Few, Interactions, distinct, transfer
 from gpu_checks.inference.queries import Queries, numbering, query, together

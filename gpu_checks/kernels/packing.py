@@ -10,16 +10,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from gpu_checks.arrays import np
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from isa_tables.signature import Fragment, Signature
 
-Ints = npt.NDArray[np.int64]
-Words = npt.NDArray[np.uint32]
+Ints: TypeAlias = "npt.NDArray[np.int64]"
+Words: TypeAlias = "npt.NDArray[np.uint32]"
 
 POISON = 0x7FFF7FFF  # NaN as f32, f64 or a pair of f16, and 2147450879 as s32: no product here gives it
 

@@ -17,12 +17,14 @@ import zlib
 from collections.abc import Iterator
 from functools import lru_cache
 from math import prod
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import numpy as np
-import numpy.typing as npt
+from gpu_checks.arrays import np
 
-Entries: TypeAlias = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Entries: TypeAlias = "npt.NDArray[np.int64]"
 Written: TypeAlias = "int | str | list[int] | dict[str, Any]"
 
 LARGEST = 2**20  # labels lie below

@@ -14,8 +14,7 @@ from functools import cache
 from math import prod
 from pathlib import Path
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.inference import reconstructed
 from gpu_checks.inference.sparse import FIELDS
 from gpu_checks.kernels import copies, tensor_memory
@@ -37,7 +36,6 @@ from gpu_checks.model import (
     Recording,
 )
 from gpu_checks.recordings_io.lines import RecordingError
-from gpu_checks.recordings_io.reader import SHIPPED
 from isa_tables.signature import Fragment, Signature, mnemonics
 from isa_tables.signature import signature as look_up
 
@@ -96,11 +94,6 @@ def stale_notice(file: str | Path, mnemonics: Sequence[str]) -> str:
     """The message on the stale recordings of a file."""
     more = f" and {len(mnemonics) - 1} more" if len(mnemonics) > 1 else ""
     return f"{file}: {mnemonics[0]}{more}: recorded by kernels of another text than today's: record it anew"
-
-
-def is_external(recording: Recording | Move) -> bool:
-    """Whether it was read from a file that is not one of ours: the tests validate those."""
-    return bool(recording.file) and Path(recording.file).parent != SHIPPED
 
 
 def why_incomplete(recording: Recording | Move) -> str:

@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.model import Image, Labels, Metadata, Move, Recording
 from gpu_checks.recordings_io.lines import with_digest
 from gpu_checks.recordings_io.run_length import written

@@ -18,8 +18,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.kernels.smem_matrix import SWIZZLES, packed
 from gpu_checks.tilings.strided import Indices, Strided
 from gpu_checks.tilings.tiling import TilingError

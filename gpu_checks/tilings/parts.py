@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from gpu_checks.arrays import np
 from gpu_checks.kernels.assembly import READ, issue, operand_list
 from gpu_checks.kernels.forms import Form
 from gpu_checks.kernels.packing import words_per_lane, words_per_register

@@ -10,10 +10,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import date
 from math import isqrt, prod
+from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
+from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array, compile_cubin, device_info, load, open_context
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.packing import NUMBERS, POISON, Ints, encode
@@ -23,6 +22,9 @@ from gpu_checks.tilings.kernel import NAME, kernel, kernel_operands
 from gpu_checks.tilings.store import TilingRun
 from gpu_checks.tilings.tiling import Tiling, mutants
 from isa_tables.signature import Signature, runs_on
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 FACTORY = "gpu_checks.tilings.runner:tiling_gpu"
 _RESULTS: Mapping[str, type[np.generic]] = {"f16": np.float16, "f32": np.float32, "f64": np.float64, "s32": np.int32}

@@ -12,12 +12,14 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
-from typing import Self, TypeAlias, overload
+from typing import TYPE_CHECKING, Self, TypeAlias, overload
 
-import numpy as np
-import numpy.typing as npt
+from gpu_checks.arrays import np
 
-Indices = npt.NDArray[np.int64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Indices: TypeAlias = "npt.NDArray[np.int64]"
 Nested: TypeAlias = "int | tuple[Nested, ...]"
 Leaf = tuple[int, int]  # extent, stride
 _TEXT = re.compile(r"(?:Sw<(\d+),(\d+),(\d+)> o 0 o )?([\d,()]+):([\d,()]+)")

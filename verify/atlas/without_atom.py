@@ -11,11 +11,10 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 import isa_tables
 from isa_tables.signature import find, mnemonics
 from layouts import fit, from_samples
+from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import NO_ORDER, SIDES, left_open, sides
 from verify.binding.atom import FRAGMENTS, issuers

@@ -12,9 +12,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
-
 import isa_tables
+from layouts.arrays import np
 
 Value = TypeVar("Value")
 AXES: Mapping[str, tuple[str, ...]] = {

@@ -11,10 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 import isa_tables
 from layouts import Layout, fit, right_inverse, size
+from layouts.arrays import np
 from layouts.atoms import Adapter
 from verify.core.digits import image, walk
 

@@ -12,20 +12,20 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
+from typing import TypeAlias
 
 import gpu_checks
 import isa_tables
 from gpu_checks import Image
 from gpu_checks.model import CONTRACTED
+from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Registers, codomain
 from verify.core.digits import every, halves, modes
 from verify.evidence.gpu_sparse import Stored, by_class, coarseness
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 PLAINEST = ("none", "K")
 ROWS = 8  # of a core matrix
 CHUNK = 16  # bytes of one of its rows

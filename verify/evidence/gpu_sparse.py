@@ -11,13 +11,13 @@ the atom's E must have the bits of just those columns in that field, in order.
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TypeAlias
 
 import gpu_checks
 from isa_tables.tables import Sparsity
+from layouts.arrays import np
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 FIELD, WORD = 4, 32  # bits
 ROW, K = 0, 2  # of the classes
 

@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from math import inf
 from random import Random  # numpy.random takes 10 ms to load
-
-import numpy as np
+from typing import TypeAlias
 
 from layouts import Layout, LayoutError, leaves, right_inverse, size
+from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import lane_of, read, walk, walks, written_out
@@ -25,9 +26,9 @@ from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.core.wording import describe, owners
 from verify.evidence import repair
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-Matrix = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
-WRONG = np.inf  # equal to no sum
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
+Matrix: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
+WRONG = inf  # equal to no sum
 NUMBERS, SCALES = (-8, 8), (1, 4)
 RANGES = {
     "A": NUMBERS,

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from itertools import combinations
 from math import prod
-
-import numpy as np
+from typing import TypeAlias
 
 from layouts import Layout, fit
+from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import halves, modes
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 
 def find(subject: BoundAtom, part: BoundOperand) -> str:

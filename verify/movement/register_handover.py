@@ -13,9 +13,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-import numpy as np
-
 from layouts import Layout, from_samples, size
+from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
 from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status, evaluated, unchecked

@@ -10,9 +10,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from layouts import ComposedLayout, Swizzle, size
+from layouts.arrays import np
 from verify.core.verdict import Counterexample, Evidence, Stated, evaluated
 from verify.evidence.proof import solved
 from verify.evidence.run import Run

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
+from layouts.arrays import np
 from layouts.banks import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
 

@@ -14,12 +14,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 import isa_tables
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
+from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.verdict import Counterexample, Evidence, Stated, evaluated
 from verify.evidence.proof import solved

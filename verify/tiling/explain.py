@@ -5,9 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import numpy as np
-
 from layouts import Layout
+from layouts.arrays import np
 from layouts.tensor import Tensor
 from layouts.tiled import derive
 from verify.core.wording import describe

@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from math import gcd
 
-import numpy as np
-
 from gpu_checks.tilings import Feed, Load, Product, Strided, Tiling, TilingError
 from layouts import (
     ComposedLayout,
@@ -26,6 +24,7 @@ from layouts import (
     size,
     tile_to_shape,
 )
+from layouts.arrays import np
 from layouts.atoms import Atom, registry
 from layouts.atoms import CopyAtom as CopyEntry
 from layouts.tiled import CopyAtom, TiledCopy, TiledMMA

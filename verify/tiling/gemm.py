@@ -12,20 +12,21 @@ from __future__ import annotations
 from collections.abc import Mapping
 from math import prod
 from random import Random  # numpy.random takes 10 ms to load
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts import Layout, LayoutError
+from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.evidence import repair
 from verify.evidence.isa import RANGES, effective, evaluate
 from verify.tiling import reference
 from verify.tiling.bind import TiledOperand, Tiling
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
-Array = np.ndarray[tuple[int, ...], np.dtype[np.float64]]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
+Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 
 
 def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:

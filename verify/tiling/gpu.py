@@ -6,10 +6,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
-
 from gpu_checks.tilings import Product, TilingRun
 from layouts import Layout
+from layouts.arrays import np
 from layouts.tensor import Tensor
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.tiling import gemm

@@ -16,10 +16,10 @@ import shlex
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from math import prod
-
-import numpy as np
+from typing import TypeAlias
 
 from layouts import Layout, LayoutError, cosize, size
+from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
 from verify.atom import properties as atoms
@@ -50,7 +50,7 @@ from verify.tiling.gpu import recorded
 from verify.tiling.proof import Prover, equals, multiples, threads
 from verify.tiling.spec import TilingSpec, arguments
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 
 def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:

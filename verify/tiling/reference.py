@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from functools import lru_cache
 from itertools import count
-
-import numpy as np
+from typing import TypeAlias
 
 from layouts import Layout
+from layouts.arrays import np
 from verify.core.digits import every, halves
 from verify.tiling.bind import TiledOperand, Tiling
 
-Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
+Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 
 
 def threads(tiling: Tiling) -> Table:

@@ -5,18 +5,19 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from math import gcd
-from typing import Any, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
+from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import TiledOperand, Tiling
 from verify.tiling.spec import Smem
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Offsets: TypeAlias = "npt.NDArray[np.int64]"
 

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""numpy, imported when it is first used. `layouts` has a copy: the checks share no code."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+__all__ = ["np"]
+
+if TYPE_CHECKING:
+    import numpy as np
+else:
+
+    class _Numpy:
+        """Has the names of numpy, each looked up once."""
+
+        def __getattr__(self, name: str) -> Any:
+            import numpy
+
+            found = getattr(numpy, name)
+            setattr(self, name, found)
+            return found
+
+    np = _Numpy()
