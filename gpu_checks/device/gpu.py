@@ -63,6 +63,7 @@ class Gpu:
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
     # The cache key is the mnemonic, for one GPU in one process: kernels follow from the shipped, fixed tables.
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
+    _recorded: set[str] = field(default_factory=set)  # of which the machine code will be asked for
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 
     def open(self) -> None:
@@ -71,6 +72,11 @@ class Gpu:
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
         """Group the instructions that this GPU can run and begin to compile them, on all processors."""
+        self._recorded |= {s.mnemonic for s in signatures}
+        self._compile(signatures)
+
+    def _compile(self, signatures: Sequence[Signature]) -> None:
+        """Begin to compile those instructions that were not met before."""
         fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
         new = [s for s in fresh.values() if probe_of(s) and runs_on(s, self.info.sm)]
         for start in range(0, len(new), GROUP):
@@ -150,7 +156,7 @@ class Gpu:
 
     def _find(self, signature: Signature) -> _Kernels:
         """The module of an instruction, once its group is compiled."""
-        self.prepare([signature])
+        self._compile([signature])
         group = self._groups[self._place[signature.mnemonic]]
         if isinstance(group, Future):
             for part in group.result():
@@ -166,6 +172,8 @@ class Gpu:
             self._kernels |= dict.fromkeys((s.mnemonic for s in part.signatures), part.cubin)
             return
         loaded, listing = load(part.cubin), Listing(part.cubin)
+        if any(signature.mnemonic in self._recorded for signature in part.signatures):
+            listing.begin()
         for index, signature in enumerate(part.signatures):
             self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), listing)
         for number, family in enumerate(families(part.signatures)):

@@ -11,6 +11,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 from gpu_checks.device import cache
@@ -18,6 +19,7 @@ from gpu_checks.device import cache
 # The opcodes that carry out or replace a matrix instruction. CALL: a helper routine of the compiler's.
 _OPCODE = re.compile(r"\*/\s+(?:@!?U?P\w+\s+)?((?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM|CALL|BPT)(?:\.\w+)*)")
 _FUNCTION = re.compile(r"^\s*(?:\.text\.|Function : )(\w+):?\s*$")
+_DISASSEMBLERS = ThreadPoolExecutor(2)  # each waits for a process
 _NATIVE = re.compile(r"(?:[A-Z]{1,2}MMA|IDP|LDSM|STSM|MOVM)(?:\.\w+)*")
 
 
@@ -70,38 +72,44 @@ def is_emulated(sass: str) -> bool | None:
 
 
 class Listing:
-    """The disassembly of one cubin, begun at once and waited for when it is read; or as it was before."""
+    """The disassembly of one cubin: begun ahead by `begin`, else when it is first read."""
 
     def __init__(self, cubin: bytes) -> None:
-        self._process: subprocess.Popen[str] | None = None
-        command = disassembler()
-        self._name = command and cache.name_of("sass", cubin, *command, _stamp(command[0]))
-        kept = cache.fetch(self._name) if self._name else None
-        self._opcodes: Mapping[str, str] | None = None if kept is None else json.loads(kept)
-        if command and self._opcodes is None:
-            self._file = tempfile.NamedTemporaryFile(suffix=".cubin")
-            self._file.write(cubin)
-            self._file.flush()
-            self._process = subprocess.Popen(
-                [*command, self._file.name],
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                text=True,
-                errors="replace",
-            )
+        self._cubin = cubin
+        self._found: Future[Mapping[str, str]] | None = None
+
+    def begin(self) -> Future[Mapping[str, str]]:
+        """Start the disassembler, unless it was started: it works while the probe runs."""
+        if self._found is None:
+            self._found = _DISASSEMBLERS.submit(_disassembled, self._cubin)
+        return self._found
 
     @property
     def opcodes(self) -> Mapping[str, str]:
         """Function name -> its matrix opcodes; empty where no disassembler was found or it failed."""
-        if self._opcodes is None:
-            text = self._process.communicate()[0] if self._process else ""
-            self._opcodes = opcodes(text)
-            if self._process:
-                self._file.close()
-            if self._name and self._opcodes:
-                cache.keep(self._name, json.dumps(dict(self._opcodes)).encode())
-        return self._opcodes
+        return self.begin().result()
+
+
+def _disassembled(cubin: bytes) -> Mapping[str, str]:
+    """The opcodes of each function of a cubin, kept on disk from then on."""
+    command = disassembler()
+    if command is None:
+        return {}
+    name = cache.name_of("sass", cubin, *command, _stamp(command[0]))
+    kept = cache.fetch(name)
+    if kept is not None:
+        known: Mapping[str, str] = json.loads(kept)
+        return known
+    with tempfile.NamedTemporaryFile(suffix=".cubin") as file:
+        file.write(cubin)
+        file.flush()
+        ran = subprocess.run(
+            [*command, file.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+        )
+    found = opcodes(ran.stdout)
+    if found:
+        cache.keep(name, json.dumps(dict(found)).encode())
+    return found
 
 
 def _stamp(program: str) -> str:

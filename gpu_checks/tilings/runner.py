@@ -73,6 +73,7 @@ class RunTiling:
         with ThreadPoolExecutor(os.cpu_count()) as compilers:
             first, *others = compilers.map(lambda text: compile_cubin(text, info.sm), texts)
         listing, matrices = Listing(first), draw(self.tiling, self.seed)
+        listing.begin()
         return TilingRun(
             tiling=self.tiling,
             seed=self.seed,

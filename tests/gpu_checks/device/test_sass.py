@@ -70,3 +70,12 @@ def test_the_listing_of_the_cubin_is_read(monkeypatch):
     listing = Listing(b"cubin")
     assert listing.opcodes["run_1"] == "DMMA.16x8x16.RZ"
     assert listing.opcodes is listing.opcodes
+
+
+def test_a_listing_longer_than_a_pipe_is_made_before_anybody_reads_it(monkeypatch, tmp_path):
+    ended = tmp_path / "ended"
+    script = f"print({NVDISASM!r} + 'x' * 2**20, flush=True); open({str(ended)!r}, 'w')"
+    monkeypatch.setattr(sass, "disassembler", lambda: [sys.executable, "-c", script])
+    listing = Listing(b"cubin")
+    assert not ended.exists(), "nothing is started before it is asked for"
+    assert listing.begin().result(timeout=60)["run_1"] == "DMMA.16x8x16.RZ" and ended.exists()
