@@ -195,12 +195,14 @@ def _collect(
 ) -> None:
     """Probe waiting groups on one worker until none is left, and add the results.
 
-    A group that was taken before it was known that the worker has no GPU is put back: another worker may have one.
+    It takes the next group ahead, to be compiled meanwhile. What was taken before it was known that the worker has no
+    GPU is put back: another worker may have one.
     """
-    while worker.usable and (group := _next(waiting)):
+    group = _next(waiting)
+    while group and worker.usable:
         jobs = [Find(s, options.trials, options.seed, options.output is not None) for s in group]
-        left = []
-        for index, result in worker.run(jobs):
+        ahead, left = _next(waiting), []
+        for index, result in worker.run(jobs, ahead):
             if result is worker.device:
                 left.append(group[index])
             else:
@@ -208,6 +210,9 @@ def _collect(
                 shown.step(group[index].mnemonic)
         if left:
             waiting.append(left)
+        group = ahead
+    if group:
+        waiting.append(group)
 
 
 def _next(waiting: deque[Sequence[Signature]]) -> Sequence[Signature]:

@@ -120,8 +120,10 @@ class Worker:
                 child.stop()
         self._child = self._starting = None
 
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, Any]]:
+    def run(self, jobs: Sequence[Job], ahead: Sequence[Signature] = ()) -> Iterator[tuple[int, Any]]:
         """Yield (index, result) for every job in order; Unavailable for one that could not be probed.
+
+        `ahead` are the instructions of the next call: they are compiled and disassembled meanwhile.
 
         ValueError as the probe raised it; WorkerError for any other error that the probes do not foresee.
         """
@@ -132,7 +134,7 @@ class Worker:
                 if isinstance(child, Unavailable):
                     yield from ((index, child) for index in range(done, len(jobs)))
                     return
-                child.send(list(jobs[done:]))
+                child.send(jobs[done:], ahead)
                 for index in range(done, len(jobs)):
                     kind, result = child.receive(self._timeout)
                     if kind == "bug":
@@ -173,7 +175,7 @@ class Worker:
         if not OPENING.acquire(timeout=self._start):
             return "lost", Unavailable(f"others took longer than {self._start:g} s to open a CUDA context")
         try:
-            child.send([])
+            child.send()
             return child.receive(self._start)
         finally:
             OPENING.release()
@@ -203,11 +205,11 @@ class _Child:
         except Exception:  # the end of the output, or half an answer of a process that died
             self._answers.put(None)
 
-    def send(self, jobs: Sequence[Job]) -> None:
-        """Send a list of jobs; if the child is gone, `receive` returns "lost" with the reason."""
+    def send(self, jobs: Sequence[Job] = (), ahead: Sequence[Signature] = ()) -> None:
+        """Send jobs and the instructions of the next ones; once the child is gone, `receive` returns "lost" and why."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):  # closed, where another thread has stopped it
-            pickle.dump(jobs, self._process.stdin)
+            pickle.dump((list(jobs), list(ahead)), self._process.stdin)
             self._process.stdin.flush()
 
     def receive(self, timeout: float) -> tuple[str, Any]:
@@ -269,10 +271,13 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
     bench = Bench(machine)
     while True:
         try:
-            jobs: list[Job] = pickle.load(source)
+            jobs: list[Job]
+            ahead: list[Signature]
+            jobs, ahead = pickle.load(source)
         except EOFError:
             return
         machine.prepare([job.signature for job in jobs])
+        machine.prepare(ahead)
         for job in jobs:
             kind, result = _attempt(job, bench)
             answer(kind, result)

@@ -63,7 +63,6 @@ class Gpu:
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
     # The cache key is the mnemonic, for one GPU in one process: kernels follow from the shipped, fixed tables.
     _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
-    _recorded: set[str] = field(default_factory=set)  # of which the machine code will be asked for
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 
     def open(self) -> None:
@@ -71,18 +70,17 @@ class Gpu:
         open_context()
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
-        """Group the instructions that this GPU can run and begin to compile them, on all processors."""
-        self._recorded |= {s.mnemonic for s in signatures}
-        self._compile(signatures)
+        """Group the instructions that this GPU can run and begin to compile and disassemble them."""
+        self._begin(signatures, listed=True)
 
-    def _compile(self, signatures: Sequence[Signature]) -> None:
-        """Begin to compile those instructions that were not met before."""
+    def _begin(self, signatures: Sequence[Signature], listed: bool) -> None:
+        """Begin to compile those that were not met before, on all processors; `listed`: to disassemble them too."""
         fresh = {s.mnemonic: s for s in signatures if s.mnemonic not in self._place}
         new = [s for s in fresh.values() if probe_of(s) and runs_on(s, self.info.sm)]
         for start in range(0, len(new), GROUP):
             group = new[start : start + GROUP]
             self._place |= dict.fromkeys((s.mnemonic for s in group), len(self._groups))
-            self._groups.append(self._compilers.submit(_build, group, self.info.sm))
+            self._groups.append(self._compilers.submit(_build, group, self.info.sm, listed))
 
     def table(self, signature: Signature) -> Table:
         """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
@@ -156,7 +154,7 @@ class Gpu:
 
     def _find(self, signature: Signature) -> _Kernels:
         """The module of an instruction, once its group is compiled."""
-        self._compile([signature])
+        self._begin([signature], listed=False)
         group = self._groups[self._place[signature.mnemonic]]
         if isinstance(group, Future):
             for part in group.result():
@@ -168,14 +166,12 @@ class Gpu:
         return found
 
     def _load(self, part: _Built) -> None:
-        if isinstance(part.cubin, Refused):
-            self._kernels |= dict.fromkeys((s.mnemonic for s in part.signatures), part.cubin)
+        if isinstance(part.code, Refused):
+            self._kernels |= dict.fromkeys((s.mnemonic for s in part.signatures), part.code)
             return
-        loaded, listing = load(part.cubin), Listing(part.cubin)
-        if any(signature.mnemonic in self._recorded for signature in part.signatures):
-            listing.begin()
+        loaded = load(part.code.cubin)
         for index, signature in enumerate(part.signatures):
-            self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), listing)
+            self._kernels[signature.mnemonic] = _Kernels(loaded, index, probe_of(signature), part.code)
         for number, family in enumerate(families(part.signatures)):
             for member, signature in enumerate(family):
                 found = self._kernels[signature.mnemonic]
@@ -188,17 +184,20 @@ class _Built:
     """Machine code of some instructions, or why there is none."""
 
     signatures: Sequence[Signature]
-    cubin: bytes | Refused
+    code: Listing | Refused
 
 
-def _build(group: Sequence[Signature], architecture: str) -> list[_Built]:
+def _build(group: Sequence[Signature], architecture: str, listed: bool) -> list[_Built]:
     """Compile a group as one module; if that fails, each instruction alone, to find the one that does not compile."""
     try:
-        return [_Built(group, compile_cubin(module(group), architecture, fast=True))]
+        code = Listing(compile_cubin(module(group), architecture, fast=True))
     except Refused as refused:
         if len(group) == 1:
             return [_Built(group, refused)]
-    return [part for one in group for part in _build([one], architecture)]
+        return [part for one in group for part in _build([one], architecture, listed)]
+    if listed:
+        code.begin()
+    return [_Built(group, code)]
 
 
 def _numbers(a: Window | None, b: Window | None, **known: int) -> Array:

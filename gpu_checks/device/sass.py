@@ -75,13 +75,13 @@ class Listing:
     """The disassembly of one cubin: begun ahead by `begin`, else when it is first read."""
 
     def __init__(self, cubin: bytes) -> None:
-        self._cubin = cubin
+        self.cubin = cubin
         self._found: Future[Mapping[str, str]] | None = None
 
     def begin(self) -> Future[Mapping[str, str]]:
         """Start the disassembler, unless it was started: it works while the probe runs."""
         if self._found is None:
-            self._found = _DISASSEMBLERS.submit(_disassembled, self._cubin)
+            self._found = _DISASSEMBLERS.submit(_disassembled, self.cubin)
         return self._found
 
     @property
@@ -104,7 +104,12 @@ def _disassembled(cubin: bytes) -> Mapping[str, str]:
         file.write(cubin)
         file.flush()
         ran = subprocess.run(
-            [*command, file.name], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace", check=False
+            [*command, file.name],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
         )
     found = opcodes(ran.stdout)
     if found:
