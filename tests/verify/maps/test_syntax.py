@@ -1,0 +1,119 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Texts that are no expression get one line with the column, hostile ones at once."""
+
+from __future__ import annotations
+
+import time
+from random import Random
+
+import pytest
+
+from verify.maps.syntax import MAX_TEXT, PYTHON, C, parse
+from verify.maps.tree import ExpressionError
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "problem"),
+    [
+        ("lane //4", C, "'//' begins a comment in C: write '/', or state that the language is Python at column 6"),
+        ("lane + ", C, "expected a name, a number or '(', found the end at column 8"),
+        ("lane 4", C, "expected an operator or the end, found a number at column 6"),
+        ("lane = 4", C, "expected an operator or the end, found '='; a comparison is '=='"),
+        ("lane and 3", C, "'and' is not C: write '&&'"),
+        ("lane if i else 3", C, "'if' is not C: write 'a ? b : c'"),
+        ("lane && 3", PYTHON, "'&&' is not Python: write 'and'"),
+        ("lane ? 3 : 4", PYTHON, "'?' is not Python: write 'a if b else c'"),
+        ("lane ** 2", PYTHON, "'**' is not in the language"),
+        ("f(lane)", C, "'f' is no function that is known here (min, max, abs) at column 1"),
+        ("a[lane]", C, "'a' is no function"),
+        ("min(lane)", C, "min takes 2 arguments, found 1"),
+        ("(long)lane", C, "long has 32 bits on some machines and 64 on others"),
+        ("(unsigned bool)lane", C, "'unsigned bool' is no type"),
+        ("5l", C, "the suffix 'l' of a number has 32 or 64 bits by machine"),
+        ("1.5", C, "no whole number"),
+        ("09", C, "09 is no number of C"),
+        ("010", PYTHON, "010 is no number of Python"),
+        ("9" * 40, C, "a number of more than 20 digits"),
+        ("lane $ 2", C, "'$' has no place in an expression at column 6"),
+        ("lane\x00", C, "has no place in an expression"),
+        ("int g = lane\ng", C, "expected ';'"),
+        ("g = lane / 4 g", PYTHON, "expected an operator or the end, found 'g'"),
+        ("", C, "expected a name, a number or '(', found the end"),
+        ("lambda: 1", PYTHON, "expected a name, a number or '(', found 'lambda'"),
+        ("1;\n2", C, "expected an operator or the end, found a number at line 2, column 1"),
+    ],
+)
+def test_a_text_that_is_no_expression_gets_the_column(text: str, language: str, problem: str) -> None:
+    with pytest.raises(ExpressionError) as raised:
+        parse(text, language)
+    assert problem in str(raised.value)
+    assert "\n" not in str(raised.value)
+
+
+def test_declarations_of_both_languages() -> None:
+    c = parse("const unsigned int g = lane >> 2u; // the row\nauto h = g * 2;\nreturn g + h;", C)
+    assert [(one.name, one.type) for one in c.declarations] == [("g", "unsigned"), ("h", "")]
+    python = parse("g = lane >> 2  # the row\nh = g * 2; return g + h", PYTHON)
+    assert [one.name for one in python.declarations] == ["g", "h"]
+    assert python.result == c.result
+
+
+HOSTILE = [
+    "(" * 100_000,
+    "(" * 1000 + "1" + ")" * 1000,
+    "-" * 10_000 + "1",
+    "not " * 3000 + "1",
+    "1" + "+1" * 5000,
+    "1?" * 3000 + "1",
+    "1 if 1 else " * 1000 + "1",
+    "(int)" * 3000 + "1",
+    "min(1," * 2000,
+    "/*" * 8000,
+    "#" * 16000,
+    " " * 16000 + "$",
+    "a " * 8000,
+    "a=" * 8000,
+    "1\n" * 8000,
+    "((((" + "1|1^1&1==1<1<<1+1*" * 40,
+    "x" * (8 << 20),
+]
+
+
+@pytest.mark.parametrize("language", [C, PYTHON])
+def test_a_hostile_text_is_one_line_at_once(language: str) -> None:
+    for text in HOSTILE:
+        started = time.perf_counter()
+        with pytest.raises(ExpressionError) as raised:
+            parse(text, language)
+        assert time.perf_counter() - started < 2
+        assert len(str(raised.value)) < 300
+        assert "\n" not in str(raised.value)
+
+
+def fuzzed(count: int, seed: int) -> int:
+    """How many of the random texts are expressions; each of the others is an ExpressionError."""
+    rng = Random(seed)
+    words = (
+        "lane i 0 1 32 0x u ( ) + - * / // % & | ^ << >> < == != && || ! ~ ? : int unsigned = ; , \n and or not if else"
+    )
+    choices = [*words.split(" "), "min(", "(int)", "\\", "'", "é", "/*", "*/", "threadIdx.x", "return", "long"]
+    read = 0
+    for _ in range(count):
+        text = rng.choice(["", " "]).join(rng.choices(choices, k=rng.randrange(12)))
+        for language in (C, PYTHON):
+            try:
+                parse(text, language)
+                read += 1
+            except ExpressionError as error:
+                assert "\n" not in str(error)
+    return read
+
+
+def test_random_texts_end_in_an_expression_or_a_line() -> None:
+    assert fuzzed(2000, 0) > 20
+
+
+@pytest.mark.slow
+def test_a_hundred_thousand_random_texts_end_in_an_expression_or_a_line() -> None:
+    assert MAX_TEXT < 1 << 20
+    assert fuzzed(100_000, 1) > 1000

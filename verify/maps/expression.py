@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index arithmetic as a map: texts such as `lane/4 + 8*(i/2)`, evaluated at every point of their coordinates.
+
+C and Python give many texts different values: `lane & 3 == 0`, `//`, `/`, a negative `%`, chained comparisons. So the
+language is stated, and so is whether the coordinates are int or unsigned; else a text is evaluated in every way that
+accepts it, and rejected where two of them differ.
+
+`IndexFunction`   texts with their coordinates: `map` evaluates them, `written_out` shows one point
+`Coordinates`     the inputs, and the names that a text may use for them
+
+>>> lane_and_i = Coordinates((Axis("lane", 32), Axis("value", 4)), {
+...     "lane": Variable(lambda lane, value: lane), "i": Variable(lambda lane, value: value)})
+>>> rows = IndexFunction({"m": "lane/4 + 8*(i/2)", "n": "lane%4*2 + i%2"}, (Axis("m", 16), Axis("n", 8)), lane_and_i)
+>>> rows.map(language="c")(5, 3), rows.written_out((5, 3), "c")
+((9, 3), 'm: 5/4 + 8*(3/2) = 9, n: 5%4*2 + 3%2 = 3')
+>>> rows.map()
+Traceback (most recent call last):
+verify.maps.fragment_map.MapError: m at lane 0, value 1: C gives 0, Python 4.0: state the language
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+from typing import Any, NamedTuple, TypeAlias
+
+from verify.maps import c_meaning, python_meaning
+from verify.maps.c_meaning import INT, UNSIGNED, Type, Undefined
+from verify.maps.fragment_map import NOWHERE, Axis, FragmentMap, MapError, Origin, Point, grid
+from verify.maps.syntax import PYTHON, C, parse
+from verify.maps.tree import Code, ExpressionError, Name, Tree, nodes
+
+LANGUAGES = {C: "C", PYTHON: "Python"}
+SIGNS = {"int": INT, "unsigned": UNSIGNED}
+MAX_WORK = 4_000_000  # operations of one reading: a few seconds
+Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
+
+
+class Variable(NamedTuple):
+    """A name for a function of the input coordinates; in C it is `type`, or as stated where that is None."""
+
+    value: Callable[..., int]
+    type: Type | None = None
+
+
+@dataclass(frozen=True)
+class Coordinates:
+    """The input coordinates of a text, and the names that it may use; `missing` says why other names are unknown."""
+
+    inputs: tuple[Axis, ...]
+    names: Mapping[str, Variable]
+    missing: Mapping[str, str] = field(default_factory=dict)
+
+
+class Reading(NamedTuple):
+    """One way to read a text: its language, and in C the type of its coordinates."""
+
+    language: str
+    type: str
+
+    def __str__(self) -> str:
+        return LANGUAGES[self.language]
+
+
+class Text(NamedTuple):
+    """A text, read: the names that it declares, and its value, for an output or for a name of `let`."""
+
+    output: str
+    name: str
+    declared: Sequence[tuple[str, Function]]
+    value: Function
+
+
+@dataclass(frozen=True)
+class IndexFunction:
+    """An expression for each output coordinate, with names that `let` defines for all of them."""
+
+    texts: Mapping[str, str]  # output -> its expression
+    outputs: tuple[Axis, ...]
+    coordinates: Coordinates
+    let: Mapping[str, str] = field(default_factory=dict)  # name -> its expression, in their order
+    origin: Origin = NOWHERE
+
+    def map(self, language: str = "", type: str = "") -> FragmentMap:
+        """The map of the texts in a language, their coordinates int or unsigned; in all ways where these are not given.
+
+        Raises ExpressionError for a text that is none, MapError for what is undefined at a point or differs there.
+        """
+        found = [
+            (reading, {point: self._at(point, texts) for point in grid(self.coordinates.inputs)})
+            for reading, texts in self._readable(language, type)
+        ]
+        (first, images), *others = found
+        for point in images:
+            self._check_same(point, [(first, images[point]), *((other, them[point]) for other, them in others)])
+        return FragmentMap(
+            self.coordinates.inputs,
+            self.outputs,
+            {point: (image,) for point, image in images.items() if not isinstance(image, Undefined)},
+            self.origin if self.origin != NOWHERE else Origin("; ".join(f"{k} = {v}" for k, v in self.texts.items())),
+        )
+
+    def _readable(self, language: str, type: str) -> list[tuple[Reading, list[Text]]]:
+        """The ways in which the texts can be read, each with their functions; raises ExpressionError if there is none.
+
+        Without a stated language `//` begins a comment in C, so that a text with it differs from Python's.
+        """
+        found: list[tuple[Reading, list[Text]]] = []
+        errors: list[ExpressionError] = []
+        for reading in readings(language, type):
+            try:
+                found.append((reading, list(self._read(reading, comments=not language))))
+            except ExpressionError as error:
+                errors.append(error)
+        if not found:
+            raise max(errors, key=lambda error: error.offset)
+        return found
+
+    def _check_same(self, point: Point, found: Sequence[tuple[Reading, Point | Undefined]]) -> None:
+        """Raise MapError where the readings differ at a point, or where all leave it undefined."""
+        first, image = found[0]
+        differing = [(one, its) for one, its in found if _differ(image, its)]
+        other = max(differing, key=lambda each: each[0].language != first.language, default=None)
+        where = ", ".join(f"{axis.name} {c}" for axis, c in zip(self.coordinates.inputs, point, strict=True))
+        if other is not None:
+            (reading, its), state = other, "the language"
+            names = [str(first), str(reading)]
+            if first.language == reading.language:
+                names, state = [f"C with {one.type} coordinates" for one in (first, reading)], "int or unsigned"
+            axis, values = self._differing(image, its)
+            raise MapError(f"{axis} at {where}: {names[0]} gives {values[0]}, {names[1]} {values[1]}: state {state}")
+        if isinstance(image, Undefined):
+            raise MapError(f"{where}: {image}")
+        if any(isinstance(c, float) for c in image):
+            raise MapError(f"{where}: {image} is not whole: in Python / gives a float, write //")
+
+    def _differing(self, one: Point | Undefined, other: Point | Undefined) -> tuple[str, tuple[object, object]]:
+        if isinstance(one, Undefined) or isinstance(other, Undefined):
+            return ", ".join(self.texts), (_shown(one), _shown(other))
+        place = next(i for i, (a, b) in enumerate(zip(one, other, strict=True)) if a != b)
+        return self.outputs[place].name, (one[place], other[place])
+
+    def _read(self, reading: Reading, comments: bool) -> Iterator[Text]:
+        """The functions of all texts in their order; raises ExpressionError."""
+        types = {name: one.type or SIGNS[reading.type] for name, one in self.coordinates.names.items()}
+        work = 0
+        defined = [("", name, text) for name, text in self.let.items()]
+        for output, name, text in [*defined, *((axis.name, axis.name, self.texts[axis.name]) for axis in self.outputs)]:
+            code, local = parse(text, reading.language, comments), dict(types)
+            work += code.nodes
+            declared = []
+            for one in code.declarations:
+                if reading.language == C and one.name in local:
+                    raise ExpressionError(f"{one.name!r} is declared twice", text, one.value.start)
+                local[one.name], value = self._value(one.value, one.type, code, local)
+                declared.append((one.name, value))
+            type_, value = self._value(code.result, "", code, local)
+            if not output and name in types:
+                raise ExpressionError(f"{name!r} is a coordinate or defined before: give it another name", text, 0)
+            if not output:
+                types[name] = type_
+            yield Text(output, name, declared, value)
+        points = prod(axis.extent for axis in self.coordinates.inputs)
+        if work * points > MAX_WORK:
+            raise MapError(f"{work} operations at {points} points: more than {MAX_WORK} in all")
+
+    def _value(self, tree: Tree, stated: str, code: Code, types: Mapping[str, Type]) -> tuple[Type, Function]:
+        """The type of an expression, or the stated one, and its value in it; Python's numbers have no type."""
+        self._check_names(tree, types, code.text)
+        if code.language == PYTHON:
+            return INT, python_meaning.meaning(tree, types, code.text)
+        type_, value = c_meaning.meaning(tree, types, code.text)
+        if not stated:
+            return type_, value
+        wanted = c_meaning.TYPES[stated]
+        return wanted, lambda values: wanted.wrap(value(values))
+
+    def _check_names(self, tree: Tree, known: Mapping[str, object], text: str) -> None:
+        for node in nodes(tree):
+            if isinstance(node, Name) and node.name not in known:
+                why = self.coordinates.missing.get(node.name) or _known(node.name, known)
+                raise ExpressionError(f"unknown name {node.name!r}: {why}", text, node.start)
+
+    def _at(self, point: Point, texts: Sequence[Text]) -> Point | Undefined:
+        """The image of a point, or what is undefined there."""
+        values = {name: one.value(*point) for name, one in self.coordinates.names.items()}
+        image: list[Any] = []
+        try:
+            for text in texts:
+                local = dict(values) if text.declared else values
+                for name, declared in text.declared:
+                    local[name] = declared(local)
+                found = text.value(local)
+                if text.output:
+                    image.append(int(found) if isinstance(found, bool) else found)
+                else:
+                    values[text.name] = found
+        except Undefined as error:
+            return error
+        return tuple(image)
+
+    def written_out(self, point: Point, language: str = "", type: str = "") -> str:
+        """Each text with the values of its coordinates in place of their names, and its value."""
+        values = {name: one.value(*point) for name, one in self.coordinates.names.items()}
+        reading, texts = self._readable(language, type)[0]
+        image = self._at(point, texts)
+        if isinstance(image, Undefined):
+            return str(image)
+        codes = [parse(self.texts[axis.name], reading.language, comments=True) for axis in self.outputs]
+        shown = zip(self.outputs, codes, image, strict=True)
+        return ", ".join(f"{axis.name}: {substituted(code, values)} = {value}" for axis, code, value in shown)
+
+
+def readings(language: str, type: str) -> list[Reading]:
+    """The ways to read a text: one if the language and, for C, the type of the coordinates are stated.
+
+    >>> [f"{one.language} {one.type}" for one in readings("", "")]
+    ['c int', 'c unsigned', 'python int']
+    """
+    types = [type] if type else list(SIGNS)
+    found = [Reading(C, one) for one in types] if language != PYTHON else []
+    return [*found, *([Reading(PYTHON, types[0])] if language != C else [])]
+
+
+def substituted(code: Code, values: Mapping[str, int]) -> str:
+    """The last expression of a text with values in place of names, a negative one in brackets."""
+    found, at = [], code.result.start
+    for node in nodes(code.result):
+        if isinstance(node, Name) and node.name in values and node.start >= at:
+            value = values[node.name]
+            found.append(code.text[at : node.start] + (f"({value})" if value < 0 else str(value)))
+            at = node.end
+    return " ".join("".join([*found, code.text[at : code.result.end]]).split())
+
+
+def _known(name: str, known: Mapping[str, object]) -> str:
+    """Which names are known, or the one that is probably meant."""
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, known, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known here are {', '.join(known)}"
+
+
+def _differ(one: Point | Undefined, other: Point | Undefined) -> bool:
+    if isinstance(one, Undefined) or isinstance(other, Undefined):
+        return isinstance(one, Undefined) != isinstance(other, Undefined)
+    return one != other
+
+
+def _shown(value: Point | Undefined) -> str:
+    return f"an error ({value})" if isinstance(value, Undefined) else str(value)

@@ -1,0 +1,377 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index arithmetic as a syntax tree: a parser for the expressions of C and of Python, each with its own precedence.
+
+Texts are parsed and never executed. `lane & 3 == 0` is `lane & (3 == 0)` in C and `(lane & 3) == 0` in Python: so one
+text has two trees. Limits on length, depth and size make a hostile text an error of one line.
+
+`parse(text, language)`   the code of a text: its declarations, and the expression after them
+`BINARY`, `UNARY`         the operators of a language, by precedence
+`TYPES`, `FUNCTIONS`      the words of C for types, and the functions that are known
+
+>>> parse("lane & 3 == 0", C).result, parse("lane & 3 == 0", PYTHON).result  # doctest: +NORMALIZE_WHITESPACE
+(Binary('&', Name('lane'), Binary('==', Number(3), Number(0))),
+ Compare([Binary('&', Name('lane'), Number(3)), Number(0)], ['==']))
+"""
+
+from __future__ import annotations
+
+import re
+
+from verify.maps.tree import (
+    Binary,
+    Call,
+    Cast,
+    Choice,
+    Code,
+    Compare,
+    Declaration,
+    ExpressionError,
+    Name,
+    Number,
+    Tree,
+    Unary,
+)
+
+C, PYTHON = "c", "python"
+MAX_TEXT = 16 * 1024
+MAX_DEPTH = 40  # of brackets
+MAX_CHAIN = 200  # of operators that group from the left
+MAX_NODES = 4096
+MAX_DIGITS = 20
+TYPES = {  # C's words for a type -> the type; `long` has 32 bits on some machines and 64 on others
+    **dict.fromkeys(("int", "int32_t", "signed", "signed int"), "int"),
+    **dict.fromkeys(("unsigned", "unsigned int", "uint32_t", "uint"), "unsigned"),
+    **dict.fromkeys(("char", "signed char", "int8_t"), "int8"),
+    **dict.fromkeys(("unsigned char", "uint8_t", "uchar"), "uint8"),
+    **dict.fromkeys(("short", "short int", "int16_t"), "int16"),
+    **dict.fromkeys(("unsigned short", "unsigned short int", "uint16_t", "ushort"), "uint16"),
+    **dict.fromkeys(("long long", "long long int", "int64_t"), "int64"),
+    **dict.fromkeys(("unsigned long long", "unsigned long long int", "uint64_t", "size_t"), "uint64"),
+    "bool": "bool",
+}
+WORDS = {word for words in TYPES for word in words.split()} | {"long"}
+QUALIFIERS = ("const", "constexpr", "static")
+FUNCTIONS = {"min": 2, "max": 2, "abs": 1}
+KEYWORDS = {"if", "else", "and", "or", "not", "in", "is", "lambda", "return", "auto", *QUALIFIERS}
+TOKEN = re.compile(
+    r"(?P<number>0[xX][0-9A-Fa-f_]+|0[bB][01_]+|[0-9][0-9_]*)(?P<suffix>[A-Za-z0-9_.]*)"
+    r"|(?P<name>[A-Za-z_][A-Za-z0-9_]*(?:\.[xyz]\b)?)"
+    r"|(?P<mark><<=?|>>=?|<=|>=|==|!=|&&|\|\||//|\*\*|[-+*/%&|^~!<>?:(),;=\[\]{}.])"
+)
+SPACE = {C: re.compile(r"(?:[ \t\r\n]|/\*(?:[^*]|\*(?!/))*+\*/)*+"), PYTHON: re.compile(r"(?:[ \t\r]|#[^\n]*)*+")}
+LINES = {C: re.compile(r"(?:[ \t\r\n]|/\*(?:[^*]|\*(?!/))*+\*/|//[^\n]*)*+"), PYTHON: re.compile(r"(?:\s|#[^\n]*)*+")}
+BINARY = {  # operators from those that bind last to those that bind first
+    C: [("||",), ("&&",), ("|",), ("^",), ("&",), ("==", "!="), ("<", "<=", ">", ">="), ("<<", ">>"), ("+", "-"),
+        ("*", "/", "%")],
+    PYTHON: [("|",), ("^",), ("&",), ("<<", ">>"), ("+", "-"), ("*", "/", "//", "%")],
+}  # fmt: skip
+COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+UNARY = {C: ("-", "+", "~", "!"), PYTHON: ("-", "+", "~")}
+
+
+def parse(text: str, language: str, comments: bool = False) -> Code:
+    """The tree of a text in a language, C or PYTHON.
+
+    In C `//` begins a comment, which ends a text at once: it is an error before a `;`, unless `comments` allows it.
+
+    >>> [d.name for d in parse("const int g = lane >> 2; return g + 8;", C).declarations]
+    ['g']
+
+    Raises ExpressionError.
+    """
+    if len(text) > MAX_TEXT:
+        raise ExpressionError(f"a text of more than {MAX_TEXT} characters", text, 0)
+    return _Parser(text, language, comments).code()
+
+
+class _Parser:
+    """A parser by descent: a text, the position up to which it is read, and the depth."""
+
+    def __init__(self, text: str, language: str, comments: bool) -> None:
+        self.text, self.language, self.comments = text, language, comments
+        self.at = self.end = self.depth = self.nodes = self.brackets = 0
+
+    def fail(self, problem: str, at: int | None = None) -> ExpressionError:
+        return ExpressionError(problem, self.text, self.at if at is None else at)
+
+    def blank(self, lines: bool = False) -> None:
+        """Skip blanks; in Python a line ends a statement outside brackets, in C `//` before a `;` is no comment."""
+        spaces = LINES if lines or (self.brackets if self.language == PYTHON else self.comments) else SPACE
+        found = spaces[self.language].match(self.text, self.at)
+        self.at = found.end() if found else self.at
+
+    def peek(self) -> str:
+        """The next name or mark; "0" for a number, empty at the end of the text, or of a line in Python."""
+        self.blank()
+        found = TOKEN.match(self.text, self.at)
+        if found is None:
+            if self.at < len(self.text) and self.text[self.at] != "\n":
+                raise self.fail(f"{self.text[self.at]!r} has no place in an expression")
+            return ""
+        return "0" if found["number"] else found[0]
+
+    def take(self, mark: str = "") -> str:
+        """Read the next token, which must be `mark` if one is given."""
+        seen = self.peek()
+        if mark and seen != mark:
+            shown = repr(seen) if seen and seen != "0" else "a number" if seen else "the end"
+            raise self.fail(f"expected {mark!r}, found {shown}")
+        found = TOKEN.match(self.text, self.at)
+        if found is None:
+            raise self.fail("expected a name, a number or '(', found the end")
+        self.at = self.end = found.end()
+        return found[0]
+
+    def sees(self, *marks: str) -> bool:
+        seen = self.peek()
+        return seen in marks
+
+    def placed(self, node: Tree, start: int) -> Tree:
+        """The node with its place, counted."""
+        node.start, node.end = start, self.end
+        node.depth = 1 + max((part.depth for part in node.parts), default=0)
+        self.nodes += 1
+        if node.depth > MAX_CHAIN:
+            raise self.fail(f"more than {MAX_CHAIN} operators in a row")
+        if self.nodes > MAX_NODES:
+            raise self.fail(f"an expression of more than {MAX_NODES} parts")
+        return node
+
+    def code(self) -> Code:
+        declarations: list[Declaration] = []
+        self.blank(lines=True)
+        while (declared := self.declaration()) is not None:
+            declarations.append(declared)
+            self.blank(lines=True)
+        if self.sees("return"):
+            self.take()
+        result = self.expression()
+        while self.sees(";"):
+            self.take()
+            self.blank(lines=True)
+        if self.language == C and self.sees("//"):
+            raise self.fail("'//' begins a comment in C: write '/', or state that the language is Python")
+        self.blank(lines=True)
+        if seen := self.peek():
+            raise self.fail(self.misplaced(seen))
+        return Code(self.text, self.language, tuple(declarations), result, self.nodes)
+
+    def misplaced(self, seen: str) -> str:
+        """Why a token cannot be after an expression."""
+        other = {
+            "//": "write '/'", "and": "write '&&'", "or": "write '||'", "if": "write 'a ? b : c'",
+        } if self.language == C else {
+            "&&": "write 'and'", "||": "write 'or'", "?": "write 'a if b else c'",
+        }  # fmt: skip
+        if seen in other:
+            name = {C: "C", PYTHON: "Python"}[self.language]
+            return f"{seen!r} is not {name}: {other[seen]}"
+        shown = {"=": "'='; a comparison is '=='", "0": "a number"}.get(seen, repr(seen))
+        return f"expected an operator or the end, found {shown}"
+
+    def declaration(self) -> Declaration | None:
+        """`type name = value;`, or in Python `name = value` on a line; None, and nothing read, for anything else."""
+        start, type_ = self.at, ""
+        if self.language == C:
+            while self.sees(*QUALIFIERS):
+                self.take()
+            type_ = "auto" if self.sees("auto") else self.type_words()
+            if type_ == "auto":
+                self.take()
+        name = self.peek()
+        if name.isidentifier() and name not in KEYWORDS and name not in FUNCTIONS:
+            self.take()
+            if self.sees("="):
+                if self.language == C and not type_:
+                    raise self.fail(self.misplaced("="))
+                self.take()
+                value = self.expression()
+                if self.language == C:
+                    self.take(";")
+                elif self.sees(";"):
+                    self.take()
+                elif self.peek():
+                    raise self.fail(self.misplaced(self.peek()))
+                return Declaration(name, "" if type_ == "auto" else type_, value)
+        self.at = start
+        return None
+
+    def type_words(self) -> str:
+        """The type that the next words are; empty, and nothing read, where they are none."""
+        start, words = self.at, []
+        while self.peek() in WORDS:
+            words.append(self.take())
+        joined = " ".join(sorted(words, key=lambda word: word not in ("unsigned", "signed")))
+        if "long" in words and words.count("long") < 2:
+            raise self.fail("long has 32 bits on some machines and 64 on others: write int or long long", start)
+        if words and joined not in TYPES:
+            raise self.fail(f"{joined!r} is no type: known are int, unsigned, char, short, long long, bool", start)
+        return TYPES[joined] if words else ""
+
+    def expression(self) -> Tree:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise self.fail(f"nested deeper than {MAX_DEPTH}")
+        self.peek()
+        start = self.at
+        first = self.binary(0) if self.language == C else self.disjunction()
+        if self.language == C and self.sees("?"):
+            self.take()
+            then = self.expression()
+            self.take(":")
+            first = self.placed(Choice(first, then, self.expression()), start)
+        elif self.language == PYTHON and self.sees("if"):
+            self.take()
+            test = self.disjunction()
+            self.take("else")
+            first = self.placed(Choice(test, first, self.expression()), start)
+        self.depth -= 1
+        return first
+
+    def binary(self, level: int) -> Tree:
+        """A sum, product, ... of one level of precedence, grouped from the left."""
+        levels = BINARY[self.language]
+        if level == len(levels):
+            return self.unary()
+        self.peek()
+        start = self.at
+        left = self.binary(level + 1)
+        while self.sees(*levels[level]):
+            op = self.take()
+            left = self.placed(Binary(op, left, self.binary(level + 1)), start)
+        return left
+
+    def disjunction(self) -> Tree:
+        """Python's `or`, above `and`, above `not`, above comparisons."""
+        return self.joined("or", "||", lambda: self.joined("and", "&&", self.negation))
+
+    def joined(self, word: str, op: str, part: object) -> Tree:
+        self.peek()
+        start = self.at
+        left: Tree = part()  # type: ignore[operator]
+        while self.sees(word):
+            self.take()
+            left = self.placed(Binary(op, left, part()), start)  # type: ignore[operator]
+        return left
+
+    def negation(self) -> Tree:
+        self.peek()
+        start, count = self.at, 0
+        while self.sees("not"):
+            self.take()
+            count += 1
+        found = self.comparison()
+        for _ in range(count):
+            found = self.placed(Unary("!", found), start)
+        return found
+
+    def comparison(self) -> Tree:
+        self.peek()
+        start = self.at
+        operands, ops = [self.binary(0)], []
+        while self.sees(*COMPARISONS):
+            ops.append(self.take())
+            operands.append(self.binary(0))
+        return self.placed(Compare(operands, ops), start) if ops else operands[0]
+
+    def unary(self) -> Tree:
+        """Signs and casts before a name, a number, a call or brackets."""
+        self.peek()
+        before: list[tuple[str, str, int]] = []
+        while True:
+            start = self.at
+            if self.sees(*UNARY[self.language]):
+                before.append(("op", self.take(), start))
+            elif self.language == C and self.sees("(") and (type_ := self.cast()):
+                before.append(("cast", type_, start))
+            else:
+                break
+            if len(before) + self.depth > MAX_DEPTH:
+                raise self.fail(f"nested deeper than {MAX_DEPTH}")
+            self.peek()
+        found = self.primary()
+        for sort, word, start in reversed(before):
+            found = self.placed(Cast(word, found) if sort == "cast" else Unary(word, found), start)
+        if self.language == PYTHON and self.sees("**"):
+            raise self.fail("'**' is not in the language: write a product or a shift")
+        return found
+
+    def cast(self) -> str:
+        """The type of `(type)`; empty, and nothing read, for any other bracket."""
+        start = self.at
+        self.take("(")
+        type_ = self.type_words()
+        if type_:
+            self.take(")")
+        else:
+            self.at = start
+        return type_
+
+    def primary(self) -> Tree:
+        seen = self.peek()
+        start = self.at
+        if seen == "0":
+            return self.number()
+        if seen == "(":
+            return self.bracketed()
+        if self.language == C and seen == "static_cast":
+            self.take()
+            self.take("<")
+            type_ = self.type_words()
+            self.take(">")
+            return self.placed(Cast(type_ or "int", self.bracketed()), start)
+        if (self.language == C and seen in WORDS) or (self.language == PYTHON and seen == "int"):
+            type_ = self.type_words() if self.language == C else self.take()
+            return self.placed(Cast(type_, self.bracketed()), start)
+        if seen in FUNCTIONS:
+            return self.call(self.take(), start)
+        if seen and (seen[0].isalpha() or seen[0] == "_") and seen not in KEYWORDS:
+            self.take()
+            if self.sees("(", "["):
+                raise self.fail(f"{seen!r} is no function that is known here (min, max, abs)", start)
+            return self.placed(Name(seen), start)
+        shown = repr(seen) if seen else "the end"
+        raise self.fail(f"expected a name, a number or '(', found {shown}")
+
+    def bracketed(self) -> Tree:
+        self.take("(")
+        self.brackets += 1
+        found = self.expression()
+        self.brackets -= 1
+        self.take(")")
+        return found
+
+    def call(self, function: str, start: int) -> Tree:
+        self.take("(")
+        self.brackets += 1
+        arguments = [self.expression()]
+        while self.sees(","):
+            self.take()
+            arguments.append(self.expression())
+        self.brackets -= 1
+        self.take(")")
+        if len(arguments) != FUNCTIONS[function]:
+            raise self.fail(f"{function} takes {FUNCTIONS[function]} arguments, found {len(arguments)}", start)
+        return self.placed(Call(function, arguments), start)
+
+    def number(self) -> Tree:
+        start = self.at
+        found = TOKEN.match(self.text, self.at)
+        if found is None:
+            raise self.fail("expected a number")
+        digits, suffix = found["number"], found["suffix"].lower()
+        if len(digits) > MAX_DIGITS + 2:
+            raise self.fail(f"a number of more than {MAX_DIGITS} digits")
+        octal = self.language == C and digits[0] == "0" and digits.isdigit() and len(digits) > 1
+        try:
+            value = int(digits, 8) if octal else int(digits, 0)
+        except ValueError:
+            raise self.fail(f"{digits} is no number of {'C' if self.language == C else 'Python'}") from None
+        if self.language == C and "_" in digits:
+            raise self.fail(f"{digits} is no number of C")
+        if suffix not in ("", *(("u", "ll", "ull", "llu") if self.language == C else ())):
+            problem = "has 32 or 64 bits by machine: write u or ll" if suffix in ("l", "ul", "lu") else "is none here"
+            raise self.fail(f"the suffix {suffix!r} of a number {problem}" if suffix[0] != "." else "no whole number")
+        self.at = self.end = found.end()
+        decimal = not octal and digits.isdigit()
+        return self.placed(Number(value, suffix.replace("llu", "ull"), decimal), start)
