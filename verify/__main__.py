@@ -3,9 +3,9 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from verify import installation
 from verify.cli.ending import complain, guarded
@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     if words and words[0] in COMMANDS:
         if line := installation.fault():
             return complain(line, Exit.USAGE)
-        return int(importlib.import_module(COMMANDS[words[0]][0]).main(words[1:]))
+        return int(import_module(COMMANDS[words[0]][0]).main(words[1:]))
     return guarded(_general, words)
 
 

@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 
 from verify import installation
-from verify.cli.arguments import Parser, Rejected
 from verify.cli.output import discard, flush, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 
@@ -31,8 +30,11 @@ def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | N
             flush()  # also after argparse has printed its help and raised SystemExit
     except UsageError as error:
         return _failed(argv, str(error), error.code, error.shown)
-    except Rejected as error:
-        _as_junit(argv, error.problem, Exit.USAGE)
+    except SystemExit as end:
+        from verify.cli.arguments import Rejected
+
+        if isinstance(end, Rejected):
+            _as_junit(argv, end.problem, Exit.USAGE)
         raise
     except BrokenPipeError:
         discard(sys.stdout)
@@ -72,6 +74,7 @@ def _failed(argv: Sequence[str] | None, message: str, code: Exit, shown: str = "
 
 
 def _as_junit(argv: Sequence[str] | None, message: str, code: Exit) -> None:
+    from verify.cli.arguments import Parser, Rejected
     from verify.report import Failure, Report
 
     peek = Parser(add_help=False)

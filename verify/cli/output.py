@@ -3,20 +3,18 @@
 
 from __future__ import annotations
 
-import argparse
 import os
-import re
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from verify.core.errors import Exit, UsageError
 from verify.core.names import Named
 
 if TYPE_CHECKING:
+    import argparse
+
     from verify.report import Report
 
 COLOURS = {
@@ -24,7 +22,7 @@ COLOURS = {
     **dict.fromkeys(("UNKNOWN", "UNCHECKED", "TAKEN"), "33"),  # yellow
     **dict.fromkeys(("REFUTED", "VACUOUS", "CONTRADICTION"), "1;31"),  # bold red
 }
-COLOURED = re.compile(rf"\b(?:{'|'.join(COLOURS)})\b")
+COLOURED = rf"\b(?:{'|'.join(COLOURS)})\b"
 
 
 def report(found: Report, options: argparse.Namespace) -> Exit:
@@ -58,6 +56,8 @@ def report(found: Report, options: argparse.Namespace) -> Exit:
 
 def allowing(found: Report, options: argparse.Namespace) -> Report:
     """The report with --allow-unchecked of the options, and with the errors of files as failures."""
+    from dataclasses import replace
+
     failures = dict.fromkeys((*getattr(options, "malformed", ()), *found.failures))
     return replace(found, allow_unchecked=options.allow_unchecked, failures=tuple(failures))
 
@@ -81,14 +81,17 @@ def write(text: str, output: str | None) -> None:
     """Write a report to a file or to stdout; on a terminal in colour."""
     if output:
         try:
-            Path(output).write_text(text, encoding="utf-8")
+            with open(output, "w", encoding="utf-8") as file:
+                file.write(text)
         except OSError as error:
             raise UsageError(f"cannot write {output}: {error.strerror}") from error
     else:
         if sys.stdout is None:
             raise UsageError("cannot write to stdout: it is closed")
         if coloured():
-            text = COLOURED.sub(lambda word: f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m", text)
+            import re
+
+            text = re.sub(COLOURED, lambda word: f"\x1b[{COLOURS[word[0]]}m{word[0]}\x1b[0m", text)
         with _writing():
             sys.stdout.write(text)
         flush()
