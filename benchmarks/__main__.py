@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks [command|atlas|algebra|gpu|laws|tiling …]`: measure, and report which targets are reached."""
+"""`python -m benchmarks [command|atlas|algebra|gpu|laws|tiling …]`: measure, and report which targets are met."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SUITES = ("command", "atlas", "algebra", "gpu", "laws", "tiling")
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Print figures of some or all suites; 0 all targets reached, 1 one missed, 2 no such suite, 130 interrupted."""
+    """Print figures of some or all suites; 0 all targets met, 1 one missed, 2 no such suite, 130 interrupted."""
     parser = command.parser("benchmarks", "Measure what has to be fast.", "command")
     parser.add_argument("suite", nargs="*", metavar="SUITE", help=f"{', '.join(SUITES)}; all when none is named")
     return guarded("benchmarks", lambda: _run(parser, argv))
@@ -33,7 +33,7 @@ def _measured(suites: Sequence[str]) -> int:
     for suite in suites:
         for figure in importlib.import_module(f"benchmarks.{suite}").figures():
             print(figure, flush=True)
-            missed += not figure.reached
+            missed += not figure.met
     return 1 if missed else 0
 
 

@@ -18,7 +18,7 @@ class Figure:
     baseline: str  # the name of the baseline
     seconds: float  # of the measurement; MiB where that is the unit
     against: float  # of the baseline
-    target: float  # the largest ratio that reaches the target
+    target: float  # the largest ratio that meets the target
     unit: Literal["ms", "MiB"] = "ms"  # as printed
 
     @property
@@ -26,14 +26,14 @@ class Figure:
         return self.seconds / self.against
 
     @property
-    def reached(self) -> bool:
+    def met(self) -> bool:
         return self.ratio <= self.target
 
     def __str__(self) -> str:
         mine, theirs = (amount * (1e3 if self.unit == "ms" else 1) for amount in (self.seconds, self.against))
         return (
             f"{self.name:<44} {mine:10.3f} {self.unit:<4} {self.baseline:<40} {theirs:10.3f} {self.unit:<4} "
-            f"ratio {self.ratio:6.2f} (at most {self.target:g}: {'reached' if self.reached else 'MISSED'})"
+            f"ratio {self.ratio:6.2f} (at most {self.target:g}: {'met' if self.met else 'MISSED'})"
         )
 
 

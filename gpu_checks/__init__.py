@@ -10,10 +10,10 @@ can contradict both.
 
 For D = A * B + C the probe takes every pair of a slot of A and a slot of B. Both hold one, all else holds zero. If the
 two elements have the same k, exactly one element of D becomes one; else none does. The table of all pairs,
-T[a][b] = slot of D or NONE, is what was observed. Two slots that reach a D slot together *interact*. Slots of A that
-reach the same D slots share a row, slots of B that interact with the same A slots share a k, and so on: the *classes*
-of the slots are the rows, the columns and the k of the product, up to their names. The table is reconstructed from the
-classes alone, and must be the one observed.
+T[a][b] = slot of D or NONE, is what was observed. Two slots that contribute to a D slot together *interact*. Slots of
+A that contribute to the same D slots share a row, slots of B that interact with the same A slots share a k, and so on:
+the *classes* of the slots are the rows, the columns and the k of the product, up to their names. The table is
+reconstructed from the classes alone, and must be the one observed.
 
 A worked example
 ----------------
@@ -24,8 +24,8 @@ What an H200 did with m16n8k16, in which a lane holds 8 values of A, 4 of B and 
 >>> seen.gpu, seen.sass, seen.pairs                       # 256 slots of A by 128 of B
 ('NVIDIA H200', 'HMMA.16816.F32', 32768)
 
-Slot 0 of A is lane 0, value 0. With slot 0 of B it reaches slot 0 of D; with slot 16, which is lane 4, value 0, it
-reaches slot 1; with slot 1 it reaches nothing (65535), for they have different k:
+Slot 0 of A is lane 0, value 0. With slot 0 of B it contributes to slot 0 of D; with slot 16, which is lane 4, value 0,
+to slot 1; with slot 1 to nothing (65535), for they have different k:
 
 >>> from gpu_checks.inference.pair_relation import classes, rebuild
 >>> table = rebuild(seen.operands)

@@ -157,16 +157,16 @@ def campaign(name: str, least: int, xp: Any) -> Campaign:
     bounded by 8 bits each.
     """
     started = time.perf_counter()
-    side = max(4, round(least**0.25))
+    edge = max(4, round(least**0.25))
     while True:
-        found = _grid(name, _extents(name, side), xp, started)
+        found = _grid(name, _extents(name, edge), xp, started)
         if found.cases >= least or found.failures:
             return found
-        side = side * 5 // 4 + 1
+        edge = edge * 5 // 4 + 1
 
 
-def _extents(name: str, side: int) -> tuple[int, ...]:
-    return (9, 9, 9, max(1, side**4 // 729)) if name == "swizzle" else (side,) * 4
+def _extents(name: str, edge: int) -> tuple[int, ...]:
+    return (9, 9, 9, max(1, edge**4 // 729)) if name == "swizzle" else (edge,) * 4
 
 
 def _grid(name: str, extents: tuple[int, ...], xp: Any, started: float) -> Campaign:

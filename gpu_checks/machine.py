@@ -49,15 +49,15 @@ class Query:
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """What D showed for each item: how many elements were reached, which, and the codes in them."""
+    """What D showed for each item: how many elements changed, which, and the codes in them."""
 
     counts: npt.NDArray[np.uint32]  # [item]
-    reached: npt.NDArray[np.uint16]  # [item][place], rising; places from counts on are undefined
+    places: npt.NDArray[np.uint16]  # [item][place], rising; places from counts on are undefined
     codes: npt.NDArray[np.int32]  # [item][place]
 
 
 class Machine(Protocol):
-    """Runs probes. Every method raises Refused or DeviceFault where it cannot give a true answer."""
+    """Runs probes. Every method raises Unsupported or DeviceFault where it cannot give a true answer."""
 
     @property
     def info(self) -> DeviceInfo:
@@ -73,7 +73,7 @@ class Machine(Protocol):
         ...
 
     def table(self, signature: Signature) -> Table:
-        """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
+        """The D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
         ...
 
     def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:

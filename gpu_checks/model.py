@@ -19,7 +19,7 @@ Table: TypeAlias = "npt.NDArray[np.uint16]"  # [A slot][B slot] -> D slot or a c
 ROW, COLUMN, CONTRACTED, PRODUCT = range(4)  # the columns of a label: m, n and k class, product
 
 
-class Refused(Exception):
+class Unsupported(Exception):
     """The GPU or its compiler will not take the instruction; the message says why. The device is unharmed."""
 
 

@@ -30,7 +30,7 @@ from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
 from gpu_checks.kernels.packing import operands_as_words, pack, unpack, words_per_lane
 from gpu_checks.machine import Machine
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Refused
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Unsupported
 from isa_tables.signature import Signature, runs_on
 
 TRIALS = 8  # choices of addresses for a matrix move
@@ -62,25 +62,26 @@ class Bench:
 
 
 def require(machine: Machine, signature: Signature) -> str:
-    """The kind of probe; Refused unless the instruction exists for this GPU's architecture and has a probe.
+    """The kind of probe; Unsupported unless the instruction exists for this GPU's architecture and has a probe.
 
     Kernels alone (`gpu_checks.kernels.tcgen05`) are no probe: nothing is recorded from them.
     """
     info = machine.info
     if not runs_on(signature, info.sm):
         needed = " or ".join(signature.targets)
-        raise Refused(f"needs {needed}; {info.gpu} is {info.sm}")
+        raise Unsupported(f"needs {needed}; {info.gpu} is {info.sm}")
     kind = probe_of(signature)
     if kind is None and has_kernels(signature):
-        raise Refused(f"{signature.family}: its kernels assemble, but there is no probe that reads them yet")
+        raise Unsupported(f"{signature.family}: its kernels assemble, but there is no probe that reads them yet")
     if kind is None:
         operands = ", ".join(signature.operands)
-        raise Refused(f"there is no probe for {signature.family} yet (operands {operands}; {signature.lanes} lanes)")
+        words = f"(operands {operands}; {signature.lanes} lanes)"
+        raise Unsupported(f"there is no probe for {signature.family} yet {words}")
     return kind
 
 
 def record(bench: Bench, signature: Signature, trials: int, seed: int) -> Recording | Move:
-    """Probe one instruction. Raises Refused or DeviceFault as machines do."""
+    """Probe one instruction. Raises Unsupported or DeviceFault as machines do."""
     machine = bench.machine
     kind = require(machine, signature)
     if kind == "moves":

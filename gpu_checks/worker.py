@@ -24,7 +24,7 @@ from types import TracebackType
 from typing import IO, Any, Protocol, Self
 
 from gpu_checks.inference.product import Maps, multiply_on
-from gpu_checks.model import DeviceFault, DeviceInfo, Move, Recording, Refused, Unavailable, WorkerError
+from gpu_checks.model import DeviceFault, DeviceInfo, Move, Recording, Unavailable, Unsupported, WorkerError
 from gpu_checks.record import Bench, record, require
 from isa_tables.signature import Signature
 
@@ -42,7 +42,7 @@ class Job(Protocol):
         ...
 
     def on(self, bench: Bench) -> Any:
-        """Do it; Refused or DeviceFault where it cannot be done."""
+        """Do it; Unsupported or DeviceFault where it cannot be done."""
         ...
 
 
@@ -140,10 +140,10 @@ class Worker:
                     if kind == "bug":
                         raise result
                     done = index + 1
-                    if kind == "lost":
+                    if kind == "gone":
                         self.close()
                     yield index, result
-                    if kind == "lost":
+                    if kind == "gone":
                         break
         finally:
             if done < len(jobs):  # answers still under way must not be taken for those of the next call
@@ -173,7 +173,7 @@ class Worker:
     def _opened(self, child: _Child) -> tuple[str, Any]:
         """Let the child open its machine when it is its turn: for as long as the one before may take, it waits."""
         if not OPENING.acquire(timeout=self._start):
-            return "lost", Unavailable(f"others took longer than {self._start:g} s to open a CUDA context")
+            return "gone", Unavailable(f"others took longer than {self._start:g} s to open a CUDA context")
         try:
             child.send()
             return child.receive(self._start)
@@ -206,20 +206,20 @@ class _Child:
             self._answers.put(None)
 
     def send(self, jobs: Sequence[Job] = (), ahead: Sequence[Signature] = ()) -> None:
-        """Send jobs and the instructions of the next ones; once the child is gone, `receive` returns "lost" and why."""
+        """Send jobs and the instructions of the next ones; once the child is gone, `receive` returns "gone" and why."""
         assert self._process.stdin is not None
         with suppress(OSError, ValueError):  # closed, where another thread has stopped it
             pickle.dump((list(jobs), list(ahead)), self._process.stdin)
             self._process.stdin.flush()
 
     def receive(self, timeout: float) -> tuple[str, Any]:
-        """The next answer; "lost" with the reason when there will be no more."""
+        """The next answer; "gone" with the reason when there will be no more."""
         try:
             answer = self._answers.get(timeout=timeout)
         except queue.Empty:
-            return "lost", Unavailable(f"no answer within {timeout:g} s; the probe process was ended")
+            return "gone", Unavailable(f"no answer within {timeout:g} s; the probe process was ended")
         if answer is None:
-            return "lost", Unavailable(self._exit_reason())
+            return "gone", Unavailable(self._exit_reason())
         return answer
 
     def _exit_reason(self) -> str:
@@ -288,10 +288,10 @@ def serve(factory: str, source: IO[bytes], sink: IO[bytes]) -> None:
 def _attempt(job: Job, bench: Bench) -> tuple[str, object]:
     try:
         return "done", job.on(bench)
-    except Refused as refused:
-        return "done", Unavailable(str(refused))
+    except Unsupported as error:
+        return "done", Unavailable(str(error))
     except DeviceFault as fault:
-        return "lost", Unavailable(str(fault))
+        return "gone", Unavailable(str(fault))
     except ValueError as error:
         return "bug", error
     except Exception as error:

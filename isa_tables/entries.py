@@ -39,12 +39,12 @@ class Entry:
     shift: int  # unused bits below the first element of a register
     counts: Mapping[str, Number]  # the numbers as the file gives them
     let: Mapping[str, str]  # named parts of the formulas
-    maps: Mapping[str, str]  # formulas by key: row, col and held, or the coordinates of `place`
+    maps: Mapping[str, str]  # formulas by key: row, col and holds, or the coordinates of `place`
     placed: bool  # whether the maps go from the tile to the space, not from lane and value to the tile
     layouts: str | None  # the file of address maps of an operand in shared memory
     majors: tuple[str, ...]  # the majors that it may have there
     unspecified: bool  # the ISA leaves the map open
-    untold: str  # why the table has no map; empty where it has one
+    unmapped: str  # why the table has no map; empty where it has one
     asm: str  # the operand in the assembly text: {A} for its registers
     provenance: str  # "ISA text", "corrected", "derived: from what" or "observed: what showed it"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
@@ -94,9 +94,9 @@ def _entry(variant: Variant, operand: str) -> Entry:
     keys = _with_case(variant, operand, name)
     schema.require(keys, file, name, ("bits", "extent", "provenance"))
     maps, placed = _maps(keys, file, name)
-    raw, counts = _counts(keys, variant, name, placed or "layouts" in keys or "untold" in keys)
-    stated: str = keys.get("type", "{}")
-    kind = variant.types[operand] if "{" in stated else stated
+    raw, counts = _counts(keys, variant, name, placed or "layouts" in keys or "unmapped" in keys)
+    given: str = keys.get("type", "{}")
+    kind = variant.types[operand] if "{" in given else given
     own = kind if keys.get("space", "reg") == "reg" and kind in ("f32", "f64", "s32") else "b32"
     axes = keys.get("axes", schema.AXES.get(operand))
     if axes is None:
@@ -115,7 +115,7 @@ def _entry(variant: Variant, operand: str) -> Entry:
         layouts=keys.get("layouts"),
         majors=tuple(keys.get("majors", ())),
         unspecified=keys.get("unspecified", False),
-        untold=keys.get("untold", ""),
+        unmapped=keys.get("unmapped", ""),
         asm=keys.get("asm", f"{{{operand}}}"),
         provenance=keys["provenance"],
         printed=keys.get("printed", {}),
@@ -165,10 +165,10 @@ def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
 
 def combinations(variant: Variant, operands: Mapping[str, Entry]) -> tuple[dict[str, str], ...]:
     """Every combination of types that the operands of a variant may have together, as its table lists them."""
-    stated = {name: found.type for name, found in operands.items()}
+    given = {name: found.type for name, found in operands.items()}
     file, choices = variant.table.file, variant.table.descriptor
     if not choices:
-        return (stated,)
+        return (given,)
     paths = [f"descriptor[{number}]" for number in range(len(choices))]
     here = [
         (choice, f"{path}.types")
@@ -184,7 +184,7 @@ def combinations(variant: Variant, operands: Mapping[str, Entry]) -> tuple[dict[
             if name not in operands or schema.WIDTH[word] > operands[name].bits:
                 has = f"has {operands[name].bits} bits" if name in operands else "is no operand"
                 raise TableError(file, path, f"{row}: {name} of {variant.mnemonic} {has}")
-        found.append({**stated, **types})
+        found.append({**given, **types})
     return tuple(found)
 
 
@@ -199,15 +199,15 @@ def _applies(when: Mapping[str, Any], said_of: Mapping[str, Word], file: str, pa
 
 def _maps(keys: Mapping[str, Any], file: str, name: str) -> tuple[dict[str, str], bool]:
     """The operand's formulas, and whether they are a `place`. An operand has one kind of map or none."""
-    has = [kind for kind in ("row", "place", "layouts", "unspecified", "untold") if keys.get(kind)]
+    has = [kind for kind in ("row", "place", "layouts", "unspecified", "unmapped") if keys.get(kind)]
     if len(has) > 1:
         raise TableError(
             file, f"{name}.{has[1]}", f"cannot be combined with {has[0]!r}: an operand has one kind of map"
         )
     if not has or has == ["row"]:
         schema.require(keys, file, name, ("row", "col"))
-        return {key: keys[key] for key in ("row", "col", "held") if key in keys}, False
-    for key in ("col", "held"):
+        return {key: keys[key] for key in ("row", "col", "holds") if key in keys}, False
+    for key in ("col", "holds"):
         if key in keys:
             raise TableError(file, f"{name}.{key}", f"has no meaning with {has[0]!r}: remove one of them")
     if "cta" in keys and has != ["layouts"]:
@@ -245,7 +245,7 @@ def _check_entry(entry: Entry, variant: Variant) -> None:
     if width > entry.bits or overflow:
         reason = f"{packed} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)
-    counted = not (entry.placed or entry.untold)  # the table states the copies of a place, they are not counted
+    counted = not (entry.placed or entry.unmapped)  # the table states the copies of a place, they are not counted
     if counted and lanes * entry.values != rows * cols * entry.copies:
         reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)

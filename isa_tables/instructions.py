@@ -28,7 +28,7 @@ _WARP = 32
 class Operand:
     """One operand: locate(lane, i) = (row, col), with the ISA's own formula behind it.
 
-    In registers, lane and value name an element of the tile; `held(lane)` says whether the instruction reads or
+    In registers, lane and value name an element of the tile; `holds(lane)` says whether the instruction reads or
     writes it there. In memory every lane sees the whole tile: `place` (Tensor Memory) and `layouts` (shared
     memory) give the address of an element instead.
 
@@ -45,12 +45,12 @@ class Operand:
     fragment: Fragment  # its types, registers and extents
     lanes: int  # threads that share the instruction
     let: Mapping[str, Formula]  # named parts of the formulas, in order
-    maps: Mapping[str, Formula]  # formulas by key: row, col and held, or the coordinates of `place`
+    maps: Mapping[str, Formula]  # formulas by key: row, col and holds, or the coordinates of `place`
     placed: bool  # whether the maps go from the tile to the space, not from lane and value to the tile
     layouts: str | None  # the file of address maps of an operand in shared memory
     majors: tuple[str, ...]  # and the majors that it may have there
     unspecified: bool  # the ISA leaves the map open
-    untold: str  # why the table has no map; empty where it has one
+    unmapped: str  # why the table has no map; empty where it has one
     provenance: str  # "ISA text", "corrected", "derived: from what" or "observed: what showed it"
     printed: Mapping[str, str]  # of a corrected formula: what the ISA prints
     erratum: str | None  # of a corrected formula: what is wrong in the ISA
@@ -105,8 +105,8 @@ class Operand:
 
     @property
     def uses(self) -> frozenset[str]:
-        """The parameters and selections that the map depends on; those of `held` are not counted."""
-        found = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "held"))
+        """The parameters and selections that the map depends on; those of `holds` are not counted."""
+        found = frozenset().union(*(formula.names for key, formula in self.maps.items() if key != "holds"))
         for name, formula in reversed(list(self.let.items())):
             found |= formula.names if name in found else frozenset()
         return found & self.param.keys()
@@ -134,19 +134,19 @@ class Operand:
 
         Ints give ints; arrays of whole numbers give int64 arrays of the broadcast shape; terms that overload
         Python's operators give terms. Raises IsaError for a lane or value that does not exist, and where the
-        operand has no such map. The result has no meaning for a lane where `held` is false.
+        operand has no such map. The result has no meaning for a lane where `holds` is false.
         """
         row, col = self.row, self.col
         ends = {self.lane_name: (lane, self.lanes), _VALUE: (i, self.values)}
         values, shape = self._values(ends)
         return _shaped(evaluate(row.tree, values), shape), _shaped(evaluate(col.tree, values), shape)
 
-    def held(self, lane: Any) -> Any:
+    def holds(self, lane: Any) -> Any:
         """Whether a lane contributes: a bool, an array of bools, or a condition over terms."""
-        if "held" not in self.maps:
+        if "holds" not in self.maps:
             return _shaped(True, getattr(lane, "shape", None))
         values, shape = self._values({self.lane_name: (lane, self.lanes)})
-        return _shaped(evaluate(self.maps["held"].tree, values), shape)
+        return _shaped(evaluate(self.maps["holds"].tree, values), shape)
 
     def place(self, row: Any, col: Any, copy: Any = 0) -> dict[str, Any]:
         """The coordinates of an element in Tensor Memory by name; arrays and terms as in `locate`.
@@ -259,7 +259,7 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
         >>> mma.operands["A"].locate(5, 6)
         (9, 10)
         >>> sparse = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-        >>> [lane for lane in range(8) if instruction(sparse, F=2).operands["E"].held(lane)]
+        >>> [lane for lane in range(8) if instruction(sparse, F=2).operands["E"].holds(lane)]
         [2, 6]
     """
     variant = find(mnemonic, folder, select or NOTHING)
@@ -294,7 +294,7 @@ def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragmen
         layouts=found.layouts,
         majors=found.majors,
         unspecified=found.unspecified,
-        untold=found.untold,
+        unmapped=found.unmapped,
         provenance=found.provenance,
         printed=found.printed,
         erratum=found.erratum,
@@ -307,9 +307,9 @@ def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragmen
 def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str, int]) -> dict[str, Formula]:
     lanes = {
         name: signed for name, signed in names.items() if name != _VALUE
-    }  # `held` is a condition of the lane alone
+    }  # `holds` is a condition of the lane alone
     return {
-        key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "held" else names, param)
+        key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "holds" else names, param)
         for key, text in found.maps.items()
     }
 

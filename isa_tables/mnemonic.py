@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A mnemonic taken apart, so that mnemonics that differ only in the order of qualifiers are equal.
+"""A mnemonic split into its parts, so that mnemonics that differ only in the order of qualifiers are equal.
 
 >>> said("mma.sync.aligned.m8n8k16.row.col.s32.s8.s8.s32.satfinite") == said(
 ...     "mma.sync.aligned.m8n8k16.row.col.satfinite.s32.s8.s8.s32")

@@ -25,14 +25,14 @@ def not_found(
 
     `incomplete` are the families of which the tables have a part; `mnemonics` gives the mnemonics of a family.
     """
-    asked = f"{mnemonic[:200]!r}"
+    wanted = f"{mnemonic[:200]!r}"
     known = key.family in families
     family = key.family if known else next(iter(get_close_matches(key.family, families, 1, 0.0)), "*")
-    near = ", ".join(_nearest(asked, key, mnemonics(family))) or "none is near"
+    near = ", ".join(_nearest(wanted, key, mnemonics(family))) or "none is near"
     if known and family not in incomplete:
-        return NotInIsa(f"{asked}: the ISA has no such {key.family} instruction; nearest: {near}")
+        return NotInIsa(f"{wanted}: the ISA has no such {key.family} instruction; nearest: {near}")
     where = "is in the tables in part" if known else "is not in the tables"
-    return UnknownInstruction(f"{asked}: {key.family} {where}; nearest: {near}")
+    return UnknownInstruction(f"{wanted}: {key.family} {where}; nearest: {near}")
 
 
 def not_selected(
@@ -42,7 +42,7 @@ def not_selected(
 
     `offered` gives the words that a variant has by a name.
     """
-    asked = ", ".join(f"{name} = {word!r}" for name, word in select.items())
+    wanted = ", ".join(f"{name} = {word!r}" for name, word in select.items())
     wrong = {v: [name for name, word in select.items() if word not in offered(v, name)] for v in variants}
     fewest = min(map(len, wrong.values()))
     near: dict[str, set[Word]] = {}
@@ -54,7 +54,7 @@ def not_selected(
     ways = [", ".join(f"{name} of {_listed(words)}" for name, words in v.select.items()) for v in variants]
     has = "; or ".join(filter(None, ways)) or "nothing"
     nearest = f"; nearest: {closest}" if closest else ""
-    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {asked}{nearest}; its text chooses {has}")
+    return NotInIsa(f"{variants[0].mnemonic}: the ISA has no {wanted}{nearest}; its text chooses {has}")
 
 
 def _around(word: Word, words: Sequence[Word]) -> list[Word]:
@@ -91,7 +91,7 @@ def _run(words: Sequence[Word]) -> list[int]:
     return run
 
 
-def _nearest(asked: str, key: Said, known: Sequence[str]) -> list[str]:
+def _nearest(wanted: str, key: Said, known: Sequence[str]) -> list[str]:
     """Three mnemonics: at most two that differ in the numbers of the shape alone, the rest by likeness of text."""
     numbers = _numbers(key.shape)
     but_shape = [other for other in known if _but_shape(said(other)) == _but_shape(key) and numbers]
@@ -100,7 +100,7 @@ def _nearest(asked: str, key: Said, known: Sequence[str]) -> list[str]:
         for other in but_shape
     }
     close = sorted(distance, key=lambda other: (distance[other], other))[:2]
-    return list(dict.fromkeys([*close, *get_close_matches(asked, known, 3, 0.3)]))[:3]
+    return list(dict.fromkeys([*close, *get_close_matches(wanted, known, 3, 0.3)]))[:3]
 
 
 def _numbers(shape: str | None) -> list[int]:

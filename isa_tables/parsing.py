@@ -67,7 +67,7 @@ _SYMBOL: Mapping[type[ast.AST], str] = {
     ast.NotEq: "!=",
 }
 # C's operator -> Python's. The single = is what the ISA prints for equality.
-_FOREIGN = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
+_NOT_OURS = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
 _PYTHON = {"&&": "and", "||": "or", "!": "not", "?": "a if c else b", "/": "//", "=": "=="}
 
 
@@ -99,11 +99,11 @@ def parse(
 
 
 def parse_in(file: str, key: str, text: str, names: Mapping[str, bool], constants: Mapping[str, int]) -> Formula:
-    """The formula of a table file's key: a condition where the key is an operand's `held`, else a number.
+    """The formula of a table file's key: a condition where the key is an operand's `holds`, else a number.
 
     Raises TableError with file, key and column where the text is not in the language.
     """
-    condition, words = key.endswith(".held") and ".let." not in key, set(NAME.findall(text))
+    condition, words = key.endswith(".holds") and ".let." not in key, set(NAME.findall(text))
     used = tuple((name, value) for name, value in constants.items() if name in words)
     with suppress(FormulaError):
         return _kept(text, tuple(names.items()), used, condition)
@@ -131,11 +131,11 @@ def _check_text(text: str) -> None:
         depth += (char == "(") - (char == ")")
         if depth > MAX_DEPTH:
             raise FormulaError(f"nested deeper than {MAX_DEPTH}", text, column)
-    foreign = _FOREIGN.search(text)
-    if foreign:
-        operator = foreign.group()
+    other = _NOT_OURS.search(text)
+    if other:
+        operator = other.group()
         reason = f"{operator!r} is not in the language: write {_PYTHON[operator]!r}"
-        raise FormulaError(reason, text, foreign.start() + 1)
+        raise FormulaError(reason, text, other.start() + 1)
 
 
 def _span(text: str, node: ast.expr) -> tuple[int, int, bool]:
@@ -249,13 +249,13 @@ class _Reader:
         raise self.error("expected a condition, found a number", node)
 
     def comparison(self, node: ast.Compare, depth: int) -> Condition:
-        sides = [node.left, *node.comparators]
-        for side in sides:
+        operands = [node.left, *node.comparators]
+        for side in operands:
             bitwise = isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr | ast.BitXor)
             if bitwise and not _span(self.text, side)[2]:
                 reason = "a bit operator beside a comparison needs brackets: C binds it otherwise"
                 raise self.error(reason, side)
-        numbers = [self.number(side, depth + 1) for side in sides]
+        numbers = [self.number(side, depth + 1) for side in operands]
         trees: list[Condition] = []
         for op, left, right in zip(node.ops, numbers[:-1], numbers[1:], strict=True):
             if type(op) not in _SYMBOL:

@@ -42,7 +42,7 @@ class Operand(Protocol):
         ...
 
     @property
-    def untold(self) -> str:
+    def unmapped(self) -> str:
         """Why its elements have no formula; empty where they have one."""
         ...
 
@@ -94,8 +94,8 @@ def text(operand: Operand) -> str:
     """
     if operand.unspecified:
         return f"unspecified by the ISA\ni = 0..{operand.values - 1}"
-    if operand.untold:
-        return f"in {operand.space}: {operand.untold}"
+    if operand.unmapped:
+        return f"in {operand.space}: {operand.unmapped}"
     if operand.layouts is not None:
         share = f", in CTA {operand.maps['cta'].text}" if "cta" in operand.maps else ""
         majors = "- or ".join(operand.majors)

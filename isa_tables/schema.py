@@ -20,11 +20,11 @@ selector, M and N of a descriptor); `asm`, the operands as the assembly text wri
 Its operands are tables named by capitals, [A], [SFA]; [C] describes D too where there is no [D]. In `space`
 "reg" (the default) an operand has `values` elements per lane in `regs` registers, each in `bits` bits, the first
 one `shift` bits up; the `extent` of the tile along the two `axes` and the number of `copies` of each element in the
-lanes; the formulas `row` and `col`, their `let`, and `held`, the lanes that contribute, where not all do.
+lanes; the formulas `row` and `col`, their `let`, and `holds`, the lanes that contribute, where not all do.
 `unspecified` says that the ISA leaves the map open. In `space` "smem" and "tmem" every lane sees the whole tile:
 `place` gives the coordinates of an element from those along the axes (and `bits`), and of an element with several
 places, from the number `copy` of the place, 0 to `copies` - 1; or `layouts` names the file of address maps, with which
-`cta` says which of the CTAs has an element; or `untold` says why there is neither. `asm` is the operand in the
+`cta` says which of the CTAs has an element; or `unmapped` says why there is neither. `asm` is the operand in the
 assembly text, {A} for its registers (absent: these alone).
 Every operand has its `provenance` ("ISA text", "corrected" with `erratum` and `printed`, "derived: from what"
 or "observed: what showed it").
@@ -177,13 +177,13 @@ ENTRY: Mapping[str, Kind] = {
     "let": NAMED_TEXTS,
     "row": TEXT,
     "col": TEXT,
-    "held": TEXT,
+    "holds": TEXT,
     "place": NAMED_TEXTS,
     "layouts": TEXT,
     "majors": TEXTS,
     "cta": TEXT,
     "unspecified": TRUTH,
-    "untold": TEXT,
+    "unmapped": TEXT,
     "asm": TEXT,
     "provenance": TEXT,
     "printed": MAPS,

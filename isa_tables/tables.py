@@ -258,10 +258,10 @@ def _shape(template: str) -> str | None:
 
 def _types(table: Table, rows: list[list[Any]], operands: tuple[str, ...]) -> Iterator[dict[str, str]]:
     """The type of each operand, for every combination that the rows of `types` list."""
-    stated = {name: table.operands[table.describing(name)].get("type") for name in operands}
-    open_ = [name for name, text in stated.items() if text is None]
+    given = {name: table.operands[table.describing(name)].get("type") for name in operands}
+    open_ = [name for name, text in given.items() if text is None]
     for row, named in expand(rows, open_, table.file, "types"):
-        for name, text in stated.items():
+        for name, text in given.items():
             if text is not None:
                 named[name] = fill(table.file, f"{name}.type", text, named)
         for name, word in named.items():

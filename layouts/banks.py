@@ -209,7 +209,7 @@ def best_swizzle(accesses: Sequence[Access]) -> Best:
 
 
 def _better(accesses: Sequence[Access], swizzle: Swizzle, best: Best | None) -> Best | None:
-    """The better of a swizzle and the best so far; stops counting once its excess reaches that of the best."""
+    """The better of a swizzle and the best so far; stops counting once its excess is as large as that of the best."""
     totals, excess = [], 0
     for access in accesses:
         one = access.through(swizzle)

@@ -22,7 +22,7 @@ def complement(layout: Layout, cotarget: Shaped | None = None) -> Layout:
     (2,3):(1,8) 3:2
 
     Sorted by stride, with P_0 = 1 and P_{i+1} = s_i * d_i, R has the modes d_i // P_i : P_i and a last one that
-    reaches the cotarget. Modes that begin at or above the cotarget may interleave, d_i < P_i: then R has the modes
+    covers the cotarget. Modes that begin at or above the cotarget may interleave, d_i < P_i: then R has the modes
     below the cotarget alone, provided that the values of the others differ by at least the size of the range that R
     fills together with F (layouts.interleaved).
 

@@ -36,7 +36,7 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
     """
     if type(coord) is int and coord >= 0:
         return _split(coord, leaves(shape), leaves(stride))
-    if has_array(coord) and _reach(coord, shape, stride) > INT64_MAX:
+    if has_array(coord) and _largest(coord, shape, stride) > INT64_MAX:
         raise LayoutError(f"offsets of {shape}:{stride} at these coordinates do not fit 64 bits")
     return _offset(coord, shape, stride)
 
@@ -50,7 +50,7 @@ def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
     if not shapes:
         return index * 0
-    if is_array(index):  # a stride beyond 64 bits has only the digit 0, else _reach rejects it
+    if is_array(index):  # a stride beyond 64 bits has only the digit 0, else _largest rejects it
         strides = tuple(d if abs(d) <= INT64_MAX else 0 for d in strides)
     total: Any = 0
     for s, d in zip(shapes[:-1], strides, strict=False):
@@ -93,10 +93,10 @@ def natural(index: Any) -> Any:
     return value
 
 
-def _reach(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
+def _largest(coord: Slicer, shape: IntTuple, stride: IntTuple) -> int:
     """An upper bound of the absolute value of every intermediate result of ``_offset``."""
     if isinstance(coord, tuple):
-        return sum(map(_reach, coord, _modes(coord, shape), wrap(stride)))
+        return sum(map(_largest, coord, _modes(coord, shape), wrap(stride)))
     if coord is None:
         return 0
     index = natural(coord)

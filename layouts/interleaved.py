@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The complement of modes that interleave: where one mode does not end before the next begins.
 
-(2,2):(8,12) takes the values 0, 8, 12 and 20. None of its modes fits below the other, and yet any two of its values are
-4 or more apart: so the copies of [0, 4) at each of them are disjoint. The least distance of values has no closed form;
-a search goes mode by mode, from the largest stride, over the few differences that can still be near 0.
+(2,2):(8,12) takes the values 0, 8, 12 and 20. None of its modes fits below the other, and yet any two of its values
+differ by 4 or more: so the copies of [0, 4) at each of them are disjoint. The least distance of values has no closed
+form; a search goes mode by mode, from the largest stride, over the few differences that can still be near 0.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ def below_interleaved(modes: Sequence[Mode], target: int) -> tuple[tuple[int, ..
     counted = [(d, s) for d, s in modes if s > 1 and d]
     shapes: list[int] = []
     strides: list[int] = []
-    reach = 1
+    end = 1
     for d, s in counted:
         if d >= target:
             break
-        if d < reach or d % reach:
+        if d < end or d % end:
             return None
-        shapes.append(d // reach)
-        strides.append(reach)
-        reach = s * d
-    shapes.append(-(-target // reach))
-    strides.append(reach)
-    whole = shapes[-1] * reach
-    return (tuple(shapes), tuple(strides)) if apart(counted[len(shapes) - 1 :], whole) else None
+        shapes.append(d // end)
+        strides.append(end)
+        end = s * d
+    shapes.append(-(-target // end))
+    strides.append(end)
+    whole = shapes[-1] * end
+    return (tuple(shapes), tuple(strides)) if spaced(counted[len(shapes) - 1 :], whole) else None
 
 
-def apart(modes: Sequence[Mode], least: int) -> bool:
+def spaced(modes: Sequence[Mode], least: int) -> bool:
     """Whether the values of modes with strides of 1 or more differ by ``least`` or more at different coordinates.
 
-    >>> apart([(8, 2), (12, 2)], 4), apart([(8, 2), (12, 2)], 5), apart([(3, 4), (7, 4)], 1)
+    >>> spaced([(8, 2), (12, 2)], 4), spaced([(8, 2), (12, 2)], 5), spaced([(3, 4), (7, 4)], 1)
     (True, False, True)
 
     Raises LayoutError where the decision takes more than LIMIT steps.
@@ -61,7 +61,9 @@ def apart(modes: Sequence[Mode], least: int) -> bool:
     steps = prod(min(2 * s, 2 * (least + spread) // d + 1) for (d, s), spread in zip(modes, spreads, strict=True))
     if steps > LIMIT:
         shown = ", ".join(f"{s}:{d}" for d, s in modes)
-        raise LayoutError(f"whether the interleaved modes {shown} stay {least} apart takes more than {LIMIT} steps")
+        raise LayoutError(
+            f"whether the interleaved modes {shown} keep a distance of {least} takes more than {LIMIT} steps"
+        )
     return not any(
         _comes_near(modes[:place], c * d, least)
         for place, (d, s) in enumerate(modes)

@@ -185,7 +185,7 @@ def _layout_matrix(layout: Layout) -> F2Matrix:
             column = d << j
             if column & seen:
                 raise LayoutError(
-                    f"{layout} has no F2 matrix: the mode {s}:{d} reaches bits {column & seen:#b} of another step, "
+                    f"{layout} has no F2 matrix: the mode {s}:{d} has bits {column & seen:#b} of another step, "
                     "so that sums carry"
                 )
             seen |= column

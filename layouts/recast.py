@@ -108,7 +108,7 @@ class _Upcast:
             shapes.append(-(-s // ratio))
             strides.append(-(-d // n))
         if last >= n:
-            raise LayoutError(f"upcast of {layout} by {n}: strides below {n} reach element {last} from a word's first")
+            raise LayoutError(f"upcast of {layout} by {n}: strides below {n} go to element {last} from a word's first")
         return trusted(nest(iter(shapes), layout.shape), nest(iter(strides), layout.shape))
 
     def swizzle(self, swizzle: Swizzle, bits: int) -> Swizzle:

@@ -24,7 +24,7 @@ from gpu_checks.command import guarded
 from gpu_checks.device.cuda import Loaded, compile_cubin, device_info, load
 from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.templates import beside
-from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
+from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from gpu_checks.progress import Progress
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
 
@@ -121,7 +121,7 @@ def measure(chosen: Sequence[Pattern], quiet: bool = True) -> list[Observation] 
     unit = next(pattern for pattern in patterns() if pattern.name == UNIT)
     try:
         cycles = _cycles([unit, *chosen], info, quiet)
-    except (Refused, DeviceFault) as fault:
+    except (Unsupported, DeviceFault) as fault:
         return Unavailable(str(fault))
     today = date.today().isoformat()
     return [Observation(one, cycles[one], cycles[unit], hash_of(one), info, today) for one in chosen]

@@ -62,7 +62,7 @@ _Rows = Iterator[tuple[str, int, str, Any]]
 
 
 def _strides(lane: Any) -> _Rows:
-    """Neighbouring lanes a whole number of accesses apart; odd strides use no bank twice."""
+    """Neighbouring lanes at a distance of a whole number of accesses; odd strides use no bank twice."""
     for operation in ("load", "store"):
         for bits, steps in ((32, (1, 2, 4, 8, 16, 32, 33)), (64, (1, 2, 4, 16, 17)), (128, (1, 2, 4, 8, 9))):
             for step in steps:
@@ -107,7 +107,7 @@ def _merged(lane: Any) -> _Rows:
 
 
 def _phases(lane: Any) -> _Rows:
-    """Which lanes of a wide access are served together: lanes that conflict here are half a warp or a quarter apart."""
+    """Which lanes of a wide access are served together: lanes that conflict here differ by half a warp or a quarter."""
     for bits, together in ((64, 16), (128, 8)):
         wide = bits // 8
         apart = lane % together * wide

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias
 
 from gpu_checks.arrays import np
 from gpu_checks.device import cache
-from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
+from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _FAST = ("--Ofast-compile=mid",)  # 0.6 of the time
@@ -26,24 +26,24 @@ def device_info() -> DeviceInfo | Unavailable:
     """The GPU that probes would run on, or why there is none. Creates no CUDA context."""
     try:
         return _device()
-    except Refused as refused:
-        return Unavailable(str(refused))
+    except Unsupported as error:
+        return Unavailable(str(error))
 
 
 def _device() -> DeviceInfo:
     if importlib.util.find_spec("cupy") is None:
-        raise Refused("CuPy is not installed: pip install 'lanecheck[cuda13]' (or cuda12)")
+        raise Unsupported("CuPy is not installed: pip install 'lanecheck[cuda13]' (or cuda12)")
     try:
         import cupy
         from cupy.cuda import runtime
     except Exception as error:  # a broken CUDA installation raises ImportError, OSError or RuntimeError
-        raise Refused(f"CuPy cannot be imported: {_line(error)}") from error
+        raise Unsupported(f"CuPy cannot be imported: {_line(error)}") from error
     if runtime.driverGetVersion() == 0:
-        raise Refused("no NVIDIA driver is loaded")
+        raise Unsupported("no NVIDIA driver is loaded")
     try:
         runtime.getDeviceCount()  # no device is an error too
     except runtime.CUDARuntimeError as error:
-        raise Refused(f"no CUDA device: {_line(error)}") from error
+        raise Unsupported(f"no CUDA device: {_line(error)}") from error
     properties = runtime.getDeviceProperties(cupy.cuda.Device().id)
     name = properties["name"].decode()
     capability = 10 * properties["major"] + properties["minor"]
@@ -55,17 +55,17 @@ def _device() -> DeviceInfo:
 
 
 def _nvrtc(gpu: str, capability: int) -> str:
-    """Version of the run-time compiler; Refused unless it compiles for the GPU."""
+    """Version of the run-time compiler; Unsupported unless it compiles for the GPU."""
     from cupy.cuda import nvrtc
 
     try:
         version = ".".join(map(str, nvrtc.getVersion()))
         known = sorted(nvrtc.getSupportedArchs())
     except Exception as error:  # the library is missing, or too old for the call
-        raise Refused(f"NVRTC cannot be used: {_line(error)}") from error
+        raise Unsupported(f"NVRTC cannot be used: {_line(error)}") from error
     if capability not in known:
         span = f"sm_{known[0]} to sm_{known[-1]}"
-        raise Refused(f"{gpu} is sm_{capability}; NVRTC {version} compiles for {span}")
+        raise Unsupported(f"{gpu} is sm_{capability}; NVRTC {version} compiles for {span}")
     return version
 
 
@@ -85,7 +85,7 @@ def _driver() -> str:
 
 
 def compile_cubin(text: str, architecture: str, fast: bool = False) -> bytes:
-    """Machine code for CUDA text by NVRTC, or as it was compiled before; Refused with the compiler's first error.
+    """Machine code for CUDA text by NVRTC, or as it was compiled before; Unsupported with the compiler's first error.
 
     With `fast` the compiler leaves out slow optimizations that a probe does not need.
     """
@@ -104,7 +104,7 @@ def compile_cubin(text: str, architecture: str, fast: bool = False) -> bytes:
     except nvrtc.NVRTCError as error:
         log = nvrtc.getProgramLog(program).splitlines()
         first_error = next((line for line in log if "error" in line), _line(error))
-        raise Refused(f"NVRTC refuses it for {architecture}: {first_error.strip()}") from error
+        raise Unsupported(f"NVRTC rejects it for {architecture}: {first_error.strip()}") from error
     finally:
         nvrtc.destroyProgram(program)
     # CuPy cuts off the last byte, a zero: such a cubin loads, but no disassembler takes it.

@@ -28,7 +28,7 @@ from gpu_checks.kernels.modules import GROUP, module, probe_of
 from gpu_checks.kernels.packing import POISON, Words, words_per_lane
 from gpu_checks.kernels.smem_matrix import ALIGNMENT, Window
 from gpu_checks.machine import Hits, Query, Rows
-from gpu_checks.model import DeviceInfo, Refused, Table, Unavailable
+from gpu_checks.model import DeviceInfo, Table, Unavailable, Unsupported
 from isa_tables.signature import Signature, runs_on
 
 BLOCKS = 1024  # of a digit-coded kernel: enough to fill the largest GPU
@@ -62,7 +62,7 @@ class Gpu:
     _groups: list[Future[list[_Built]] | None] = field(default_factory=list)  # None once they are loaded
     _place: dict[str, int] = field(default_factory=dict)  # mnemonic -> its group
     # The cache key is the mnemonic, for one GPU in one process: kernels follow from the shipped, fixed tables.
-    _kernels: dict[str, _Kernels | Refused] = field(default_factory=dict)
+    _kernels: dict[str, _Kernels | Unsupported] = field(default_factory=dict)
     _compilers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(os.cpu_count()))
 
     def open(self) -> None:
@@ -83,7 +83,7 @@ class Gpu:
             self._groups.append(self._compilers.submit(_build, group, self.info.sm, listed))
 
     def table(self, signature: Signature) -> Table:
-        """The D slot (or code) that each one-hot pair reached: [A slot][B slot]."""
+        """The D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
         a_slots, b_slots = (signature.lanes * signature.operands[x].values for x in "AB")
         found = self._find(signature)
         grid = ((a_slots + WARPS - 1) // WARPS, max(1, min(b_slots, 4096 // a_slots)))
@@ -161,12 +161,12 @@ class Gpu:
                 self._load(part)
             self._groups[self._place[signature.mnemonic]] = None
         found = self._kernels[signature.mnemonic]
-        if isinstance(found, Refused):
+        if isinstance(found, Unsupported):
             raise found
         return found
 
     def _load(self, part: _Built) -> None:
-        if isinstance(part.code, Refused):
+        if isinstance(part.code, Unsupported):
             self._kernels |= dict.fromkeys((s.mnemonic for s in part.signatures), part.code)
             return
         loaded = load(part.code.cubin)
@@ -184,16 +184,16 @@ class _Built:
     """Machine code of some instructions, or why there is none."""
 
     signatures: Sequence[Signature]
-    code: Listing | Refused
+    code: Listing | Unsupported
 
 
 def _build(group: Sequence[Signature], architecture: str, listed: bool) -> list[_Built]:
     """Compile a group as one module; if that fails, each instruction alone, to find the one that does not compile."""
     try:
         code = Listing(compile_cubin(module(group), architecture, fast=True))
-    except Refused as refused:
+    except Unsupported as error:
         if len(group) == 1:
-            return [_Built(group, refused)]
+            return [_Built(group, error)]
         return [part for one in group for part in _build([one], architecture, listed)]
     if listed:
         code.begin()

@@ -27,7 +27,7 @@ from gpu_checks.inference import warpgroup
 from gpu_checks.inference.copies import observe
 from gpu_checks.inference.queries import run_queries
 from gpu_checks.machine import Machine
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Labels, Refused
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Coordinates, Labels, Unsupported
 from isa_tables.signature import Fragment, Signature, mnemonics
 from isa_tables.signature import signature as look_up
 
@@ -64,7 +64,7 @@ def observe_move(machine: Machine, name: Literal["ldmatrix", "stmatrix"]) -> Pla
     """The memory place of each register byte of the .x4 form; None where the GPU has no such move or it has notes."""
     try:
         places, notes = observe(machine, _widest(name))
-    except Refused:
+    except Unsupported:
         return None
     return None if notes else places.reshape(32, 4, 4, 2)
 
@@ -93,7 +93,7 @@ def observe_warpgroup(machine: Machine, wide: Signature) -> Mapping[str, Labels]
         return {
             one.operand: one.labels for one in run_queries(machine, wide, warpgroup.queries(wide)).coordinates or ()
         }
-    except Refused:
+    except Unsupported:
         return {}
 
 

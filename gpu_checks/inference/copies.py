@@ -32,7 +32,7 @@ def observe(machine: Machine, signature: Signature, trials: int = 8, seed: int =
     For ldmatrix and stmatrix that lane gave the address of the row, and the byte is counted in the row; for
     movmatrix lane and byte are those of the source register; for tcgen05 they are a lane of Tensor Memory and a byte
     behind the address. -1 where the byte was not moved, or to several places, or differently in different trials.
-    Raises Refused or DeviceFault as the machine does.
+    Raises Unsupported or DeviceFault as the machine does.
     """
     count = registers(signature).regs
     random = np.random.default_rng(seed)

@@ -50,7 +50,7 @@ class Interactions:
 
 def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Interactions], tuple[str, ...]]:
     """The interactions of each configuration; notes on elements with another number of products, which are left out."""
-    limit = hits.reached.shape[1]
+    limit = hits.places.shape[1]
     whole = hits.counts == limit
     over = int((hits.counts > limit).sum())
     under = int((hits.counts > 0).sum()) - int(whole.sum()) - over
@@ -59,13 +59,11 @@ def collect(hits: Hits, chosen: Slots, numbers: int) -> tuple[list[Interactions]
     bad = int(np.count_nonzero(strange))
     if bad:
         whole &= ~strange.any(axis=1)
-    notes = [f"{over} elements of A reach more than {limit} elements of D"] if over else []
-    notes += [f"{under} elements of A reach some elements of D, but not {limit}"] if under else []
+    notes = [f"{over} elements of A contribute to more than {limit} elements of D"] if over else []
+    notes += [f"{under} elements of A contribute to some elements of D, but not {limit}"] if under else []
     notes += [f"{bad} elements of D got something other than one product"] if bad else []
     shape = (-1, len(chosen))
-    each = zip(
-        whole.reshape(shape), hits.reached.reshape(*shape, limit), hits.codes.reshape(*shape, limit), strict=True
-    )
+    each = zip(whole.reshape(shape), hits.places.reshape(*shape, limit), hits.codes.reshape(*shape, limit), strict=True)
     return [Interactions(chosen, d, b).of(kept) for kept, d, b in each], tuple(notes)
 
 

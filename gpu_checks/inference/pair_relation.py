@@ -48,12 +48,12 @@ def classes(signature: Signature, table: Table) -> Relation:
     labels["B"][:, COLUMN] = _number(_sets(b, d, counts["B"], counts["D"]), product["B"])
     labels["A"][:, CONTRACTED] = _number(_sets(a, b, counts["A"], counts["B"]), product["A"])
     ambiguous: list[str] = []
-    for axis, source, slots, target, reached in (
+    for axis, source, slots, target, targets in (
         (ROW, "A", a, "D", d),
         (COLUMN, "B", b, "D", d),
         (CONTRACTED, "A", a, "B", b),
     ):
-        labels[target][:, axis], several = _inherit(labels[source][slots, axis], reached, counts[target])
+        labels[target][:, axis], several = _inherit(labels[source][slots, axis], targets, counts[target])
         name = ("row", "column", "k")[axis]
         ambiguous += [f"{_slot(signature, target, int(s))} has more than one {name} class" for s in several]
     different = int(np.count_nonzero(rebuild(labels) != table))
@@ -106,10 +106,10 @@ def _components(counts: Mapping[str, int], a: Slots, b: Slots, d: Slots) -> dict
     return {"A": found[:first_b], "B": found[first_b:first_d], "D": found[first_d:]}
 
 
-def _sets(slots: Slots, reached: Slots, size: int, width: int) -> list[bytes]:
-    """For every slot the set of the slots that it reaches, as bytes that are equal when the sets are."""
+def _sets(slots: Slots, targets: Slots, size: int, width: int) -> list[bytes]:
+    """For every slot the set of its target slots, as bytes that are equal when the sets are."""
     member = np.zeros((size, width), bool)
-    member[slots, reached] = True
+    member[slots, targets] = True
     return [row.tobytes() for row in np.packbits(member, axis=1)]
 
 
@@ -123,11 +123,11 @@ def _number(sets: Sequence[bytes], product: Slots) -> Slots:
     return np.array(found, np.int64)
 
 
-def _inherit(labels: Slots, reached: Slots, size: int) -> tuple[Slots, Slots]:
-    """The one label that reaches each target, and the targets that more than one reaches (left at -1)."""
+def _inherit(labels: Slots, targets: Slots, size: int) -> tuple[Slots, Slots]:
+    """The one label of each target, and the targets with more than one (left at -1)."""
     low, high = np.full(size, np.iinfo(np.int64).max), np.full(size, -1, np.int64)
-    np.minimum.at(low, reached, labels)
-    np.maximum.at(high, reached, labels)
+    np.minimum.at(low, targets, labels)
+    np.maximum.at(high, targets, labels)
     ambiguous = np.flatnonzero((high >= 0) & (low != high))
     high[ambiguous] = -1
     return high, ambiguous

@@ -161,15 +161,15 @@ def _same(form: Form, part: _Part, ways: Labels) -> Queries[tuple[str, ...]]:
 
 def _ruler(form: Form, part: _Part, ways: Labels, seed: int) -> Queries[tuple[Labels, tuple[str, ...]]]:
     """[A slot] -> (lane, field) that rules it under this selector, and what did not fit."""
-    lanes, apart = form.signature.lanes, _apart(ways)
+    lanes, distinct = form.signature.lanes, _distinct(ways)
     number = np.arange(lanes * FIELDS).reshape(lanes, FIELDS)
     digits = range(int(number.max()).bit_length())
     chosen = np.stack([number >> digit & 1 for digit in digits] + [1 - (number >> digit & 1) for digit in digits])
     drawn = draw(form.signature, seed)
-    fields = np.concatenate([np.array(apart)[chosen], drawn])
+    fields = np.concatenate([np.array(distinct)[chosen], drawn])
     k, said = yield from part.k(form, drawn_words(form.signature, fields))
-    ones = k[: len(chosen)] == ways[apart[1]]
-    zeros = k[: len(chosen)] == ways[apart[0]]
+    ones = k[: len(chosen)] == ways[distinct[1]]
+    zeros = k[: len(chosen)] == ways[distinct[0]]
     half = len(digits)
     number_of_field = sum((ones[digit] << digit for digit in digits), np.zeros(ways.shape[1], np.int64))
     clean = (ones ^ zeros).all(axis=0) & (ones[:half] == zeros[half:]).all(axis=0)
@@ -231,7 +231,7 @@ def _predicted(ways: Labels, drawn: Labels, ruler: Labels) -> Labels:
     return found
 
 
-def _apart(ways: Labels) -> tuple[int, int]:
+def _distinct(ways: Labels) -> tuple[int, int]:
     """Two patterns that put every element of A at different k."""
     for first in range(len(ways)):
         for second in range(first + 1, len(ways)):

@@ -100,7 +100,7 @@ def _sizes(signature: Signature) -> dict[str, int]:
 def _facts(members: Sequence[Form], most: Signature, c: str, stride: int) -> dict[str, object]:
     """The values of a form's template, for one instruction or several, of which `most` has the largest matrices.
 
-    `c` is what word w of C is, `stride` how far the words of D lie apart.
+    `c` is what word w of C is, `stride` the distance of the words of D.
     """
     shared = [name for name in "AB" if most.operands[name].space == "smem"]
     arguments = ", ".join(name.lower() for name in most.operands if name != "D")

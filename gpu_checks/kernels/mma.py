@@ -2,7 +2,7 @@
 """CUDA C++ of the probes, generated from the mnemonic and the signature; no map of elements is known here.
 
 An instruction D = A * B + C in registers gets two kernels. `relation_i` sets one element of A and one of B to
-one, all else to zero, for every pair, and writes which element of D the pair reached. `run_i` issues the
+one, all else to zero, for every pair, and writes the element of D that the pair contributes to. `run_i` issues the
 instruction on given registers, for C passthrough and products. i is the instruction's place in its module.
 `digit_coded` and `copies` have the kernels of the other instructions.
 """

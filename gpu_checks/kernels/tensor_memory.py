@@ -3,7 +3,7 @@
 
 It is filled and read back a column at a time, by the four warps, with .32x32b.x1. So the lanes and columns that are
 observed are those of that form: the premise is that thread t of warp w has lane 32 * w + t of a column there. The
-instruction itself is warp 0's, which reaches the lanes 0 to 31.
+instruction itself is warp 0's, which accesses the lanes 0 to 31.
 """
 
 from __future__ import annotations

@@ -190,7 +190,7 @@ def _check_rows(operand: KernelOperand, load: Load, row: int) -> None:
         where = f"{load.source} in {operand.feed.shared}"
         raise TilingError(f"{operand.name}: ldmatrix reads rows of 16 aligned bytes; {where} has others")
     if not _side_by_side(load.target(np.arange(load.target.size)), operand.fragment.per_register):
-        raise TilingError(f"{operand.name}: ldmatrix fills whole registers; {load.target} takes them apart")
+        raise TilingError(f"{operand.name}: ldmatrix fills whole registers; {load.target} splits them")
 
 
 def multiplied(space: str, product: Product, a: KernelOperand | str, b: KernelOperand, result: str) -> str:

@@ -16,7 +16,7 @@ from gpu_checks.arrays import np
 from gpu_checks.device.cuda import Array, compile_cubin, device_info, load, open_context
 from gpu_checks.device.sass import Listing
 from gpu_checks.kernels.packing import NUMBERS, POISON, Ints, encode
-from gpu_checks.model import DeviceInfo, Refused, Unavailable
+from gpu_checks.model import DeviceInfo, Unavailable, Unsupported
 from gpu_checks.record import Bench
 from gpu_checks.tilings.kernel import NAME, kernel, kernel_operands
 from gpu_checks.tilings.store import TilingRun
@@ -63,11 +63,11 @@ class RunTiling:
         return self.tiling.product.signature
 
     def on(self, bench: Bench) -> TilingRun:
-        """The run; Refused or DeviceFault where it cannot be made."""
+        """The run; Unsupported or DeviceFault where it cannot be made."""
         info = bench.machine.info
         for needed in (self.tiling.product.signature, self.tiling.last.signature):
             if not runs_on(needed, info.sm):
-                raise Refused(f"{needed.mnemonic} needs {' or '.join(needed.targets)}; {info.gpu} is {info.sm}")
+                raise Unsupported(f"{needed.mnemonic} needs {' or '.join(needed.targets)}; {info.gpu} is {info.sm}")
         wrong = dict(mutants(self.tiling))
         texts = [kernel(self.tiling), *map(kernel, wrong.values())]
         with ThreadPoolExecutor(os.cpu_count()) as compilers:

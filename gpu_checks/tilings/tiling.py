@@ -238,11 +238,11 @@ def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
 
 def _with_wrong_stride(product: Product, operand: str) -> Product | None:
     """The product with one wrong stride in A or B; None where one instruction takes all of it from shared memory."""
-    dealt = product.A if operand == "A" else product.B
+    distributed = product.A if operand == "A" else product.B
     if product.fragment(operand).space == "reg":
-        wrong = mutant(dealt)
+        wrong = mutant(distributed)
     else:
-        threads, outer = dealt.modes
+        threads, outer = distributed.modes
         values, steps = outer.modes
         if steps.size == 1:
             return None

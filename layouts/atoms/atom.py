@@ -19,7 +19,7 @@ class Issued:
     """
 
     name: str  # of the entry, parameters filled in
-    ptx: tuple[str, ...] | None  # each by the first of its mnemonics; None: not stated, (): none
+    ptx: tuple[str, ...] | None  # each by the first of its mnemonics; None: not given, (): none
     operands: Mapping[str, str]  # operand -> layout text
     file: str = ""  # where it was read
     known_defect: str | None = None  # why the atom is expected to be refuted
@@ -55,7 +55,7 @@ class Atom(Complete):
     """
 
     shape: tuple[int, int, int]  # M, N, K
-    types: Mapping[str, str]  # D, A, B, C and, where stated, E, SFA, SFB -> PTX type
+    types: Mapping[str, str]  # D, A, B, C and, where given, E, SFA, SFB -> PTX type
     element: Mapping[str, str] = field(default_factory=dict)  # operand -> "2xf64": an element is two f64, and each
     # obeys the layout; {}: plain
 

@@ -11,8 +11,8 @@ from layouts.atoms.atom import Adapter, CopyAtom
 from layouts.atoms.entry import Entry, kind
 from layouts.int_tuple import leaves, wrap
 
-SIDES = ("Src", "Dst")
-LAYOUTS = (*SIDES, "Ref")
+OPERANDS = ("Src", "Dst")
+LAYOUTS = (*OPERANDS, "Ref")
 SPACES = ("reg", "smem", "gmem", "tmem")
 SAID = ("thr", "space")  # keys that an entry may leave to its instruction
 REQUIRED = LAYOUTS
@@ -25,13 +25,13 @@ def whole(entry: Entry) -> CopyAtom:
     """The copy atom of an entry that leaves nothing out. Raises AtomFileError."""
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (*SAID, *REQUIRED), OPTIONAL))
-        operands = {side: read(partial(entry.layout, side)) for side in LAYOUTS}
+        operands = {operand: read(partial(entry.layout, operand)) for operand in LAYOUTS}
         space = read(lambda: _space(entry))
         found = CopyAtom(
             operands=operands,
             space=space,
             bits=read(lambda: _bits(entry)),
-            copies=read(lambda: entry.copies(SIDES)),
+            copies=read(lambda: entry.copies(OPERANDS)),
             adapter=read(lambda: _adapter(entry, space or {})),
             **entry.common(read),
         )
@@ -40,40 +40,40 @@ def whole(entry: Entry) -> CopyAtom:
 
 def _space(entry: Entry) -> dict[str, str]:
     """The spaces of Src and Dst."""
-    space = entry.spaces(SIDES, SPACES)
-    for side in SIDES:
-        if side not in space:
-            entry.fail(f"space.{side}", "missing")
+    space = entry.spaces(OPERANDS, SPACES)
+    for operand in OPERANDS:
+        if operand not in space:
+            entry.fail(f"space.{operand}", "missing")
     return space
 
 
 def _bits(entry: Entry) -> dict[str, int]:
     """The width of an element of Src and Dst; a thread's bits must be a whole number of elements."""
-    stated = {}
-    for side, value in entry.tables("bits", "Src and Dst and whole numbers", SIDES).items():
-        width = entry.integer(value, f"bits.{side}")
-        bits = _bits_per_thread(entry, side)
+    given = {}
+    for operand, value in entry.tables("bits", "Src and Dst and whole numbers", OPERANDS).items():
+        width = entry.integer(value, f"bits.{operand}")
+        bits = _bits_per_thread(entry, operand)
         if bits % width:
-            entry.fail(f"bits.{side}", f"{bits} bits per thread do not pack elements of {width} bits")
-        stated[side] = width
-    return stated
+            entry.fail(f"bits.{operand}", f"{bits} bits per thread do not pack elements of {width} bits")
+        given[operand] = width
+    return given
 
 
-def _bits_per_thread(entry: Entry, side: str) -> int:
-    modes = wrap(entry.parsed[entry.layout(side)])
+def _bits_per_thread(entry: Entry, operand: str) -> int:
+    modes = wrap(entry.parsed[entry.layout(operand)])
     return prod(leaves(modes[1])) if len(modes) == 2 else prod(map(prod, map(leaves, modes)))
 
 
 def _adapter(entry: Entry, space: Mapping[str, str]) -> Adapter | None:
-    stated = entry.table.get("adapter")
-    if stated is None:
+    given = entry.table.get("adapter")
+    if given is None:
         return None
-    if not isinstance(stated, dict):
-        entry.fail("adapter", f"expected a table of name and bytes, found {kind(stated)}")
-    entry.check_keys(stated, "adapter.", ("name", "bytes"))
+    if not isinstance(given, dict):
+        entry.fail("adapter", f"expected a table of name and bytes, found {kind(given)}")
+    entry.check_keys(given, "adapter.", ("name", "bytes"))
     if space.get("Dst", "reg") != "reg":
         entry.fail("adapter", f"permutes bytes of registers, Dst is in {space['Dst']}")
-    listed = stated["bytes"]
+    listed = given["bytes"]
     if not isinstance(listed, list):
         entry.fail("adapter.bytes", f"expected an array, found {kind(listed)}")
     if len(listed) > LONGEST or any(type(b) is not int for b in listed) or sorted(listed) != [*range(len(listed))]:
@@ -81,4 +81,4 @@ def _adapter(entry: Entry, space: Mapping[str, str]) -> Adapter | None:
     bits = _bits_per_thread(entry, "Dst")
     if not listed or bits % (8 * len(listed)):
         entry.fail("adapter.bytes", f"{bits} bits per thread of Dst do not pack groups of {len(listed)} bytes")
-    return Adapter(entry.text(stated["name"], "adapter.name"), tuple(listed))
+    return Adapter(entry.text(given["name"], "adapter.name"), tuple(listed))

@@ -163,8 +163,8 @@ class _Reading:
         position = POSITION.search(problem)
         at = self._offset(position, walked, problem.startswith("Unclosed"))
         starts = [offset for offset, _ in walked.heads]
-        if walked.lost is not None:
-            looked = LOOKS_LIKE_A_HEADER.finditer(self.text, min(len(self.text), walked.lost + 1))
+        if walked.stopped is not None:
+            looked = LOOKS_LIKE_A_HEADER.finditer(self.text, min(len(self.text), walked.stopped + 1))
             starts += [match.start() for match in looked]
         if position is None:  # the message has no position: the first part that fails by itself
             at = next((a for a, b in zip([0, *starts], [*starts, None], strict=True) if _fails(self.text[a:b])), 0)
@@ -180,8 +180,8 @@ class _Reading:
 
     def _offset(self, position: re.Match[str] | None, walked: Places, unclosed: bool) -> int:
         """The offset of the error; for an unclosed bracket or string, where it is opened."""
-        if walked.lost is not None and (unclosed or position is None or position[1] is None):
-            return walked.lost
+        if walked.stopped is not None and (unclosed or position is None or position[1] is None):
+            return walked.stopped
         if position is None or position[1] is None:
             return len(self.text.rstrip())
         before = self.text.split("\n", int(position[1]) - 1)[: int(position[1]) - 1]

@@ -174,11 +174,11 @@ class Entry:
 
     def tables(self, key: str, what: str, allowed: Sequence[str]) -> Mapping[str, object]:
         """The table of a key, from operands to values; empty where the key is absent."""
-        stated = self.table.get(key, {})
-        if not isinstance(stated, dict):
-            self.fail(key, f"expected a table of {what}, found {kind(stated)}")
-        self.check_keys(stated, f"{key}.", (), allowed)
-        return stated
+        given = self.table.get(key, {})
+        if not isinstance(given, dict):
+            self.fail(key, f"expected a table of {what}, found {kind(given)}")
+        self.check_keys(given, f"{key}.", (), allowed)
+        return given
 
     def ptx(self) -> tuple[str, ...] | None:
         """The instructions in order, each by its first mnemonic; None where the key is absent."""
@@ -191,14 +191,14 @@ class Entry:
 
     def _issued(self) -> tuple[tuple[str, ...], ...] | None:
         """Each instruction with all its mnemonics: a nested array gives several."""
-        stated = self.table.get("ptx")
-        if stated is None:
+        given = self.table.get("ptx")
+        if given is None:
             return None
-        if isinstance(stated, str):
-            return ((self._mnemonic(stated, "ptx"),),)
-        if not isinstance(stated, list):
-            self.fail("ptx", f"expected a mnemonic or an array of mnemonics, found {kind(stated)}")
-        return tuple(self._alternatives(one, f"ptx[{i}]") for i, one in enumerate(stated))
+        if isinstance(given, str):
+            return ((self._mnemonic(given, "ptx"),),)
+        if not isinstance(given, list):
+            self.fail("ptx", f"expected a mnemonic or an array of mnemonics, found {kind(given)}")
+        return tuple(self._alternatives(one, f"ptx[{i}]") for i, one in enumerate(given))
 
     def _alternatives(self, one: object, key: str) -> tuple[str, ...]:
         if not isinstance(one, list):
@@ -241,7 +241,7 @@ class Entry:
 
     def copies(self, allowed: Sequence[str]) -> dict[str, int]:
         """How many places each element of an operand has; it must divide the points of its layout."""
-        stated = {}
+        given = {}
         for operand, value in self.tables("copies", "operands and whole numbers", allowed).items():
             if operand not in self.table:
                 self.fail(f"copies.{operand}", f"the atom has no operand {operand}")
@@ -249,19 +249,19 @@ class Entry:
             points = prod(leaves(self.parsed[self.layout(operand)]))
             if points % count:
                 self.fail(f"copies.{operand}", f"{points} points of {operand} do not divide by {count}")
-            stated[operand] = count
-        return stated
+            given[operand] = count
+        return given
 
     def spaces(self, allowed: Sequence[str], spaces: Sequence[str]) -> dict[str, str]:
         """The space of each operand that states one."""
-        stated = {}
+        given = {}
         for operand, value in self.tables("space", "operands and spaces", allowed).items():
             if operand not in self.table:
                 self.fail(f"space.{operand}", f"the atom has no operand {operand}")
             if value not in spaces:
                 self.fail(f"space.{operand}", f"expected one of {', '.join(spaces)}, found {value!r}")
-            stated[operand] = str(value)
-        return stated
+            given[operand] = str(value)
+        return given
 
     def optional(self, key: str) -> str | None:
         """The text of a key; None where it is absent."""

@@ -24,12 +24,12 @@ WORD = re.compile(r"[A-Za-z0-9_]+")
 
 def family(entry: Entry) -> Family:
     """The family of a table with `params`. Raises AtomFileError."""
-    stated = entry.table["params"]
-    if not isinstance(stated, dict):
-        entry.fail("params", f"expected a table of parameters, found {kind(stated)}")
-    if not stated:
+    given = entry.table["params"]
+    if not isinstance(given, dict):
+        entry.fail("params", f"expected a table of parameters, found {kind(given)}")
+    if not given:
         entry.fail("params", "expected at least one parameter")
-    params = {name: _values(entry, name, listed) for name, listed in stated.items()}
+    params = {name: _values(entry, name, listed) for name, listed in given.items()}
     count = prod(map(len, params.values()))
     if count > MOST:
         entry.fail("params", f"{count} instances, at most {MOST} are read")

@@ -64,15 +64,15 @@ def _types(entry: Entry) -> Mapping[str, str]:
 
 
 def _element(entry: Entry) -> Mapping[str, str]:
-    stated = entry.table.get("element")
-    if stated is None:
+    given = entry.table.get("element")
+    if given is None:
         return {}
-    if isinstance(stated, str):
-        stated = dict.fromkeys(TYPED, stated)
-    if not isinstance(stated, dict):
-        entry.fail("element", f"expected a string or a table of operands, found {kind(stated)}")
-    entry.check_keys(stated, "element.", (), TYPED)
-    for operand, value in stated.items():
+    if isinstance(given, str):
+        given = dict.fromkeys(TYPED, given)
+    if not isinstance(given, dict):
+        entry.fail("element", f"expected a string or a table of operands, found {kind(given)}")
+    entry.check_keys(given, "element.", (), TYPED)
+    for operand, value in given.items():
         if not ELEMENT.fullmatch(entry.text(value, f"element.{operand}")):
             entry.fail(f"element.{operand}", f"expected a count and a type such as 2xf64, found {value!r}")
-    return stated
+    return given

@@ -2,7 +2,7 @@
 """The positions of the keys of a TOML text, which `tomllib` does not give.
 
 The text is scanned once: headers, keys, and as much of the values as is needed to find their ends. In a text that is
-TOML every key is found; in one that is not, those before the offset where the scan stops (`lost`).
+TOML every key is found; in one that is not, those before the offset where the scan stops (`stopped`).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ BARE_VALUE = re.compile(r"[^\s,\[\]{}#\"'=](?:[^\n,\[\]{}#\"'=]*)")
 REST = re.compile(r"[ \t]*(?:#[^\n]*)?(?=\r?\n|\Z)")
 
 
-class _LostError(Exception):
+class _ScanError(Exception):
     """The scan cannot continue."""
 
     def __init__(self, at: int) -> None:
@@ -38,14 +38,14 @@ class Places:
     """The offsets at which keys, items of arrays and their values begin.
 
     A path names tables and keys from the document inwards; an item of an array is its number. `heads` are the offsets
-    of the headers with their paths, in the order of the text; `lost` is the offset where the scan stopped, if it did.
+    of the headers with their paths, in the order of the text; `stopped` is where the scan stopped, if it did.
     """
 
     text: str
     keys: dict[Path, int] = field(default_factory=dict)
     values: dict[Path, int] = field(default_factory=dict)
     heads: list[tuple[int, Path]] = field(default_factory=list)
-    lost: int | None = None
+    stopped: int | None = None
 
     def at(self, offset: int) -> tuple[int, int]:
         r"""The line and the column of an offset, counted from 1.
@@ -77,8 +77,8 @@ def places(text: str) -> Places:
     walk = _Walk(Places(text))
     try:
         walk.document()
-    except _LostError as lost:
-        walk.found.lost = lost.at
+    except _ScanError as stop:
+        walk.found.stopped = stop.at
     return walk.found
 
 
@@ -96,13 +96,13 @@ class _Walk:
         """Move past the pattern's match at this position, and return it."""
         match = pattern.match(self.text, self.at)
         if match is None:
-            raise _LostError(self.at)
+            raise _ScanError(self.at)
         self.at = match.end()
         return match[0]
 
     def expect(self, mark: str) -> None:
         if not self.sees(mark):
-            raise _LostError(self.at)
+            raise _ScanError(self.at)
         self.at += len(mark)
 
     def document(self) -> None:
@@ -169,7 +169,7 @@ class _Walk:
     def value(self, path: Path, depth: int) -> None:
         start = self.found.values[path] = self.at
         if depth > DEEPEST:
-            raise _LostError(start)
+            raise _ScanError(start)
         for mark, pattern in (('"""', LONG_BASIC), ("'''", LONG_LITERAL), ('"', BASIC), ("'", LITERAL)):
             if self.sees(mark):
                 self.skip(pattern)
@@ -179,9 +179,9 @@ class _Walk:
             return
         try:
             self.array(path, depth + 1) if self.sees("[") else self.table(path, depth + 1)
-        except _LostError as lost:  # for an unclosed bracket, the offset where it is opened
-            opened = lost.at == len(self.text) or "\n" in self.text[start : lost.at]
-            raise _LostError(start if opened else lost.at) from None
+        except _ScanError as stop:  # for an unclosed bracket, the offset where it is opened
+            opened = stop.at == len(self.text) or "\n" in self.text[start : stop.at]
+            raise _ScanError(start if opened else stop.at) from None
 
     def array(self, path: Path, depth: int) -> None:
         self.expect("[")
@@ -214,4 +214,4 @@ def _unescaped(quoted: str, at: int) -> str:
     try:
         return str(tomllib.loads(f"key = {quoted}")["key"])
     except ValueError:
-        raise _LostError(at) from None
+        raise _ScanError(at) from None

@@ -8,7 +8,7 @@ An entry is one of these, by its keys:
 
 MMA atom    A B C; shape thr types, which an entry with `ptx` may leave to its instruction; and optionally
             ptx            the instructions it issues, in order: a mnemonic or a list, in which a nested list
-                           gives several mnemonics of one, for several toolkits; empty: none; absent: not stated
+                           gives several mnemonics of one, for several toolkits; empty: none; absent: not given
             source         where the entry comes from
             E SFA SFB      metadata of a sparse A, scale factors of A and B
             space          {operand = "smem" or "tmem"}: every thread sees the whole tile; absent: registers
@@ -40,11 +40,11 @@ from layouts.atoms.tables import Found, tables
 from layouts.int_tuple import IntTuple
 
 AnyAtom: TypeAlias = "Atom | CopyAtom"
-Stated: TypeAlias = "AnyAtom | IncompleteAtom"
+ReadAtom: TypeAlias = "AnyAtom | IncompleteAtom"
 KEYS = frozenset({"params", *mma.OPTIONAL, *mma.REQUIRED, *copying.OPTIONAL, *copying.REQUIRED})
 
 
-def load(path: Path | str) -> tuple[Stated, ...]:
+def load(path: Path | str) -> tuple[ReadAtom, ...]:
     """The atoms of a TOML file, in its order, families expanded.
 
     Raises AtomFileError, with all errors of the file: not TOML, over 1 MiB, unreadable, nested deeper than 64, a key
@@ -55,17 +55,17 @@ def load(path: Path | str) -> tuple[Stated, ...]:
     return listed(read(Path(path))).whole()
 
 
-def listed(document: Document) -> Found[Stated]:
+def listed(document: Document) -> Found[ReadAtom]:
     """The atoms of a file that can be read, and all errors of the others."""
     parsed: dict[str, IntTuple] = {}
     seen: set[str] = set()
 
-    def atoms(entry: Entry) -> Iterator[Stated]:
+    def atoms(entry: Entry) -> Iterator[ReadAtom]:
         for one in instances(replace(entry, parsed=parsed)):
             if one.name in seen:
                 one.fail("", "is there twice")
             seen.add(one.name)
-            yield stated(one)
+            yield read_atom(one)
 
     return tables(document, "an atom", KEYS, atoms)
 
@@ -79,7 +79,7 @@ def instances(entry: Entry) -> Iterator[Entry]:
     yield from (whole.instance(instance, params) for instance, params in whole.names())
 
 
-def stated(entry: Entry) -> Stated:
+def read_atom(entry: Entry) -> ReadAtom:
     """The atom of an entry without parameters: a copy where it has a Src or a Dst, else an MMA.
 
     For a misspelled key there is one error, not a second one for the missing key that was meant.
@@ -89,11 +89,11 @@ def stated(entry: Entry) -> Stated:
     known = list(dict.fromkeys((*sort.SAID, *sort.REQUIRED, *sort.OPTIONAL)))
     with entry.collected() as read:
         read(lambda: entry.check_keys(entry.table, "", (), known))
-        found = read(lambda: _whole_or_incomplete(entry.corrected(known), sort.whole, sort.PLACEHOLDERS))
+        found: ReadAtom = read(lambda: _whole_or_gaps(entry.corrected(known), sort.whole, sort.PLACEHOLDERS))
     return found
 
 
-def _whole_or_incomplete(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders: Mapping[str, object]) -> Stated:
+def _whole_or_gaps(entry: Entry, whole: Callable[[Entry], AnyAtom], placeholders: Mapping[str, object]) -> ReadAtom:
     """The atom of an entry; an IncompleteAtom where it leaves keys of ``placeholders`` to its instruction.
 
     The keys that are there are validated in either case: ``whole`` reads the entry with placeholders for the others,
@@ -112,7 +112,7 @@ def complete(atom: IncompleteAtom, said: Mapping[str, object], taken: Mapping[st
 
     Raises AtomFileError where a key that is filled in does not fit, or one is still missing.
     """
-    whole = stated(atom.entry.filled(said, taken))
+    whole = read_atom(atom.entry.filled(said, taken))
     if isinstance(whole, IncompleteAtom):
         raise raised([atom.entry.error(key, "missing, and the instruction does not give it") for key in whole.gaps])
     return whole

@@ -18,7 +18,7 @@ from layouts.atoms.document import parse
 from layouts.atoms.entry import Entry, Family
 from layouts.atoms.errors import AtomFileError
 from layouts.atoms.family import family as read_family
-from layouts.atoms.reading import AnyAtom, stated
+from layouts.atoms.reading import AnyAtom, read_atom
 from layouts.atoms.tables import named
 from layouts.atoms.template import Word
 from layouts.int_tuple import IntTuple
@@ -115,7 +115,7 @@ class Shelf(Mapping[str, AnyAtom]):
 
 def _whole(entry: Entry) -> AnyAtom:
     """The atom of a shipped entry, which must have all keys."""
-    atom = stated(entry)
+    atom = read_atom(entry)
     if isinstance(atom, IncompleteAtom):
         entry.fail(atom.gaps[0], "missing")
     return atom

@@ -132,7 +132,7 @@ class Tensor:
         low, high = (int(np.min(at)), int(np.max(at))) if np.size(at) else (0, 0)
         if low < 0 or high >= length:
             bad = low if low < 0 else high
-            raise LayoutError(f"{self} reaches index {bad} of storage that has 0 .. {length - 1}")
+            raise LayoutError(f"{self} has index {bad} of storage that has 0 .. {length - 1}")
         return at
 
 
@@ -163,11 +163,11 @@ def make_fragment_like(tensor: Tensor, dtype: Any = None) -> Tensor:
     flat = [(s, d) for mode in layout for s, d in zip(leaves(mode.shape), leaves(mode.stride), strict=True)]
     first = len(leaves(layout[0].shape))
     order = [i for i in range(first) if flat[i][1]] + sorted(range(first, len(flat)), key=lambda i: flat[i][1])
-    strides, reached = [0] * len(flat), 1
+    strides, filled = [0] * len(flat), 1
     for mode in order:
         if flat[mode][0] > 1:
-            strides[mode], reached = reached, reached * flat[mode][0]
-    return Tensor(np.zeros(reached, dtype), Layout(layout.shape, nest(iter(strides), layout.shape)))
+            strides[mode], filled = filled, filled * flat[mode][0]
+    return Tensor(np.zeros(filled, dtype), Layout(layout.shape, nest(iter(strides), layout.shape)))
 
 
 def make_identity_tensor(shape: IntTuple) -> Tensor:

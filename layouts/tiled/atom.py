@@ -88,15 +88,15 @@ class CopyAtom:
         """
         if isinstance(atom, CopyAtom):
             return cls(atom.thr, atom.src, atom.dst, atom.ref, bits)
-        src, dst, ref, thr = map(Layout.parse, (*(atom.operands[side] for side in ("Src", "Dst", "Ref")), atom.thr))
+        src, dst, ref, thr = map(Layout.parse, (*(atom.operands[x] for x in ("Src", "Dst", "Ref")), atom.thr))
         return cls(thr, src, dst, ref, bits)
 
-    def values(self, side: str) -> Layout:
+    def values(self, operand: str) -> Layout:
         """The layout (logical thread, value) -> number of the value, of src, dst or ref.
 
         Raises LayoutError when a thread's bits are no whole number of values.
         """
-        return upcast({"src": self.src, "dst": self.dst, "ref": self.ref}[side], self.bits)
+        return upcast({"src": self.src, "dst": self.dst, "ref": self.ref}[operand], self.bits)
 
 
 def check_multiple(extent: int, unit: int, problem: str) -> None:
@@ -106,9 +106,9 @@ def check_multiple(extent: int, unit: int, problem: str) -> None:
         raise LayoutError(f"{problem}: {f'{times * unit} or ' if times else ''}{(times + 1) * unit} would do")
 
 
-def read(atom: MmaAtom | CopyAtom, sides: str | tuple[str, ...]) -> None:
+def read(atom: MmaAtom | CopyAtom, operands: str | tuple[str, ...]) -> None:
     """Parse layouts that are text; raise LayoutError unless they are (thread, value) with the threads of ``thr``."""
-    for name in ("thr", *sides):
+    for name in ("thr", *operands):
         layout = getattr(atom, name)
         if isinstance(layout, str):
             layout = Layout.parse(layout)

@@ -70,7 +70,7 @@ class TiledCopy:
         """The extents of the tile."""
         return tuple(size(_as_shape(mode)) for mode in self.tiler)
 
-    def tidfrg(self, side: str, layout: L) -> L:
+    def tidfrg(self, operand: str, layout: L) -> L:
         """The layout (thread, (values, more values), (restM, restN, ...)) of the layout (m, n, ...) of src or dst.
 
         Raises LayoutError when a mode is no multiple of the tile.
@@ -79,7 +79,7 @@ class TiledCopy:
             raise LayoutError(f"{layout} has less modes than the tile {self.shape}")
         for extent, tile in zip(map(size, wrap(layout.shape)), self.shape, strict=False):
             check_multiple(extent, tile, f"{extent} of {layout} is no multiple of the tile's {tile}")
-        return on_layout(lambda plain: self._divided(side, plain), layout)
+        return on_layout(lambda plain: self._divided(operand, plain), layout)
 
     tidfrg_S = partialmethod(tidfrg, "src")
     tidfrg_D = partialmethod(tidfrg, "dst")
@@ -130,18 +130,18 @@ class TiledCopy:
         divided = zipped_divide(layout, tile)
         return make_layout(composition(divided[0], order), *[*divided[1]][1:])
 
-    def _divided(self, side: str, layout: Layout) -> Layout:
+    def _divided(self, operand: str, layout: Layout) -> Layout:
         tile, rest = zipped_divide(layout, self.tiler)
-        return make_layout(*self._distributed(side, tile), rest)
+        return make_layout(*self._distributed(operand, tile), rest)
 
     def _atoms(self) -> Layout:
         """layout_tv as ((threads, values) of an atom, the others)."""
         ref = self.atom.values("ref")
         return zipped_divide(self.layout_tv, (size(ref[0]), size(ref[1])))
 
-    def _distributed(self, side: str, tile: Layout) -> Layout:
+    def _distributed(self, operand: str, tile: Layout) -> Layout:
         """(thread, (values, more values)) of src or dst, for the layout of a tile."""
-        ref, wanted = self.atom.values("ref"), self.atom.values(side)
+        ref, wanted = self.atom.values("ref"), self.atom.values(operand)
         atoms, rests = self._atoms()
         # (thread, value) of src or dst -> that of ref -> the tile
         thread, value = composition(atoms, composition(right_inverse(ref), wanted))
@@ -156,12 +156,12 @@ class ThrCopy:
     copy: TiledCopy
     thread: int
 
-    def partition(self, side: str, tensor: Tensor) -> Tensor:
+    def partition(self, operand: str, tensor: Tensor) -> Tensor:
         """The thread's view ((values, more values), restM, restN, ...) of a tensor (m, n, ...), as src or dst.
 
         Raises LayoutError when a mode is no multiple of the tile.
         """
-        divided = replace(tensor, layout=self.copy.tidfrg(side, tensor.layout))
+        divided = replace(tensor, layout=self.copy.tidfrg(operand, tensor.layout))
         rests = wrap(divided.shape)[2]
         return divided[(self.thread, None, (None,) * len(wrap(rests)))]  # type: ignore[no-any-return]
 

@@ -91,7 +91,10 @@ def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[Pro
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
         initializer=signal.signal,
-        initargs=(signal.SIGINT, signal.SIG_IGN),  # Ctrl-C reaches the children too, and only this process handles it
+        initargs=(
+            signal.SIGINT,
+            signal.SIG_IGN,
+        ),  # Ctrl-C arrives at the children too, and only this process handles it
         max_tasks_per_child=max_tasks_per_child,
     ) as pool:
         try:

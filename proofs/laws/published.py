@@ -92,14 +92,14 @@ def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
 
 
 def complement(a: Flat, target: int) -> Flat:
-    """The complement with gaps d // reach rounded down, as in all implementations of CuTe."""
+    """The complement with gaps d // end rounded down, as in all implementations of CuTe."""
     shapes: list[int] = []
     strides: list[int] = []
-    reach = 1
+    end = 1
     for d, s in sorted(zip(a[1], a[0], strict=True)):
         if s > 1 and d:
-            shapes, strides, reach = [*shapes, d // reach], [*strides, reach], s * d
-    return (*shapes, -(-target // reach)), (*strides, reach)
+            shapes, strides, end = [*shapes, d // end], [*strides, end], s * d
+    return (*shapes, -(-target // end)), (*strides, end)
 
 
 def right_inverse(a: Flat) -> Flat:
@@ -107,10 +107,10 @@ def right_inverse(a: Flat) -> Flat:
     before = [prod(a[0][:i]) for i in range(len(a[0]))]
     shapes: list[int] = []
     strides: list[int] = []
-    reach = 1
+    end = 1
     for d, s, p in sorted(zip(a[1], a[0], before, strict=True)):
-        if s > 1 and d == reach:
-            shapes, strides, reach = [*shapes, s], [*strides, p], s * d
+        if s > 1 and d == end:
+            shapes, strides, end = [*shapes, s], [*strides, p], s * d
         elif s > 1:
             break
     return (tuple(shapes), tuple(strides)) if shapes else ((1,), (0,))

@@ -46,7 +46,7 @@ def mixed_radix(layout: Layout, size: int) -> Certificate | None:
 
     The modes of stride 0 repeat everything. The others, by increasing stride, must be the places of a mixed-radix
     number: d_0 = 1, d_(i+1) = s_i * d_i, and their extents multiply to ``size``. The condition is necessary too: the
-    smallest element not yet reached, s_i * d_i, can only be reached by a stride equal to it.
+    smallest element not yet covered, s_i * d_i, can only be covered by a stride equal to it.
 
     >>> mixed_radix(Layout.parse("(4,2):(1,0)"), 4).copies
     2
@@ -96,12 +96,12 @@ def smallest_gap(flat: Modes) -> int:
     >>> smallest_gap(((4, 2), (2, 1))), smallest_gap(((4, 2), (2, 3)))
     (8, 1)
     """
-    reach = 1
+    end = 1
     for s, d in sorted(flat, key=lambda mode: mode[1]):
-        if d > reach:
+        if d > end:
             break
-        reach += (s - 1) * d
-    return reach
+        end += (s - 1) * d
+    return end
 
 
 def _rank(rows: list[int]) -> int:

@@ -5,7 +5,7 @@
 `Access`                     accesses of shared memory by all lanes, for which four claims are proved:
 `prove_whole`                the values of one access are contiguous and aligned
 `prove_room`                 the tile lies within the memory
-`prove_kept_apart`           different elements lie at different bytes
+`prove_disjoint`           different elements lie at different bytes
 `prove_conflict_free`        no bank conflicts
 """
 
@@ -125,7 +125,7 @@ def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solve
     return decide(claim, budget, solver)
 
 
-def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
+def prove_disjoint(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
     """Prove that two values at the same byte are the same element of the tile: no element overwrites another one.
 
     A point is two lanes and a value of each. Base 0 is enough: a base moves both equally, and a swizzle is injective.
@@ -133,8 +133,8 @@ def prove_kept_apart(access: Access, budget: int = BUDGET, solver: Solver | None
     path = access.path
     lanes, values = (size(path.layouts[i]) for i in (0, 1))
     variables = {"lane": lanes, "value": values, "lane2": lanes, "value2": values}
-    title = f"kept apart: {access.tile} of {access.threads}, {access.swizzle} of bytes"
-    return decide(_KeptApart(title, variables, path.layouts, path), budget, solver)
+    title = f"disjoint: {access.tile} of {access.threads}, {access.swizzle} of bytes"
+    return decide(_Disjoint(title, variables, path.layouts, path), budget, solver)
 
 
 def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -241,7 +241,7 @@ class _Room(Claim):
 
 
 @dataclass(frozen=True, slots=True)
-class _KeptApart(Claim):
+class _Disjoint(Claim):
     path: _Path
 
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:

@@ -11,7 +11,7 @@ with i the coordinate in the atom, w the number of the atom and r that of the re
 this is linear, also in the number of tiles, so the solver decides it over unbounded integers.
 
 `Axis`, `Partition`  an axis of a tile, and an operand with its two axes
-`prove_partition`    each element has the stated number of owners, for any number of tiles
+`prove_partition`    each element has the given number of owners, for any number of tiles
 `prove_tiled`        a given (thread, value) layout is the operand of one tile
 
 >>> from layouts import Layout

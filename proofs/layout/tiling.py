@@ -31,13 +31,13 @@ HEAD = """\
   (=> (within A R w r) (and (<= 0 (tile A w r)) (< (tile A w r) (* A R)))))
 (define-fun unique ((A Int) (R Int) (w Int) (r Int) (w2 Int) (r2 Int)) Bool
   (=> (and (within A R w r) (within A R w2 r2) (= (tile A w r) (tile A w2 r2))) (and (= w w2) (= r r2))))
-(define-fun reached ((A Int) (R Int) (p Int) (w Int) (r Int)) Bool
+(define-fun covered ((A Int) (R Int) (p Int) (w Int) (r Int)) Bool
   (=> (and (<= 1 A) (<= 0 p) (< p (* A R))) (and (within A R w r) (= p (tile A w r)))))
 """
 LEMMAS = {
     "a tile's number is below their count": "(counted A R w r)",
     "no two tiles have one number": "(unique A R w r w2 r2)",
-    "every number is some tile's": "(reached A R p (mod p A) (div p A))",
+    "every number is some tile's": "(covered A R p (mod p A) (div p A))",
 }
 LEMMA_NAMES = ("A", "R", "w", "r", "w2", "r2", "p")
 NAMES = tuple("X Y AX AY RX RY t v t2 v2 wx wy rx ry wx2 wy2 rx2 ry2 wx3 wy3 rx3 ry3 x y".split())
@@ -65,12 +65,12 @@ HYPOTHESES = {
 INSTANCES = (
     "(and (counted AX RX wx rx) (counted AY RY wy ry))",
     "(and (unique AX RX wx rx wx2 rx2) (unique AY RY wy ry wy2 ry2))",
-    "(and (reached AX RX (div x X) wx3 rx3) (reached AY RY (div y Y) wy3 ry3))",
+    "(and (covered AX RX (div x X) wx3 rx3) (covered AY RY (div y Y) wy3 ry3))",
     "(and (counted X (* AX RX) (row t v) (tile AX wx rx)) (counted Y (* AY RY) (col t v) (tile AY wy ry)))",
     "(and (counted AX RX wx2 rx2) (counted AY RY wy2 ry2))",
     "(and (unique X (* AX RX) (row t v) (tile AX wx rx) (row t2 v2) (tile AX wx2 rx2))"
     " (unique Y (* AY RY) (col t v) (tile AY wy ry) (col t2 v2) (tile AY wy2 ry2)))",
-    "(and (reached X (* AX RX) x (mod x X) (div x X)) (reached Y (* AY RY) y (mod y Y) (div y Y)))",
+    "(and (covered X (* AX RX) x (mod x X) (div x X)) (covered Y (* AY RY) y (mod y Y) (div y Y)))",
 )
 GOALS = {
     "in bounds": "(and (<= 0 x1) (< x1 (* X AX RX)) (<= 0 y1) (< y1 (* Y AY RY)))",

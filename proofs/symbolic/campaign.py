@@ -2,7 +2,7 @@
 """`python -m proofs.symbolic.campaign [--check]`: the operations of `layouts`, executed symbolically up to rank 3.
 
 This takes long, so the results are recorded in `record.json`: for each operation the number of paths, how many were
-proved, how many refuse their input and were proved to lie outside the precondition, and which are unknown. Each result
+proved, how many reject their input and were proved to lie outside the precondition, and which are unknown. Each result
 has a hash of the executed code and of the code that examined it; when either has changed, the result is not used.
 A run executes the operations without a current result, so an interrupted run continues where it stopped.
 """
@@ -136,7 +136,7 @@ def restored(label: str, entry: Mapping[str, Any]) -> Examined:
     return Examined(label, paths, proved, refused, outside, tuple(entry["unknown"]), wrong, int(entry["unexplored"]))
 
 
-def _told(found: Examined) -> dict[str, Any]:
+def _entry(found: Examined) -> dict[str, Any]:
     wrong = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations]
     return {
         "paths": found.paths, "proved": found.proved, "refused": found.refused, "outside": found.outside,
@@ -148,7 +148,7 @@ def _examined(label: str) -> dict[str, Any]:
     import resource  # only Unix has it, and the record is read everywhere
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    return _told(examine(ours(), operations()[label]))
+    return _entry(examine(ours(), operations()[label]))
 
 
 def run(jobs: int, file: Path = FILE) -> None:

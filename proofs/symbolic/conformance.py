@@ -19,8 +19,8 @@ DOCUMENTED = ("R7",)
 """Claims that are false for a right implementation too: errors of a document only."""
 
 
-class Held:
-    """The operations of an implementation in the form of the claims; each returns None when its input is refused."""
+class Claimed:
+    """The operations of an implementation in the form of the claims; each returns None when its input is rejected."""
 
     def __init__(self, target: Target) -> None:
         self.target = target

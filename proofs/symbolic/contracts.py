@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """`logical_divide` and `logical_product`, executed with composition replaced by its contract.
 
-The contract is R(c) = A(B(c)) or a refusal (`runs` and `loops` prove it). What remains to be proved is that the right
-layouts are composed and that the result is returned; so tilers of every rank are covered without the paths of
-composition. `divide` and `product` are the two operations.
+The contract is R(c) = A(B(c)) or the input is rejected (`runs` and `loops` prove it). What remains to be proved is that
+the right layouts are composed and that the result is returned; so tilers of every rank are covered without the paths
+of composition. `divide` and `product` are the two operations.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ def right_inverse(a: Flat, result: Flat) -> str:
 
 
 def left_inverse(a: Flat, result: Flat) -> str:
-    """What is wrong with a left inverse R of L: R(L(k)) = k; only an injective L has one, any other must be refused."""
+    """What is wrong with a left inverse R of L: R(L(k)) = k; only an injective L has one, others must be rejected."""
     values = [at(a, k) for k in listed(size(a))]
     if len(set(values)) < len(values):
         return "L takes a value twice: it has no left inverse, and was not refused"

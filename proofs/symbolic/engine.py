@@ -2,9 +2,9 @@
 """Symbolic execution of ordinary Python code on integers: every path of a function, with the conditions of the path.
 
 A :class:`SymInt` is an int for the executed code and has a formula. When the code needs the truth of a comparison, the
-path forks; a solver removes forks that no numbers reach. A fork that the solver cannot decide is kept, so no path is
-lost. An operation without a formula (bits, float) raises `Unfollowed`. Python uses the own value of an int, here 1, as
-an index or as the bound of a loop: so `execution` compares every path with plain runs.
+path forks; a solver removes forks that no numbers take. A fork that the solver cannot decide is kept: no path is
+missing. An operation without a formula (bits, float) raises `Unfollowed`. Python uses the own value of an int, here 1,
+as an index or as the bound of a loop: so `execution` compares every path with plain runs.
 
 `Space`     the inputs: their names, what is assumed of them, samples that satisfy it
 `SymInt`    an integer with a formula
@@ -229,7 +229,7 @@ def explore(
 ) -> tuple[list[Path], int]:
     """All paths of ``run``, and how many known ones were not followed: beyond ``most``, or after ``until``.
 
-    ``until`` is a moment of time.monotonic(). ``refused`` are the exceptions by which the code refuses inputs; any
+    ``until`` is a moment of time.monotonic(). ``refused`` are the exceptions by which the code rejects inputs; any
     other exception is a bug of the code, and is recorded with the path too.
     """
     todo: list[list[bool]] = [[]]

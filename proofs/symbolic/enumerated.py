@@ -4,7 +4,7 @@
 Symbolic execution covers flat layouts of small rank for all integers; this covers a few thousand layouts of every form
 and requires more: coalesce leaves the fewest modes, a complement is no larger than necessary, a compact layout has a
 complete right inverse, results have the profile of their inputs, arguments are not changed, and simple inputs are not
-refused.
+rejected.
 
 `enumerated`  the result for one function of an implementation: an `Enumerated`
 `cases_of`    the cases of a function; the table at the end has also the check of a result and the simple inputs
@@ -33,7 +33,7 @@ STRIDES = (0, 1, 1, 2, 3, 4, 6, 8, 12)
 DRAWN = 1500
 SHOWN = 4
 PROGRAMMING = (LookupError, AttributeError, NameError, RecursionError, MemoryError, SystemError, SystemExit)
-"""Exceptions that mean a bug, not a refusal; any other exception of the implementation is a refusal."""
+"""Exceptions that mean a bug; any other exception of the implementation rejects the input."""
 
 
 class _NoLayout(Exception):
@@ -42,7 +42,7 @@ class _NoLayout(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Enumerated:
-    """The numbers of cases of a function, of refused and of wrong ones, and the faults in the smallest wrong cases."""
+    """The numbers of cases of a function, of rejected and of wrong ones, and the faults in the smallest wrong cases."""
 
     function: str
     cases: int
@@ -52,8 +52,8 @@ class Enumerated:
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """What is required of one function: its cases, the fault in a result, and the cases that it must not refuse."""
+class Required:
+    """What is required of one function: its cases, the fault in a result, and the cases that it must not reject."""
 
     cases: Callable[[], Iterator[Arguments]]
     fault: Callable[..., str]
@@ -62,12 +62,12 @@ class Held:
 
 def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
     """The result of running a function on its cases, from small to large; ``begin`` is called before each call."""
-    held, cases = HELD[function], cases_of(function)
+    required, cases = REQUIRED[function], cases_of(function)
     refused = wrong = 0
     faults: list[str] = []
     for arguments in cases:
         begin(_call(function, arguments))
-        fault = _tried(target, function, held, arguments)
+        fault = _tried(target, function, required, arguments)
         refused += fault is None
         if fault:
             wrong += 1
@@ -78,11 +78,11 @@ def enumerated(target: Target, function: str, begin: Callable[[str], None] = lam
 @lru_cache
 def cases_of(function: str) -> tuple[Arguments, ...]:
     """The arguments of all cases of a function, small ones first."""
-    return tuple(sorted(dict.fromkeys(HELD[function].cases()), key=lambda c: (_weight(c), repr(c))))
+    return tuple(sorted(dict.fromkeys(REQUIRED[function].cases()), key=lambda c: (_weight(c), repr(c))))
 
 
-def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> str | None:
-    """What is wrong with one call, empty when nothing is; None when it is refused and may be."""
+def _tried(target: Target, function: str, required: Required, arguments: Arguments) -> str | None:
+    """What is wrong with one call, empty when nothing is; None when it is rejected and may be."""
     made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
     try:
         returned = getattr(target.functions, function)(*made)
@@ -92,13 +92,13 @@ def _tried(target: Target, function: str, held: Held, arguments: Arguments) -> s
     except PROGRAMMING as error:
         return f"raises {type(error).__name__}: {error}"
     except Exception as error:
-        if held.plain(*arguments):
-            return f"is refused ({type(error).__name__}: {error})".splitlines()[0]
+        if required.plain(*arguments):
+            return f"is rejected ({type(error).__name__}: {error})".splitlines()[0]
         return None
     changed = [x for x, y in zip(arguments, made, strict=True) if isinstance(x, tuple) and (y.shape, y.stride) != x]
     if changed:
         return f"changes its argument {written(*changed[0])}"
-    fault = held.fault(*arguments, result)
+    fault = required.fault(*arguments, result)
     return f"-> {written(*result)}: {fault}" if fault else ""
 
 
@@ -165,8 +165,8 @@ def _single() -> Iterator[Arguments]:
 def _with_target() -> Iterator[Arguments]:
     source = Random(5)
     for layout in _layouts():
-        reach = _reach(flat(layout))
-        yield layout, source.choice((1, 2, 5, 12, reach, 2 * reach, 3 * reach + 1))
+        span = _span(flat(layout))
+        yield layout, source.choice((1, 2, 5, 12, span, 2 * span, 3 * span + 1))
 
 
 def _pairs() -> Iterator[Arguments]:
@@ -176,7 +176,7 @@ def _pairs() -> Iterator[Arguments]:
         yield a, (source.randint(1, 4), source.choice(STRIDES))
 
 
-def _reach(modes: Flat) -> int:
+def _span(modes: Flat) -> int:
     """The largest s*d of the modes with s > 1 and d != 0."""
     return max((s * d for s, d in modes if s > 1 and d), default=1)
 
@@ -228,12 +228,12 @@ def _refines(shape: Tree, other: Tree) -> bool:
 
 def _complemented(a: Pair, target: int, result: Pair) -> str:
     """What is wrong with a complement: R is ordered, disjoint and covering, and no larger than covering requires."""
-    r, reach = flat(result), _reach(flat(a))
+    r, span = flat(result), _span(flat(a))
     counted = [(s, d) for s, d in flat(a) if s > 1 and d]
     wrong = definitions.complement(counted, target, r)
-    bound = -(-target // reach) * reach
+    bound = -(-target // span) * span
     if not wrong and size(counted) * size(r) > bound:
-        return f"A and R have {size(counted) * size(r)} values together, {bound} reach the cotarget"
+        return f"A and R have {size(counted) * size(r)} values together, {bound} cover the cotarget"
     return wrong
 
 
@@ -314,12 +314,12 @@ def _plain_complement(a: Pair, target: int) -> bool:
     return _is_one_mode(a) and target % size(flat(a)) == 0
 
 
-HELD: Mapping[str, Held] = {
-    "coalesce": Held(_single, _coalesced, lambda a: True),
-    "composition": Held(_pairs, _composed, _plain_composition),
-    "complement": Held(_with_target, _complemented, _plain_complement),
-    "right_inverse": Held(_single, _right_inverted, lambda a: _is_compact(flat(a))),
-    "left_inverse": Held(_single, _left_inverted, lambda a: _is_compact(flat(a))),
-    "logical_divide": Held(_pairs, _divided, _plain_division),
-    "logical_product": Held(_pairs, _multiplied, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
+REQUIRED: Mapping[str, Required] = {
+    "coalesce": Required(_single, _coalesced, lambda a: True),
+    "composition": Required(_pairs, _composed, _plain_composition),
+    "complement": Required(_with_target, _complemented, _plain_complement),
+    "right_inverse": Required(_single, _right_inverted, lambda a: _is_compact(flat(a))),
+    "left_inverse": Required(_single, _left_inverted, lambda a: _is_compact(flat(a))),
+    "logical_divide": Required(_pairs, _divided, _plain_division),
+    "logical_product": Required(_pairs, _multiplied, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
 }

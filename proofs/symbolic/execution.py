@@ -8,7 +8,7 @@ numbers and enumeration found the result wrong.
 `Target`, `ours`, `foreign`   an implementation: that of `layouts`, or another one
 `Operation`                   one operation at one rank: its inputs, its call, its goals
 `examine`                     all paths of an operation, decided: an `Examined`
-`path_fault`, `refusal`       the decision on one path that returns, or that refuses
+`path_fault`, `refusal`       the decision on one path that returns, or that rejects its input
 `run`                         the operation on plain numbers
 """
 
@@ -44,8 +44,8 @@ class Target:
     name       its name, for messages
     functions  the object that has the functions
     make       (shape, stride) -> layout
-    refused    the exceptions by which it refuses inputs
-    exact      whether it must refuse nothing inside the precondition
+    refused    the exceptions by which it rejects inputs
+    exact      whether it must reject nothing inside the precondition
     """
 
     name: str
@@ -66,7 +66,7 @@ class Operation:
     goals    the goals of a path, from its result
     fault    what is wrong with a result on plain numbers; empty when nothing is
     shown    the call on plain numbers, in words
-    refuses  the goals of a path that refuses: it lies outside the precondition; None when nothing is required
+    refuses  the goals of a path that rejects its input: it lies outside the precondition; None when nothing is required
     inside   whether it executes parts inside the code of `layouts`, which another implementation does not have
     """
 
@@ -95,9 +95,9 @@ class Examined:
     """The paths of one operation, counted.
 
     operation   its label
-    paths       how many paths there are, some of which no numbers reach
+    paths       how many paths there are, some of which no numbers take
     proved      how many were proved
-    refused     how many refuse their inputs
+    refused     how many reject their inputs
     outside     how many of these were proved to lie outside the precondition
     unknown     the reasons why others are unknown
     violations  inputs on which the code is wrong
@@ -213,7 +213,7 @@ def path_fault(target: Target, operation: Operation, path: Path) -> Violation | 
 
 
 def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, bool]:
-    """What is wrong with a refusal, and whether it was proved to lie outside the precondition of the operation."""
+    """What is wrong with a rejection, and whether it was proved to lie outside the precondition of the operation."""
     if not _refuses(target, operation, path):
         return f"{type(path.error).__name__} that a plain run does not raise: {path.error}", False
     if operation.refuses is None or not target.exact:
@@ -227,7 +227,7 @@ def _refusal(target: Target, operation: Operation, path: Path) -> tuple[str, boo
 
 
 def refusal(target: Target, operation: Operation, path: Path) -> str:
-    """What is wrong with a refusal; empty when nothing is."""
+    """What is wrong with a rejection; empty when nothing is."""
     return _refusal(target, operation, path)[0]
 
 
@@ -301,7 +301,7 @@ def _solved(
 
 
 def run(target: Target, operation: Operation, at: Mapping[str, int]) -> Violation | str:
-    """The violation on plain numbers, or the reason why that is unknown, or empty when the code is right or refuses."""
+    """The violation on plain numbers, or why that is unknown, or empty when the code is right or rejects them."""
     try:
         result = operation.call(target, at)
         fault = operation.fault(at, result)
@@ -321,7 +321,7 @@ def followed(
 
 
 def _refuses(target: Target, operation: Operation, path: Path) -> bool:
-    """Whether plain runs refuse the samples too: code may refuse a symbolic integer because of its type."""
+    """Whether plain runs reject the samples too: code may reject a symbolic integer because of its type."""
     if not isinstance(path.error, target.refused):
         return False
     for at in path.samples[:6]:

@@ -26,7 +26,7 @@ from proofs.symbolic.runs import composition_run
 
 RANKS = 3
 WORD = re.compile(r"-?\d+|[A-Za-z_]\w*", re.ASCII)
-Sides = list[list[str]]
+Lists = list[list[str]]
 
 
 class InferenceError(ProblemError):
@@ -49,10 +49,10 @@ class Family:
     @property
     def granted(self) -> tuple[Node, ...]:
         """The assumptions of the operation, without lower bounds of inputs that are given as numbers."""
-        asked = self.operation.space.assumed
+        assumed = self.operation.space.assumed
         return tuple(
             node
-            for node in asked
+            for node in assumed
             if not (isinstance(node, tuple) and node[0] == ">=" and _number(self.given.get(str(node[1]), "")))
         )
 
@@ -83,32 +83,32 @@ class Family:
         samples = [{**at, **{name: at[other] for name, other in equal.items()}} for at in samples]
         kept = tuple(at for at in samples if all(evaluate(node, at, {}) for node in known))
         if not kept and Session(script(names, known), GOAL_BUDGET).check().status == "unsat":
-            asked = ", ".join(text(substitute(node, self.shown)) for node in self.granted)
-            raise InferenceError(f"{self.operation.label}: no layouts are so, where {asked} is taken for granted")
+            assumed = ", ".join(text(substitute(node, self.shown)) for node in self.granted)
+            raise InferenceError(f"{self.operation.label}: no layouts are so, where {assumed} is taken for granted")
         return replace(self.operation.space, assumed=known, samples=kept)
 
 
 def family(operation: str, shape: str, by: str | None) -> Family:
     """The family of a request. Raises InferenceError when no condition can be inferred for it."""
-    sides = _sides(shape, "--shape")
-    right = _sides(by, "--by") if by is not None else []
+    lists = _lists(shape, "--shape")
+    right = _lists(by, "--by") if by is not None else []
     known = list(dict.fromkeys(o.name for o in _operations().values()))
     if operation not in known:
         raise InferenceError(f"nothing can be inferred about {operation}; known: {', '.join(known)}")
-    if len(sides[0]) > RANKS or (right and len(right[0]) > RANKS):
+    if len(lists[0]) > RANKS or (right and len(right[0]) > RANKS):
         raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
     if operation == "composition":
-        return _composing(sides, _layout(right, by, operation))
+        return _composing(lists, _layout(right, by, operation))
     if operation in ("logical_divide", "logical_product"):
-        return _tiling(operation, sides, _layout(right, by, operation) if right else [])
-    named = _named("sd", sides)
+        return _tiling(operation, lists, _layout(right, by, operation) if right else [])
+    named = _named("sd", lists)
     if right:
         if operation != "complement":
             raise InferenceError(f"--by {by}: {operation} goes by its shape alone")
         if len(right) > 1 or len(right[0]) > 1:
             raise InferenceError(f"--by {by} is no cotarget, such as 24 or T")
         named["T"] = right[0][0]
-    return _checked(_operation(f"{operation}, rank {len(sides[0])}"), named)
+    return _checked(_operation(f"{operation}, rank {len(lists[0])}"), named)
 
 
 def one_run(shape: str) -> Family:
@@ -117,8 +117,8 @@ def one_run(shape: str) -> Family:
     >>> one_run("(N,8):(1,d)").given["N"]
     'N_'
     """
-    sides, note = _merged(_sides(shape, "--shape"))
-    operation, given = composition_run(len(sides[0])), _named("MD", sides)
+    lists, note = _merged(_lists(shape, "--shape"))
+    operation, given = composition_run(len(lists[0])), _named("MD", lists)
     taken = set(given.values())
     for name in operation.space.names:
         if name not in given:
@@ -126,26 +126,26 @@ def one_run(shape: str) -> Family:
     return _checked(operation, given, note)
 
 
-def _composing(sides: Sides, right: Sides) -> Family:
-    sides, note = _merged(sides)
-    found = _composition(len(sides[0]), len(right[0]))
-    return _checked(found, _named("MD", sides) | _named("Nr", right), note)
+def _composing(lists: Lists, right: Lists) -> Family:
+    lists, note = _merged(lists)
+    found = _composition(len(lists[0]), len(right[0]))
+    return _checked(found, _named("MD", lists) | _named("Nr", right), note)
 
 
-def _tiling(operation: str, sides: Sides, right: Sides) -> Family:
+def _tiling(operation: str, lists: Lists, right: Lists) -> Family:
     """logical_divide or logical_product by one mode N:r, in letters when none is given."""
     if right and len(right[0]) > 1:
         raise InferenceError(f"{operation} goes by one mode N:r, not by {len(right[0])}")
     note = ""
     if operation == "logical_divide":
-        sides, note = _merged(sides)
+        lists, note = _merged(lists)
     if operation == "logical_divide" and right and "0" in right[1]:  # T* is then n:1, and A o T* always exists
-        return _checked(divide(len(sides[0]), 1), _named("MD", sides) | _named("Nr", right), note)
+        return _checked(divide(len(lists[0]), 1), _named("MD", lists) | _named("Nr", right), note)
     if operation == "logical_product" and right and ("1" in right[0] or "0" in right[1]):
-        return _checked(product(len(sides[0]), 1), _named("sd", sides) | _named("Nr", right))
-    named = _named("MD" if operation == "logical_divide" else "sd", sides)
+        return _checked(product(len(lists[0]), 1), _named("sd", lists) | _named("Nr", right))
+    named = _named("MD" if operation == "logical_divide" else "sd", lists)
     named |= {n: x for n, (x,) in zip("Nr", right, strict=False)}
-    return _checked(_operation(f"{operation}, rank {len(sides[0])} by N:r"), named, note)
+    return _checked(_operation(f"{operation}, rank {len(lists[0])} by N:r"), named, note)
 
 
 def _operation(label: str) -> Operation:
@@ -158,15 +158,15 @@ def _operations() -> Mapping[str, Operation]:
     return {o.label: o for o in operations(RANKS)}
 
 
-def _merged(sides: Sides) -> tuple[Sides, str]:
+def _merged(lists: Lists) -> tuple[Lists, str]:
     """The modes of A as composition simplifies them: extents of 1 removed, neighbours merged when these are numbers."""
-    if len(sides) == 1:
-        kept = [s for s in sides[0][:-1] if s != "1"] + sides[0][-1:]
+    if len(lists) == 1:
+        kept = [s for s in lists[0][:-1] if s != "1"] + lists[0][-1:]
         shown = f"({','.join(kept)})" if len(kept) > 1 else kept[0]
-        return [kept], f"A's extents of 1 left out: {shown}" * (len(kept) < len(sides[0]))
+        return [kept], f"A's extents of 1 left out: {shown}" * (len(kept) < len(lists[0]))
     out: list[tuple[str, str]] = []
-    for place, (s, d) in enumerate(zip(*sides, strict=True)):
-        if s == "1" and place + 1 < len(sides[0]):
+    for place, (s, d) in enumerate(zip(*lists, strict=True)):
+        if s == "1" and place + 1 < len(lists[0]):
             continue
         if not (out and _follows(out[-1], d)):
             out.append((s, d))
@@ -176,7 +176,7 @@ def _merged(sides: Sides) -> tuple[Sides, str]:
             raise InferenceError(f"--shape: {':'.join(out[-1])} and {s}:{d} are one mode: write them as one")
     shape, stride = ([mode[i] for mode in out] for i in (0, 1))
     shown = f"({','.join(shape)}):({','.join(stride)})" if len(out) > 1 else f"{shape[0]}:{stride[0]}"
-    return [shape, stride], f"A, its modes merged: {shown}" * (len(out) < len(sides[0]))
+    return [shape, stride], f"A, its modes merged: {shown}" * (len(out) < len(lists[0]))
 
 
 def _follows(mode: tuple[str, str], stride: str) -> bool:
@@ -184,9 +184,9 @@ def _follows(mode: tuple[str, str], stride: str) -> bool:
     return all(map(_number, (*mode, stride))) and int(stride) == int(mode[0]) * int(mode[1])
 
 
-def _named(letters: str, sides: Sides) -> dict[str, str]:
+def _named(letters: str, lists: Lists) -> dict[str, str]:
     """The number or letter for each input: the names of the inputs are a letter and the position of the mode."""
-    return {f"{n}{i}": x for n, side in zip(letters, sides, strict=False) for i, x in enumerate(side)}
+    return {f"{n}{i}": x for n, one in zip(letters, lists, strict=False) for i, x in enumerate(one)}
 
 
 def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> Family:
@@ -199,11 +199,11 @@ def _checked(operation: Operation, given: Mapping[str, str], note: str = "") -> 
     low = [x for name, x in given.items() if name[0] in "MsNT" and _number(x) and int(x) < 1]
     if low:
         raise InferenceError(f"{operation.name}: extents and cotargets are at least 1, got {low[0]}")
-    return Family(_refusing_below(operation, given), given, note)
+    return Family(_rejecting_below(operation, given), given, note)
 
 
-def _refusing_below(operation: Operation, given: Mapping[str, str]) -> Operation:
-    """The operation, for which a refusal of a given negative stride is right too."""
+def _rejecting_below(operation: Operation, given: Mapping[str, str]) -> Operation:
+    """The operation, for which the rejection of a given negative stride is right too."""
     wide = {name[1:]: name for name in given if name[0] in "Ns"}
     below: list[Node] = [
         ("and", (">=", wide[name[1:]], 2), ("<", name, 0))
@@ -220,18 +220,18 @@ def _refusing_below(operation: Operation, given: Mapping[str, str]) -> Operation
     return replace(operation, refuses=wider)
 
 
-def _layout(sides: Sides, by: str | None, operation: str) -> Sides:
+def _layout(lists: Lists, by: str | None, operation: str) -> Lists:
     """The right-hand layout of a request; an int n means n:1."""
-    if not sides:
+    if not lists:
         raise InferenceError(f"{operation} goes by a layout: --by N:r")
-    if len(sides) == 1 and len(sides[0]) == 1:
-        return [sides[0], ["1"]]
-    if len(sides) != 2:
+    if len(lists) == 1 and len(lists[0]) == 1:
+        return [lists[0], ["1"]]
+    if len(lists) != 2:
         raise InferenceError(f"--by {by} is not a layout, such as N:r")
-    return sides
+    return lists
 
 
-def _sides(layout: str, option: str) -> Sides:
+def _lists(layout: str, option: str) -> Lists:
     """The numbers and letters of a shape, or of shape and stride of a layout, flattened."""
     parts = [re.sub(r"\s*([(),])\s*", r"\1", part.strip()) for part in layout.split(":")]
     if len(parts) > 2 or not all(map(_nested, parts)):

@@ -2,7 +2,8 @@
 """The exact condition under which an operation is right, for a family of layouts given by numbers and letters.
 
 The code of `layouts` is executed symbolically. Each path that returns a result is proved or reported as unknown; each
-path that refuses has the conditions under which no layout exists for generic strides. Both have an example in numbers.
+path that rejects its input has the conditions under which no layout exists for generic strides. Both have an example in
+numbers.
 
 When the paths of a composition do not end within the budget, the condition is given run by run: it is that of one run
 of a mode of B, from any state, because composition is right exactly when all its runs are (`runs`).
@@ -30,7 +31,7 @@ BUDGET = 20.0
 class Way:
     """One case: its status, its conditions, and a call with numbers that satisfy them.
 
-    The status is proved, refused, unknown or searched. "searched": the answer depends on whether interleaved modes
+    The status is proved, rejected, unknown or searched. "searched": the answer depends on whether interleaved modes
     overlap, which is decided for numbers only.
     """
 
@@ -65,9 +66,9 @@ def inferred(
     shape: str,
     by: str | None,
     seconds: float = BUDGET,
-    tell: Callable[[str], None] = lambda line: None,
+    report: Callable[[str], None] = lambda line: None,
 ) -> Inferred:
-    """The exact conditions under which an operation is right and refuses, from paths followed for ``seconds`` at most.
+    """The exact conditions under which an operation is right and rejects its input; ``seconds`` to follow paths.
 
     ``shape`` is a shape, or a layout S:D; ``by`` is the right-hand layout, or the cotarget of a complement. The last
     argument is called with lines about the progress.
@@ -77,17 +78,17 @@ def inferred(
     family = families.family(operation, shape, by)
     head = f"{operation}, shape {shape}" + (f", by {by}" if by else "") + _strides(operation) * (":" not in shape)
     lines = [head, *family.head()]
-    tell(f"{family.operation.label}: its paths are followed for at most {seconds:g} s (--budget)")
+    report(f"{family.operation.label}: its paths are followed for at most {seconds:g} s (--budget)")
     found = _conditions(family, time.monotonic() + seconds)
     if found.left and operation == "composition":
-        tell(f"{found.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s")
+        report(f"{found.left} paths are open after {seconds:g} s; now one run alone, for at most {2 * seconds:g} s")
         family = families.one_run(shape)
         lines += [f"  {found.left} paths open after {seconds:g} s from end to end; so run by run:", *_runs_are(family)]
         lines += family.domain()
         found = _conditions(family, time.monotonic() + 2 * seconds)
     exact = not (found.left or found.unknown)
     end = f"UNKNOWN: {found.unknown} cases not proved, {found.left} open after {seconds:g} s (--budget)"
-    return Inferred(tuple(lines), found.ways, f"exact: {found.sides}" if exact else end, exact)
+    return Inferred(tuple(lines), found.ways, f"exact: {found.where}" if exact else end, exact)
 
 
 def _runs_are(family: Family) -> Iterator[str]:
@@ -98,11 +99,11 @@ def _runs_are(family: Family) -> Iterator[str]:
     yield f"  {extent}:{step} is now any mode of B, whatever its letters, taken in runs of {n} steps {step},"
     yield f"  {extent} = {n} {q}, then {q}:({n} {step})" + (f"; {used}: the digits of A used before;" if used else ";")
     yield "  right just when every run is, and then A(B(c)) is what they add to (RUN_STEP, RUNS); a mode of extent 1 or"
-    yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is refused"
+    yield "  stride 0 has no run, and is right; one of 2 or more and a negative stride is rejected"
 
 
 class NotFollowed(Exception):
-    """A path that reaches a search: it is unknown, and no refusal."""
+    """A path that ends in a search: it is unknown, and rejects nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,43 +116,43 @@ class _Found:
         return sum(way.status in ("unknown", "searched") for way in self.ways)
 
     @property
-    def sides(self) -> str:
+    def where(self) -> str:
         """Where the operation is right, in words, when all cases are proved."""
         kinds = {way.status for way in self.ways}
         if len(kinds) == 1:
-            return "refused in every case" if "refused" in kinds else "right in every case"
-        return "right in the cases above, refused in all others"
+            return "rejected in every case" if "rejected" in kinds else "right in every case"
+        return "right in the cases above, rejected in all others"
 
 
 def _conditions(family: Family, until: float) -> _Found:
     target, chosen = execution.ours(), family.operation
     symbols = {x: Symbol(x) for x in chosen.space.names}  # numbers too: a dictionary does not compare 8 with a symbol
-    with execution.replaced(interleaved, "apart", _unfollowed):
+    with execution.replaced(interleaved, "spaced", _unfollowed):
         paths, left = execution.followed(target, lambda: chosen.call(target, symbols), family.space(), until=until)
     if left:
         return _Found((), left)
-    reached = [p for p in paths if p.samples or _reached(p)]
+    feasible = [p for p in paths if p.samples or _feasible(p)]
     ways: list[Way] = []
-    for path in sorted(reached, key=lambda p: (p.error is not None, -len(p.samples))):
+    for path in sorted(feasible, key=lambda p: (p.error is not None, -len(p.samples))):
         if time.monotonic() > until:
-            return _Found(tuple(ways), len(reached) - len(ways))
-        status = "refused" if path.error is not None else "proved"
-        judge = execution.refusal if path.error is not None else execution.path_fault
+            return _Found(tuple(ways), len(feasible) - len(ways))
+        status = "rejected" if path.error is not None else "proved"
+        fault = execution.refusal if path.error is not None else execution.path_fault
         status = "searched" if isinstance(path.error, NotFollowed) else status
-        unknown = status != "searched" and judge(target, chosen, path)
+        unknown = status != "searched" and fault(target, chosen, path)
         ways.append(_way("unknown" if unknown else status, path, family))
     return _Found(tuple(ways), 0)
 
 
 def _unfollowed(*_: object) -> NoReturn:
-    raise NotFollowed("whether interleaved modes stay apart is searched for, with numbers alone")
+    raise NotFollowed("whether interleaved modes keep their distance is searched for, with numbers alone")
 
 
 def _strides(operation: str) -> str:
     return ", strides D of A that do not merge" if operation in ("composition", "logical_divide") else ", strides d"
 
 
-def _reached(path: Path) -> bool:
+def _feasible(path: Path) -> bool:
     """Whether numbers may take a path without samples; they become its sample."""
     status, at = execution._reach(path)
     path.samples = [at] if at else []

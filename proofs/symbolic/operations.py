@@ -143,7 +143,7 @@ def _complement(rank: int) -> Operation:
 
 
 def outside_complement(path: Path, a: pathwise.Modes, target: Node) -> Goal:
-    """The goal that a path on which complement refuses is outside the precondition, modes sorted as in its sample."""
+    """The goal that a path that rejects its input is outside the precondition, modes sorted as in its sample."""
     chain = [a[i] for i in sorted_modes(path, a)]
     ordered: list[Node] = [("<=", low[1], high[1]) for low, high in pairwise(chain)]
     refused: Node = ("not", pathwise.complementable(chain, target))

@@ -7,7 +7,7 @@ of the catalogue and nothing else.
 `Goal`            one statement about a path
 `instance`        a law applied to terms
 `coalesced`, `composed`, `complemented`, `right_inverted`, `left_inverted`   the goals of the operations
-`complementable`, `invertible_left`, `carrying`   the preconditions, for paths that refuse
+`complementable`, `invertible_left`, `carrying`   the preconditions, for paths that reject their input
 """
 
 from __future__ import annotations

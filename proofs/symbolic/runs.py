@@ -55,7 +55,7 @@ def composition_merging(rank: int) -> Operation:
 def composition_run(rank: int) -> Operation:
     """The operation of one run n:A(r), with which a mode N:r of B begins, from any state: the used digits u of A.
 
-    n is the first count at which a digit of A carries, or N. The run is refused exactly when n does not divide N, or
+    n is the first count at which a digit of A carries, or N. The run is rejected exactly when n does not divide N, or
     its digits and the used ones carry together; then no result is right for strides that are 0 in all modes but one.
     """
     names = [*names_of("MD", rank), *names_of("u", rank - 1), "N", "r"]

@@ -2,8 +2,9 @@
 """The searches within the operations of `layouts`, which symbolic execution cannot follow.
 
 `complement` searches whether modes that interleave overlap (`layouts.interleaved`), and `logical_product` searches
-whether a block without a complement has a single copy. Both search only where they would refuse otherwise. So the
-campaign replaces the answer by no, which makes such a path a refusal; tests enumerate the answers yes on small layouts.
+whether a block without a complement has a single copy. Both search only where they would otherwise reject the input. So
+the campaign replaces the answer by no, which makes such a path reject its input; tests enumerate the answers yes on
+small layouts.
 """
 
 from __future__ import annotations

@@ -45,11 +45,11 @@ def _examined(rank: int, inside: bool) -> Iterator[Operation]:
 
 
 class NotComposed(Exception):
-    """Composition was not called once by its name: the contract does not apply to the path, which is no refusal."""
+    """Composition was not called once by its name: the contract does not apply to the path, which is no rejection."""
 
 
 def _composing_once(operation: Operation) -> Operation:
-    """The operation, raising NotComposed when foreign code does not call composition; that is not a refusal."""
+    """The operation, raising NotComposed when the code does not call composition; that is not a rejection."""
 
     def call(t: Target, at: Mapping[str, Any]) -> Any:
         try:

@@ -29,10 +29,10 @@ class NvrtcError(RuntimeError):
 
 
 class Nvrtc(SimpleNamespace):
-    """Refuses texts that hold `refused`, and cuts off the last byte as CuPy does."""
+    """Rejects texts that hold `rejected`, and cuts off the last byte as CuPy does."""
 
     NVRTCError = NvrtcError
-    refused = "no such instruction"
+    rejected = "no such instruction"
     texts: list
 
     def getVersion(self):
@@ -46,7 +46,7 @@ class Nvrtc(SimpleNamespace):
 
     def compileProgram(self, text, options):
         self.texts.append((text, options))
-        if self.refused in text:
+        if self.rejected in text:
             raise NvrtcError("NVRTC_ERROR_COMPILATION (6)")
 
     def getCUBIN(self, text):

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from gpu_checks.model import DeviceFault, DeviceInfo, Refused, Unavailable
+from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
 from isa_tables.signature import Signature, mnemonics, signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_maps
 
@@ -153,8 +153,8 @@ class Misbehave:
             time.sleep(600)
         if self.how == "fault":
             raise DeviceFault("an illegal instruction was encountered")
-        if self.how == "refuse":
-            raise Refused("the assembler does not know it")
+        if self.how == "reject":
+            raise Unsupported("the assembler does not know it")
         if self.how == "value":
             raise ValueError("the map is upside down")
         return 1 // 0

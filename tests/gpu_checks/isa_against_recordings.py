@@ -193,7 +193,7 @@ def metadata(
 def rulers(isa: Instruction, tally: Tally) -> Places:
     """[row][group of stored elements] -> (lane, field): four bits in order, once, in a lane whose metadata is read."""
     e = isa.operands["E"]
-    lanes = np.flatnonzero(e.held(np.arange(e.lanes)))
+    lanes = np.flatnonzero(e.holds(np.arange(e.lanes)))
     row, bit = (part.reshape(len(lanes), -1, 4) for part in e.locate(lanes[:, None], np.arange(e.values)))
     whole = (row == row[..., :1]) & (bit == bit[..., :1] + np.arange(4)) & (bit[..., :1] % 4 == 0)
     group = bit[..., 0] // 4
@@ -217,7 +217,7 @@ def compare_move(recorded: Move, home: Path, tally: Tally) -> None:
     want = np.stack([giver, element * (r.bits // 8) + byte % (r.bits // 8)], axis=-1)
     tally.compare("bytes", (want == recorded.places).all(axis=-1))
     read = np.isin(np.arange(32), recorded.places[..., 0])
-    tally.compare("addresses", isa.operands["P"].held(np.arange(32)) == read)
+    tally.compare("addresses", isa.operands["P"].holds(np.arange(32)) == read)
     stored, at = isa.operands["P"].locate(lanes, np.arange(8))
     tally.compare("addresses", ((stored == lanes) & (at == np.arange(8)))[read])
 

@@ -14,7 +14,7 @@ import numpy as np
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.packing import operands_as_words
 from gpu_checks.machine import Hits
-from gpu_checks.model import DeviceInfo, Refused
+from gpu_checks.model import DeviceInfo, Unsupported
 from isa_tables.signature import runs_on
 
 INFO = DeviceInfo("Simulated", "sm_90a", "0", "0.0", "0.0")
@@ -165,7 +165,7 @@ class Simulated:
     def one_hit(self, signature, coded):
         """D by its definition: for each chosen element of A, the sum over its k of every plane of B."""
         if signature.mnemonic not in self.maps:
-            raise Refused(f"{signature.mnemonic} is not simulated")
+            raise Unsupported(f"{signature.mnemonic} is not simulated")
         n, k_extent = signature.shape[1:]
         b, values = self.labels(signature, "B", coded.b), self.planes(signature, coded)
         used = b[:, 0] >= 0
@@ -173,7 +173,7 @@ class Simulated:
         np.add.at(sums, (slice(None), b[used, 0], b[used, 1]), values[:, used])
         d_labels = self.maps[signature.mnemonic]["D"].reshape(-1, 3).tolist()
         home = {tuple(label[:2]): d for d, label in enumerate(d_labels)}
-        counts, reached, codes = [], [], []
+        counts, places, codes = [], [], []
         weights = coded.numbering.base ** np.arange(len(values) - 1)
         for fixed in coded.fixed:
             a = self.stored_at(coded.form.signature, fixed)
@@ -184,9 +184,9 @@ class Simulated:
                 shown = sorted((home[m, c], -1 if sums[0, k, c] != 1 else weights @ sums[1:, k, c]) for c in columns)
                 shown = (shown + [(0, 0)] * coded.numbering.columns)[: coded.numbering.columns]
                 counts.append(len(columns))
-                reached.append([d for d, _ in shown])
+                places.append([d for d, _ in shown])
                 codes.append([code for _, code in shown])
-        return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
+        return Hits(np.array(counts, np.uint32), np.array(places, np.uint16), np.array(codes, np.int32))
 
     def planes(self, signature, coded):
         """The numbers in the planes of B: [plane][slot]."""
@@ -253,7 +253,7 @@ class Simulated:
         """Matrix q's row r is the one whose address lane 8q + r gave; lane 4r + t has its word t, or a column's."""
         name = signature.mnemonic.split(".")[0]
         if name not in self.moves:
-            raise Refused(f"no {name}")
+            raise Unsupported(f"no {name}")
         memory, taken = memory.copy(), np.full(given.shape, 0xFFFFFFFF, np.uint32)
         halves = memory.view("<u2").reshape(len(rows), -1, 8)
         sources, results = np.ascontiguousarray(given).view("<u2"), taken.view("<u2")

@@ -103,12 +103,12 @@ REPORTS = {
 }
 
 
-@pytest.mark.parametrize(("terminal", "asked", "width"), [(True, "", 80), (False, "", 100), (True, "60", 60)])
+@pytest.mark.parametrize(("terminal", "wanted", "width"), [(True, "", 80), (False, "", 100), (True, "60", 60)])
 @pytest.mark.parametrize(
     "name", [pytest.param(name, marks=pytest.mark.slow) if name == "a check" else name for name in REPORTS]
 )
-def test_a_report_fits_and_begins_with_a_name(name, terminal, asked, width, monkeypatch):
-    monkeypatch.setenv("COLUMNS", asked)
+def test_a_report_fits_and_begins_with_a_name(name, terminal, wanted, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", wanted)
     monkeypatch.setattr(tilings, "run_all", lambda chosen, seed: zip(chosen, [*RUNS, UNSEEN], strict=True))
     monkeypatch.setattr(banks, "measure", lambda chosen, quiet: OBSERVED)
     monkeypatch.setattr(sys, "stdout", shown := Screen(terminal))

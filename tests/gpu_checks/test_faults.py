@@ -123,10 +123,10 @@ class Changes(Simulated):
 
     def hits(self, signature, several):
         found = super().hits(signature, several)
-        asked = self.__dict__.setdefault("asked", 0)
-        self.asked += len(found)
-        if asked <= self.turn < self.asked:
-            found[self.turn - asked] = self.changed(found[self.turn - asked])
+        wanted = self.__dict__.setdefault("wanted", 0)
+        self.wanted += len(found)
+        if wanted <= self.turn < self.wanted:
+            found[self.turn - wanted] = self.changed(found[self.turn - wanted])
         return found
 
 
@@ -134,21 +134,21 @@ class Drops(Changes):
     def changed(self, hits):
         counts = hits.counts.copy()
         counts[met(hits)] -= 1
-        return Hits(counts, hits.reached, hits.codes)
+        return Hits(counts, hits.places, hits.codes)
 
 
 class Elsewhere(Changes):
     def changed(self, hits):
-        reached = hits.reached.copy()
-        reached[met(hits), 0] ^= 1
-        return Hits(hits.counts, reached, hits.codes)
+        places = hits.places.copy()
+        places[met(hits), 0] ^= 1
+        return Hits(hits.counts, places, hits.codes)
 
 
 class Another(Changes):
     def changed(self, hits):
         codes = hits.codes.copy()
         codes[met(hits), 0] ^= 1
-        return Hits(hits.counts, hits.reached, codes)
+        return Hits(hits.counts, hits.places, codes)
 
 
 def met(hits):
@@ -190,7 +190,7 @@ class Narrow(Simulated):
 
     def one_hit(self, signature, coded):
         found = super().one_hit(signature, coded)
-        columns = self.maps[signature.mnemonic]["D"].reshape(-1, 3)[found.reached, 1]
+        columns = self.maps[signature.mnemonic]["D"].reshape(-1, 3)[found.places, 1]
         return replace(found, counts=np.minimum(found.counts, (columns < 8).sum(axis=1)).astype(np.uint32))
 
 
@@ -217,8 +217,8 @@ class Straying(Simulated):
         found = super().one_hit(signature, coded)
         if coded.a is not None:
             maps = self.maps[signature.mnemonic]["D"].reshape(-1, 3)
-            (other,) = np.flatnonzero((maps[:, 0] == maps[found.reached[-1, 0], 0]) & (maps[:, 1] == 7))
-            found.reached[-1, 0] = other
+            (other,) = np.flatnonzero((maps[:, 0] == maps[found.places[-1, 0], 0]) & (maps[:, 1] == 7))
+            found.places[-1, 0] = other
         return found
 
 

@@ -121,10 +121,10 @@ def test_the_number_of_cases_is_that_of_the_options(
     argv: list[str], least: int, on_gpu: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """On a device that is not there: what is computed with is numpy under another name."""
-    asked, meant = [], []
+    wanted, meant = [], []
 
     def counted(name: str, least: int, xp: Any) -> Campaign:
-        asked.append((name, least, xp))
+        wanted.append((name, least, xp))
         return Campaign(name, {"x": (0, 3)}, 4, least, 0, None, 0.5)
 
     monkeypatch.setattr(laws, "device_info", lambda: DeviceInfo("NVIDIA H200", "sm_90a", "580.1", "13.0", "13.0"))
@@ -132,7 +132,7 @@ def test_the_number_of_cases_is_that_of_the_options(
     monkeypatch.setattr(laws, "campaign", counted)
     (tmp_path / "kept").mkdir()
     assert laws.main(["swizzle", "carry", *argv, "-o", str(tmp_path / "kept" / "gpu.jsonl")]) == 0
-    assert asked == [("swizzle", least, np), ("carry", least, np)] and meant == [on_gpu]
+    assert wanted == [("swizzle", least, np), ("carry", least, np)] and meant == [on_gpu]
     lines = [parsed(line) for line in (tmp_path / "kept" / "gpu.jsonl").read_text().splitlines()]
     gpu = {"gpu": "NVIDIA H200", "sm": "sm_90a", "driver": "580.1"} if on_gpu else {"gpu": None}
     found = {"bounds": {"x": [0, 3]}, "points": 4, "cases": least, "failures": 0, "first": None, "seconds": 0.5}
@@ -144,25 +144,25 @@ def test_the_number_of_cases_is_that_of_the_options(
     assert [one.law for one in recordings_of_laws(tmp_path / "kept")] == ["swizzle", "carry"]
 
 
-def divided(side: int) -> int:
-    """Points of the grid of that side at which the law of division applies, counted one by one."""
-    digits = range(1, side + 1)
-    return sum(y < n * d * g for n in digits for d in digits for g in digits for y in range(side))
+def divided(edge: int) -> int:
+    """Points of the grid of that edge at which the law of division applies, counted one by one."""
+    digits = range(1, edge + 1)
+    return sum(y < n * d * g for n in digits for d in digits for g in digits for y in range(edge))
 
 
 @pytest.mark.parametrize(
-    ("least", "side"),
+    ("least", "edge"),
     [(1, 4), (divided(4), 4), (divided(4) + 1, 6), (divided(6) + 1, 8), (divided(8), 8), (8**4, 11)],
 )
 def test_the_grid_is_the_first_that_has_as_many_cases(
-    least: int, side: int, capsys: pytest.CaptureFixture[str]
+    least: int, edge: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Grids grow by a quarter and one from the fourth root of the number, from a side of 4 on."""
+    """Grids grow by a quarter and one from the fourth root of the number, from a edge of 4 on."""
     assert laws.main(["divide", "--cpu", "--cases", str(least)]) == 0
-    assert capsys.readouterr().out.startswith(f"divide         AGREES   {divided(side)} cases, ")
+    assert capsys.readouterr().out.startswith(f"divide         AGREES   {divided(edge)} cases, ")
     found = campaign("divide", least, np)
-    assert (found.points, found.cases, found.failures) == (side**4, divided(side), 0)
-    assert found.bounds == {"N": (1, side), "d": (1, side), "g": (1, side), "y": (0, side - 1)}
+    assert (found.points, found.cases, found.failures) == (edge**4, divided(edge), 0)
+    assert found.bounds == {"N": (1, edge), "d": (1, edge), "g": (1, edge), "y": (0, edge - 1)}
 
 
 def test_a_grid_that_is_walked_in_pieces_is_counted_whole(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -171,5 +171,5 @@ def test_bad_instructions_are_marked_and_the_ones_behind_them_answered():
     assert all(isinstance(result, Unavailable) for result in bad), bad
     assert "LAUNCH_FAILED" in bad[0].reason or "LaunchFailure" in bad[0].reason
     assert "ILLEGAL_ADDRESS" in bad[1].reason or "IllegalAddress" in bad[1].reason
-    assert bad[2].reason.startswith("NVRTC refuses it for ")
+    assert bad[2].reason.startswith("NVRTC rejects it for ")
     assert bad[3].reason == "no answer within 8 s; the probe process was ended"

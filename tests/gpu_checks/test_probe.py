@@ -145,7 +145,7 @@ def test_wrong_selections_have_their_exit_codes(arguments, code, said, capsys):
 
 
 def test_a_folder_that_cannot_be_written_is_reported_before_anything_runs(on, tmp_path, capsys):
-    on("broken")  # would be exit 3 if it were reached
+    on("broken")  # would be exit 3 if it were places
     (tmp_path / "file").touch()
     assert probe.main(["dp4a.s32.s32", "-o", str(tmp_path / "file")]) == 2
     assert len(capsys.readouterr().err.splitlines()) == 1

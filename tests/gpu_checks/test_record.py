@@ -11,7 +11,7 @@ import pytest
 
 from gpu_checks.inference.pair_relation import rebuild
 from gpu_checks.kernels.modules import module
-from gpu_checks.model import Refused
+from gpu_checks.model import Unsupported
 from gpu_checks.record import Bench, maps_of, passthrough, record
 from isa_tables.signature import signature
 from tests.gpu_checks.simulated import INFO, Simulated, random_maps
@@ -107,7 +107,7 @@ def test_a_relation_that_is_no_product_is_recorded_with_its_exceptions():
 
 def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
     s, machine = simulated("mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.f32.e2m1.e3m2.f32")
-    with pytest.raises(Refused, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
+    with pytest.raises(Unsupported, match=r"^needs sm_120a or sm_120f; Simulated is sm_90a$"):
         record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 
@@ -123,9 +123,9 @@ def test_what_the_gpu_does_not_have_is_rejected_before_anything_runs():
 def test_an_instruction_of_another_kind_is_rejected_before_anything_runs(change, expected):
     s, machine = simulated("dp4a.s32.s32")
     other = replace(s, **change(s))
-    with pytest.raises(Refused, match=r"^there is no probe for dp4a yet \(.*") as refusal:
+    with pytest.raises(Unsupported, match=r"^there is no probe for dp4a yet \(.*") as rejection:
         record(Bench(machine), other, trials=1, seed=0)
-    assert expected in str(refusal.value) and machine.runs == []
+    assert expected in str(rejection.value) and machine.runs == []
 
 
 def test_incomplete_labels_are_no_maps():

@@ -56,8 +56,8 @@ def test_a_probe_that_hangs_is_ended_after_its_time():
     assert found[2][0] == 2
 
 
-def test_a_refusal_leaves_the_process_as_it_is():
-    found = dict(outcomes([Answer(0), Misbehave("refuse"), Answer(2)]))
+def test_a_rejection_leaves_the_process_as_it_is():
+    found = dict(outcomes([Answer(0), Misbehave("reject"), Answer(2)]))
     assert found[1] == Unavailable("the assembler does not know it")
     assert found[0][1] == found[2][1]
 

@@ -22,7 +22,7 @@ TARGETS = (
     *("sm_75", "sm_80", "sm_89", "sm_90", "sm_90a", "sm_100a", "sm_100f", "sm_103a", "sm_110a", "sm_120a", "sm_120f"),
     "sm_121a",
 )
-FEW = 1000  # combinations: all targets are asked about them; of more, two, and the others about those that they take
+FEW = 1000  # combinations: all targets get them; of more, two, and the others about those that they take
 
 FACTORS = (
     *("f16", "bf16", "tf32", "f32", "f64", "e4m3", "e5m2", "e3m2", "e2m3", "e2m1"),
@@ -55,7 +55,7 @@ class Question:
     texts: tuple[str, ...]
     elements: Mapping[str, int]  # of the whole tile, by operand
     only: tuple[str, ...] = TARGETS
-    full: tuple[str, ...] = ("sm_80", "sm_120a")  # the targets that are asked about every combination
+    full: tuple[str, ...] = ("sm_80", "sm_120a")  # the targets that get every combination
 
     def combinations(self) -> Iterator[tuple[str, ...]]:
         """Every combination of types, in the order of the placeholders."""
@@ -219,8 +219,8 @@ def ask(question: Question, target: str, among: Iterable[tuple[str, ...]] | None
 def _taken(lines: list[tuple[tuple[str, ...], str]], target: str) -> frozenset[tuple[str, ...]]:
     """The types of the lines that assemble; ptxas reports the errors of a pass only where the one before found none."""
     while said := rejected([_used(line) for _, line in lines], target):
-        asked = {n for n in said if n < len(lines)} or range(len(lines))  # some are at lines of what it expands to
-        kept = [found for n, found in enumerate(lines) if n not in asked or not rejected([_used(found[1])], target)]
+        wanted = {n for n in said if n < len(lines)} or range(len(lines))  # some are at lines of what it expands to
+        kept = [found for n, found in enumerate(lines) if n not in wanted or not rejected([_used(found[1])], target)]
         if len(kept) == len(lines):
             return frozenset(types for types, line in lines if not rejected([_used(line)], target))
         lines = kept
@@ -246,11 +246,11 @@ def rejected(lines: Sequence[str], target: str) -> dict[int, str]:
     found = re.findall(r"q\.ptx, line (\d+); error\s*: (.*)", done.stderr)
     found.sort(key=lambda error: not MISPUT.search(error[1]))  # of two errors in a line the other one is kept
     if done.returncode < 0 or (done.returncode and not found):  # it crashed; or what is wrong is in no line of ours
-        return _apart(lines, target) if len(lines) > 1 else {0: done.stderr}
+        return _each(lines, target) if len(lines) > 1 else {0: done.stderr}
     return {int(number) - 1 - head.count("\n"): why for number, why in found}
 
 
-def _apart(lines: Sequence[str], target: str) -> dict[int, str]:
+def _each(lines: Sequence[str], target: str) -> dict[int, str]:
     """The lines that are rejected, of a program that is rejected without naming a line: by bisection."""
     half = len(lines) // 2
     after = rejected(lines[half:], target)

@@ -125,7 +125,7 @@ def test_families_list_their_members() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "near"),
+    ("wanted", "near"),
     [
         (D16.format(12, "f32.f16.f16"), ["m64n16k16.f32.f16.f16", "m64n8k16.f32.f16.f16"]),
         (D16.format(264, "f32.f16.f16"), ["m64n256k16.f32.f16.f16"]),
@@ -143,9 +143,9 @@ def test_families_list_their_members() -> None:
         ("tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale", ["kind::mxf4nvf4.block_scale.block"]),
     ],
 )
-def test_a_parameter_out_of_range_names_the_nearest(asked: str, near: list[str]) -> None:
+def test_a_parameter_out_of_range_names_the_nearest(wanted: str, near: list[str]) -> None:
     with pytest.raises(NotInIsa) as error:
-        instruction(asked)
+        instruction(wanted)
     nearest = str(error.value).split("nearest: ")[1]
     assert [name for name in near if name not in nearest] == []
 
@@ -155,7 +155,7 @@ def test_selections() -> None:
     found = signature(name)
     assert (found.select, found.chosen) == ({"F": (0, 1, 2, 3)}, {"F": 0})
     assert signature(name, F=3).asm == "{D}, {A}, {B}, {C}, {E}, 3"
-    assert [instruction(name, F=f).operands["E"].held(numpy.arange(4)).tolist().index(True) for f in range(4)] == [
+    assert [instruction(name, F=f).operands["E"].holds(numpy.arange(4)).tolist().index(True) for f in range(4)] == [
         0, 1, 2, 3,
     ]  # fmt: skip
     for bad, words in (
@@ -229,7 +229,7 @@ def test_tiles_of_ldmatrix_are_fragments_of_mma() -> None:
 def test_addresses_come_from_the_first_lanes() -> None:
     for name, count in (("m8n8.x1.b16", 8), ("m8n8.x4.b16", 32), ("m16n16.x1.trans.b8", 16)):
         p = instruction(f"ldmatrix.sync.aligned.{name}").operands["P"]
-        assert [lane for lane in range(32) if p.held(lane)] == list(range(count))
+        assert [lane for lane in range(32) if p.holds(lane)] == list(range(count))
     packed = instruction("ldmatrix.sync.aligned.m8n16.x1.b8x16.b6x16_p32").operands
     assert (packed["P"].bits, packed["R"].bits, packed["P"].values, packed["P"].extent) == (6, 8, 16, (8, 16))
 
@@ -247,30 +247,30 @@ def test_every_operand_has_its_provenance() -> None:
     assert kinds == {"ISA text", "corrected", "derived", "observed"}
 
 
-@pytest.mark.parametrize("asked", [1, True, 1.0])
-def test_a_selection_is_the_word_that_the_table_lists(asked: Any) -> None:
+@pytest.mark.parametrize("wanted", [1, True, 1.0])
+def test_a_selection_is_the_word_that_the_table_lists(wanted: Any) -> None:
     """Not an equal value that a caller gave: a cached answer does not depend on an earlier caller."""
     forget()
     name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
-    chosen = signature(name, F=asked).chosen["F"]
+    chosen = signature(name, F=wanted).chosen["F"]
     assert (chosen, type(chosen)) == (1, int)
-    assert [lane for lane in range(8) if instruction(name, F=asked).operands["E"].held(lane)] == [1, 5]
+    assert [lane for lane in range(8) if instruction(name, F=wanted).operands["E"].holds(lane)] == [1, 5]
 
 
-@pytest.mark.parametrize("asked", [4, -1, "1", None, 1.5, [1], {}])
-def test_a_selection_that_is_not_listed_is_rejected(asked: Any) -> None:
+@pytest.mark.parametrize("wanted", [4, -1, "1", None, 1.5, [1], {}])
+def test_a_selection_that_is_not_listed_is_rejected(wanted: Any) -> None:
     name = "mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
     with pytest.raises(NotInIsa, match=r"no F = .*; its text chooses F of 0, 1, 2, 3$"):
-        signature(name, F=asked)
+        signature(name, F=wanted)
 
 
 def test_the_condition_on_lanes_has_the_shape_of_the_lanes() -> None:
     e = instruction("mma.sp.sync.aligned.m16n8k32.row.col.f32.f16.f16.f32", F=1).operands["E"]
-    assert e.held(numpy.arange(8)).tolist() == [False, False, True, True] * 2
-    assert (e.held(2), instruction("dp4a.s32.s32").operands["A"].held(0)) == (True, True)
-    assert instruction("dp4a.s32.s32").operands["A"].held(numpy.zeros((2, 3), int)).all()
-    assert e.held(Term("lane")).text == "(((lane % 4) // 2) == 1)"
+    assert e.holds(numpy.arange(8)).tolist() == [False, False, True, True] * 2
+    assert (e.holds(2), instruction("dp4a.s32.s32").operands["A"].holds(0)) == (True, True)
+    assert instruction("dp4a.s32.s32").operands["A"].holds(numpy.zeros((2, 3), int)).all()
+    assert e.holds(Term("lane")).text == "(((lane % 4) // 2) == 1)"
     with pytest.raises(IsaError, match="%laneid = 32 is outside"):
-        e.held(32)
+        e.holds(32)
     with pytest.raises(IsaError, match="thread = 128 is outside"):
         instruction(D16.format(8, "f32.f16.f16")).operands["D"].locate(128, 0)

@@ -63,7 +63,7 @@ def table(operand: Operand, chosen: second_coding.Chosen, mnemonic: str) -> tupl
         expected[lane, value] = numpy.stack([row, col], axis=-1)
     lanes = numpy.arange(operand.lanes)
     actual = numpy.stack(operand.locate(lanes[:, None], numpy.arange(operand.values)), axis=-1)
-    return expected, numpy.where(operand.held(lanes)[:, None, None], actual, -1)
+    return expected, numpy.where(operand.holds(lanes)[:, None, None], actual, -1)
 
 
 def wrong_operands(folder: Path) -> list[str]:

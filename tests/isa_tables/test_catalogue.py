@@ -153,7 +153,7 @@ def test_containers_and_halves() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "same"),
+    ("wanted", "same"),
     [
         ("m16n8k32.row.col.s32.s8.u8.s32.satfinite", "m16n8k32.row.col.satfinite.s32.s8.u8.s32"),
         ("satfinite.m16n8k32.row.col.s32.s8.u8.s32", "m16n8k32.row.col.satfinite.s32.s8.u8.s32"),
@@ -162,8 +162,8 @@ def test_containers_and_halves() -> None:
         ("m16n8k8.row.col.rz.f64.f64.f64.f64", "m16n8k8.row.col.f64.f64.f64.f64.rz"),
     ],
 )
-def test_the_order_of_qualifiers_does_not_matter(asked: str, same: str) -> None:
-    found = instruction(f"mma.sync.aligned.{asked}").signature
+def test_the_order_of_qualifiers_does_not_matter(wanted: str, same: str) -> None:
+    found = instruction(f"mma.sync.aligned.{wanted}").signature
     assert found.mnemonic == f"mma.sync.aligned.{same}"
     assert found == signature(f"mma.sync.aligned.{same}")
 

@@ -84,10 +84,10 @@ OUTSIDE = [
 ]
 
 
-@pytest.mark.parametrize(("mnemonic", "asked", "words"), OUTSIDE)
-def test_an_extent_outside_a_complete_list_is_not_in_the_isa(mnemonic: str, asked: dict[str, int], words: str) -> None:
+@pytest.mark.parametrize(("mnemonic", "wanted", "words"), OUTSIDE)
+def test_an_extent_outside_a_complete_list_is_not_in_the_isa(mnemonic: str, wanted: dict[str, int], words: str) -> None:
     with pytest.raises(NotInIsa) as error:
-        instruction(mnemonic, **asked)
+        instruction(mnemonic, **wanted)
     assert words in str(error.value)
 
 

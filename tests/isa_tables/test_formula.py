@@ -95,7 +95,7 @@ def test_near_formulas_are_parsed_or_rejected_in_one_way(text: str) -> None:
     check_parsed_or_rejected(text)
 
 
-REFUSED = [
+REJECTED = [
     # C's operators: the message names Python's
     ("i / 2", 3, "write '//'"),
     ("i < 2 && i > 0", 7, "write 'and'"),
@@ -164,7 +164,7 @@ REFUSED = [
 ]
 
 
-@each(("text", "column", "reason"), REFUSED)
+@each(("text", "column", "reason"), REJECTED)
 def test_what_is_outside_the_language_is_rejected_at_its_column(text: str, column: int, reason: str) -> None:
     with pytest.raises(FormulaError) as error:
         parse(text, NAMES)
@@ -203,11 +203,11 @@ def test_the_outermost_conditional_is_kept_as_pieces() -> None:
 
 
 def test_where_takes_a_bool_a_condition_or_an_array() -> None:
-    class Asked:
+    class Wanted:
         def __where__(self, then: object, otherwise: object) -> tuple[object, object]:
             return (then, otherwise)
 
     assert [where(True, 1, 2), where(False, 1, 2)] == [1, 2]
-    assert where(Asked(), 1, 2) == (1, 2)
+    assert where(Wanted(), 1, 2) == (1, 2)
     assert where(numpy.array([True, False]), 1, 2).tolist() == [1, 2]
     assert where(numpy.True_, 1, 2) == 1

@@ -226,7 +226,7 @@ def test_a_planted_placement_error_is_seen(tmp_path: Path) -> None:
         assert hits == 1
 
 
-def test_every_layout_of_d_is_reached_and_no_other_shape_exists() -> None:
+def test_every_layout_of_d_is_covered_and_no_other_shape_exists() -> None:
     assert {layout for *_, layout in LAYOUTS} == set("ABCDEFG")
     with pytest.raises(NotInIsa, match="the ISA has no M = 96"):
         instruction(MMA.format("", 1), M=96)

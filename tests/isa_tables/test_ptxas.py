@@ -159,7 +159,7 @@ def test_every_selection_assembles(tmp_path: Path) -> None:
 
 
 # a selection or a member that the tables do not have, in the place of one that they have
-REFUSED = [
+REJECTED = [
     ("mma.sp.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "sm_80", "%E0, 0", "%E0, 4"),
     ("mma.sp.sync.aligned.m16n8k16.row.col.f32.tf32.tf32.f32", "sm_80", "%E0, 0", "%E0, 2"),
     ("mma.sp.sync.aligned.m16n8k64.row.col.s32.s8.s8.s32", "sm_80", "%E0, 0", "%E0, 1"),
@@ -193,7 +193,7 @@ def test_selectors_that_the_isa_lacks_pass_for_one_kind_of_instruction(tmp_path:
     assert passed == {("k32.row.col.f32.f16.f16.f32", 2), ("k32.row.col.f32.f16.f16.f32", 3)}
 
 
-@pytest.mark.parametrize(("mnemonic", "target", "old", "new"), REFUSED)
+@pytest.mark.parametrize(("mnemonic", "target", "old", "new"), REJECTED)
 def test_what_the_tables_lack_is_rejected(mnemonic: str, target: str, old: str, new: str, tmp_path: Path) -> None:
     text = kernel(0, signature(mnemonic))
     assert old in text and assembles([text], target, tmp_path, "9.0")[0]

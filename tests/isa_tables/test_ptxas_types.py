@@ -118,15 +118,15 @@ ALIKE = [
 ]
 
 
-def test_every_listed_instruction_is_asked_about() -> None:
+def test_every_listed_instruction_is_checked() -> None:
     """By its own name or by that of one that differs only in layouts, rounding, spaces and sizes."""
-    asked = {said(q.named(types.split("/"))) for q in QUESTIONS.values() for types in by_tables(q)}
+    wanted = {said(q.named(types.split("/"))) for q in QUESTIONS.values() for types in by_tables(q)}
     missing = []
     for name in (name for family in FAMILIES for name in mnemonics(family) if said(name) in listed()):
         alike = name
         for pattern, instead in ALIKE:
             alike = re.sub(pattern, instead, alike)
-        if said(alike) not in asked:
+        if said(alike) not in wanted:
             missing.append((name, alike))
     assert missing == []
 
@@ -151,9 +151,9 @@ def neighbours(question: Question, taken: Iterable[str]) -> list[tuple[str, ...]
 @pytest.mark.xdist_group("ptxas")
 @pytest.mark.parametrize("family", sorted({mnemonic.split(".")[0] for mnemonic in QUESTIONS}))
 def test_ptxas_answers_as_it_did_about_what_it_takes_and_one_type_beside(family: str) -> None:
-    asked = [mnemonic for mnemonic in QUESTIONS if mnemonic.split(".")[0] == family and ANSWERS[mnemonic]]
-    assert asked
-    for mnemonic in asked:
+    wanted = [mnemonic for mnemonic in QUESTIONS if mnemonic.split(".")[0] == family and ANSWERS[mnemonic]]
+    assert wanted
+    for mnemonic in wanted:
         question, answers = QUESTIONS[mnemonic], ANSWERS[mnemonic]
         target = max(question.only, key=[t for targets in answers.values() for t in targets].count)
         taken = {types for types, targets in answers.items() if target in targets}

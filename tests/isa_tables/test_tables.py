@@ -112,11 +112,11 @@ BAD_SPARSE = [
     ("copies = 4", 'copies = "F // 2"', "E.copies", "is 0 for"),
     ("copies = 4", 'copies = "F +"', "E.copies", "not a formula"),
     ("copies = 4", 'copies = "i"', "E.copies", "unknown name 'i'"),
-    ('held   = "threadID_in_group == F"', 'held   = "F"', "E.held", "expected a condition, found a number"),
-    ('held   = "threadID_in_group == F"', 'held   = "i == F"', "E.held", "unknown name 'i'"),
-    ('held   = "threadID_in_group == F"', 'place  = { x = "m" }', "E.place", "cannot be combined with 'row'"),
-    ('held   = "threadID_in_group == F"', 'space  = "ram"', "E.space", "must be one of reg, smem, gmem, tmem"),
-    ('held   = "threadID_in_group == F"', "unspecified = true", "E.unspecified", "cannot be combined with 'row'"),
+    ('holds  = "threadID_in_group == F"', 'holds  = "F"', "E.holds", "expected a condition, found a number"),
+    ('holds  = "threadID_in_group == F"', 'holds  = "i == F"', "E.holds", "unknown name 'i'"),
+    ('holds  = "threadID_in_group == F"', 'place  = { x = "m" }', "E.place", "cannot be combined with 'row'"),
+    ('holds  = "threadID_in_group == F"', 'space  = "ram"', "E.space", "must be one of reg, smem, gmem, tmem"),
+    ('holds  = "threadID_in_group == F"', "unspecified = true", "E.unspecified", "cannot be combined with 'row'"),
     ("columns = 4", "columns = 8", "sparsity.kept.4", "[0, 1] are not half of 8 columns"),
     ("columns = 4", "columns = 1000000000000", "sparsity.kept.4", "[0, 1] are not half of 1000000000000 columns"),
     ("4 = [0, 1]", "4 = [-1, 0]", "sparsity.kept.4", "are not half"),
@@ -216,8 +216,8 @@ def test_an_operand_depends_on_what_its_numbers_name(tmp_path: Path, step: int) 
 
 
 def test_a_name_in_let_may_be_a_key(tmp_path: Path) -> None:
-    """The key `held` of an operand is a condition, a name that `let` gives is a number whatever it is."""
-    text = TEXT.replace('col    = "groupID"', 'let = { held = "7 - groupID" }\ncol = "held"')
+    """The key `holds` of an operand is a condition, a name that `let` gives is a number whatever it is."""
+    text = TEXT.replace('col    = "groupID"', 'let = { holds = "7 - groupID" }\ncol = "holds"')
     (tmp_path / NAME).write_text(text)
     assert instruction(F16, folder=tmp_path).operands["B"].locate(4, 0) == (0, 6)
 

@@ -119,7 +119,7 @@ def test_a_planted_place_is_seen(old: str, new: str, tmp_path: Path) -> None:
 
 def test_where_the_isa_has_a_figure_only_there_is_no_place() -> None:
     a = instruction(MMA.format(".ws", 1, "f16"), M=32, A_space="tmem").operands["A"]
-    assert a.untold and a.text().startswith("in tmem")
+    assert a.unmapped and a.text().startswith("in tmem")
     with pytest.raises(IsaError, match="without formulas for the place"):
         a.place(0, 0)
 

@@ -125,7 +125,7 @@ def test_no_searched_swizzle_is_better() -> None:
 
 
 def test_the_result_has_conflicts_where_no_swizzle_avoids_them() -> None:
-    """Lanes a power of two apart can be spread; a row, a column and a diagonal at once cannot."""
+    """Lanes at a distance of a power of two can be spread; a row, a column and a diagonal at once cannot."""
     wide = Access((0, 1 << 20, 2 << 20), 32)
     everything = [Access(tuple(128 * (lane ^ bit) for lane in range(32)), 32) for bit in (0, 5)]
     assert best_swizzle([wide]).free

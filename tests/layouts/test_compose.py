@@ -188,15 +188,15 @@ def test_composition_by_mode():
             call(a, (None, None, None))
 
 
-def reaching(layout, index, step):
+def touching(layout, index, step):
     """The layout with one more mode, of this stride, so that the index is in its domain."""
     return Layout((layout.shape, index // size(layout) + 1), (layout.stride, step))
 
 
 @given(st.any_layout(max_size=40), st.any_layout(max_leaves=2, max_size=30), st.any_layout(max_leaves=2, max_size=20))
 def test_composition_is_associative_inside_the_domains(a, b, c):
-    b = reaching(b, int(max(st.table(c))), size(b))
-    a = reaching(a, int(max(st.table(b))), 7)
+    b = touching(b, int(max(st.table(c))), size(b))
+    a = touching(a, int(max(st.table(b))), 7)
     found = []
     for first in (lambda: composition(composition(a, b), c), lambda: composition(a, composition(b, c))):
         with suppress(LayoutError):

@@ -180,7 +180,7 @@ def test_none_takes_the_whole_mode_into_the_tile():
     assert str(logical_divide(layout, (None, 2))) == "((4,2),(2,3)):((1,24),(4,8))"
 
 
-def test_tiles_that_do_not_divide_reach_beyond_the_last_mode():
+def test_tiles_that_do_not_divide_go_beyond_the_last_mode():
     assert str(logical_divide(Layout(10), 4)) == "(4,3):(1,4)"
     assert str(zipped_divide(Layout((10, 6)), (4, 4))) == "((4,4),(3,2)):((1,10),(4,40))"
 

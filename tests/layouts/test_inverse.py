@@ -36,7 +36,7 @@ def test_a_right_inverse_is_maximal_where_only_stride_0_repeats(layout):
 
 
 @given(st.nested_strides(gap=1, zeros=True))
-def test_a_right_inverse_of_a_compact_layout_reaches_all_its_values(layout):
+def test_a_right_inverse_of_a_compact_layout_takes_all_its_values(layout):
     assert size(right_inverse(layout)) == len(set(st.table(layout).tolist()))
 
 
@@ -46,8 +46,8 @@ def test_a_right_inverse_is_the_longest_chain_of_modes_where_strides_tie(modes):
     flat = coalesce(Layout(tuple(s for s, _ in modes), tuple(d for _, d in modes)))
     pairs = list(zip(st.flat(flat.shape), st.flat(flat.stride), strict=True))
 
-    def longest(reach):
-        return max((longest(reach * s) for s, d in pairs if d == reach and s > 1), default=reach)
+    def longest(end):
+        return max((longest(end * s) for s, d in pairs if d == end and s > 1), default=end)
 
     assert size(right_inverse(flat)) == longest(1)
 

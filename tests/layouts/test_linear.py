@@ -95,8 +95,8 @@ def test_the_matrix_of_layout_o_swizzle(layout, swizzle):
     ("function", "why"),
     [
         (Layout(3), "size 3 is no power of two"),
-        (Layout((2, 2), (1, 1)), r"mode 2:1 reaches bits 0b1"),
-        (Layout(4, 3), "mode 4:3 reaches bits 0b10"),
+        (Layout((2, 2), (1, 1)), r"mode 2:1 has bits 0b1"),
+        (Layout(4, 3), "mode 4:3 has bits 0b10"),
         (Layout(2, -1), "stride -1 is negative"),
         (ComposedLayout(Swizzle(1, 0, 1), 2, Layout(4)), "offset 2: an F2 matrix maps 0 to 0"),
         (ComposedLayout(Layout(2), 0, Layout(4)), "column 2 does not fit the 1 rows"),

@@ -29,19 +29,19 @@ PRODUCTS = [logical_product, zipped_product, tiled_product, flat_product, blocke
 
 
 def distances(block, count):
-    """The first ``count`` distances of copies: digits below d // reach in each gap of the block, the last unbounded."""
-    gaps, reach = [], 1
+    """The first ``count`` distances of copies: digits below d // end in each gap of the block, the last unbounded."""
+    gaps, end = [], 1
     for d, s in sorted(zip(st.flat(block.stride), st.flat(block.shape), strict=True)):
         if d and s > 1:
-            gaps.append((d // reach, reach))
-            reach = s * d
+            gaps.append((d // end, end))
+            end = s * d
     found = []
     for i in range(count):
         total, rest = 0, i
         for n, weight in gaps:
             rest, digit = divmod(rest, n)
             total += digit * weight
-        found.append(total + rest * reach)
+        found.append(total + rest * end)
     return found
 
 
@@ -67,15 +67,15 @@ def blocks(**limits):
 def padded(draw, max_leaves=3, max_size=24):
     """Blocks whose gaps are not filled evenly: each stride is a little beyond what lies before it."""
     extents = draw(st.extents(max_leaves, max_size))
-    strides, reach = [], 1
+    strides, end = [], 1
     for s in extents:
-        strides.append(reach + draw(hyp.integers(0, 2)))
-        reach = strides[-1] * s
+        strides.append(end + draw(hyp.integers(0, 2)))
+        end = strides[-1] * s
     return Layout(tuple(extents), tuple(strides))
 
 
 @given(padded(), hyp.integers(1, 20))
-def test_the_distances_used_here_keep_copies_apart_and_fill_even_gaps(block, count):
+def test_the_distances_used_here_keep_copies_disjoint_and_fill_even_gaps(block, count):
     found = distances(block, count)
     image = set(st.table(block).tolist())
     copies = [{x + d for x in image} for d in found]

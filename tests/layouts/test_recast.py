@@ -63,8 +63,8 @@ def words_are_linear(layout, n):
     ("layout", "n", "why"),
     [
         ("4:3", 2, "neither of 2 and the stride 3 divides the other"),
-        ("(4,4):(1,2)", 4, "reach element 5"),
-        ("(2,2):(2,2)", 4, "reach element 4"),
+        ("(4,4):(1,2)", 4, "go to element 5"),
+        ("(2,2):(2,2)", 4, "go to element 4"),
         ("4:-1", 2, "neither of 2 and the stride -1"),
         ("4:1", 0, "4:1 cannot be recast by 0: the factor must be"),
     ],
@@ -206,7 +206,7 @@ def test_recast_of_a_shared_memory_atom():
     assert str(recast(Swizzle(3, 4, 3), 8, 16)) == "Sw<3,3,3>"
 
 
-def test_recast_refuses_widths_below_1():
+def test_recast_rejects_widths_below_1():
     for bits in ((0, 8), (8, -1)):
         with pytest.raises(LayoutError, match="at least 1"):
             recast(Layout(4), *bits)

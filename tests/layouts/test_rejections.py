@@ -26,7 +26,7 @@ from layouts import (
     size,
     upcast,
 )
-from layouts.interleaved import apart
+from layouts.interleaved import spaced
 
 Modes = list[tuple[int, int]]
 
@@ -121,16 +121,16 @@ def test_interleaved_modes_above_the_cotarget_have_a_complement(text: str, targe
 
 
 def test_what_takes_too_long_to_decide_is_rejected_with_a_reason() -> None:
-    with pytest.raises(LayoutError, match="stay 1 apart takes more than 65536 steps"):
+    with pytest.raises(LayoutError, match="keep a distance of 1 takes more than 65536 steps"):
         complement(Layout((2**30, 2**30, 2**30), (2**30 - 1, 2**30 - 3, 2**30 - 5)), 1)
 
 
-def test_apart_is_the_least_difference() -> None:
+def test_spaced_is_the_least_difference() -> None:
     for modes in small(3, (2, 3), (1, 2, 3, 7, 10)):
         found = sorted(values(modes))
         least = min(y - x for x, y in pairwise(found))
         ascending = sorted((d, s) for s, d in modes)
-        assert [apart(ascending, n) for n in (1, 2, 3, 4)] == [least >= n for n in (1, 2, 3, 4)], modes
+        assert [spaced(ascending, n) for n in (1, 2, 3, 4)] == [least >= n for n in (1, 2, 3, 4)], modes
 
 
 def test_a_division_follows_the_complement_of_its_tiler() -> None:

@@ -121,7 +121,7 @@ def test_empty_masks_make_the_swizzle_that_changes_nothing():
 
 
 @pytest.mark.parametrize("masks", [(0b1010, 0b101), (0b110, 0b1), (0b110, 0b11), (-1, 1), (0b11, 0b11)])
-def test_make_swizzle_refuses_masks_of_no_swizzle(masks):
+def test_make_swizzle_rejects_masks_of_no_swizzle(masks):
     with pytest.raises(LayoutError):
         make_swizzle(*masks)
 

@@ -175,7 +175,7 @@ def along(instruction: str, operand: str, axis: str, formula: str) -> str:
     return f"{difference}; {len(wrong)} of {len(points)} differ"
 
 
-def apart(instruction: str, operand: str, first: int, second: int, by: list[int]) -> str:
+def distances(instruction: str, operand: str, first: int, second: int, by: list[int]) -> str:
     """In every lane, value `second` is this far below and right of value `first`."""
     found = in_isa(instruction).operands[operand]
     for lane in range(found.lanes):
@@ -250,8 +250,8 @@ def even_steps(instruction: str, operand: str, mode: str, even: bool, step: int 
     offsets = [row * found.extent[1] + col for row, col in at]
     gaps = sorted({b - a for a, b in pairwise(offsets)})
     if (len(gaps) == 1) != even:
-        return f"the {mode}s are {gaps[0]} apart" if len(gaps) == 1 else f"distances {gaps}"
-    return "" if not even or gaps == [step] else f"the {mode}s are {gaps[0]} apart, not {step}"
+        return f"the {mode}s have a distance of {gaps[0]}" if len(gaps) == 1 else f"distances {gaps}"
+    return "" if not even or gaps == [step] else f"the {mode}s have a distance of {gaps[0]}, not {step}"
 
 
 def atom(name: str, part: str, is_: str) -> str:
@@ -304,7 +304,7 @@ def bijective(instruction: str, operand: str, row: str, col: str, product: bool 
 KINDS = {
     check.__name__: check
     for check in (
-        formula, proved, fragment, drawing, drawn_by, once, holds, along, apart, store, fact, known, in_row,
+        formula, proved, fragment, drawing, drawn_by, once, holds, along, distances, store, fact, known, in_row,
         participants, same_map, observed, even_steps, atom, warps, bijective,
     )
 }  # fmt: skip

@@ -156,7 +156,7 @@ def scaled_strides(rest: str) -> str:
 
 
 def covers(permutation: str, step: str) -> str:
-    """The permutation of F and R, repeated, reaches every place of F*R*reps once; strides are formulas of F and R."""
+    """The permutation of F and R, repeated, covers every place of F*R*reps once; strides are formulas of F and R."""
     from tests.ledger.expression import compute
 
     for f, r, reps in points(range(1, 6), repeat=3):

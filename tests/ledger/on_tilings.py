@@ -199,7 +199,7 @@ def index_arrays(
     return ""
 
 
-def reaches(threads: int, rows: list[str], columns: list[str], shape: list[int]) -> str:
+def covered(threads: int, rows: list[str], columns: list[str], shape: list[int]) -> str:
     """Threads with these rows and columns, formulas of t, give each element of a matrix one owner."""
     elements: list[tuple[int, int]] = []
     for t in range(threads):
@@ -289,7 +289,7 @@ def _issue(instruction: Instruction, lanes: list[dict[str, Tensor]], at: tuple[i
 KINDS = {
     check.__name__: check
     for check in (
-        count, positions, accepted, owners, part, derivation, coordinates, index_arrays, reaches, reads, element,
+        count, positions, accepted, owners, part, derivation, coordinates, index_arrays, covered, reads, element,
         choices, every_multiple, three_loops,
     )
 }  # fmt: skip

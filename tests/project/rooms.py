@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture of the rooms in docs/architecture.md, from the imports: `python -m tests.project.rooms --write`.
 
-A room is a folder of a package, or a file beside its folders. It stands one floor above the highest room that it
+A room is a folder of a package, or a file beside its folders. It is one floor above the highest room that it
 imports, so every arrow points down.
 """
 

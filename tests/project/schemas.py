@@ -80,16 +80,16 @@ def atoms() -> Schema:
     adapter = {"name": WORD, "bytes": {"type": "array", "items": {"type": "integer", "minimum": 0}}}
     copy = {
         **common,
-        "space": of_operands(copying.SIDES, {"enum": [*copying.SPACES]}),
-        "copies": of_operands(copying.SIDES, COUNT),
-        "bits": of_operands(copying.SIDES, COUNT),
+        "space": of_operands(copying.OPERANDS, {"enum": [*copying.SPACES]}),
+        "copies": of_operands(copying.OPERANDS, COUNT),
+        "bits": of_operands(copying.OPERANDS, COUNT),
         "adapter": table(adapter, adapter),
         **dict.fromkeys(copying.LAYOUTS, LAYOUT),
     }
     assert product.keys() == {*mma.SAID, *mma.REQUIRED, *mma.OPTIONAL, "params"}
     assert copy.keys() == {*copying.SAID, *copying.REQUIRED, *copying.OPTIONAL, "params"}
     sorts = {
-        "if": {"anyOf": [{"required": [side]} for side in copying.SIDES]},
+        "if": {"anyOf": [{"required": [side]} for side in copying.OPERANDS]},
         "then": table(copy, copying.REQUIRED),
         "else": table(product, mma.REQUIRED),
     }

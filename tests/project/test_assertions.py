@@ -2,7 +2,7 @@
 """Every test asserts something, however its data turn out.
 
 A test passes without checking anything where all its assertions are under an `if` that may never hold, after an early
-return, or in a loop over a list that a condition may leave empty. Such a test counts what it reached and asserts the
+return, or in a loop over a list that a condition may leave empty. Such a test counts what it counted and asserts the
 count. A Hypothesis test calls `assume` or `reject` instead: Hypothesis fails a test that keeps too few examples.
 """
 
@@ -133,11 +133,11 @@ def test_every_test_asserts_whatever_happens() -> None:
         ("try: x()\n except ValueError: reject()\n assert x", False),
         ("with raises(ValueError): x()", False),
         ("helper(x)", False),
-        ("reached(x)", True),
-        ("assume(reached(x))", False),
+        ("counted(x)", True),
+        ("assume(counted(x))", False),
         ("assume(x)", True),
     ],
 )
 def test_what_asserts_whatever_happens(body: str, vacuous: bool) -> None:
-    text = "def helper(x): assert x\ndef reached(x):\n if x: assert x\n return x\ndef test_it(x):\n " + body
+    text = "def helper(x): assert x\ndef counted(x):\n if x: assert x\n return x\ndef test_it(x):\n " + body
     assert Asserting({Path("a.py"): text}).vacuous() == ["a.py: test_it"] * vacuous

@@ -16,7 +16,7 @@ class Unavailable:
         self.reason = reason
 
 def device_info():
-    with open("asked", "a") as note:
+    with open("wanted", "a") as note:
         note.write("x")
     return {answer}
 """
@@ -46,7 +46,7 @@ def test_without_a_gpu_the_reason_is_given(suite: pytest.Pytester) -> None:
     result = suite.runpytest_subprocess("-rs")
     result.assert_outcomes(passed=1, skipped=2)
     result.stdout.fnmatch_lines(["SKIPPED * gpu: no CUDA device"])
-    assert (suite.path / "asked").read_text() == "x"
+    assert (suite.path / "wanted").read_text() == "x"
 
 
 def test_a_required_gpu_that_is_missing_is_a_failure(suite: pytest.Pytester) -> None:

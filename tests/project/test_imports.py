@@ -92,7 +92,7 @@ PLANTED = [
     ("gpu_checks/probe.py", "from isa_tables import instruction", "gpu_checks reads signatures"),
     ("gpu_checks/probe.py", "from isa_tables.formula import parse", "gpu_checks reads signatures"),
     ("gpu_checks/probe.py", "import cupy", "cupy is imported in gpu_checks.device.cuda alone"),
-    ("verify/evidence/isa.py", "import z3", "verify reaches solvers through proofs only"),
+    ("verify/evidence/isa.py", "import z3", "verify uses solvers through proofs only"),
     ("verify/core/digits.py", "from verify.binding import atom", "the rooms of verify import downward"),
     ("verify/tiling/spec.py", "from verify.movement import spec", "the rooms of verify import downward"),
     ("proofs/smt/term.py", "from proofs.layout import modes", "the rooms of proofs import downward"),

@@ -13,7 +13,7 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 # Notes its arguments and makes `.venv/bin/python` a copy of itself; $TOO_OLD and $NO_VENV make it fail.
-STAND_IN = """#!/bin/sh
+STUB = """#!/bin/sh
 case "$*" in
   *version_info*) exit ${TOO_OLD:-0} ;;
   -c*) exit 0 ;;
@@ -57,7 +57,7 @@ def checkout(tmp_path: Path) -> Checkout:
     for name in ("Makefile", "pyproject.toml"):
         shutil.copy(ROOT / name, folder)
     made = Checkout(folder)
-    made.python.write_text(STAND_IN)
+    made.python.write_text(STUB)
     made.python.chmod(0o755)
     return made
 
@@ -76,7 +76,7 @@ def test_verify_sets_up_once_and_verifies(checkout: Checkout) -> None:
     assert notes == ["-m verify.atom SM70_8x8x4"]
 
 
-def test_names_reach_the_command_as_they_were_written(checkout: Checkout) -> None:
+def test_names_arrive_at_the_command_as_they_were_written(checkout: Checkout) -> None:
     (checkout.folder / "SM80_file").touch()
     notes, _ = checkout.make("verify", "ATOM=UniversalFMA<float,float,float,float> SM80_*", "ARGS=-v --require gpu")
     assert notes[-1] == "-m verify.atom UniversalFMA<float,float,float,float> SM80_* -v --require gpu"

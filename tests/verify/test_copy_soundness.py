@@ -201,5 +201,5 @@ def test_the_company_of_a_right_atom_changes_no_verdict(tmp_path, capsys) -> Non
     assert atom.main(["--atoms", str(file), "--format", "json"]) == 1
     subjects = json.loads(capsys.readouterr().out)["subjects"]
     for subject in subjects:
-        silicon = [e["status"] for v in subject["verdicts"] for e in v["evidence"] if e["check"] == "gpu"]
-        assert ("AGREES" in silicon[:1]) == subject["name"].startswith("X_")
+        gpu = [e["status"] for v in subject["verdicts"] for e in v["evidence"] if e["check"] == "gpu"]
+        assert ("AGREES" in gpu[:1]) == subject["name"].startswith("X_")

@@ -55,7 +55,7 @@ ATOM = registry()["SM80_8x8x4_F64F64F64F64_TN"]
 
 
 def table(claimed: Labels) -> dict[tuple[int, int], list[int]]:
-    """Which D slots a one-hot pair of A and B reaches, by the labels: D[m, n] += A[m, k] * B[n, k]."""
+    """Which D slots a one-hot pair of A and B contributes to, by the labels: D[m, n] += A[m, k] * B[n, k]."""
     slots = {name: [tuple(label[1:]) for lane in rows.tolist() for label in lane] for name, rows in claimed.items()}
     where: dict[tuple[int, int], list[int]] = {}
     for d, (m, n) in enumerate(slots["C"]):

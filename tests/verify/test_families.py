@@ -130,7 +130,7 @@ def test_a_space_that_is_not_the_instructions_is_a_fault() -> None:
     assert ("", "signature") in refuted(replace(atom, space={"A": "smem", "B": "reg"}))
 
 
-def test_a_tile_has_an_extent_over_the_parameters_where_both_sides_are_products_of_them() -> None:
+def test_a_tile_has_an_extent_over_the_parameters_where_both_extents_are_products_of_them() -> None:
     """N is a multiple of 8, so N//8 is a product and N//3 is none: B of n by k and C of m by n have no extent then."""
     atom = WGMMA["SM90_64x24x16_F32F16F16_SS"]
     assert isinstance(atom, Atom) and atom.family is not None
@@ -171,6 +171,6 @@ def test_addresses_have_as_many_owners_as_in_the_isa_tables() -> None:
     assert ("", "signature") in refuted(replace(atom, bits={"Src": 8, "Dst": 8}))
 
 
-def test_every_lane_owns_tensor_memory() -> None:
+def test_every_lane_has_tensor_memory() -> None:
     atom = COPIES["SM100_TMEM_LOAD_16dp256b2x"]
     assert "32 times" in verdict_on(atom, "Src", OWNERSHIP).claim.text

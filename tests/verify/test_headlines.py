@@ -67,7 +67,9 @@ def junit(path: Path) -> dict[str, list[str]]:
 
 
 @pytest.mark.parametrize("chosen", CHECKS, ids=lambda c: ",".join(sorted(c)))
-@pytest.mark.parametrize("name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"])  # the last has no anchor
+@pytest.mark.parametrize(
+    "name", [MMA, COPY, "SM90_64x8x16_F32F16F16_SS", "SM61_DP4A"]
+)  # the last has no absolute coordinates
 def test_a_right_atom_is_verified_by_whichever_checks_are_requested(name: str, chosen: set[Check]) -> None:
     found = case(name, chosen)
     assert (found.status, found.gap) == ("VERIFIED", "")
@@ -291,7 +293,7 @@ def swapped(right: Recording) -> Recording:
 
 
 def misplaced(right: Recording) -> Recording:
-    """Anchors that say other labels than they did."""
+    """Absolute coordinates that say other labels than they did."""
     return replace(right, coordinates=tuple(replace(a, labels=np.roll(a.labels, 1, axis=0)) for a in right.coordinates))
 
 

@@ -169,7 +169,7 @@ def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
     assert "the hardware reads neither that slot" in found.counterexample.statement
 
 
-def test_anchors_that_say_nothing_bear_nothing_out() -> None:
+def test_absolute_coordinates_that_say_nothing_confirm_nothing() -> None:
     right = recording(TN)
     missing = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
     found = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
@@ -242,12 +242,12 @@ def test_a_refutation_by_another_gpu_is_replayed_by_it(tmp_path: Path, capsys: p
     folder.mkdir()
     order = np.roll(np.arange(right.passthrough.size), 1).reshape(right.passthrough.shape)
     writer.write(folder, "planted", [writer.to_lines(replace(right, gpu="Planted", passthrough=order))])
-    output = refused(capsys, [TN, "--recordings", str(folder)])
+    output = rejected(capsys, [TN, "--recordings", str(folder)])
     (line,) = (line for line in output.split("\n") if "replay" in line)
-    assert output == refused(capsys, shlex.split(line)[4:]) and "recording of Planted" in output
+    assert output == rejected(capsys, shlex.split(line)[4:]) and "recording of Planted" in output
 
 
-def refused(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
+def rejected(capsys: pytest.CaptureFixture[str], argv: Sequence[str]) -> str:
     """What is printed of a contradiction, without the times."""
     assert atom.main([*argv, "--checks", "gpu"]) == 3
     return re.sub(r"[\d.]+ ms", "", capsys.readouterr().out)

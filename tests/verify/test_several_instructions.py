@@ -44,7 +44,7 @@ def checker() -> AtomChecker:
     return AtomChecker()
 
 
-def stated(folder: Path, ptx: str, **more: str) -> AnyAtom:
+def given(folder: Path, ptx: str, **more: str) -> AnyAtom:
     path = folder / "one.toml"
     path.write_text(ENTRY.format(name="MINE", ptx=ptx) + "".join(f"{key} = {value}\n" for key, value in more.items()))
     return load(path)[0]
@@ -75,7 +75,7 @@ def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_n
     tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, K8), (K8, K16)):
-        found = case(stated(tmp_path, quoted(*order)), checker)
+        found = case(given(tmp_path, quoted(*order)), checker)
         signatures = {v.claim.text.split()[-1]: v.status for v in on(found, SIGNATURE)}
         assert found.status == "REFUTED" and signatures == {K16: Status.PROVED, K8: Status.REFUTED}
         (equals,) = on(found, EQUALS, "A")
@@ -162,7 +162,7 @@ def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecke
     require: str, tmp_path: Path, checker: AtomChecker
 ) -> None:
     for order in ((K16, "hmma.magic"), ("hmma.magic", K16)):
-        found = case(stated(tmp_path, quoted(*order)), checker)
+        found = case(given(tmp_path, quoted(*order)), checker)
         assert found.status == "UNCHECKED"
         assert {v.status for v in on(found, SIGNATURE)} == {Status.PROVED, Status.UNCHECKED}
         report = Report((found,), frozenset({Check(require)}))
@@ -174,7 +174,7 @@ def test_a_mnemonic_that_a_known_family_lacks_is_refuted_and_outranks_an_unknown
 ) -> None:
     none = "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"
     for order in ((K16, none), ("hmma.magic", none), (K16, "hmma.magic", none)):
-        found = case(stated(tmp_path, quoted(*order)), checker)
+        found = case(given(tmp_path, quoted(*order)), checker)
         assert found.status == "REFUTED"
         assert Report((found,), frozenset({Check.ISA})).exit() == 1
 
@@ -202,7 +202,7 @@ def test_a_fault_for_all_instructions_alike_is_reported_once_with_its_repair(che
 
 
 def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: AtomChecker) -> None:
-    found = case(stated(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
+    found = case(given(tmp_path, quoted(K16, "tcgen05.mma.cta_group::1.kind::f16")), checker)
     reported = {v.claim.text.split()[-1].split(".")[0]: v.status for v in on(found, SIGNATURE)}
     assert found.status == "REFUTED" and reported == {"mma": Status.PROVED, "tcgen05": Status.REFUTED}
 
@@ -211,11 +211,11 @@ def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: Ato
 
 
 def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nested_list(tmp_path: Path) -> None:
-    one = stated(tmp_path, f'"{K16}"')
+    one = given(tmp_path, f'"{K16}"')
     assert (one.ptx, one.mnemonics) == ((K16,), (K16,))
-    two = stated(tmp_path, f'[["{K16}", "{K8}"], "{K8}"]')
+    two = given(tmp_path, f'[["{K16}", "{K8}"], "{K8}"]')
     assert two.ptx == (K16, K8) and two.mnemonics == (K16, K8) and two.spellings == {K16: (K8,)}
-    assert stated(tmp_path, "[]").ptx == ()
+    assert given(tmp_path, "[]").ptx == ()
 
 
 @pytest.mark.parametrize(
@@ -231,7 +231,7 @@ def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nes
 )
 def test_a_malformed_ptx_is_reported_with_its_place(tmp_path: Path, ptx: str, key: str, problem: str) -> None:
     with pytest.raises(AtomFileError) as caught:
-        stated(tmp_path, ptx)
+        given(tmp_path, ptx)
     assert caught.value.key == key and problem in caught.value.problem
 
 
@@ -283,7 +283,7 @@ def test_a_list_that_depends_on_m_decides_for_that_m(checker: AtomChecker) -> No
     ],
 )
 def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path: Path, checker: AtomChecker) -> None:
-    assert case(stated(tmp_path, quoted(mnemonic)), checker).status == "REFUTED"
+    assert case(given(tmp_path, quoted(mnemonic)), checker).status == "REFUTED"
 
 
 # operands that the atom leaves out
@@ -323,15 +323,15 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
     tmp_path: Path, checker: AtomChecker
 ) -> None:
     expected = '"UNCHECKED: a family that no table holds"'
-    quiet = case(stated(tmp_path, quoted("hmma.magic"), expect=expected), checker)
+    quiet = case(given(tmp_path, quoted("hmma.magic"), expect=expected), checker)
     assert quiet.status == "UNCHECKED" and Report((quiet,)).exit() == 0 and not Report((quiet,)).surprises
-    right = case(stated(tmp_path, quoted(K16), expect=expected), checker)
+    right = case(given(tmp_path, quoted(K16), expect=expected), checker)
     assert (
         right.status == "VERIFIED"
         and "is VERIFIED" in Report((right,)).surprises["MINE"]
         and Report((right,)).exit() == 1
     )
-    refuted = case(stated(tmp_path, quoted(K8), expect=expected), checker)
+    refuted = case(given(tmp_path, quoted(K8), expect=expected), checker)
     assert (
         refuted.status == "REFUTED"
         and "is REFUTED" in Report((refuted,)).surprises["MINE"]
@@ -349,7 +349,7 @@ def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_some
 )
 def test_what_an_entry_cannot_expect_is_an_error(tmp_path: Path, more: dict[str, str], key: str, problem: str) -> None:
     with pytest.raises(AtomFileError) as caught:
-        stated(tmp_path, quoted(K16), **more)
+        given(tmp_path, quoted(K16), **more)
     assert caught.value.key == key and problem in caught.value.problem
 
 
@@ -370,12 +370,12 @@ def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
     true = AtomChecker.verify
 
-    def judge(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
+    def checked(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
         return true(self, atom, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(AtomChecker, "verify", judge)
+    monkeypatch.setattr(AtomChecker, "verify", checked)
     assert command.main(["--atoms", str(path)]) == 3
     output = capsys.readouterr()
     assert "one    VERIFIED" in output.out and "three  VERIFIED" in output.out and "two" not in output.out
@@ -399,15 +399,15 @@ def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_v
 def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_atlas_and_their_tilings(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path, stated = tmp_path / "two.toml", tmp_path / "tilings.toml"
+    path, given = tmp_path / "two.toml", tmp_path / "tilings.toml"
     bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
     path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
     assert atlas.main(["--atoms", str(path), "-q"]) == 2
     output = capsys.readouterr()
     assert output.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and output.out.endswith("exit 2\n")
     assert output.err.count("has no operand E\n") == 1
-    stated.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
-    assert tiling.main([str(stated), "--atoms", str(path), "-q"]) == 2
+    given.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
+    assert tiling.main([str(given), "--atoms", str(path), "-q"]) == 2
     output = capsys.readouterr()
     assert output.out.startswith("2 subjects: 2 verified;") and output.err.count("has no operand E\n") == 1
     path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
@@ -434,12 +434,12 @@ def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
     path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
     true = AtomChecker.verify
 
-    def judge(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
+    def checked(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
         if atom.name == "two":
             raise ZeroDivisionError("planted")
         return true(self, atom, *rest)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(AtomChecker, "verify", judge)
+    monkeypatch.setattr(AtomChecker, "verify", checked)
     checker = Suite()
     entries, fault = checker.read(path)
     found = checker.verify(entries)

@@ -26,9 +26,9 @@ def atom(name: str = NAME, **changes: object) -> Atom:
     return replace(found, operands=operands, **changes)  # type: ignore[arg-type]
 
 
-def status(judged: Atom, *checks: Check) -> str:
+def status(atom: Atom, *checks: Check) -> str:
     checker = AtomChecker(frozenset(checks)) if checks else AtomChecker()
-    return Case(judged.name, tuple(checker.verify(judged))).status
+    return Case(atom.name, tuple(checker.verify(atom))).status
 
 
 def test_an_unknown_mnemonic_hides_no_other() -> None:
@@ -181,7 +181,7 @@ def test_required_checks_must_have_been_made() -> None:
 
 
 @pytest.mark.parametrize("bad_first", [True, False])
-def test_formulas_that_reach_differently_share_no_answer(bad_first: bool) -> None:
+def test_formulas_that_address_differently_share_no_answer(bad_first: bool) -> None:
     """D of wgmma has one formula for every N: evidence for N = 48 is none for N = 8."""
     good = atom("SM90_64x8x32_S32S8S8_SS_TN")
     other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())

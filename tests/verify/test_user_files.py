@@ -56,9 +56,9 @@ def test_an_entry_needs_ptx_and_its_layouts_alone(tmp_path: Path, capsys: pytest
     assert code == 0
     assert taken == {"shape": "16x8x16", "thr": "32:1", "types": "D f32, A f16, B f16, C f32"}
     assert found["claims"]["TAKEN"] == 3
-    stated = json.loads(run(capsys, tmp_path, FULL, "--checks", "isa", "--format", "json")[1])
-    assert stated["claims"]["TAKEN"] == 0
-    assert stated["claims"]["PROVED"] == found["claims"]["PROVED"] + 1  # that thr numbers the lanes
+    given = json.loads(run(capsys, tmp_path, FULL, "--checks", "isa", "--format", "json")[1])
+    assert given["claims"]["TAKEN"] == 0
+    assert given["claims"]["PROVED"] == found["claims"]["PROVED"] + 1  # that thr numbers the lanes
 
 
 def test_what_is_taken_is_reported_and_never_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -86,18 +86,18 @@ def test_what_is_taken_is_reported_and_never_proved(tmp_path: Path, capsys: pyte
     ],
 )
 def test_what_is_left_out_is_filled_in_as_the_registry_has_it(name: str, tmp_path: Path) -> None:
-    stated = registry()[name]
-    assert isinstance(stated, Atom) and stated.ptx
-    lines = [f'["{name}"]', f"ptx = {json.dumps(list(stated.ptx))}"]
-    lines += [f'{operand} = "{text}"' for operand, text in stated.operands.items()]
-    if stated.space.get("A"):  # wgmma's text chooses where A is
-        lines.append(f'space = {{ A = "{stated.space["A"]}" }}')
+    given = registry()[name]
+    assert isinstance(given, Atom) and given.ptx
+    lines = [f'["{name}"]', f"ptx = {json.dumps(list(given.ptx))}"]
+    lines += [f'{operand} = "{text}"' for operand, text in given.operands.items()]
+    if given.space.get("A"):  # wgmma's text chooses where A is
+        lines.append(f'space = {{ A = "{given.space["A"]}" }}')
     path = tmp_path / "mine.toml"
     path.write_text("\n".join(lines), encoding="utf-8")
     (found,) = atoms(path).items
     assert isinstance(found, Atom)
-    wanted = {key: word for key, word in stated.types.items() if key in found.types}
-    assert (found.shape, found.thr, found.types, found.space) == (stated.shape, stated.thr, wanted, stated.space)
+    wanted = {key: word for key, word in given.types.items() if key in found.types}
+    assert (found.shape, found.thr, found.types, found.space) == (given.shape, given.thr, wanted, given.space)
     assert {"shape", "thr", "types"} <= found.taken.keys()
 
 
@@ -110,7 +110,7 @@ GAPS = [
 
 
 @pytest.mark.parametrize(("ptx", "said"), GAPS)
-def test_what_no_instruction_determines_must_be_stated(
+def test_what_no_instruction_determines_must_be_given(
     ptx: str, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, out, err = run(capsys, tmp_path, MINIMAL.replace(f'"{MMA}"', ptx))
@@ -408,13 +408,13 @@ def test_every_layout_of_a_movement_that_cannot_be_read_is_reported(
 def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missing() -> None:
     """No key is filled in otherwise than CUTLASS has it; what is not filled in is for a descriptor to choose."""
     completed_, reported = 0, 0
-    for stated in registry().values():
-        if not isinstance(stated, Atom) or not stated.ptx:
+    for given in registry().values():
+        if not isinstance(given, Atom) or not given.ptx:
             continue
-        ptx = [[first, *stated.spellings.get(first, ())] for first in stated.ptx]
-        space = {"A": stated.space["A"]} if "A" in stated.space else {}
-        table = {"ptx": ptx, **stated.operands, "space": space, "copies": dict(stated.copies)}
-        gaps = mma.atom(Entry("f", stated.name, table | ({"element": dict(stated.element)} if stated.element else {})))
+        ptx = [[first, *given.spellings.get(first, ())] for first in given.ptx]
+        space = {"A": given.space["A"]} if "A" in given.space else {}
+        table = {"ptx": ptx, **given.operands, "space": space, "copies": dict(given.copies)}
+        gaps = mma.atom(Entry("f", given.name, table | ({"element": dict(given.element)} if given.element else {})))
         try:
             whole = completed(gaps)
         except AtomFileError as error:
@@ -422,8 +422,8 @@ def test_every_registered_atom_is_completed_as_it_is_or_asked_for_what_is_missin
             assert all("does not determine" in str(one) for one in error.errors)
             continue
         completed_ += 1
-        assert isinstance(whole, Atom) and whole.types.items() <= stated.types.items()
-        assert (whole.shape, whole.thr, whole.space) == (stated.shape, stated.thr, stated.space)
+        assert isinstance(whole, Atom) and whole.types.items() <= given.types.items()
+        assert (whole.shape, whole.thr, whole.space) == (given.shape, given.thr, given.space)
     assert completed_ > 10 * reported > 0
 
 

@@ -16,7 +16,7 @@ from isa_tables.signature import find, mnemonics
 from layouts import fit, from_samples
 from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom, CopyAtom
-from verify.atom.copies import NO_ORDER, SIDES, left_open, sides
+from verify.atom.copies import COPY_OPERANDS, NO_ORDER, copy_operands, left_open
 from verify.binding.atom import FRAGMENTS, issuers
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import AXES, Formula, Memory, Registers, formulas
@@ -104,17 +104,17 @@ def _copy(instruction: isa_tables.Instruction) -> CopyAtom | NoAtom:
         ptx=(signature.mnemonic,),
         thr=f"{issuers(instruction)}:1",
         operands={},
-        space=dict(zip(SIDES, (of_operand[-1], of_operand[0]), strict=True)),
+        space=dict(zip(COPY_OPERANDS, (of_operand[-1], of_operand[0]), strict=True)),
         source=SOURCE,
     )
     texts, copies = {}, {}
-    for name, side in sides(atom, instruction).items():
-        lanes = range(side.lanes)
-        text = f"({side.lanes},{side.per_thread}):(0,1)" if side.table is None else None
-        text = text or written(side.number, lanes, side.per_thread)
+    for name, operand in copy_operands(atom, instruction).items():
+        lanes = range(operand.lanes)
+        text = f"({operand.lanes},{operand.per_thread}):(0,1)" if operand.table is None else None
+        text = text or written(operand.number, lanes, operand.per_thread)
         if text is None:
             return NoAtom(f"no layout equals the ISA's formula for {name}")
-        texts[name], copies[name] = text, side.copies
+        texts[name], copies[name] = text, operand.copies
     return replace(atom, operands={**texts, "Ref": texts["Dst"]}, copies=copies) if texts else NoAtom(why)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 import layouts.atoms
 from layouts import Layout, size
 from layouts.atoms import AnyAtom, CopyAtom
-from layouts.atoms.reading import Stated
+from layouts.atoms.reading import ReadAtom
 from verify.atom.copies import prepare_copy
 from verify.atom.properties import COPY, MMA, PROPERTIES, TAKEN, is_copy, not_given
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of, prepare
@@ -35,7 +35,7 @@ class AtomChecker(Run):
     options: str = ""  # those of the command line that replace the shipped recordings, for replays
     table: tuple[Property, ...] = PROPERTIES
 
-    def verify(self, atom: Stated, wanted: Wanted = lambda _: True) -> list[Verdict]:
+    def verify(self, atom: ReadAtom, wanted: Wanted = lambda _: True) -> list[Verdict]:
         """The verdict on every wanted claim of an atom; its form is checked whichever checks are requested.
 
         A claim that follows from one that is not wanted is not checked.
@@ -46,7 +46,7 @@ class AtomChecker(Run):
         verdicts += self.verdicts(table, subject, wanted)
         return [replayed(verdict, lambda: command(subject.atom, self.options)) for verdict in verdicts]
 
-    def case(self, entry: Stated) -> Case:
+    def case(self, entry: ReadAtom) -> Case:
         """All verdicts on an atom, with what its entry states about them.
 
         >>> from verify.core.verdict import Check
@@ -131,7 +131,7 @@ def by_name(view: BoundAtom, evidence: Evidence, repairable: bool) -> Evidence:
     )
 
 
-def prepared(entry: Stated) -> BoundAtom:
+def prepared(entry: ReadAtom) -> BoundAtom:
     """An atom of either sort, completed by and bound to its instructions."""
     atom = completed(entry)
     return prepare_copy(atom) if isinstance(atom, CopyAtom) else blamed(prepare(atom))

@@ -15,12 +15,12 @@ from verify.atom.mnemonic import again
 from verify.binding.atom import BoundAtom, BoundOperand, Named, issuers, joined, known, look_up, thread_value, threads
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
-from verify.binding.copy import BYTE, Carried, Side, inverse
+from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
 from verify.core.verdict import Check, Counterexample, Evidence, Status
 from verify.core.wording import owners
 from verify.evidence.isa import Table, evaluate
 
-SIDES = ("Src", "Dst")
+COPY_OPERANDS = ("Src", "Dst")
 LARGEST_SPAN = 1 << 26  # the largest distance between two bits that are named, for which a table is made
 OWN_NAMES = "the atom chooses the names of its bits"
 NO_ORDER = "both operands are memory under one address, for which the ISA has no order of bits"
@@ -45,9 +45,9 @@ def _view(
     found: Mapping[str, Formula] = {}
     bits = 0
     if instruction is not None:
-        by_side = sides(atom, instruction)
-        bits = max((_bits(side) for side in by_side.values()), default=0)
-        found = _formulas(atom, instruction, by_side, {name: layout for name, (layout, _) in parsed.items()})
+        by_name = copy_operands(atom, instruction)
+        bits = max((_bits(operand) for operand in by_name.values()), default=0)
+        found = _formulas(atom, instruction, by_name, {name: layout for name, (layout, _) in parsed.items()})
     why = OWN_NAMES if instruction is None or _in_registers(instruction) else NO_ORDER
     why = why if instruction is None else left_open(instruction) or why
     parts = []
@@ -81,9 +81,9 @@ def _counted(layout: Layout | None, copies: int) -> int:
     return 1 if layout is None else max(1, size(layout) // copies)
 
 
-def _bits(side: Side) -> int:
-    rows, products, columns = side.extent
-    return rows * products * columns * side.bits
+def _bits(operand: CopyOperand) -> int:
+    rows, products, columns = operand.extent
+    return rows * products * columns * operand.bits
 
 
 def _in_registers(instruction: isa_tables.Instruction) -> list[isa_tables.Operand]:
@@ -91,7 +91,7 @@ def _in_registers(instruction: isa_tables.Instruction) -> list[isa_tables.Operan
     return [table for table in instruction.operands.values() if table.space == "reg"]
 
 
-def sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
+def copy_operands(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, CopyOperand]:
     """The operand of the instruction for Src and for Dst: by space, or in the order of the text if both are registers.
 
     A result that is computed from what is moved (tcgen05.ld.red) is neither.
@@ -104,65 +104,65 @@ def sides(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side
         return _in_memory(atom, instruction)
     rows, columns = registers[0].extent
     extent = rows, instruction.signature.products, columns
-    if len(registers) > 1 and all(atom.space[name] == "reg" for name in SIDES):
-        source, destination = (Side(table, instruction, extent, table.bits) for table in (registers[1], registers[0]))
+    if len(registers) > 1 and all(atom.space[name] == "reg" for name in COPY_OPERANDS):
+        source, destination = (CopyOperand(registers[i], instruction, extent, registers[i].bits) for i in (1, 0))
         return {"Src": replace(source, inverse=inverse(source)), "Dst": destination}
-    return {
-        name: Side(registers[0] if atom.space[name] == "reg" else addressed, instruction, extent, registers[0].bits)
-        for name in SIDES
-    }
+    tables = {name: registers[0] if atom.space[name] == "reg" else addressed for name in COPY_OPERANDS}
+    return {name: CopyOperand(table, instruction, extent, registers[0].bits) for name, table in tables.items()}
 
 
-def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, Side]:
+def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, CopyOperand]:
     """The operands of a copy from memory to memory, by their spaces; none where a table has no map."""
     by_space = {table.space: table for table in instruction.operands.values() if "row" in table.maps}
-    if not all(atom.space[name] in by_space for name in SIDES):
+    if not all(atom.space[name] in by_space for name in COPY_OPERANDS):
         return {}
     found = {}
-    for name in SIDES:
+    for name in COPY_OPERANDS:
         table = by_space[atom.space[name]]
         rows, columns = table.extent
-        found[name] = Side(table, instruction, (rows, instruction.signature.products, columns), table.bits)
+        found[name] = CopyOperand(table, instruction, (rows, instruction.signature.products, columns), table.bits)
     return found
 
 
 def _formulas(
     atom: CopyAtom,
     instruction: isa_tables.Instruction,
-    by_side: Mapping[str, Side],
+    by_name: Mapping[str, CopyOperand],
     layouts: Mapping[str, Layout | None],
 ) -> dict[str, Formula]:
     """The formula of each operand, given the names that the operand in memory (or else Src) gives the bits."""
-    if not by_side:
+    if not by_name:
         return {}
-    given = next((name for name in SIDES if atom.space[name] != "reg"), "Src")
-    (other,) = set(SIDES) - {given}
+    given = next((name for name in COPY_OPERANDS if atom.space[name] != "reg"), "Src")
+    (other,) = set(COPY_OPERANDS) - {given}
     names = layouts[given]
     found: dict[str, Formula] = {}
-    if names is not None and (atom.space[given] != "reg" or by_side[given].inverse is not None):
-        adapter = atom.adapter if other == "Dst" and not _unpacked(atom, by_side[other]) else None
-        found[other] = Carried(by_side[other], by_side[given], names, adapter)
-    table = by_side[given].table
+    if names is not None and (atom.space[given] != "reg" or by_name[given].inverse is not None):
+        adapter = atom.adapter if other == "Dst" and not _unpacked(atom, by_name[other]) else None
+        found[other] = Carried(by_name[other], by_name[given], names, adapter)
+    table = by_name[given].table
     if table is None:
         lanes, section = instruction.signature.lanes, instruction.section
         why = "derived: one address for all lanes"
-        found[given] = Memory((_bits(by_side[given]), 1), atom.space[given], lanes, section, why)
+        found[given] = Memory((_bits(by_name[given]), 1), atom.space[given], lanes, section, why)
     elif table.space != "reg" and names is not None:
-        found[given] = Carried(by_side[given], by_side[given], names, None)
+        found[given] = Carried(by_name[given], by_name[given], names, None)
     return found
 
 
-def _unpacked(atom: CopyAtom, side: Side) -> str:
+def _unpacked(atom: CopyAtom, operand: CopyOperand) -> str:
     """Why the adapter cannot be applied to the bits of a thread after the instruction; empty if it can."""
-    if atom.adapter is None or side.per_thread % (BYTE * len(atom.adapter.bytes)) == 0:
+    if atom.adapter is None or operand.per_thread % (BYTE * len(atom.adapter.bytes)) == 0:
         return ""
-    bits = f"the instruction leaves {side.per_thread} bits in a thread"
+    bits = f"the instruction leaves {operand.per_thread} bits in a thread"
     return f"{bits}, {atom.adapter.name} permutes groups of {len(atom.adapter.bytes)} bytes"
 
 
 def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
     """Whether an operand gives the bits their names: Src, if both are in registers."""
-    in_registers = isinstance(subject.atom, CopyAtom) and all(subject.atom.space[name] == "reg" for name in SIDES)
+    in_registers = isinstance(subject.atom, CopyAtom) and all(
+        subject.atom.space[name] == "reg" for name in COPY_OPERANDS
+    )
     has_formula = any(other.formulas for other in subject.parts if other.name == "Dst")
     return in_registers and part.name == "Src" and has_formula
 
@@ -198,16 +198,16 @@ def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:
     yield from elsewhere(atom, instruction)
     if subject.threads != issuers(instruction):
         yield f"the atom has {subject.threads} threads, the instruction {issuers(instruction)}"
-    for name, side in sides(atom, instruction).items():
-        if name == "Dst" and (why := _unpacked(atom, side)):
+    for name, operand in copy_operands(atom, instruction).items():
+        if name == "Dst" and (why := _unpacked(atom, operand)):
             yield why
-        width = atom.bits.get(name, side.bits)
-        if width != side.bits:
-            yield f"elements of {name} have {width} bits, the instruction's {side.bits}"
+        width = atom.bits.get(name, operand.bits)
+        if width != operand.bits:
+            yield f"elements of {name} have {width} bits, the instruction's {operand.bits}"
     for part in subject.parts:
-        stated, count = atom.copies.get(part.name, 1), subject.multiplicity(part)
-        if part.formulas and stated != count:
-            yield f"each bit of {part.name} has {owners(stated)} by the entry, in the instruction {owners(count)}"
+        given, count = atom.copies.get(part.name, 1), subject.multiplicity(part)
+        if part.formulas and given != count:
+            yield f"each bit of {part.name} has {owners(given)} by the entry, in the instruction {owners(count)}"
 
 
 def elsewhere(atom: CopyAtom, instruction: isa_tables.Instruction) -> Iterator[str]:
@@ -227,7 +227,7 @@ def same_bits(subject: BoundAtom) -> Evidence:
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason="a layout is not well formed")
     points = sum(table.size for table in tables.values())
     wrong = _unshared(tables)
-    if wrong is None and not any(np.array_equal(tables["Ref"], tables[name]) for name in SIDES):
+    if wrong is None and not any(np.array_equal(tables["Ref"], tables[name]) for name in COPY_OPERANDS):
         wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function")
     status = Status.PROVED if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
@@ -239,15 +239,15 @@ def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:
     low = min(int(table.min()) for table in tables.values())
     high = max(int(table.max()) for table in tables.values())
     if high - low > LARGEST_SPAN:
-        return Counterexample({"bits": high - low}, f"the bits named are up to {high - low} apart")
+        return Counterexample({"bits": high - low}, f"the distance of the bits named is up to {high - low}")
     named = {}
-    for side in SIDES:
-        named[side] = np.zeros(high - low + 1, dtype=bool)
-        named[side][tables[side] - low] = True
-    for side, other in (("Dst", "Src"), ("Src", "Dst")):
-        alone = np.flatnonzero(named[side] & ~named[other])
+    for operand in COPY_OPERANDS:
+        named[operand] = np.zeros(high - low + 1, dtype=bool)
+        named[operand][tables[operand] - low] = True
+    for operand, other in (("Dst", "Src"), ("Src", "Dst")):
+        alone = np.flatnonzero(named[operand] & ~named[other])
         if len(alone):
-            first, count = int(alone[0]) + low, int(named[side].sum())
-            damage = (f"{len(alone)} of the {count} bits of {side} are not named by {other}",)
-            return Counterexample({"bit": first}, f"{side} names bit {first}, {other} does not", damage=damage)
+            first, count = int(alone[0]) + low, int(named[operand].sum())
+            damage = (f"{len(alone)} of the {count} bits of {operand} are not named by {other}",)
+            return Counterexample({"bit": first}, f"{operand} names bit {first}, {other} does not", damage=damage)
     return None

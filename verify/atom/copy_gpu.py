@@ -38,12 +38,12 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
     started = time.perf_counter()
     if not move.sound:
         return unchecked(f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
-    sides = {part.name: _by_lane(subject, part.name) for part in subject.parts if part.name in ("Src", "Dst")}
-    fault = next((rows for rows in sides.values() if isinstance(rows, str)), "")
+    operands = {part.name: _by_lane(subject, part.name) for part in subject.parts if part.name in ("Src", "Dst")}
+    fault = next((rows for rows in operands.values() if isinstance(rows, str)), "")
     if fault:
         return unchecked(fault)
     registers, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
-    tables = {name: rows for name, rows in sides.items() if not isinstance(rows, str)}
+    tables = {name: rows for name, rows in operands.items() if not isinstance(rows, str)}
     adapter = atom.adapter if registers == "Dst" else None
     points, wrong = _compare((registers, tables[registers]), (other, tables[other]), move, adapter)
     status = Status.AGREES if wrong is None else Status.REFUTED
@@ -54,14 +54,14 @@ def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evid
     )  # fmt: skip
 
 
-def _by_lane(subject: BoundAtom, side: str) -> Rows | str:
+def _by_lane(subject: BoundAtom, operand: str) -> Rows | str:
     """The name of each bit of each lane in one operand, or why there is none."""
-    part = next(part for part in subject.parts if part.name == side)
+    part = next(part for part in subject.parts if part.name == operand)
     if part.layout is None or subject.thr is None:
-        return f"{side} is not well formed" if part.layout is None else subject.thr_fault
+        return f"{operand} is not well formed" if part.layout is None else subject.thr_fault
     rows = walks(part.layout)
     if len(rows) != subject.lanes or subject.rep_size != 1:
-        return f"{side} names the bits of {len(rows)} threads, there are {subject.lanes} lanes"
+        return f"{operand} names the bits of {len(rows)} threads, there are {subject.lanes} lanes"
     found: list[list[int]] = [[]] * subject.lanes
     for thread, row in enumerate(rows):
         found[lane_of(subject.thr, thread)] = row
@@ -72,10 +72,10 @@ def _compare(
     registers: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
 ) -> Finding:
     """The first byte of a register whose bits have other names in the other operand."""
-    side, rows = registers
+    operand, rows = registers
     lanes, register_bytes, _ = move.places.shape
     if (len(rows), len(rows[0])) != (lanes, register_bytes * BYTE):
-        statement = f"{side} has {len(rows[0])} bits in each lane, the instruction moves {register_bytes * BYTE}"
+        statement = f"{operand} has {len(rows[0])} bits in each lane, the instruction moves {register_bytes * BYTE}"
         return 0, Counterexample({"bits": len(rows[0])}, statement)
     for lane in range(lanes):
         for byte in range(register_bytes):
@@ -83,7 +83,7 @@ def _compare(
             claimed = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
             seen = list(other[1][there][place * BYTE : (place + 1) * BYTE])
             if claimed != seen:
-                return 0, _clash((side, lane, byte, claimed), (other[0], there, place, seen))
+                return 0, _clash((operand, lane, byte, claimed), (other[0], there, place, seen))
     return lanes * register_bytes * BYTE, None
 
 
@@ -96,10 +96,10 @@ def _left(byte: int, adapter: Adapter | None) -> int:
 
 
 def _clash(register: tuple[str, int, int, list[int]], other: tuple[str, int, int, list[int]]) -> Counterexample:
-    (side, lane, byte, claimed), (source_side, there, place, seen) = register, other
+    (operand, lane, byte, claimed), (source, there, place, seen) = register, other
     names = f"{seen[0]}..{seen[-1]}" if seen else "none"
     statement = (
-        f"{side} calls byte {byte} of lane {lane} bits {claimed[0]}..{claimed[-1]}; "
-        f"it is byte {place} of lane {there}, which {source_side} calls bits {names}"
+        f"{operand} calls byte {byte} of lane {lane} bits {claimed[0]}..{claimed[-1]}; "
+        f"it is byte {place} of lane {there}, which {source} calls bits {names}"
     )
     return Counterexample({"lane": lane, "byte": byte}, statement, extent="smallest")

@@ -12,11 +12,11 @@ from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 
 from layouts.atoms import CopyAtom
-from verify.atom.copies import SIDES, fits_copy, gives_names, same_bits
+from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
-from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Stated, Status, Verdict
+from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Statement, Status, Verdict
 from verify.core.wording import owners
 from verify.evidence import gpu, isa, proof, proof_family
 from verify.evidence.run import Run, first, verified
@@ -29,9 +29,9 @@ EVERY_POINT = "every point"
 # What a claim states
 
 
-def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Stated]:
+def of_operand(words: Callable[[BoundAtom, BoundOperand], str]) -> Callable[[BoundAtom, BoundOperand], Statement]:
     """What states a claim about an operand that rests on no formula."""
-    return lambda atom, operand: Stated(operand.name, words(atom, operand))
+    return lambda atom, operand: Statement(operand.name, words(atom, operand))
 
 
 def times(count: int) -> str:
@@ -48,9 +48,9 @@ def is_copy(atom: BoundAtom) -> bool:
     return isinstance(atom.atom, CopyAtom)
 
 
-def _numbers_lanes(atom: BoundAtom, _: None) -> Stated:
+def _numbers_lanes(atom: BoundAtom, _: None) -> Statement:
     order = "in the order of its operands" if atom.permuted else "once"
-    return Stated("thr", f"threads {atom.atom.thr} with their replicas number the {atom.lanes} lanes {order}")
+    return Statement("thr", f"threads {atom.atom.thr} with their replicas number the {atom.lanes} lanes {order}")
 
 
 def _parses(atom: BoundAtom, operand: BoundOperand) -> str:
@@ -76,11 +76,11 @@ def _owners(atom: BoundAtom, operand: BoundOperand) -> str:
     return f"gives each element of {operand.tile} {owners(count)}"
 
 
-def _equals(atom: BoundAtom, operand: BoundOperand) -> Stated:
+def _equals(atom: BoundAtom, operand: BoundOperand) -> Statement:
     """The claim of equality: it cites the formula of each instruction of an MMA atom, of a copy that of the first."""
     views = [operand] if is_copy(atom) else [p for view in atom.views for p in view.parts if p.name == operand.name]
     cited = dict.fromkeys(part.formulas[0].citation for part in views if part.formulas)
-    return Stated(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(views))
+    return Statement(operand.name, f"equals {' and '.join(cited) or 'the PTX ISA'}", rests_on(views))
 
 
 def rests_on(operands: Iterable[BoundOperand]) -> str:
@@ -88,35 +88,35 @@ def rests_on(operands: Iterable[BoundOperand]) -> str:
     return " | ".join(dict.fromkeys(formula.provenance for part in operands for formula in part.formulas))
 
 
-def _fits(atom: BoundAtom, named: Named | None) -> Stated:
+def _fits(atom: BoundAtom, named: Named | None) -> Statement:
     mnemonic = "no instruction" if named is None else named.mnemonic
     if is_copy(atom):
-        stated = ["threads", "widths"]["thr" in atom.atom.taken :]
-        return Stated("", f"{', '.join(stated)} and multiplicities fit {mnemonic}")
+        listed = ["threads", "widths"]["thr" in atom.atom.taken :]
+        return Statement("", f"{', '.join(listed)} and multiplicities fit {mnemonic}")
     words = {"shape": f"extents {_shape(atom)}", "thr": "threads", "types": "types"}
     taken = {**atom.atom.taken, "shape": ""} if atom.shape_fault else atom.atom.taken
     checked = [word for key, word in words.items() if key not in taken] or ["operands"]
-    return Stated("", f"{' and '.join(filter(None, [', '.join(checked[:-1]), checked[-1]]))} fit {mnemonic}")
+    return Statement("", f"{' and '.join(filter(None, [', '.join(checked[:-1]), checked[-1]]))} fit {mnemonic}")
 
 
 def _shape(atom: BoundAtom) -> str:
     return "x".join(map(str, atom.mma.shape))
 
 
-def _multiplies(atom: BoundAtom, _: None) -> Stated:
+def _multiplies(atom: BoundAtom, _: None) -> Statement:
     words = f"the {_shape(atom)} product through its {NUMBERS[len(atom.parts)]} maps alone equals numpy's"
-    return Stated("", words, rests_on(atom.parts))
+    return Statement("", words, rests_on(atom.parts))
 
 
-def _tiles(atom: BoundAtom, _: None) -> Stated:
+def _tiles(atom: BoundAtom, _: None) -> Statement:
     once = all(atom.multiplicity(part) == 1 for part in atom.parts)
-    many = "one owner" if once else "as many owners as in one atom"
-    return Stated("", f"in tiles of {_shape(atom)} atoms each element has {many}, for every count of atoms and tiles")
+    many = f"atoms each element has {'one owner' if once else 'as many owners as in one atom'}"
+    return Statement("", f"in tiles of {_shape(atom)} {many}, for every count of atoms and tiles")
 
 
-def _recorded(atom: BoundAtom, _: None) -> Stated:
-    copied = Stated("bytes", "every byte moves as recorded")
-    return copied if is_copy(atom) else Stated("", "A, B and D interact as recorded")
+def _recorded(atom: BoundAtom, _: None) -> Statement:
+    copied = Statement("bytes", "every byte moves as recorded")
+    return copied if is_copy(atom) else Statement("", "A, B and D interact as recorded")
 
 
 # What a property needs: why it cannot be checked, or nothing
@@ -273,7 +273,7 @@ def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
 
 def _whole_layout(atom: BoundAtom, operand: BoundOperand) -> bool:
     """Whether the layout of an operand is checked: not of Ref of a copy, nor of an operand that is not given."""
-    return given(atom, operand) and (not is_copy(atom) or operand.name in SIDES)
+    return given(atom, operand) and (not is_copy(atom) or operand.name in COPY_OPERANDS)
 
 
 LAID_OUT = (_laid_out, _shape_fits, _lanes_numbered)
@@ -284,7 +284,7 @@ SHAPE = Property(
     Scope.THREADS,
     words="size",
     says={MMA: "extents M, N, K are the instruction's (claimed only where they are not)"},
-    states=lambda atom, _: Stated("shape", f"{_shape(atom)} is the shape of its instruction"),
+    states=lambda atom, _: Statement("shape", f"{_shape(atom)} is the shape of its instruction"),
     applies=lambda atom, _: bool(atom.shape_fault),
     isa=lambda run, atom, _: [isa.form("compared", atom.shape_fault)],
     how=("compared", "", ""),
@@ -345,7 +345,9 @@ EQUALS = _of_layout(
         COPY: "each bit of an operand has the name of the bit that the instruction moves there or from there",
     },
     states=_equals,
-    applies=lambda atom, operand: not is_copy(atom) or (operand.name in SIDES and not gives_names(atom, operand)),
+    applies=lambda atom, operand: (
+        not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
+    ),
     isa=at_points(isa.equals),
     proof=first(_for_family(proof_family.equals), by_solver(proof.equals)),
     how=(EVERY_POINT, "z3", ""),
@@ -398,7 +400,7 @@ TILING = Property(
 SAME_BITS = Property(
     "same_bits",
     says={COPY: "Src and Dst name the same bits, and Ref is one of the two"},
-    states=lambda *_: Stated("bits", "Src and Dst name the same bits, and Ref is one of them"),
+    states=lambda *_: Statement("bits", "Src and Dst name the same bits, and Ref is one of them"),
     isa=lambda run, atom, _: [same_bits(atom)],
     how=(EVERY_POINT, "", ""),
     reads=lambda check, atom, _: tuple(part.text for part in atom.parts),
@@ -417,7 +419,7 @@ RELATION = Property(
 EQUALS_ABSOLUTE = Property(
     "equals_absolute",
     says={MMA: "rows and columns are the absolute coordinates that ldmatrix, stmatrix and descriptors give"},
-    states=lambda *_: Stated(
+    states=lambda *_: Statement(
         "", "its labels are the absolute coordinates that ldmatrix, stmatrix and descriptors give"
     ),
     gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),

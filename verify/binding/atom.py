@@ -221,7 +221,7 @@ class BoundAtom:
     def expected(self, part: BoundOperand) -> tuple[int, int]:
         """(logical threads, values per thread) that the operand must have.
 
-        With a formula: its values per lane. Without one: so many that each element has its stated number of owners.
+        With a formula: its values per lane. Without one: so many that each element has its given number of owners.
         """
         if part.formulas:
             return self.threads, part.formulas[0].values
@@ -331,7 +331,7 @@ def _parsed(text: str, parse: Callable[[str], Layout]) -> tuple[Layout | None, s
     except LayoutError as error:
         return None, str(error)
     if cosize(layout) > LARGEST:
-        return None, f"{text} reaches {cosize(layout)}, more than 2^62"
+        return None, f"{text} goes up to {cosize(layout)}, more than 2^62"
     return layout, ""
 
 
@@ -357,8 +357,8 @@ def _threads(text: str, lanes: int, parse: Callable[[str], Layout]) -> tuple[int
         return lanes, None, None, fault
     lanes = lanes or size(thr)
     if size(thr) > lanes or cosize(thr) > lanes:
-        reach = f"numbers {size(thr)} threads up to lane {cosize(thr) - 1}"
-        return lanes, None, None, f"{text} {reach}, there are lanes 0..{lanes - 1}"
+        problem = f"numbers {size(thr)} threads up to lane {cosize(thr) - 1}"
+        return lanes, None, None, f"{text} {problem}, there are lanes 0..{lanes - 1}"
     try:
         rep = complement(thr, lanes)
     except LayoutError as error:

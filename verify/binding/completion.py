@@ -14,7 +14,7 @@ from layouts import from_samples
 from layouts.atoms import AnyAtom, Atom, AtomFileError, IncompleteAtom
 from layouts.atoms.errors import Spot, raised
 from layouts.atoms.mma import SPACES
-from layouts.atoms.reading import Stated, complete, listed
+from layouts.atoms.reading import ReadAtom, complete, listed
 from layouts.atoms.tables import Found, by_line
 from verify.core.files import opened
 
@@ -50,7 +50,7 @@ def atoms(path: Path) -> Found[AnyAtom]:
     return Found(tuple(whole), by_line(errors))
 
 
-def completed(atom: Stated) -> AnyAtom:
+def completed(atom: ReadAtom) -> AnyAtom:
     """The atom with the keys that it leaves out taken from its instructions.
 
     Raises AtomFileError with every key that no instruction determines, or that two determine differently.
@@ -170,8 +170,8 @@ def in_order(instruction: isa_tables.Instruction) -> str:
 def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Determined:
     """The types on which all combinations agree that have the types that the entry states."""
     own = atom.entry.table.get("types", {})
-    stated = own.items() if isinstance(own, dict) else ()
-    rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in stated)]
+    given = own.items() if isinstance(own, dict) else ()
+    rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in given)]
     found: dict[str, str] = {}
     for operand in operands:
         name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
@@ -186,11 +186,11 @@ def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iter
     return Determined(signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
 
 
-def _spaces(instruction: isa_tables.Instruction, sides: Iterable[str]) -> Determined:
+def _spaces(instruction: isa_tables.Instruction, operands: Iterable[str]) -> Determined:
     if not moves(instruction.signature):
         return Determined(instruction.signature.mnemonic, why_not="it copies nothing")
     listed = spaces(instruction)
-    found = {side: listed[0] if side == "Dst" else listed[-1] for side in sides}
+    found = {name: listed[0] if name == "Dst" else listed[-1] for name in operands}
     return Determined(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
 
 

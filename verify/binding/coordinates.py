@@ -213,8 +213,8 @@ def _no_formula(operand: str, instruction: isa_tables.Instruction, table: isa_ta
     """Why the ISA tables have no map from (lane, value) to the tile; empty if they have one."""
     if table.unspecified:
         return f"PTX ISA {instruction.section} leaves {operand} unspecified"
-    if table.untold:
-        return f"the ISA tables do not place {operand} in {table.space}: {table.untold}"
+    if table.unmapped:
+        return f"the ISA tables do not place {operand} in {table.space}: {table.unmapped}"
     if "cta" in table.maps:
         shared = _shared_in_halves(operand, instruction, table)
         return "" if shared else f"the ISA tables place {operand} in {table.space} and distribute nothing to threads"

@@ -21,7 +21,7 @@ BYTE = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Side:
+class CopyOperand:
     """The source or destination of a copy. Its bits are numbered by row, product, column and place in the element.
 
     Without a table it is memory under one address: every thread addresses all of it.
@@ -75,10 +75,10 @@ class Side:
         return self.instruction.signature.lanes
 
 
-def inverse(side: Side) -> Layout | None:
+def inverse(operand: CopyOperand) -> Layout | None:
     """The layout number -> lane + lanes * bit of an operand in registers; None if its formula is no such layout."""
-    lanes, bits = np.arange(side.lanes)[:, None], np.arange(side.per_thread)[None, :]
-    found = fit(np.broadcast_to(side.number(lanes, bits), (side.lanes, side.per_thread)))
+    lanes, bits = np.arange(operand.lanes)[:, None], np.arange(operand.per_thread)[None, :]
+    found = fit(np.broadcast_to(operand.number(lanes, bits), (operand.lanes, operand.per_thread)))
     if found is None:
         return None
     back = right_inverse(found)
@@ -92,36 +92,37 @@ class Carried:
     `adapter` permutes the bytes of this operand's registers after the instruction.
     """
 
-    side: Side
-    memory: Side
+    operand: CopyOperand
+    memory: CopyOperand
     layout: Layout  # of the operand in memory
     adapter: Adapter | None
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(name of the bit, 0)."""
-        number = self.side.number(lane, adapted(value, self.adapter))
+        number = self.operand.number(lane, adapted(value, self.adapter))
         return walk(self.layout, *self.memory.owner(number)), 0
 
     @property
     def values(self) -> int:
         """Bits per lane."""
-        return self.side.per_thread
+        return self.operand.per_thread
 
     @property
     def copies(self) -> int:
         """The number of owners of each bit, over all lanes."""
-        return self.side.copies
+        return self.operand.copies
 
     @property
     def provenance(self) -> str:
         """The origin of the formula."""
-        return self.side.table.provenance if self.side.table is not None else "derived: one address for all threads"
+        table = self.operand.table
+        return "derived: one address for all threads" if table is None else table.provenance
 
     @property
     def citation(self) -> str:
         """The section of the PTX ISA, with the provenance."""
         then = f", then {self.adapter.name}" if self.adapter is not None else ""
-        return f"PTX ISA {self.side.instruction.section} ({self.provenance}){then}"
+        return f"PTX ISA {self.operand.instruction.section} ({self.provenance}){then}"
 
     @property
     def key(self) -> tuple[object, ...]:
@@ -130,9 +131,9 @@ class Carried:
         order = str(self.memory.inverse or self.memory.per_thread)
         return (
             "copy",
-            *self.side.map,
-            self.side.extent,
-            self.side.bits,
+            *self.operand.map,
+            self.operand.extent,
+            self.operand.bits,
             str(self.layout),
             self.memory.extent,
             order,
@@ -141,7 +142,7 @@ class Carried:
 
     def text(self) -> str:
         """The formula as the ISA tables write it."""
-        return self.side.table.text() if self.side.table is not None else "every thread addresses all bits"
+        return self.operand.table.text() if self.operand.table is not None else "every thread addresses all bits"
 
 
 def adapted(bit: Any, adapter: Adapter | None) -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 from layouts import Layout
 
 
-@lru_cache(maxsize=4096)  # a second parser: no bug planted in the first reaches it
+@lru_cache(maxsize=4096)  # a second parser: no bug planted in the first is in it
 def read(text: str) -> tuple[object, object]:
     """Layout text as (shape, stride), read a second time without the library's parser.
 

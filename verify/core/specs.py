@@ -2,7 +2,7 @@
 """Specs: dataclasses whose fields are the keys that a user states, each with its help and its parser.
 
 The options of a command and the keys of its TOML tables are made from the same fields. The key is the name of the field
-without a trailing underscore, which only keeps a name apart from a keyword of Python: `from_` is the key `from`.
+without a trailing underscore, which only distinguishes a name from a keyword of Python: `from_` is the key `from`.
 """
 
 from __future__ import annotations

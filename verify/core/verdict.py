@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, TypeAlias
 class Status(StrEnum):
     """What is known about a claim. Only PROVED and AGREES confirm it."""
 
-    PROVED = "PROVED"  # complete over the stated domain
+    PROVED = "PROVED"  # complete over the given domain
     AGREES = "AGREES"  # sampled or observed
     REFUTED = "REFUTED"  # with a counterexample, evaluated again in plain Python
     UNKNOWN = "UNKNOWN"  # the solver gave up
@@ -51,7 +51,7 @@ class Scope(StrEnum):
     DESCRIPTOR = "descriptor"
 
 
-class Stated(NamedTuple):
+class Statement(NamedTuple):
     """What a property states about one `part` of a subject (an operand, or "" for the whole), in words.
 
     `provenance` is the origin of the formulas that the claim rests on; empty if it rests on none.
@@ -79,7 +79,7 @@ class Property:
     scope: Scope = Scope.ATOM  # which units it has a claim about: operands, instructions, the whole
     words: str = ""  # its name in reports: by default the words of the key
     says: Mapping[str, str] = field(default_factory=dict)  # where it applies (mma, copy): what it states there
-    states: Callable[[Any, Any], Stated] = lambda subject, operand: Stated("", "")  # the claim about one unit
+    states: Callable[[Any, Any], Statement] = lambda subject, operand: Statement("", "")  # the claim about one unit
     applies: Callable[[Any, Any], bool] = lambda subject, operand: True  # whether it is claimed of a unit at all
     isa: CheckFunction | None = None  # the evidence of the ISA tables' formulas, or of counting
     proof: CheckFunction | None = None  # the evidence of the solver
@@ -147,7 +147,7 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Counterexample:
-    """Why a claim is false: the smallest inputs at which it fails, then how far the damage reaches."""
+    """Why a claim is false: the smallest inputs at which it fails, then how large the damage is."""
 
     inputs: Mapping[str, int]  # variable -> value: the smallest point at which the claim is false
     statement: str  # what is wrong there, in a sentence

@@ -82,7 +82,7 @@ def labels(subject: BoundAtom) -> Labels | str:
     return table
 
 
-@lru_cache(maxsize=16)  # plain integers: no bug planted in Layout.__call__ reaches them, cached or not
+@lru_cache(maxsize=16)  # plain integers: no bug planted in Layout.__call__ is in them, cached or not
 def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
     """The logical thread and the replica of each lane."""
     owner = {lane_of(thr, t) + lane_of(rep, q): (t, q) for q in range(size(rep)) for t in range(size(thr))}

@@ -303,10 +303,10 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
         inverse = right_inverse(layout)
     except LayoutError as error:
         return "exhaustive", elements, Counterexample({}, f"it has no right inverse: {error}")
-    reached = size(inverse)
-    if reached < elements:
-        statement = f"its right inverse {inverse} reaches {reached} of {elements} elements"
-        return "exhaustive", elements, Counterexample({"reached": reached}, statement)
+    covered = size(inverse)
+    if covered < elements:
+        statement = f"its right inverse {inverse} covers {covered} of {elements} elements"
+        return "exhaustive", elements, Counterexample({"covered": covered}, statement)
     flat = np.arange(elements)
     back = layout(inverse(flat))
     wrong = np.flatnonzero(back != flat)
@@ -335,9 +335,9 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     rng = Random(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}
     places = {part.name: _located(part, maps[part.name].shape) for part in subject.parts}
-    beyond = next((part for part in subject.parts if _reaches_beyond(places[part.name], part.extent)), None)
+    beyond = next((part for part in subject.parts if _exceeds(places[part.name], part.extent)), None)
     if beyond is not None:
-        reason = f"the instruction's {beyond.name} reaches beyond {beyond.tile}"
+        reason = f"the instruction's {beyond.name} has places beyond {beyond.tile}"
         return Evidence(Check.ISA, Status.UNCHECKED, "", reason=reason)
     drawn = [{part.name: random_matrix(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
     given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
@@ -426,6 +426,6 @@ def _located(part: BoundOperand, shape: tuple[int, ...]) -> tuple[Table, Table]:
     return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
 
 
-def _reaches_beyond(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
+def _exceeds(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
     """Whether an instruction has elements outside a tile, which is then not its tile."""
     return any(at.min() < 0 or at.max() >= end for at, end in zip(places, extent, strict=True))

@@ -146,8 +146,8 @@ def solved(outcome: proofs.Outcome, wrong: Wrong | None = None, over: str = "") 
     """
     found, model = None, outcome.model
     if model is not None and wrong is not None:
-        stated = wrong(model)
-        found = Counterexample(dict(model), stated) if isinstance(stated, str) else stated
+        given = wrong(model)
+        found = Counterexample(dict(model), given) if isinstance(given, str) else given
     return Evidence(
         Check.PROOF,
         STATUS[outcome.status],

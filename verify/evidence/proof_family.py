@@ -15,7 +15,7 @@ from typing import TypeAlias
 import proofs
 from layouts import LayoutError
 from layouts.atoms import Atom, Family
-from layouts.atoms.reading import stated
+from layouts.atoms.reading import read_atom
 from layouts.atoms.template import PLACE, fill, tokens
 from layouts.int_tuple import IntTuple, congruent, leaves
 from layouts.text import parse_shape_stride
@@ -24,7 +24,7 @@ from verify.binding.atom import BoundAtom, BoundOperand, prepare
 from verify.binding.coordinates import AXES, Formula, Memory, Registers
 from verify.core.verdict import Check, Evidence, Status
 
-STAND_IN = 10**12  # numbers from here on replace placeholders while a text is read; no layout has numbers so large
+PLACEHOLDER = 10**12  # numbers from here on replace placeholders while a text is read; no layout has numbers so large
 
 Prove: TypeAlias = "Callable[[BoundAtom, BoundOperand, int, proofs.Solver], Evidence | None]"
 
@@ -118,7 +118,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
 
 def unlimited(formula: Registers) -> Registers:
     """The formula without a limit on values: members beyond the listed ones have more of them."""
-    fragment = replace(formula.table.fragment, values=STAND_IN)
+    fragment = replace(formula.table.fragment, values=PLACEHOLDER)
     return replace(formula, table=replace(formula.table, fragment=fragment))
 
 
@@ -144,7 +144,7 @@ def _whole(subject: BoundAtom, part: BoundOperand) -> Whole | None:
     if extent is None or layout is None:
         return None
     params = {name: max(v) if name in steps else subject.atom.params[name] for name, v in family.params.items()}
-    largest = stated(family.instance(family.name, params))
+    largest = read_atom(family.instance(family.name, params))
     if not isinstance(largest, Atom):
         return None
     prepared = prepare(largest)
@@ -161,8 +161,8 @@ def _steps(family: Family) -> dict[str, int]:
 
 def extent_of(family: Family, part: BoundOperand) -> tuple[Size, Size] | None:
     """The tile of an operand over the parameters."""
-    stated_shape = family.entry.table["shape"]
-    sizes = dict(zip("mnk", stated_shape if isinstance(stated_shape, list) else [], strict=False))
+    given_shape = family.entry.table["shape"]
+    sizes = dict(zip("mnk", given_shape if isinstance(given_shape, list) else [], strict=False))
     x, y = (_size(str(sizes.get(axis, "")), _steps(family)) for axis in AXES[part.name])
     return None if x is None or y is None else (x, y)
 
@@ -171,8 +171,8 @@ def _layout(text: str, steps: Mapping[str, int]) -> FamilyLayout | None:
     """A layout's text over the parameters, read with a number in place of each placeholder."""
     places = list(dict.fromkeys(PLACE.findall(text)))
     for i, place in enumerate(places):
-        text = text.replace(f"{{{place}}}", str(STAND_IN + i))
-    sizes = {STAND_IN + i: _size(f"{{{place}}}", steps) for i, place in enumerate(places)}
+        text = text.replace(f"{{{place}}}", str(PLACEHOLDER + i))
+    sizes = {PLACEHOLDER + i: _size(f"{{{place}}}", steps) for i, place in enumerate(places)}
     try:
         shape, stride = parse_shape_stride(text)
     except LayoutError:

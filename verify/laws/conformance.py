@@ -15,10 +15,10 @@ from proofs.laws import refutations
 from proofs.laws.refutations import Refutation
 from proofs.progress import each
 from proofs.symbolic import campaign, conformance, execution
-from proofs.symbolic.enumerated import HELD, Enumerated, cases_of, enumerated
+from proofs.symbolic.attempt import Stopped, attempted
+from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerated
 from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
-from proofs.symbolic.foreign import Stopped, attempted
 from proofs.symbolic.infer import Inferred, inferred
 from proofs.symbolic.suite import examined
 from verify.core.errors import UsageError
@@ -123,7 +123,7 @@ def _called(operation: Operation) -> tuple[str, ...]:
 
 
 def _examined(target: Target, operation: Operation, seconds: int) -> Examined | Stopped:
-    """The result of executing an operation; an exception is caught only from a foreign module."""
+    """The result of executing an operation; an exception is caught only from a module of others."""
     if target.exact:
         return execution.examine(target, operation)
     return attempted(lambda: execution.examine(target, operation), seconds)
@@ -134,7 +134,7 @@ def listing(module: str | None, path: str | None, only: Sequence[str], rank: int
     listed = examined(rank, target_of(module, path).exact)
     wanted = _wanted(listed, only)
     claims = {name: claim for name, claim in refutations.catalogue().items() if name in wanted}
-    lines = [f"{name}, small layouts" for name in wanted if name in HELD]
+    lines = [f"{name}, small layouts" for name in wanted if name in REQUIRED]
     lines += [o.label for o in listed if o.name in wanted]
     return "".join(f"{line}\n" for line in [*lines, *(f"{name:<4} {claims[name].claim}" for name in claims)])
 
@@ -150,7 +150,7 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     function = conformance.NEEDS[refutation.name]
     if not hasattr(target.functions, function):
         return _absent(target, refutation.name, function)
-    found = attempted(lambda: refutations.search(refutation, conformance.Held(target)), seconds)
+    found = attempted(lambda: refutations.search(refutation, conformance.Claimed(target)), seconds)
     subject = f"{target.name}: {refutation.name}"
     cases = refutations.searched(refutation)
     if refutation.name in conformance.DOCUMENTED and not isinstance(found, Stopped):
@@ -162,7 +162,7 @@ def _claim(target: Target, refutation: Refutation, seconds: int) -> Case:
     if isinstance(found, Stopped):
         evidence = Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)
     elif found is None:
-        evidence = Evidence(Check.PROOF, Status.AGREES, f"{cases} cases, right or refused", cases)
+        evidence = Evidence(Check.PROOF, Status.AGREES, f"{cases} cases, right or rejected", cases)
     else:
         wrong = Counterexample({}, found.reason, damage=(f"holds instead: {refutation.repair}",))
         evidence = Evidence(Check.PROOF, Status.REFUTED, f"{cases} cases, smallest first", counterexample=wrong)
@@ -195,7 +195,7 @@ def _small(target: Target, name: str, found: Enumerated | Stopped) -> Verdict:
     claim = Claim(f"{target.name}: {name}, small layouts", "", properties.SMALL, "keeps its definition on each of them")
     if isinstance(found, Stopped):
         return join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)])
-    method = f"{found.cases} layouts to rank 4, {found.refused} refused"
+    method = f"{found.cases} layouts to rank 4, {found.refused} rejected"
     if found.faults:
         wrong = Counterexample({}, found.faults[0], damage=tuple(f"also {fault}" for fault in found.faults[1:]))
         return join(
@@ -208,7 +208,7 @@ def _verdict(target: Target, operation: Operation, found: Examined | Stopped, re
     claim = Claim(f"{target.name}: {operation.label}", "", properties.PATHS, "keeps its definition on every path")
     if isinstance(found, Stopped):
         return join(claim, [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=found.why)])
-    method = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} refused"
+    method = "recorded: " * recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} rejected"
     method += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
     return join(claim, list(_evidence(found, method)))
 
@@ -233,7 +233,7 @@ def _evidence(found: Examined, method: str) -> Iterator[Evidence]:
             Check.PROOF, Status.UNKNOWN, method, reason="; ".join([*dict.fromkeys(found.unknown), *left][:3])
         )
     elif not found.proved:
-        reason = f"nothing was proved: all of its {found.paths} paths are refused"
+        reason = f"nothing was proved: all of its {found.paths} paths reject their input"
         yield Evidence(Check.PROOF, Status.UNKNOWN, method, reason=reason)
     else:
         yield Evidence(Check.PROOF, Status.PROVED, method, found.paths)

@@ -112,7 +112,7 @@ def equals(
 
 
 def inverse_of(found: FragmentMap, claimed: FragmentMap) -> Counterexample | None:
-    """Whether a map, as stated by itself, is the inverse of another: the same pairs, read backwards."""
+    """Whether a map, as it is given, is the inverse of another: the same pairs, read backwards."""
     return equals(claimed, found.inverse(), "the inverse")
 
 

@@ -9,18 +9,18 @@ from dataclasses import dataclass, replace
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
 from layouts.banks import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
-from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status, evaluated, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, evaluated, unchecked
 from verify.evidence.proof import solved
 from verify.evidence.recorded import observations
 from verify.evidence.run import Run
 from verify.movement.smem_access import BYTE, MATRICES, PLAIN, SmemAccess
 
 
-def claim(_: object, access: SmemAccess) -> Stated:
+def claim(_: object, access: SmemAccess) -> Statement:
     """The claim that accesses are free of bank conflicts."""
     through = f" through {access.swizzle} of elements" if access.swizzle.bits else ""
     text = f"no two lanes of a {access.how} of {access.width} bits conflict in a bank{through}"
-    return Stated("", f"{text}, for every base that is a multiple of {access.unit} bytes")
+    return Statement("", f"{text}, for every base that is a multiple of {access.unit} bytes")
 
 
 def enumerated(run: object, _: object, access: SmemAccess) -> list[Evidence]:

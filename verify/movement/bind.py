@@ -173,9 +173,9 @@ def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
     if len(threads) != 2:
         raise SpecError("access", f"{threads} has rank {len(threads)}: expected 2, threads and values")
     if cosize(threads) > size(spec.shared):
-        raise SpecError("access", f"{threads} reaches index {cosize(threads) - 1} of a tile of {size(spec.shared)}")
+        raise SpecError("access", f"{threads} goes up to index {cosize(threads) - 1} of a tile of {size(spec.shared)}")
     if source is not None and cosize(threads) > size(source):
-        beyond = f"reaches index {cosize(threads) - 1} of {size(source)} in global memory"
+        beyond = f"goes up to index {cosize(threads) - 1} of {size(source)} in global memory"
         raise SpecError("global", f"{threads} {beyond}")
     if source is not None and how in MATRICES:
         raise SpecError("global", f"does not apply to {how}, which accesses shared memory alone")

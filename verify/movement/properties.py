@@ -13,7 +13,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import proofs
-from verify.core.verdict import Property, Scope, Stated, Status, Verdict, replayed
+from verify.core.verdict import Property, Scope, Statement, Status, Verdict, replayed
 from verify.evidence.run import Run, verified
 from verify.movement import bank_conflicts, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
@@ -48,7 +48,7 @@ _of_descriptor = partial(Property, scope=Scope.DESCRIPTOR, reads=lambda check, m
 COUNT = _of_registers(
     "count",
     says={MOVEMENT: "both instructions have as many lanes and values, of one width"},
-    states=lambda _, over: Stated(
+    states=lambda _, over: Statement(
         "", f"{over.given.mnemonic} has as many values as {over.wanted.operand}, of the same width"
     ),
     isa=registers.counted,
@@ -78,7 +78,7 @@ MAJOR = _of_registers(
 ROOM = _of_memory(
     "room",
     says={MOVEMENT: "the tile lies in the shared memory that a CTA has"},
-    states=lambda _, access: Stated("", f"the tile lies in the shared memory that a CTA has on {access.arch}"),
+    states=lambda _, access: Statement("", f"the tile lies in the shared memory that a CTA has on {access.arch}"),
     applies=lambda _, access: access.memory == "shared",
     isa=smem.room,
     proof=smem.room_proved,
@@ -95,7 +95,7 @@ BASE = _of_memory(
 DISJOINT = _of_memory(
     "disjoint",
     says={MOVEMENT: "different elements that are written have different places"},
-    states=lambda *_: Stated("", "different elements that are written have different places"),
+    states=lambda *_: Statement("", "different elements that are written have different places"),
     applies=lambda movement, access: _accessed(movement, access) and access.how in WRITES,
     isa=smem.disjoint,
     proof=smem.disjoint_proved,

@@ -17,7 +17,7 @@ from layouts import Layout, from_samples, size
 from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
-from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status, evaluated, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, evaluated, unchecked
 from verify.evidence.proof import solved
 from verify.evidence.recorded import runs
 from verify.evidence.run import Run
@@ -127,7 +127,7 @@ def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
     return [evaluated(wrong, "counted")]
 
 
-def claim(_: object, over: HandOver) -> Stated:
+def claim(_: object, over: HandOver) -> Statement:
     """The claim that every lane has what it wants, with the rows or the order of the values."""
     given, wanted = over.given, over.wanted
     text = f"{given.mnemonic} leaves in every lane what {wanted.mnemonic} wants as {wanted.operand}"
@@ -138,7 +138,7 @@ def claim(_: object, over: HandOver) -> Stated:
         bits = f", counted in {wanted.bits} bits" if wanted.parts > 1 else ""
         along = f" along {over.along}" if over.along else ""
         where = f"row r starts at element {over.rows} of the tile, its elements {over.columns}{along}{bits}"
-    return Stated(wanted.operand, text if over.miscount else f"{text}: {where}", over.provenance)
+    return Statement(wanted.operand, text if over.miscount else f"{text}: {where}", over.provenance)
 
 
 def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
@@ -222,10 +222,10 @@ def recorded(run: object, _: object, over: HandOver) -> list[Evidence]:
     return [unchecked(Check.GPU, "no recorded kernel has both instructions in a row")]
 
 
-def major_claim(_: object, over: HandOver) -> Stated:
+def major_claim(_: object, over: HandOver) -> Statement:
     """The claim that the elements of a row are neighbours in memory: a row is 16 consecutive bytes."""
     memory = f"the axis of {over.major}-major memory" if over.major else "one axis of the tile"
-    return Stated("", f"rows of memory run along {memory}", over.provenance)
+    return Statement("", f"rows of memory run along {memory}", over.provenance)
 
 
 def major(run: object, _: object, over: HandOver) -> list[Evidence]:

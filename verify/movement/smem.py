@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from layouts import ComposedLayout, Swizzle, size
 from layouts.arrays import np
-from verify.core.verdict import Counterexample, Evidence, Stated, evaluated
+from verify.core.verdict import Counterexample, Evidence, Statement, evaluated
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.movement import bank_conflicts
@@ -42,9 +42,9 @@ def room_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     return [solved(outcome, lambda at: f"index {at['index']} of the tile lies at byte {at['byte']}")]
 
 
-def base_claim(_: object, access: SmemAccess) -> Stated:
+def base_claim(_: object, access: SmemAccess) -> Statement:
     """The claim that the base is a multiple of what the accesses need."""
-    return Stated("", f"base {access.base} is a multiple of {_unit(access)}")
+    return Statement("", f"base {access.base} is a multiple of {_unit(access)}")
 
 
 def base(run: object, _: object, access: SmemAccess) -> list[Evidence]:
@@ -62,11 +62,11 @@ def _unit(access: SmemAccess) -> str:
     return f"{access.unit} bytes, " + ("the swizzle's period" if access.swizzle.bits else "the width")
 
 
-def whole_claim(_: object, access: SmemAccess) -> Stated:
+def whole_claim(_: object, access: SmemAccess) -> Statement:
     """The claim that each access is of neighbouring elements, at a multiple of its width."""
     each = f"each access of {access.width} bits to {access.memory} memory is {access.vector} neighbouring elements"
     bases = f"at a multiple of the width, for every base that is a multiple of {access.unit} bytes"
-    return Stated("global" if access.memory == "global" else "", f"{each}, {bases}")
+    return Statement("global" if access.memory == "global" else "", f"{each}, {bases}")
 
 
 def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
@@ -124,10 +124,10 @@ def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 def disjoint_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """The proof that two elements at one place are the same element."""
-    from proofs.layout.movement import prove_kept_apart
+    from proofs.layout.movement import prove_disjoint
 
     words = "T{lane} V{value} and T{lane2} V{value2}, elements {index} and {index2} of the tile, are written to byte "
-    outcome = prove_kept_apart(access.for_solver(), run.budget, run.solver)
+    outcome = prove_disjoint(access.for_solver(), run.budget, run.solver)
     return [solved(outcome, lambda at: words.format(**at) + str(at["byte"]))]
 
 

@@ -94,7 +94,7 @@ def layout(value: object) -> Layout:
     if size(found) > POINTS:
         raise ValueError(f"{value} has more than {POINTS} points")
     if cosize(found) > LARGEST:
-        raise ValueError(f"{value} reaches {cosize(found) - 1}, beyond 2^56")
+        raise ValueError(f"{value} goes up to {cosize(found) - 1}, beyond 2^56")
     if any(d < 0 for d in leaves(found.stride)):
         raise ValueError(f"{found} has a negative stride; addresses are counted from the lowest")
     return found

@@ -20,7 +20,7 @@ from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
 from layouts.arrays import np
 from verify.core.digits import image
-from verify.core.verdict import Counterexample, Evidence, Stated, evaluated
+from verify.core.verdict import Counterexample, Evidence, Statement, evaluated
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.movement.smem_access import BYTE, SmemAccess, Table, scaled
@@ -170,10 +170,10 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
     return width, starts
 
 
-def steps_claim(_: object, found: Fit) -> Stated:
+def steps_claim(_: object, found: Fit) -> Statement:
     """The claim that the tile is a multiple of wgmma's steps."""
     step = " x ".join(map(str, found.operand.steps))
-    return Stated("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
+    return Statement("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
 
 
 def steps(run: object, _: object, found: Fit) -> list[Evidence]:
@@ -193,14 +193,14 @@ def steps(run: object, _: object, found: Fit) -> list[Evidence]:
     return [evaluated(wrong, "counted", 2)]
 
 
-def claim(_: object, found: Fit) -> Stated:
+def claim(_: object, found: Fit) -> Statement:
     """The claim that the layout is that of a descriptor, by its fields."""
     named = "a matrix descriptor"
     if found.fields is not None:
         named = f"the descriptor {found.fields.words()}{found.fields.begins()}"
     table = found.table
     text = f"the layout is that of {named}, PTX ISA {table.section} ({table.provenance})"
-    return Stated("", text, table.provenance)
+    return Statement("", text, table.provenance)
 
 
 def compared(run: object, _: object, found: Fit) -> list[Evidence]:

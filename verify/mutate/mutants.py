@@ -14,7 +14,7 @@ from itertools import combinations
 from layouts import Layout, LayoutError, composition
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.checker import prepared
-from verify.atom.copies import SIDES
+from verify.atom.copies import COPY_OPERANDS
 from verify.binding.atom import BoundOperand
 from verify.binding.coordinates import AXES
 from verify.core.digits import modes, walks
@@ -46,8 +46,8 @@ def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
         for part in bound.parts:
             if part.formulas:
                 # What a copy reads and what it writes are two claims.
-                side = part.name if isinstance(atom, CopyAtom) else ""
-                found.setdefault((part.text, part.extent, atom.thr, part.keys, side), (atom, part.name))
+                operand = part.name if isinstance(atom, CopyAtom) else ""
+                found.setdefault((part.text, part.extent, atom.thr, part.keys, operand), (atom, part.name))
     return list(found.values())
 
 
@@ -57,7 +57,7 @@ def mutants(atom: AnyAtom, operand: str) -> Iterator[Mutant]:
     A copy's source and destination are compared with each other, so that a mutant of one operand has both wrong.
     """
     layout = Layout.parse(atom.operands[operand])
-    parts = SIDES if isinstance(atom, CopyAtom) else (operand,)
+    parts = COPY_OPERANDS if isinstance(atom, CopyAtom) else (operand,)
     for what, changed in changes(layout):
         yield Mutant(atom.name, parts, what, with_operands(atom, {operand: changed}))
 

@@ -74,7 +74,7 @@ def _case(case: Case, verbose: bool, room: int, alike: bool) -> Iterator[str]:
         elif verbose:
             yield from _plain(verdict)
     if taken := [f"{v.claim.part} {v.claim.text}" for v in case.verdicts if v.status is Status.TAKEN]:
-        yield f"  not stated, taken from the instruction: {'; '.join(taken)}"
+        yield f"  not given, taken from the instruction: {'; '.join(taken)}"
     yield from (f"  {line}" for line in case.contradictions)
     if wrong and case.known_defect:
         yield f"  known defect: {case.known_defect}"

@@ -12,7 +12,7 @@ QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a comm
 
 
 def fitted(text: str, width: int) -> str:
-    """The text with its long lines broken before a clause, which three blanks set apart, or else between words.
+    """The text with its long lines broken before a clause, which three blanks separate, or else between words.
 
     >>> print(fitted("SM80  VERIFIED  21 proved   gpu: recording of NVIDIA H200", 40), end="")
     SM80  VERIFIED  21 proved

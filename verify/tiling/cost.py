@@ -10,7 +10,7 @@ from isa_tables.schema import WIDTH
 from layouts import Layout, size
 from layouts.tensor import Tensor
 from verify.binding.atom import FRAGMENTS
-from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status
 from verify.tiling import gemm
 from verify.tiling.bind import TiledOperand, Tiling
 
@@ -59,14 +59,14 @@ def _counts(tiling: Tiling) -> list[tuple[Fragment, Fragment]]:
     return [(first, second) for first, second in both if first is not None]
 
 
-def registers(tiling: Tiling, _: None) -> Stated:
+def registers(tiling: Tiling, _: None) -> Statement:
     """The claim on the registers of a thread."""
     fragments = [first for first, _ in _counts(tiling)]
     total = sum(one.registers for one in fragments)
     memory = [tiled.name for tiled in tiling.operands if _space(tiling, tiled) != "reg"]
     words = f"registers of a thread: {', '.join([*map(str, fragments), f'{total} of {REGISTERS}'])}"
     words += ", they spill" if total > REGISTERS else ""
-    return Stated("", words + "".join(f"; {name} in {tiling.subject.mma.space[name]}" for name in memory))
+    return Statement("", words + "".join(f"; {name} in {tiling.subject.mma.space[name]}" for name in memory))
 
 
 def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
@@ -82,12 +82,12 @@ def _issued(tiling: Tiling) -> tuple[int, int, int]:
     return m, by["B"][0], k
 
 
-def calls(tiling: Tiling, _: None) -> Stated:
+def calls(tiling: Tiling, _: None) -> Statement:
     """The claim on the number of instructions that one atom issues for a tile."""
     each = "each atom" if prod(tiling.atoms) > 1 else "the atom"
     m, n, k = _issued(tiling)
     shape = "x".join(map(str, tiling.tile))
-    return Stated("", f"{m * n * k} MMA of {each} for {shape}: {m} x {n} x {k} along M, N, K")
+    return Statement("", f"{m * n * k} MMA of {each} for {shape}: {m} x {n} x {k} along M, N, K")
 
 
 def count_calls(run: object, tiling: Tiling, _: None) -> list[Evidence]:

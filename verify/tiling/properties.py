@@ -34,7 +34,7 @@ from verify.core.verdict import (
     Evidence,
     Property,
     Scope,
-    Stated,
+    Statement,
     Status,
     Verdict,
     join,
@@ -135,12 +135,12 @@ def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
     return Counterexample({"index": first}, statement, damage=(f"{len(other)} of {len(expected)} threads differ",))
 
 
-def _numbering(tiling: Tiling, _: None) -> Stated:
+def _numbering(tiling: Tiling, _: None) -> Statement:
     atoms, each = prod(tiling.atoms), tiling.threads // prod(tiling.atoms)
     words = f"{tiling.threads} thread{'s' * (tiling.threads > 1)}"
     words += f": {each} for each of {'x'.join(map(str, tiling.atoms))} atoms" if atoms > 1 else " for one atom"
     last = cosize(tiling.mma.thr_layout_vmnk)
-    return Stated("", words if last == tiling.threads else f"{words}, numbered up to {last - 1}")
+    return Statement("", words if last == tiling.threads else f"{words}, numbered up to {last - 1}")
 
 
 def place_in_words(vmnk: Layout, index: int) -> str:
@@ -149,26 +149,26 @@ def place_in_words(vmnk: Layout, index: int) -> str:
     return f"T{thread} of atom ({','.join(map(str, atom))})"
 
 
-def _of_layout(words: Callable[[TiledOperand], str]) -> Callable[[Tiling, TiledOperand], Stated]:
+def _of_layout(words: Callable[[TiledOperand], str]) -> Callable[[Tiling, TiledOperand], Statement]:
     """A claim on the (thread, value) layout of one tiled MMA."""
 
-    def claim(_: Tiling, tiled: TiledOperand) -> Stated:
+    def claim(_: Tiling, tiled: TiledOperand) -> Statement:
         layout = "the layout" if tiled.claimed else f"layout{tiled.name}_TV"
-        return Stated(tiled.name, f"{layout} {words(tiled)}")
+        return Statement(tiled.name, f"{layout} {words(tiled)}")
 
     return claim
 
 
-def _partition_text(tiling: Tiling, tiled: TiledOperand) -> Stated:
+def _partition_text(tiling: Tiling, tiled: TiledOperand) -> Statement:
     x, y = tiled.extent(tiling.tile)
     words = f"partition_{tiled.name} of {x}x{y} ({','.join(tiled.part.axes)}): each element has {owners(tiled.owners)}"
-    return Stated(tiled.name, words)
+    return Statement(tiled.name, words)
 
 
-def _multiples_text(tiling: Tiling, tiled: TiledOperand) -> Stated:
+def _multiples_text(tiling: Tiling, tiled: TiledOperand) -> Statement:
     x, y = tiled.extent(tiling.covered)
     words = f"each element of every multiple of {x}x{y} ({','.join(tiled.part.axes)}) has {owners(tiled.owners)}"
-    return Stated(tiled.name, words + _why(tiled))
+    return Statement(tiled.name, words + _why(tiled))
 
 
 def _why(tiled: TiledOperand) -> str:
@@ -271,10 +271,10 @@ def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexam
     return Counterexample(inputs, statement, damage=(f"{len(bad)} of {table.size} points disagree",))
 
 
-def _multiplies(tiling: Tiling, _: None) -> Stated:
+def _multiplies(tiling: Tiling, _: None) -> Statement:
     shape = "x".join(map(str, tiling.tile))
     sums = f", {tiling.atoms[2]} partial sums added" if tiling.atoms[2] > 1 else ""
-    return Stated("", f"the {shape} product through partitions and fragments alone equals numpy's{sums}")
+    return Statement("", f"the {shape} product through partitions and fragments alone equals numpy's{sums}")
 
 
 def _product_key(check: Check, tiling: Tiling, _: None) -> Hashable:
@@ -309,9 +309,9 @@ def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     return [Evidence(Check.ISA, status, "random integers", right.size, "numpy", counterexample=wrong)]
 
 
-def _law(tiling: Tiling, _: None) -> Stated:
+def _law(tiling: Tiling, _: None) -> Statement:
     shape = "x".join(map(str, tiling.subject.mma.shape))
-    return Stated("", f"tiles of {shape} atoms, for every count of atoms and repeats")
+    return Statement("", f"tiles of {shape} atoms, for every count of atoms and repeats")
 
 
 def _command(spec: TilingSpec) -> str:
@@ -343,7 +343,7 @@ THREADS = Property(
 )
 WELL_FORMED = replace(
     atoms.WELL_FORMED,
-    states=lambda _, tiled: Stated(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
+    states=lambda _, tiled: Statement(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
     applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
     isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
 )
@@ -399,7 +399,7 @@ SWIZZLE_ATOM = Property(
 INSTRUCTION = Property(
     "instruction",
     Scope.TILING,
-    states=lambda *_: Stated("", "every instruction of the atom computes this product"),
+    states=lambda *_: Statement("", "every instruction of the atom computes this product"),
     applies=lambda tiling, _: bool(instruction.compared(None, tiling, None)),
     isa=instruction.compared,
 )

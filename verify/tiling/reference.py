@@ -32,7 +32,7 @@ def threads(tiling: Tiling) -> Table:
     return found
 
 
-@lru_cache(maxsize=64)  # plain integers: no TiledMMA or layout with a planted bug reaches them
+@lru_cache(maxsize=64)  # plain integers: no TiledMMA or layout with a planted bug is in them
 def _begins(lanes: tuple[int, ...], atoms: int) -> tuple[int, ...]:
     """The lane at which each of these atoms begins: the first at which all its lanes are free."""
     taken: set[int] = set()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
 from layouts.arrays import np
 from verify.core.digits import image
-from verify.core.verdict import Check, Counterexample, Evidence, Stated, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import TiledOperand, Tiling
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 Offsets: TypeAlias = "npt.NDArray[np.int64]"
 
 
-def divides(tiling: Tiling, tiled: TiledOperand) -> Stated:
+def divides(tiling: Tiling, tiled: TiledOperand) -> Statement:
     """The claim on the swizzle atom of an operand."""
     x, y = tiled.extent(tiling.tile)
     rows, columns = (size(mode) for mode in tiling.spec.smem[tiled.name])
     axes = ",".join(tiled.part.axes)
-    return Stated(f"smem {tiled.name}", f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({axes})")
+    return Statement(f"smem {tiled.name}", f"the swizzle atom of {rows}x{columns} divides {x}x{y} ({axes})")
 
 
 def enumerated(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:

@@ -73,9 +73,9 @@ def permutations_in_order(spec: TilingSpec) -> Iterator[tuple[tuple[int, ...], P
 def compacted(layout: Layout) -> Layout:
     """The layout of the same shape whose strides have the same order and leave no hole."""
     shape, stride = leaves(layout.shape), list(leaves(layout.stride))
-    reached = 1
+    filled = 1
     for mode in sorted(range(len(shape)), key=lambda i: (abs(stride[i]), i)):
-        stride[mode], reached = reached if shape[mode] > 1 else 0, reached * shape[mode]
+        stride[mode], filled = filled if shape[mode] > 1 else 0, filled * shape[mode]
     return Layout(layout.shape, unflatten(tuple(stride), layout.shape))
 
 

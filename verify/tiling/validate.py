@@ -99,10 +99,10 @@ def check_permutation(spec: TilingSpec, atom: Atom, axis: int, build: Build) -> 
 def _check_cover(spec: TilingSpec, axis: int, tiler: Layout, build: Build) -> None:
     """Reject a permutation whose positions are not the coordinates 0 .. extent-1, each once."""
     extent = size(tiler)
-    reached = every(tiler.shape, tiler.stride)
-    missing = sorted(set(range(extent)) - set(reached))
+    covered = every(tiler.shape, tiler.stride)
+    missing = sorted(set(range(extent)) - set(covered))
     if missing:
-        outside = next((at for at in reached if not 0 <= at < extent), None)
+        outside = next((at for at in covered if not 0 <= at < extent), None)
         why = f"{AXES[axis]} = {tiler} does not cover 0..{extent - 1}: coordinate {missing[0]} has no position"
         why += ", another has two positions" if outside is None else f", {outside} is outside"
         raise spec.error("permutation", f"{why}; {tiler_in_place(spec, axis, tiler, build)} would do")

@@ -1,4 +1,4 @@
-; PERMUTATION_ANY_ONTO: any bijective tiler pi of [0, S), repeated, reaches every place
+; PERMUTATION_ANY_ONTO: any bijective tiler pi of [0, S), repeated, covers every place
 ; CUTLASS, include/cute/atom/mma_atom.hpp (permutation_mnk)
 (set-logic ALL)
 (push 1)

@@ -1,4 +1,4 @@
-; PERMUTATION_ONTO: the permutation (F,R):(R,1) of a tile axis, repeated, reaches every place
+; PERMUTATION_ONTO: the permutation (F,R):(R,1) of a tile axis, repeated, covers every place
 ; CUTLASS, media/docs/cpp/cute/0t_mma_atom.md
 (set-logic ALL)
 (push 1)

@@ -1,4 +1,4 @@
-; SPLIT: a number below a*b splits into two digits, and what stands above them stays
+; SPLIT: a number below a*b splits into two digits, and what is above them stays
 ; arithmetic
 (set-logic ALL)
 (push 1)

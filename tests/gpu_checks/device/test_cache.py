@@ -77,10 +77,10 @@ def test_a_text_is_compiled_once_for_each_architecture_and_compiler(kept, cupy):
     assert len(cupy.nvrtc.texts) == 3
 
 
-def test_a_refusal_is_not_kept(kept, cupy):
-    cupy.nvrtc.refused = "bad"
+def test_a_rejection_is_not_kept(kept, cupy):
+    cupy.nvrtc.rejected = "bad"
     for _ in range(2):
-        with pytest.raises(device_module.Refused):
+        with pytest.raises(device_module.Unsupported):
             device_module.compile_cubin("bad", "sm_90a")
     assert len(cupy.nvrtc.texts) == 2 and not kept.exists()
 

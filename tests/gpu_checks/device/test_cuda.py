@@ -91,12 +91,12 @@ def test_a_kernel_compiled_with_fast_is_not_taken_for_the_other(cupy, monkeypatc
 
 def test_a_rejected_instruction_does_not_take_its_group_with_it(cupy):
     gpu = gpu_module.machine()
-    cupy.nvrtc.refused = BF16.mnemonic
+    cupy.nvrtc.rejected = BF16.mnemonic
     gpu.prepare([F16, BF16])
     assert gpu.sass(F16) == ""
-    with pytest.raises(device_module.Refused) as refusal:
+    with pytest.raises(device_module.Unsupported) as rejection:
         gpu.sass(BF16)
-    assert str(refusal.value) == "NVRTC refuses it for sm_90a: ptxas fatal error : Unknown modifier"
+    assert str(rejection.value) == "NVRTC rejects it for sm_90a: ptxas fatal error : Unknown modifier"
     assert [text.count("asm volatile") for text, _ in cupy.nvrtc.texts] == [2, 1, 1]
 
 

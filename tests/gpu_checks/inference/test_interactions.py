@@ -62,8 +62,8 @@ def test_interactions_are_rebuilt_from_any_labels_by_their_definition(a, b, d):
     assert {slot: list(zip(ds, bs, strict=True)) for slot, ds, bs in rows} == want
 
 
-def hits(counts, reached, codes):
-    return Hits(np.array(counts, np.uint32), np.array(reached, np.uint16), np.array(codes, np.int32))
+def hits(counts, places, codes):
+    return Hits(np.array(counts, np.uint32), np.array(places, np.uint16), np.array(codes, np.int32))
 
 
 def test_elements_with_too_few_too_many_or_strange_interactions_are_reported_and_left_out():
@@ -73,8 +73,8 @@ def test_elements_with_too_few_too_many_or_strange_interactions_are_reported_and
     assert (first.a.tolist(), first.d.tolist(), first.b.tolist()) == ([5], [[0, 4]], [[0, 1]])
     assert (second.a.tolist(), second.d.tolist(), second.b.tolist()) == ([6], [[0, 4]], [[2, 3]])
     assert notes == (
-        "1 elements of A reach more than 2 elements of D",
-        "1 elements of A reach some elements of D, but not 2",
+        "1 elements of A contribute to more than 2 elements of D",
+        "1 elements of A contribute to some elements of D, but not 2",
         "1 elements of D got something other than one product",
     )
 

@@ -35,10 +35,10 @@ def observed(name, seed):
 
 def sets_of(table, d_slots):
     """The definitions of gpu_checks.inference.pair_relation, one slot at a time."""
-    a_reach = [{int(d) for d in row if d < d_slots} for row in table]
-    b_reach = [{int(d) for d in column if d < d_slots} for column in table.T]
+    of_a = [{int(d) for d in row if d < d_slots} for row in table]
+    of_b = [{int(d) for d in column if d < d_slots} for column in table.T]
     partners = [{b for b, d in enumerate(row) if d < d_slots} for row in table]
-    return a_reach, b_reach, partners
+    return of_a, of_b, partners
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -65,8 +65,8 @@ def test_the_classes_are_the_rows_columns_and_slices_of_the_maps_up_to_their_nam
 def test_classes_are_numbered_in_order_of_first_appearance(name):
     s, _, table = observed(name, 7)
     found = {key: labels.reshape(-1, 4).tolist() for key, labels in classes(s, table).operands.items()}
-    a_reach, b_reach, partners = sets_of(table, s.lanes * s.operands["D"].values)
-    for operand, axis, sets in (("A", 0, a_reach), ("B", 1, b_reach), ("A", 2, partners)):
+    of_a, of_b, partners = sets_of(table, s.lanes * s.operands["D"].values)
+    for operand, axis, sets in (("A", 0, of_a), ("B", 1, of_b), ("A", 2, partners)):
         seen: dict[int, list] = {}
         for label, key in zip(found[operand], sets, strict=True):
             order = seen.setdefault(label[3], [])

@@ -89,12 +89,12 @@ def test_d_takes_the_map_of_c_unless_the_types_differ():
 
 
 def test_unwritten_results_are_mismatches():
-    class Silent(Simulated):
+    class NoAnswer(Simulated):
         def run(self, signature, a, b, c, fixed=None):
             return np.full((len(a), 32, 2), 0x7FFF7FFF, np.uint32)
 
     s, _, maps = simulated(PLAIN)
-    assert multiply_on(Silent({s.mnemonic: maps}), s, maps, 2, 0) == 2 * 32 * 4
+    assert multiply_on(NoAnswer({s.mnemonic: maps}), s, maps, 2, 0) == 2 * 32 * 4
 
 
 def test_malformed_maps_are_rejected_with_their_place():

@@ -133,7 +133,7 @@ class Fixed(Tensor):
         return super().move(signature, memory, np.zeros_like(rows), given)
 
 
-class Lossy(Tensor):
+class Incomplete(Tensor):
     """One half of a register is not stored."""
 
     def move(self, signature, memory, rows, given):
@@ -148,7 +148,10 @@ class Lossy(Tensor):
 
 @pytest.mark.parametrize(
     ("kind", "expected"),
-    [(Fixed, "move differently for other addresses"), (Lossy, "2 register bytes are not moved to or from one byte")],
+    [
+        (Fixed, "move differently for other addresses"),
+        (Incomplete, "2 register bytes are not moved to or from one byte"),
+    ],
 )
 def test_a_move_to_tensor_memory_that_does_not_fit_is_reported(kind, expected):
     s, machine = signature("tcgen05.st.sync.aligned.16x128b.x1.b32"), tensor_machine(kind)

@@ -37,7 +37,7 @@ def test_the_instruction_is_issued_with_the_registers_of_its_signature(s):
     assert [c for c in re.findall(r"\b([abc])\[\d+\]", inputs)] == sorted(re.findall(r"\b([abc])\[\d+\]", inputs))
 
 
-def test_a_module_keeps_its_instructions_apart():
+def test_a_module_keeps_its_instructions_separate():
     text = module(EVERY[:3])
     for index, s in enumerate(EVERY[:3]):
         assert f"namespace probe_{index} {{\n// {s.mnemonic}\n" in text

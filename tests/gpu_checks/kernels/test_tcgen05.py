@@ -12,7 +12,7 @@ import pytest
 from gpu_checks.kernels import tensor_memory
 from gpu_checks.kernels.modules import has_kernels, module, probe_of
 from gpu_checks.kernels.tcgen05 import fits, names
-from gpu_checks.model import Refused
+from gpu_checks.model import Unsupported
 from gpu_checks.record import Bench, record
 from gpu_checks.recordings_io.reader import recordings
 from isa_tables.signature import mnemonics, runs_on, signature
@@ -50,7 +50,7 @@ def expected(s):
     """The same, from the signature: its operand list with every name replaced by its value."""
     registers, given = [], []
 
-    def stands_for(name):
+    def written(name):
         fragment = s.operands.get(name)
         space = fragment.space if fragment else s.addresses.get(name, "number")
         if space == "reg":
@@ -61,7 +61,7 @@ def expected(s):
         given.append(name)
         return {"tmem": TMEM, "smem": SMEM, "number": NUMBER}[space].format(len(given) - 1)
 
-    return re.sub(r"\{([A-Z]+)\}|([a-z]\w*)", lambda n: stands_for(n[1] or n[2]), s.asm), registers, given
+    return re.sub(r"\{([A-Z]+)\}|([a-z]\w*)", lambda n: written(n[1] or n[2]), s.asm), registers, given
 
 
 @each("s", EVERY, ids=label)
@@ -112,7 +112,7 @@ def test_a_gpu_that_could_run_it_is_rejected_because_no_probe_reads_it(s):
     sm = next(sm for sm in ("sm_100a", "sm_103a") if runs_on(s, sm))
     machine = Simulated({}, info=replace(INFO, sm=sm))
     why = re.escape(f"{s.family}: its kernels assemble, but there is no probe that reads them yet")
-    with pytest.raises(Refused, match=f"^{why}$"):
+    with pytest.raises(Unsupported, match=f"^{why}$"):
         record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 
@@ -120,7 +120,7 @@ def test_a_gpu_that_could_run_it_is_rejected_because_no_probe_reads_it(s):
 @each("s", EVERY[::5], ids=label)
 def test_another_gpu_is_rejected_with_the_needed_target(s):
     machine = Simulated({})
-    with pytest.raises(Refused, match=rf"^needs {' or '.join(s.targets)}; Simulated is sm_90a$"):
+    with pytest.raises(Unsupported, match=rf"^needs {' or '.join(s.targets)}; Simulated is sm_90a$"):
         record(Bench(machine), s, trials=1, seed=0)
     assert machine.runs == []
 

@@ -141,7 +141,7 @@ def test_the_recorded_runs_are_of_the_kernels_made_today():
         assert run.device.gpu and run.device.driver and run.device.nvrtc and run.date
 
 
-def test_a_run_with_an_idle_control_or_a_wrong_element_is_reported_apart():
+def test_a_run_with_an_idle_control_or_a_wrong_element_is_reported_separately():
     run = RECORDED[0]
     assert not replace(run, mismatches=1).equal
     assert not replace(run, elements=0).equal

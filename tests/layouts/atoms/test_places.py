@@ -26,7 +26,7 @@ def paths(value: object, before: tuple[object, ...] = ()) -> set[tuple[object, .
 def check(text: str) -> None:
     """Compare the places of a TOML text with tomllib: the same paths, and at each offset that key."""
     found, tables = places(text), tomllib.loads(text)
-    assert found.lost is None
+    assert found.stopped is None
     assert set(found.keys) == paths(tables)
     for path, offset in found.keys.items():
         if isinstance(path[-1], str):
@@ -140,7 +140,7 @@ def test_every_key_of_the_files_here_is_found_at_its_offset() -> None:
 
 @given(st.text(alphabet="ab.[]{}=\"'#\n\r ,\\1", max_size=60))
 def test_the_scan_of_any_text_ends(text: str) -> None:
-    assert places(text).lost is None or 0 <= (places(text).lost or 0) <= len(text)
+    assert places(text).stopped is None or 0 <= (places(text).stopped or 0) <= len(text)
 
 
 BROKEN = [

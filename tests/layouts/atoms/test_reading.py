@@ -74,12 +74,12 @@ def test_no_suggestion_is_searched_for_a_known_key(monkeypatch: pytest.MonkeyPat
     assert set(searched) == {"clour"}
 
 
-def test_without_ptx_nothing_is_stated_and_with_an_empty_one_nothing_is_issued(tmp_path: Path) -> None:
+def test_without_ptx_nothing_is_given_and_with_an_empty_one_nothing_is_issued(tmp_path: Path) -> None:
     assert load(write(tmp_path, with_line("ptx", "")))[0].ptx is None
     assert load(write(tmp_path, with_line("ptx", "ptx = []")))[0].ptx == ()
 
 
-def test_an_element_is_stated_for_all_operands_or_for_each(tmp_path: Path) -> None:
+def test_an_element_is_given_for_all_operands_or_for_each(tmp_path: Path) -> None:
     assert load(write(tmp_path, GOOD + 'element = "2xf64"'))[0].element == dict.fromkeys("DABC", "2xf64")
     assert load(write(tmp_path, GOOD + 'element = { A = "2xf16" }'))[0].element == {"A": "2xf16"}
 

@@ -181,11 +181,11 @@ def test_the_known_defects_are_listed_and_no_others() -> None:
 
 
 def test_an_element_of_a_complex_atom_is_several_f64() -> None:
-    stated = {atom.name: dict(atom.element) for atom in dense() if atom.element}
+    given = {atom.name: dict(atom.element) for atom in dense() if atom.element}
     pair = dict.fromkeys("DABC", "2xf64")
     planar = ["SM80_8x8x4", "SM90_16x8x4", "SM90_16x8x8", "SM90_16x8x16"]
     expected = {f"{shape}_C64C64C64C64_TN": pair for shape in planar}
-    assert stated == expected | {"SM80_8x8x4_GC64C64C64GC64_TN": pair | {"D": "3xf64", "C": "3xf64"}}
+    assert given == expected | {"SM80_8x8x4_GC64C64C64GC64_TN": pair | {"D": "3xf64", "C": "3xf64"}}
 
 
 def test_atoms_are_in_the_order_of_files_and_are_read_once() -> None:

@@ -103,7 +103,7 @@ def test_composition_with_xor_strides_is_right_or_rejected(n: int, m: int, r: in
     check_composition(xor_layout((8, 16), (9, 5)), Layout((n, m), (r, d)))
 
 
-def test_xor_strides_refuse_what_would_carry() -> None:
+def test_xor_strides_reject_what_would_carry() -> None:
     with pytest.raises(LayoutError):
         composition(xor_layout(8, 1), Layout((2, 2), (1, 1)))  # 1 + 1 is 2, but 1 ^ 1 is 0
     assert logical_divide(xor_layout(8, 1), 2)(1, 3) == Xor(7)

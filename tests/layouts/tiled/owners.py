@@ -88,8 +88,8 @@ def define(atom: Any, base: np.ndarray, order: Any = (None, None, None)) -> Defi
 def bases(atom: Any, counts: tuple[int, int, int], strides: tuple[int, int, int]) -> np.ndarray:
     """[tm, tn, tk] -> the atom's first thread, for atoms numbered by strides.
 
-    Atoms whose threads are a range of n are n apart. A quadpair, lanes 0..3 and 16..19, leaves room for three more in
-    its warp: atom a is at 4 * (a % 4) + 32 * (a // 4).
+    Atoms whose threads are a range of n lie at a distance of n. A quadpair, lanes 0..3 and 16..19, leaves room for
+    three more in its warp: atom a is at 4 * (a % 4) + 32 * (a // 4).
     """
     grid = np.indices(counts)
     number = sum(g * d for g, d in zip(grid, strides, strict=True))

@@ -243,7 +243,7 @@ def test_simt_threads_multiply_fragments_with_the_generic_gemm() -> None:
 
 
 def piece(thr: ThrMMA, operand: str, whole: Tensor, at: tuple[int, ...], sizes: tuple[int, ...]) -> tuple[Any, Any]:
-    """A thread's part of the tile at (m, n, k), which may reach beyond (M, N, K), and what of it is inside."""
+    """A thread's part of the tile at (m, n, k), which may go beyond (M, N, K), and what of it is inside."""
     axes = AXES[operand]
     proj = tuple(1 if axis in axes else None for axis in range(3))
     bounds = tuple(sizes[axis] for axis in axes)

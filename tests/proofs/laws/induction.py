@@ -74,7 +74,7 @@ def nested(gaps_and_extents: Sequence[tuple[int, int]]) -> tuple[Flat, int]:
 
 
 def complemented(a: Flat, target: int) -> Flat | None:
-    """COMPLEMENT's chain: by stride, a gap before each mode, the last reaches the target; None unless nested."""
+    """COMPLEMENT's chain: by stride, a gap before each mode, the last covers the target; None unless nested."""
     reach, out = 1, []
     for d, s in sorted((d, s) for s, d in a):
         if d < reach or d % reach:

@@ -25,8 +25,8 @@ from tests.proofs.laws.induction import (
 
 
 @pytest.mark.parametrize(("rank", "right"), [(1, 2), (2, 2), (2, 3), (3, 2), (4, 2)])
-def test_runs_that_are_refused_have_no_layout_for_generic_strides(rank: int, right: int) -> None:
-    """For admissible modes, by-mode composition is right for generic strides exactly when no run is refused."""
+def test_runs_that_are_rejected_have_no_layout_for_generic_strides(rank: int, right: int) -> None:
+    """For admissible modes, by-mode composition is right for generic strides exactly when no run is rejected."""
     seen = {True: 0, False: 0}
     for extents in product((2, 4) if rank > 2 else (2, 3, 4), repeat=rank):
         small = product((2, 3, 4), (1, 2, 3, 4)) if right < 3 else product((2, 3), (1, 2, 3))

@@ -50,12 +50,12 @@ def test_r2_finds_the_three_mode_example() -> None:
 
 
 @pytest.mark.parametrize("b", ["(3,2):(2,3)", "(2,2,2):(1,2,3)"])
-def test_ours_refuses_what_r1_to_r3_let_pass(b: str) -> None:
+def test_ours_rejects_what_r1_to_r3_let_pass(b: str) -> None:
     with pytest.raises(LayoutError, match="carries"):
         composition(parse_layout("(6,2):(1,7)"), parse_layout(b))
 
 
-def test_ours_refuses_r4_to_r6() -> None:
+def test_ours_rejects_r4_to_r6() -> None:
     with pytest.raises(LayoutError):
         composition(parse_layout("(3,2):(1,100)"), parse_layout("4:2"))
     with pytest.raises(LayoutError):
@@ -111,14 +111,14 @@ def pycute_like() -> Target:
 )
 def test_an_implementation_with_the_error_is_refuted(name: str, expected: str) -> None:
     """R4 occurs only in CuTe C++; an implementation in Python with its assertion shows that the search finds it."""
-    found = refutations.search(CLAIMS[name], conformance.Held(pycute_like()))
+    found = refutations.search(CLAIMS[name], conformance.Claimed(pycute_like()))
     assert found is not None
     assert expected in found.reason
 
 
 @pytest.mark.parametrize("name", [n for n in CLAIMS if n != "R7"])
 def test_ours_has_no_published_error(name: str) -> None:
-    assert refutations.search(CLAIMS[name], conformance.Held(ours())) is None
+    assert refutations.search(CLAIMS[name], conformance.Claimed(ours())) is None
 
 
 def test_r9s_repair_is_a_partial_order() -> None:

@@ -22,7 +22,7 @@ WGMMA = FamilyLayout(THREAD, VALUE)
 
 
 def accumulator(lane, i):  # type: ignore[no-untyped-def]
-    """The accumulator of wgmma, from its figure: two rows that are eight apart, pairs of columns."""
+    """The accumulator of wgmma, from its figure: two rows at a distance of eight, pairs of columns."""
     return lane // 32 * 16 + lane % 32 // 4 + i // 2 % 2 * 8, i // 4 * 8 + lane % 4 * 2 + i % 2
 
 
@@ -81,7 +81,7 @@ def counted_through(sizes: list[Size]) -> tuple[list[tuple[Size, Size]], Size]:
 
 
 @st.composite
-def owned(draw: st.DrawFn) -> tuple[FamilyLayout, Size]:
+def with_owners(draw: st.DrawFn) -> tuple[FamilyLayout, Size]:
     """A layout and a number of elements: each has as many owners as any other, unless one stride is replaced."""
     modes, elements = counted_through(draw(st.lists(SIZES, max_size=2)))
     copies = [(size, Size(0)) for size in draw(st.lists(SIZES, max_size=1))]
@@ -92,7 +92,7 @@ def owned(draw: st.DrawFn) -> tuple[FamilyLayout, Size]:
     return FamilyLayout(tuple(modes[:cut]), tuple(modes[cut:])), elements
 
 
-@given(owned())
+@given(with_owners())
 def test_a_certificate_is_right_for_every_member(given: tuple[FamilyLayout, Size]) -> None:
     layout, elements = given
     found = digits(layout, elements)

@@ -11,7 +11,7 @@ import pytest
 from layouts import Swizzle, parse_layout, size
 from layouts.banks import Access as Lanes
 from layouts.banks import best_swizzle
-from proofs.layout.movement import Access, prove_conflict_free, prove_kept_apart, prove_room, prove_whole
+from proofs.layout.movement import Access, prove_conflict_free, prove_disjoint, prove_room, prove_whole
 
 pytestmark = pytest.mark.slow
 
@@ -131,7 +131,7 @@ def test_accesses_are_whole_where_every_value_follows_the_first(
         ("((4,2),2):((9,1),3)", "(6,10):(1,1)"),
     ],
 )
-def test_elements_are_kept_apart_where_no_two_share_a_byte(threads: str, tile: str, swizzle: Swizzle) -> None:
+def test_elements_are_disjoint_where_no_two_share_a_byte(threads: str, tile: str, swizzle: Swizzle) -> None:
     at, of = parse_layout(threads), parse_layout(tile)
     box = list(product(range(size(at[0])), range(size(at[1]))))
     meeting = [
@@ -139,7 +139,7 @@ def test_elements_are_kept_apart_where_no_two_share_a_byte(threads: str, tile: s
         for one, other in product(box, box)
         if swizzled(swizzle, 2 * of(at(*one))) == swizzled(swizzle, 2 * of(at(*other))) and at(*one) != at(*other)
     ]
-    outcome = prove_kept_apart(Access(at, of, 2, 16, 32, swizzle, 1, 2))
+    outcome = prove_disjoint(Access(at, of, 2, 16, 32, swizzle, 1, 2))
     assert outcome.status == ("sat" if meeting else "unsat")
     if meeting:
         assert outcome.model is not None

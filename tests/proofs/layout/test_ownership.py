@@ -183,7 +183,7 @@ def test_onto_over_large_domains() -> None:
 
 
 def test_extents_and_copies_must_be_positive() -> None:
-    for refused in (lambda: proofs.prove_bijective(Layout(4), (0,)), lambda: proofs.prove_onto(Layout(4), (2, -2)),
+    for rejected in (lambda: proofs.prove_bijective(Layout(4), (0,)), lambda: proofs.prove_onto(Layout(4), (2, -2)),
                     lambda: proofs.prove_bijective(Layout(4), (4,), copies=0)):  # fmt: skip
         with pytest.raises(proofs.ProblemError, match="positive"):
-            refused()
+            rejected()

@@ -124,7 +124,7 @@ TWINS = {
     ),
     "an atom beyond its tile": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,1),(16,128))")),
     "a negative stride": replace(RIGHT["C 2x2"], layout=parse("((4,8),(2,2)):((32,-1),(16,8))")),
-    "copies that are not stated": replace(RIGHT["in memory"], copies=1),
+    "copies that are not given": replace(RIGHT["in memory"], copies=1),
     "copies that are not there": replace(RIGHT["A enlarged"], copies=2),
     "values that are missing": replace(RIGHT["C 2x2"], layout=parse("((4,8),2):((32,1),16)")),
 }
@@ -267,7 +267,7 @@ def small(draw: Random) -> Partition:
 
 
 def test_threads_and_values_that_do_not_fit_are_rejected() -> None:
-    """A mode of extent 1 has no digit: an index beyond it would be lost, so the counts must fit."""
+    """A mode of extent 1 has no digit: an index beyond it would be ignored, so the counts must fit."""
     with pytest.raises(ProblemError, match=r"\(1,1,1,1\).* does not number 2 threads of 1 and 1 atoms"):
         replace(ONE_WIDE, threads=Layout((1, 1, 1, 1)))
     with pytest.raises(ProblemError, match=r"\(1,1\):\(0,0\) has 1 threads x 1 values, the tile 2 x 1"):
@@ -335,9 +335,9 @@ def test_too_small_a_budget_is_unknown() -> None:
 
 
 def test_the_proof_never_calls_a_layout(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(*_: object) -> int:
+    def reject(*_: object) -> int:
         raise AssertionError("a layout was called")
 
-    monkeypatch.setattr(Layout, "__call__", refuse)
+    monkeypatch.setattr(Layout, "__call__", reject)
     assert prove_partition(RIGHT["C permuted"]).status == "unsat"
     assert proofs.prove_tiling().status == "unsat"

@@ -27,7 +27,7 @@ assert answer == ("unsat", f"z3 {z3.get_version_string()}"), answer
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-def test_a_machine_without_z3_is_told_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_machine_without_z3_gets_a_reason(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(libz3, "find_spec", lambda name: None)
     monkeypatch.setattr(libz3, "FILE", "libz3.missing")
     with pytest.raises(ImportError, match="pip install z3-solver"):

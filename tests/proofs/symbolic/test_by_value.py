@@ -71,7 +71,7 @@ def test_a_contradiction_as_a_goal_is_never_true() -> None:
     assert evaluate(loops._alike([(2, 1)], []), {}, {}) is False  # seam: a definition
 
 
-def test_a_digit_carries_where_it_reaches_its_extent_and_not_before() -> None:
+def test_a_digit_carries_where_it_is_its_extent_and_not_before() -> None:
     """2:1 uses one digit of an extent of 2, which is all it has; 3:1 takes 2 steps until it carries, and 1 is left."""
     runs = {"n.0.0": 2, "q.0.0": 1, "m.0.0": 0, "n.0.1": 1, "q.0.1": 1, "m.0.1": 0}
     fits, carries = pathwise.carrying([2], [(2, 1)]), pathwise.carrying([2], [(3, 1)])
@@ -102,9 +102,9 @@ def test_samples_satisfy_all_that_is_assumed() -> None:
     assert sorted(at["x"] for at in space.samples) == [3, 4, 5]
 
 
-def test_a_layout_reaches_as_far_as_its_last_mode_that_counts() -> None:
-    assert enumerated._reach([(2, 3), (4, 1), (1, 99), (5, 0)]) == 6  # seam: a definition
-    assert enumerated._reach([(1, 9)]) == 1  # seam: a definition
+def test_a_layout_goes_as_far_as_its_last_mode_that_counts() -> None:
+    assert enumerated._span([(2, 3), (4, 1), (1, 99), (5, 0)]) == 6  # seam: a definition
+    assert enumerated._span([(1, 9)]) == 1  # seam: a definition
 
 
 def test_the_values_of_a_layout_begin_at_0() -> None:
@@ -126,11 +126,11 @@ def test_a_mode_without_runs_has_one_coordinate_or_stays_where_it_is() -> None:
     assert found == [True, True, False, True, False, True, False]
 
 
-def test_a_composition_in_numbers_is_right_or_refused_and_the_last_line_says_which() -> None:
-    for by, status in (("(3,2):(2,3)", "refused"), ("3:2", "proved")):
+def test_a_composition_in_numbers_is_right_or_rejected_and_the_last_line_says_which() -> None:
+    for by, status in (("(3,2):(2,3)", "rejected"), ("3:2", "proved")):
         found = inferred("composition", "(6,2):(1,7)", by)
         assert [way.status for way in found.cases] == [status]
-        assert found.end == f"exact: {'right' if status == 'proved' else 'refused'} in every case"
+        assert found.end == f"exact: {'right' if status == 'proved' else 'rejected'} in every case"
 
 
 def test_a_division_and_a_product_have_two_modes() -> None:
@@ -155,7 +155,7 @@ def test_a_division_takes_the_tile_from_where_the_tiler_says() -> None:
     assert enumerated._divided((4, 1), (2, 4), ((2, 4), (7, 1))) == ""  # seam: a definition
 
 
-def test_a_run_is_refused_where_it_does_not_divide_its_mode_or_carries_with_what_is_used() -> None:
+def test_a_run_is_rejected_where_it_does_not_divide_its_mode_or_carries_with_what_is_used() -> None:
     """Of steps of 1 in (4,...): four until a digit carries, which is 4 of 6, or 4 of 8; one used digit is too many."""
     refuses = runs.composition_run(2).refuses
     assert refuses is not None
@@ -177,7 +177,7 @@ def test_neighbours_of_a_coalesced_layout_do_not_merge() -> None:
 
 def test_a_layout_has_as_many_strides_as_extents() -> None:
     with pytest.raises(families.InferenceError, match=r"--by \(4,M\):\(1,d,2\): 2 extents and 3 strides"):
-        families._sides("(4,M):(1,d,2)", "--by")  # seam: a definition
+        families._lists("(4,M):(1,d,2)", "--by")  # seam: a definition
 
 
 def test_the_contract_of_a_run_has_its_value_and_the_used_digits() -> None:

@@ -23,7 +23,7 @@ def test_the_record_is_current_and_complete() -> None:
 
 @pytest.mark.parametrize("label", KEPT)
 def test_every_path_is_accounted_for(label: str) -> None:
-    """A path is proved, refused, unknown or wrong; the others cannot be reached by any numbers."""
+    """A path is proved, rejects its input, is unknown or wrong; no numbers take the others."""
     entry = KEPT[label]
     assert entry["proved"] + entry["refused"] + len(entry["violations"]) <= entry["paths"]
     assert entry["proved"] > 0
@@ -58,7 +58,7 @@ def test_nothing_is_unknown_or_left_over() -> None:
     assert {label for label, entry in KEPT.items() if entry["unknown"] or entry["unexplored"]} == set()
 
 
-def test_every_refusal_lies_outside_the_precondition() -> None:
+def test_every_rejection_lies_outside_the_precondition() -> None:
     assert {label: entry["refused"] for label, entry in KEPT.items() if entry["refused"] != entry["outside"]} == {}
 
 
@@ -109,7 +109,7 @@ def test_a_module_that_moves_changes_no_result(copied: Path) -> None:
 
 
 BESIDE = {"arithmetic", "coords", "errors", "interleaved", "order", "swizzle", "text"}
-"""Modules that are imported and run by no operation of the record; a search in `interleaved` counts as refused."""
+"""Modules that are imported and run by no operation of the record; a search in `interleaved` counts as rejected."""
 
 
 @pytest.mark.parametrize("name", campaign.EXECUTED)

@@ -12,7 +12,7 @@ import pytest
 import layouts
 from layouts import Layout, LayoutError, make_layout
 from layouts.layout import trusted
-from proofs.symbolic.enumerated import HELD, enumerated
+from proofs.symbolic.enumerated import REQUIRED, enumerated
 from proofs.symbolic.execution import Target, ours
 
 pytestmark = pytest.mark.slow
@@ -20,7 +20,7 @@ pytestmark = pytest.mark.slow
 TRIVIAL = trusted(1, 0)
 
 
-@pytest.mark.parametrize("function", HELD)
+@pytest.mark.parametrize("function", REQUIRED)
 def test_ours_keeps_its_definitions(function: str) -> None:
     found = enumerated(ours(), function)
     assert (found.wrong, found.faults) == (0, ())
@@ -82,7 +82,7 @@ def _finds_nothing(a: Layout) -> Layout:
     return TRIVIAL
 
 
-def _refuses(*arguments: object) -> Layout:
+def _rejects(*arguments: object) -> Layout:
     raise LayoutError("no")
 
 
@@ -124,25 +124,25 @@ def _product_backwards(a: Layout, tiler: Layout) -> Layout:
         ("coalesce", _coalesce_of_none, "coalesce(1:0) -> None, which is no layout"),
         ("coalesce", _coalesce_slips, "coalesce(3:0) raises IndexError"),
         ("coalesce", _coalesce_changes, "changes its argument"),
-        ("coalesce", _refuses, "coalesce(1:0) is refused (LayoutError: no)"),
+        ("coalesce", _rejects, "coalesce(1:0) is rejected (LayoutError: no)"),
         ("coalesce", _ends, "raises SystemExit: 0"),
         ("composition", _composition_wrong_when_nested, "A(B("),
         ("composition", _composition_flat, "not compatible with B's"),
-        ("composition", _refuses, "is refused"),
-        ("complement", _complement_too_far, "reach the cotarget"),
+        ("composition", _rejects, "is rejected"),
+        ("complement", _complement_too_far, "cover the cotarget"),
         ("complement", _complement_too_short, "is no A(i) + R(j)"),
-        ("complement", _refuses, "is refused"),
+        ("complement", _rejects, "is rejected"),
         ("right_inverse", _finds_nothing, "it finds 1 of the values"),
-        ("right_inverse", _refuses, "is refused"),
+        ("right_inverse", _rejects, "is rejected"),
         ("left_inverse", _finds_nothing, "takes a value twice"),
-        ("left_inverse", _refuses, "is refused"),
+        ("left_inverse", _rejects, "is rejected"),
         ("logical_divide", _divide_turned, "its first mode has not the shape of the tiler"),
         ("logical_divide", _divide_one_tile, "is none of R's"),
-        ("logical_divide", _refuses, "is refused"),
+        ("logical_divide", _rejects, "is rejected"),
         ("logical_product", _product_turned, "its first mode is not the block"),
         ("logical_product", _product_in_place, "two coordinates have one value"),
         ("logical_product", _product_backwards, "its copies do not follow one another"),
-        ("logical_product", _refuses, "is refused"),
+        ("logical_product", _rejects, "is rejected"),
     ],
 )
 def test_a_planted_bug_is_found(function: str, planted: Callable[..., Any], expected: str) -> None:

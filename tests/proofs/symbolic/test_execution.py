@@ -42,7 +42,7 @@ def operation(label: str) -> Operation:
 
 
 @each("chosen", quick, ids=lambda o: o.label)
-def test_every_path_of_ours_is_proved_or_refused(chosen: Operation) -> None:
+def test_every_path_of_ours_is_proved_or_rejected(chosen: Operation) -> None:
     found = examine(ours(), chosen)
     assert found.violations == ()
     assert found.unknown == ()
@@ -72,8 +72,8 @@ def test_each_sample_goes_down_one_path_and_gets_what_the_code_returns(chosen: O
 
 
 @pytest.mark.parametrize("label", ["composition, rank 2 o rank 1", "composition, rank 2 o rank 2"])
-def test_what_composition_refuses_has_no_layout_for_generic_strides(label: str) -> None:
-    """For refused inputs, with generic strides of A, the values A(B(k)) of some mode, or their sum, are no layout."""
+def test_what_composition_rejects_has_no_layout_for_generic_strides(label: str) -> None:
+    """For rejected inputs, with generic strides of A, the values A(B(k)) of some mode, or their sum, are no layout."""
     chosen, target = operation(label), ours()
     refused = 0
     for at in chosen.space.samples[:600]:
@@ -128,8 +128,8 @@ def test_a_complement_that_rounds_gaps_down_is_found() -> None:
     assert examine(planted(complement=complement), operation("complement, rank 1")).violations
 
 
-def test_a_refusal_inside_the_precondition_is_found() -> None:
-    """Every refused path must lie outside the no-carry condition; not so when everything is refused."""
+def test_a_rejection_inside_the_precondition_is_found() -> None:
+    """Every path that rejects its input must lie outside the no-carry condition; not so when everything is rejected."""
 
     def composition(a: Layout, b: Layout) -> Layout:
         raise layouts.LayoutError("no")
@@ -199,7 +199,7 @@ def test_a_contract_that_promises_too_little_proves_nothing(monkeypatch: pytest.
     assert examine(ours(), loops.composition_loops(2, 1)).unknown
 
 
-def test_a_refusal_of_the_formulas_themselves_is_found() -> None:
+def test_a_rejection_of_the_formulas_themselves_is_found() -> None:
     def coalesce(layout: Layout) -> Layout:
         if type(layout.shape) is not int:
             raise layouts.LayoutError("not an int")

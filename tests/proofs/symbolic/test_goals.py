@@ -62,10 +62,10 @@ def test_a_model_without_values_is_unknown(monkeypatch: pytest.MonkeyPatch) -> N
 def test_a_guessed_order_of_modes_is_corrected(monkeypatch: pytest.MonkeyPatch, orders: int, left: bool) -> None:
     """No path has a sample, and none is searched: the order is a guess until numbers contradict it."""
 
-    def unreached(_: Path) -> tuple[str, Mapping[str, int]]:
+    def infeasible(_: Path) -> tuple[str, Mapping[str, int]]:
         return "unknown", {}
 
-    monkeypatch.setattr(execution, "_reach", unreached)  # seam: the solver
+    monkeypatch.setattr(execution, "_reach", infeasible)  # seam: the solver
     monkeypatch.setattr(execution, "ORDERS", orders)
     found = examine(ours(), UNSAMPLED)
     assert bool(found.unknown) is left

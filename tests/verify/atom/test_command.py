@@ -118,9 +118,9 @@ def test_junit_fails_just_where_the_exit_code_does(tmp_path: Path, capsys: pytes
     assert json.loads(capsys.readouterr().out)["surprises"] == ["MINE_0"]
     wrong = ENTRY.format(number=0, B="((4,8),(2,2)):((8,1),(16,64))") + 'known_defect = "B, ptx: wrong"\n'
     known = Path(user_file(tmp_path, text=wrong))
-    refused, before, _ = outcomes(known)
+    rejected, before, _ = outcomes(known)
     code, found, failed = outcomes(known, "--expect-known")
-    assert (refused, code, failed) == (1, 0, []) and before["failure"] > 0
+    assert (rejected, code, failed) == (1, 0, []) and before["failure"] > 0
     assert found["skipped"] == before["failure"] + before["skipped"]
 
 

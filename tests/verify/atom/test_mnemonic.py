@@ -19,14 +19,14 @@ def atom(name: str, **changes: object) -> Atom:
     return replace(found, **changes)  # type: ignore[arg-type]
 
 
-def signatures(judged: Atom) -> list[Verdict]:
-    return [v for v in AtomChecker(frozenset({Check.ISA})).verify(judged) if v.claim.prop == SIGNATURE]
+def signatures(atom: Atom) -> list[Verdict]:
+    return [v for v in AtomChecker(frozenset({Check.ISA})).verify(atom) if v.claim.prop == SIGNATURE]
 
 
-def faults(judged: Atom) -> list[str]:
+def faults(atom: Atom) -> list[str]:
     """What is wrong with an atom's instruction, in the words of its counterexamples."""
     found: list[str] = []
-    for verdict in signatures(judged):
+    for verdict in signatures(atom):
         for evidence in verdict.evidence:
             if isinstance(evidence.counterexample, Counterexample):
                 found += [evidence.counterexample.statement, *evidence.counterexample.damage]

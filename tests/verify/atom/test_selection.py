@@ -52,7 +52,7 @@ def test_the_nearest_names_are_suggested() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "meant"),
+    ("wanted", "meant"),
     [
         ("cute::SM80_16x8x8_F32F16F16F32_TN", "SM80_16x8x8_F32F16F16F32_TN"),
         ("::cute::SM61_DP4A", "SM61_DP4A"),
@@ -64,8 +64,8 @@ def test_the_nearest_names_are_suggested() -> None:
         ("cute::SM90::GMMA::SPARSE::GMMA_64x8x64_S32U8U8_RS_TN", "SM90::GMMA::SPARSE::GMMA_64x8x64_S32U8U8_RS_TN"),
     ],
 )
-def test_a_name_as_cutlass_qualifies_it(asked: str, meant: str) -> None:
-    assert selection.chosen([asked], None, registry()) == [meant]
+def test_a_name_as_cutlass_qualifies_it(wanted: str, meant: str) -> None:
+    assert selection.chosen([wanted], None, registry()) == [meant]
 
 
 def test_a_name_of_a_users_file_is_taken_as_written() -> None:

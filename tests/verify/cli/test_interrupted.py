@@ -157,7 +157,7 @@ def test_interrupted_processes_of_laws_print_nothing(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="a child process is seen in /proc alone")
 def test_processes_that_are_just_starting_ignore_ctrl_c() -> None:
-    """Ctrl-C reaches all processes, also those that have not executed their first line."""
+    """Ctrl-C arrives at all processes, also those that have not executed their first line."""
     words = [sys.executable, "-m", "verify.laws", "--solver", "z3", "--jobs", "3"]
     run = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     born, known = Path(f"/proc/{run.pid}/task/{run.pid}/children"), set[str]()

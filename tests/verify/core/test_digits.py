@@ -38,7 +38,7 @@ def test_the_value_of_an_index_is_the_sum_of_its_terms(layout):
 
 
 @given(LAYOUTS, LAYOUTS)
-def test_a_thread_and_a_value_are_walked_apart(thread, value):
+def test_a_thread_and_a_value_are_walked_separately(thread, value):
     layout = Layout((thread.shape, value.shape), (thread.stride, value.stride))
     rows = walks(layout)
     assert rows == [[walk(layout, t, v) for v in range(len(row))] for t, row in enumerate(rows)]

@@ -41,7 +41,7 @@ def test_every_key_of_a_movement_is_an_option_with_its_help(sort: str, capsys: p
         ("descriptor", {"descriptor": "8:1", "element": 16}, "descriptor"),
     ],
 )
-def test_options_and_tables_tell_the_same_of_a_key(
+def test_options_and_tables_say_the_same_of_a_key(
     sort: str, table: dict[str, object], key: str, tmp_path: Path
 ) -> None:
     with pytest.raises(SpecError) as caught:

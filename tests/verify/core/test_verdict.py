@@ -91,10 +91,10 @@ def test_expect_known_wants_exactly_the_known_defects() -> None:
 def taken() -> Report:
     """One claim that is proved, and a field that was filled in from the instruction."""
     field = Claim("atom", "types", SIGNATURE, "D f32, A f16, B f16, C f32, as in mma.sync")
-    return Report((Case("atom", (verdict_of(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not stated"))),))
+    return Report((Case("atom", (verdict_of(Status.PROVED), Verdict(field, Status.TAKEN, (), reason="not given"))),))
 
 
-def test_what_is_taken_is_counted_apart_and_is_no_yes() -> None:
+def test_what_is_taken_is_counted_separately_and_is_no_yes() -> None:
     assert not Status.TAKEN.confirmed
     text = as_text.render(taken())
     assert "1 proved, 0 agree, 1 taken" in text and "claims: 1 proved, 0 agree, 0 refuted" in text

@@ -18,8 +18,8 @@ from layouts.layout import trusted
 from proofs.laws import solve
 from proofs.laws.decide import shipped
 from proofs.symbolic import families, infer
+from proofs.symbolic.attempt import Stopped
 from proofs.symbolic.execution import Target, examine
-from proofs.symbolic.foreign import Stopped
 from proofs.symbolic.suite import examined
 from verify.laws import command as laws
 from verify.laws import conformance
@@ -152,7 +152,7 @@ def test_another_implementation_is_checked_against_the_definition(
     [
         ("import sys; sys.exit(0)", 1, "it ends the process: SystemExit(0)"),
         ("return None", 1, "coalesce(1:0) -> None, which is no layout"),
-        ("raise ValueError('no')", 1, "nothing was proved: all of its 1 paths are refused"),
+        ("raise ValueError('no')", 1, "nothing was proved: all of its 1 paths reject their input"),
         ("float(layout.shape) if layout.shape == 2 else 0", 4, "it cannot be followed: float of a symbolic integer"),
         ("while layout.shape == 3: pass", 4, "coalesce(3:0) does not end: cut off after 1 s (--budget)"),
     ],
@@ -244,11 +244,11 @@ def test_a_module_that_is_not_there_is_a_usage_error(capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.slow
-def test_infer_prints_both_sides(capsys: pytest.CaptureFixture[str]) -> None:
+def test_infer_prints_both_cases(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "--infer", "composition", "--shape", "(6,2)", "--by", "N:2")
     assert code == 0
     assert "proved" in out
-    assert "refused" in out
+    assert "rejected" in out
     assert run(capsys, "--infer", "composition")[0] == 2
 
 
@@ -267,7 +267,7 @@ def test_infer_writes_json(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, *"--infer composition --shape (6,2) --by N:2 --format json".split())
     document = json.loads(out)
     assert (code, document["exact"]) == (0, True)
-    assert {"status": "refused", "when": ["3 < N", "N % 3 != 0"]}.items() <= document["cases"][-1].items()
+    assert {"status": "rejected", "when": ["3 < N", "N % 3 != 0"]}.items() <= document["cases"][-1].items()
     assert document["cases"][-1]["example"].startswith("composition(")
 
 
@@ -325,7 +325,7 @@ def test_a_letter_that_a_run_also_has_is_renamed(
 ) -> None:
     """N is the user's letter: the mode of B that a run is about gets another name then, and so does n of N = n q."""
     monkeypatch.setattr(  # what is unknown after a second is unknown after a fifth of it
-        conformance, "inferred", lambda *given: infer.inferred(*given[:3], seconds=given[3] / 5, tell=given[4])
+        conformance, "inferred", lambda *given: infer.inferred(*given[:3], seconds=given[3] / 5, report=given[4])
     )
     family = families.one_run("(N,n,u0,8):(1,d,r,e)")
     assert {family.given[x] for x in ("M0", "M1", "D2")} == {"N", "n", "r"}
@@ -337,10 +337,10 @@ def test_a_letter_that_a_run_also_has_is_renamed(
     assert (code, "taken" in err, "any mode of B" in out) == (4, False, True), err
 
 
-def test_a_searched_case_is_not_reported_as_refused(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_searched_case_is_not_reported_as_rejected(capsys: pytest.CaptureFixture[str]) -> None:
     """(2,2):(12,8) in [0, 2) has a complement; symbolically that is not known, so the answer is not exact."""
     code, out, _ = run(capsys, *"--infer complement --shape (2,2):(12,8) --by 2".split())
-    assert (code, "searched when always" in out, "refused" in out) == (4, True, False), out
+    assert (code, "searched when always" in out, "rejected" in out) == (4, True, False), out
 
 
 def test_a_property_of_small_layouts_only_is_in_the_headline(

@@ -61,7 +61,7 @@ def late(found: Any) -> Any:
 
 BUGS: dict[str, tuple[Any, str, Any]] = {
     "values doubled": (Layout, "__call__", evaluated(lambda found: found * 2)),
-    "values lost": (Layout, "__call__", evaluated(lambda found: found * 0)),
+    "values missing": (Layout, "__call__", evaluated(lambda found: found * 0)),
     "values late": (Layout, "__call__", evaluated(late)),
     "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
     "swizzles ignored": (Swizzle, "__call__", lambda swizzle, x: x),

@@ -200,7 +200,9 @@ def test_a_gpu_gives_no_evidence_on_copies_of_fewer_than_three_wavefronts(capsys
         assert status == "AGREES" or "takes the time of at least 3 wavefronts" in evidence["reason"]
 
 
-def test_a_copy_is_whole_on_both_sides_or_the_widest_whole_access_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_copy_is_whole_on_both_operands_or_the_widest_whole_access_is_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """Rows of 4096 elements begin at multiples of 16 bytes, rows of 1002 at multiples of 4."""
     tile = ["--shared", "Sw<2,3,3> o (128,32):(32,1)", *COPIED]
     code, report = checked(capsys, *tile, "--global", "(128,32):(4096,1)")

@@ -24,7 +24,7 @@ CORES = "((8,8),(8,2)):((8,64),(1,512))"
         ([CORES, "--lbo", "1032"], "lies at byte 1024, by the descriptor at 1032", "LBO 1024, SBO 128 bytes"),
     ],
 )
-def test_a_stated_descriptor_is_compared_as_it_is(
+def test_a_given_descriptor_is_compared_as_it_is(
     words: list[str], expected: str, repair: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     code, report = checked(capsys, "--descriptor", *words, "--element", "16", "--major", "K")

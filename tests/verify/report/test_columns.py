@@ -83,8 +83,8 @@ def test_a_command_that_is_broken_is_still_one_command() -> None:
     assert " ".join(reported.replace("\\\n", " ").split()) == " ".join(line.split())
 
 
-@pytest.mark.parametrize(("asked", "width"), [("", 100), ("60", 60), ("nonsense", 100), ("0", 100)])
-def test_columns_sets_the_width(asked: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("COLUMNS", asked)
+@pytest.mark.parametrize(("wanted", "width"), [("", 100), ("60", 60), ("nonsense", 100), ("0", 100)])
+def test_columns_sets_the_width(wanted: str, width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", wanted)
     monkeypatch.setattr(sys, "stdout", io.StringIO())
     assert output.fitted("word " * 50, None) == fitted("word " * 50, width)

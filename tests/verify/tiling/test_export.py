@@ -63,7 +63,7 @@ def test_registers_are_renamed_only_within_a_thread():
         renamed(given, Layout((4, (2, 2)), (1, (4, 8))))
 
 
-def test_a_layout_that_is_no_swizzle_of_a_layout_is_not_handed_over():
+def test_a_layout_that_is_no_swizzle_of_a_layout_is_not_exported():
     swizzled = piece("K", 128, 16)
     with pytest.raises(LayoutError, match="not a swizzle of a layout"):
         strided(type(swizzled)(swizzled.layout_a, 8, swizzled.layout_b))
@@ -106,7 +106,7 @@ def test_a_tiling_that_differs_is_named(capsys, monkeypatch):
     ]
 
 
-STATED = """
+GIVEN = """
 [mine]
 atom = "SM80_16x8x16_F32F16F16F32_TN"
 atoms_layout = "2,2,1"
@@ -119,8 +119,8 @@ atoms_layout = "16,4,1"
 """
 
 
-def test_tilings_that_a_user_states_are_handed_over(tmp_path):
-    (tmp_path / "mine.toml").write_text(STATED)
+def test_tilings_that_a_user_gives_are_exported(tmp_path):
+    (tmp_path / "mine.toml").write_text(GIVEN)
     assert main([str(tmp_path / "mine.toml"), "-o", str(tmp_path / "mine.jsonl")]) == 0
     mine, scalar = tilings(tmp_path / "mine.jsonl")
     assert (mine.name, mine.threads, mine.A.shared.swizzle) == ("mine", 128, (3, 3, 3))
@@ -140,7 +140,7 @@ def test_tilings_that_a_user_states_are_handed_over(tmp_path):
     ],
 )
 def test_what_cannot_be_exported_is_an_error_of_one_line(tmp_path, capsys, old, new, expected):
-    (tmp_path / "mine.toml").write_text(STATED.replace(old, new))
+    (tmp_path / "mine.toml").write_text(GIVEN.replace(old, new))
     assert main([str(tmp_path / "mine.toml")]) == 2
     out, err = capsys.readouterr()
     assert out == "" and expected in err and len(err.splitlines()) == 1
@@ -155,7 +155,7 @@ WAYS = [
 
 @pytest.mark.parametrize(("words", "majors", "loads", "short"), WAYS)
 def test_a_user_says_how_operands_lie_who_reads_them_and_where_the_matrices_end(tmp_path, words, majors, loads, short):
-    (tmp_path / "mine.toml").write_text(STATED.partition("[scalar]")[0].replace("smem", "# smem"))
+    (tmp_path / "mine.toml").write_text(GIVEN.partition("[scalar]")[0].replace("smem", "# smem"))
     assert main([str(tmp_path / "mine.toml"), *words, "-o", str(tmp_path / "mine.jsonl")]) == 0
     (mine,) = tilings(tmp_path / "mine.jsonl")
     assert (mine.A.major, mine.B.major) == majors and mine.short == short
@@ -169,7 +169,7 @@ def test_a_user_says_how_operands_lie_who_reads_them_and_where_the_matrices_end(
     ("major", "tile", "swizzle"),
     [("K", "64,64,64", 3), ("K", "64,64,32", 2), ("K", "64,64,16", 1), ("MN", "64,64,32", 3), ("MN", "64,96,32", 2)],
 )
-def test_shared_memory_that_is_not_stated_is_what_wgmma_reads(tmp_path, major, tile, swizzle):
+def test_shared_memory_that_is_not_given_is_what_wgmma_reads(tmp_path, major, tile, swizzle):
     atom = f"SM90_64x{tile.split(',')[1]}x16_F32F16F16_SS"
     (tmp_path / "mine.toml").write_text(f'[mine]\natom = "{atom}"\ntile = "{tile}"\n')
     assert main([str(tmp_path / "mine.toml"), "--major", f"B={major}", "-o", str(tmp_path / "mine.jsonl")]) == 0
@@ -189,7 +189,7 @@ def test_shared_memory_that_is_not_stated_is_what_wgmma_reads(tmp_path, major, t
     ],
 )
 def test_wrong_options_are_errors_of_one_line(tmp_path, capsys, words, expected):
-    (tmp_path / "mine.toml").write_text(STATED)
+    (tmp_path / "mine.toml").write_text(GIVEN)
     assert main([str(tmp_path / "mine.toml"), *words]) == 2
     out, err = capsys.readouterr()
     assert out == "" and expected in err and len(err.splitlines()) == 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of foreign code that may exit, hang, print or raise: the caller gets a result or a reason."""
+"""Calls of code of others, which may exit, hang, print or raise: the caller gets a result or a reason."""
 
 from __future__ import annotations
 
