@@ -2,7 +2,7 @@
 """Index arithmetic as a map: texts such as `lane/4 + 8*(i/2)`, evaluated at every point of their coordinates.
 
 C and Python give many texts different values: `lane & 3 == 0`, `//`, `/`, a negative `%`, chained comparisons. So the
-language is stated, and so is whether the coordinates are int or unsigned; else a text is evaluated in every way that
+language is given, and so is whether the coordinates are int or unsigned; else a text is evaluated in every way that
 accepts it, and rejected where two of them differ.
 
 `IndexFunction`   texts with their coordinates: `map` evaluates them, `written_out` shows one point
@@ -38,7 +38,7 @@ Function: TypeAlias = Callable[[Mapping[str, Any]], Any]
 
 
 class Variable(NamedTuple):
-    """A name for a function of the input coordinates; in C it is `type`, or as stated where that is None."""
+    """A name for a function of the input coordinates; in C it is `type`, or as given where that is None."""
 
     value: Callable[..., int]
     type: Type | None = None
@@ -104,7 +104,7 @@ class IndexFunction:
     def _readable(self, language: str, type: str) -> list[tuple[Reading, list[Text]]]:
         """The ways in which the texts can be read, each with their functions; raises ExpressionError if there is none.
 
-        Without a stated language `//` begins a comment in C, so that a text with it differs from Python's.
+        Without a given language `//` begins a comment in C, so that a text with it differs from Python's.
         """
         found: list[tuple[Reading, list[Text]]] = []
         errors: list[ExpressionError] = []
@@ -165,15 +165,15 @@ class IndexFunction:
         if work * points > MAX_WORK:
             raise MapError(f"{work} operations at {points} points: more than {MAX_WORK} in all")
 
-    def _value(self, tree: Tree, stated: str, code: Code, types: Mapping[str, Type]) -> tuple[Type, Function]:
-        """The type of an expression, or the stated one, and its value in it; Python's numbers have no type."""
+    def _value(self, tree: Tree, given: str, code: Code, types: Mapping[str, Type]) -> tuple[Type, Function]:
+        """The type of an expression, or the given one, and its value in it; Python's numbers have no type."""
         self._check_names(tree, types, code.text)
         if code.language == PYTHON:
             return INT, python_meaning.meaning(tree, types, code.text)
         type_, value = c_meaning.meaning(tree, types, code.text)
-        if not stated:
+        if not given:
             return type_, value
-        wanted = c_meaning.TYPES[stated]
+        wanted = c_meaning.TYPES[given]
         return wanted, lambda values: wanted.wrap(value(values))
 
     def _check_names(self, tree: Tree, known: Mapping[str, object], text: str) -> None:
@@ -213,7 +213,7 @@ class IndexFunction:
 
 
 def readings(language: str, type: str) -> list[Reading]:
-    """The ways to read a text: one if the language and, for C, the type of the coordinates are stated.
+    """The ways to read a text: one if the language and, for C, the type of the coordinates are given.
 
     >>> [f"{one.language} {one.type}" for one in readings("", "")]
     ['c int', 'c unsigned', 'python int']

@@ -158,7 +158,7 @@ Tree: TypeAlias = Number | Name | Unary | Binary | Compare | Choice | Cast | Cal
 
 
 class Declaration(NamedTuple):
-    """`type name = value`: a name that later expressions use; `type` is empty where none is stated."""
+    """`type name = value`: a name that later expressions use; `type` is empty where none is given."""
 
     name: str
     type: str

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Index arithmetic is evaluated at every point in the stated language, and rejected where an unstated one matters."""
+"""Index arithmetic is evaluated at every point in the given language, and rejected where a missing one matters."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_a_text_of_one_language_alone_needs_no_statement() -> None:
     assert index("1 if i else 0", "0").map()(0, 3) == (1, 0)
 
 
-def test_int_or_unsigned_is_stated_where_it_matters() -> None:
+def test_int_or_unsigned_is_given_where_it_matters() -> None:
     text = index("(lane - 1) / 2 & 15", "0")
     with pytest.raises(MapError, match="C with int coordinates gives 0, C with unsigned coordinates 15: state int or"):
         text.map("c")
@@ -94,7 +94,7 @@ def test_int_or_unsigned_is_stated_where_it_matters() -> None:
         ("lane << 62", "python", "lane 4, value 0: a value of more than 64 bits"),
     ],
 )
-def test_what_is_undefined_is_told_with_the_point(text: str, language: str, problem: str) -> None:
+def test_what_is_undefined_is_reported_with_the_point(text: str, language: str, problem: str) -> None:
     with pytest.raises(MapError) as raised:
         index(text, "0").map(language, "int")
     assert problem in str(raised.value)

@@ -86,7 +86,7 @@ def test_values_that_differ_from_cs(text: str, value: object) -> None:
         ("(1 << 40) * (1 << 40)", "more than 64 bits"),
     ],
 )
-def test_pythons_errors_are_told(text: str, why: str) -> None:
+def test_pythons_errors_are_reported(text: str, why: str) -> None:
     with pytest.raises(Undefined) as raised:
         meaning(parse(text, PYTHON).result, {}, text)({})
     assert why in str(raised.value)
