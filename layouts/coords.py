@@ -35,7 +35,7 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
     Raises LayoutError for a negative or non-integer coordinate, a wrong rank, and array results beyond int64.
     """
     if type(coord) is int and coord >= 0:
-        return _split(coord, leaves(shape), leaves(stride))
+        return digit_sum(coord, leaves(shape), leaves(stride))
     if has_array(coord) and _largest(coord, shape, stride) > INT64_MAX:
         raise LayoutError(f"offsets of {shape}:{stride} at these coordinates do not fit 64 bits")
     return _offset(coord, shape, stride)
@@ -44,14 +44,22 @@ def offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
 def _offset(coord: Slicer, shape: IntTuple, stride: IntTuple) -> Any:
     if isinstance(coord, tuple):
         return sum(map(_offset, coord, _modes(coord, shape), wrap(stride)))
-    return 0 if coord is None else _split(natural(coord), leaves(shape), leaves(stride))
+    if coord is None:
+        return 0
+    strides = leaves(stride)
+    if is_array(coord):  # a stride beyond 64 bits has only the digit 0, else _largest rejects it
+        strides = tuple(d if abs(d) <= INT64_MAX else 0 for d in strides)
+    return digit_sum(natural(coord), leaves(shape), strides)
 
 
-def _split(index: Any, shapes: tuple[int, ...], strides: tuple[int, ...]) -> Any:
+def digit_sum(index: Any, shapes: tuple[Any, ...], strides: tuple[Any, ...]) -> Any:
+    """The sum of digit * stride of an index, the last digit unbounded: of an int, an array of any namespace or a term.
+
+    >>> digit_sum(9, (4, 8), (8, 1))
+    10
+    """
     if not shapes:
         return index * 0
-    if is_array(index):  # a stride beyond 64 bits has only the digit 0, else _largest rejects it
-        strides = tuple(d if abs(d) <= INT64_MAX else 0 for d in strides)
     total: Any = 0
     for s, d in zip(shapes[:-1], strides, strict=False):
         total = total + index % s * d

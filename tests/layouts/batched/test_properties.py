@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Properties of whole domains against their definitions, by plain integers from Layout.__call__."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import array_api_strict
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from layouts import ComposedLayout, Layout, LayoutError, Swizzle, left_inverse, right_inverse, size
+from layouts.batched import (
+    batch,
+    counts,
+    first_difference,
+    first_not_inverse,
+    first_outside,
+    first_repeat,
+    inverse,
+    is_bijection,
+    stacked,
+)
+from tests.layouts.strategies import layouts, nested_strides
+
+NAMESPACES = st.sampled_from([np, array_api_strict])
+BUDGETS = st.sampled_from([8, 24, 80, 1 << 24])  # bytes: blocks of 1, 3 and 10 points, and of all
+FUNCTIONS = st.one_of(
+    layouts(low=-9, max_size=60),
+    nested_strides(1, max_size=60),
+    st.builds(ComposedLayout, st.just(Swizzle(2, 0, 2)), st.integers(0, 3), layouts(max_size=60)),
+)
+MODES = st.tuples(st.sampled_from([1, 2, 3, 4]), st.integers(-4, 8))
+ROWS = st.integers(1, 3).flatmap(
+    lambda rank: st.lists(st.lists(MODES, min_size=rank, max_size=rank), min_size=1, max_size=5)
+)
+
+
+def called(function: Any) -> list[int]:
+    return [function(i) for i in range(size(function))]
+
+
+def rows(modes: list[list[tuple[int, int]]]) -> list[Layout]:
+    return [Layout(tuple(s for s, _ in one), tuple(d for _, d in one)) for one in modes]
+
+
+def first(bad: list[bool]) -> int | None:
+    return next((i for i, one in enumerate(bad) if one), None)
+
+
+def of_rows(found: list[int | None]) -> list[int]:
+    return [-1 if one is None else one for one in found]
+
+
+def repeated(values: list[int]) -> int | None:
+    return first([value in values[:i] for i, value in enumerate(values)])
+
+
+def different(one: list[int], other: list[int]) -> int | None:
+    n = max(len(one), len(other))
+    return first([i >= len(one) or i >= len(other) or one[i] != other[i] for i in range(n)])
+
+
+def listed(array: Any) -> Any:
+    return np.asarray(array).tolist()
+
+
+@given(f=FUNCTIONS, g=FUNCTIONS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
+def test_one_function(f: Any, g: Any, xp: Any, budget: int, data: st.DataObject) -> None:
+    values, stop = called(f), data.draw(st.integers(1, 40))
+    outside = first([not 0 <= value < stop for value in values])
+    assert first_outside(f, stop, xp, budget) == outside
+    assert first_repeat(f, xp, budget) == repeated(values)
+    assert first_difference(f, g, xp, budget) == different(values, called(g))
+    assert first_difference(f, f, xp, budget) is None
+    assert is_bijection(f, xp, budget) == (sorted(values) == list(range(len(values))))
+    assert listed(counts(f, stop, xp, budget)) == [Counter(values)[value] for value in range(stop)]
+    places = [values.index(value) if value in values else -1 for value in range(stop)]
+    assert listed(inverse(f, stop, xp, budget)) == places
+
+
+@given(modes=ROWS, xp=NAMESPACES, budget=BUDGETS, data=st.data())
+def test_rows(modes: list[list[tuple[int, int]]], xp: Any, budget: int, data: st.DataObject) -> None:
+    each, stop = rows(modes), data.draw(st.integers(1, 12))
+    made, values = batch(each, xp), [called(one) for one in each]
+    other = data.draw(st.permutations(each))
+    bounds = data.draw(st.lists(st.integers(1, 12), min_size=len(each), max_size=len(each)))
+    outside = [first([not 0 <= value < stop for value in row]) for row in values]
+    assert listed(first_outside(made, stop, budget=budget)) == of_rows(outside)
+    outside = [first([not 0 <= value < bound for value in row]) for row, bound in zip(values, bounds, strict=True)]
+    assert listed(first_outside(made, xp.asarray(bounds), budget=budget)) == of_rows(outside)
+    assert listed(first_repeat(made, budget=budget)) == of_rows([repeated(row) for row in values])
+    found = first_difference(made, batch(other, xp), budget=budget)
+    assert listed(found) == of_rows([different(row, called(one)) for row, one in zip(values, other, strict=True)])
+    found = first_difference(made, each[0], xp, budget=budget)
+    assert listed(found) == of_rows([different(row, values[0]) for row in values])
+    assert listed(first_difference(each[0], made, xp, budget=budget)) == listed(found)
+    assert listed(is_bijection(made, budget=budget)) == [sorted(row) == list(range(len(row))) for row in values]
+    assert listed(counts(made, stop, budget=budget)) == [[row.count(v) for v in range(stop)] for row in values]
+    places = [[row.index(v) if v in row else -1 for v in range(stop)] for row in values]
+    assert listed(inverse(made, stop, budget=budget)) == places
+
+
+@given(layout=nested_strides(), xp=NAMESPACES, budget=BUDGETS)
+def test_inverses_give_the_index_and_the_value_back(layout: Layout, xp: Any, budget: int) -> None:
+    assert first_not_inverse(layout, right_inverse(layout), xp, budget) is None
+    try:
+        back = left_inverse(layout)
+    except LayoutError:
+        return
+    assert first_not_inverse(back, layout, xp, budget) is None
+
+
+@given(f=layouts(max_size=40), g=layouts(max_size=40), budget=BUDGETS)
+def test_the_first_index_that_is_not_given_back(f: Layout, g: Layout, budget: int) -> None:
+    found = first([f(g(i)) != i for i in range(size(g))])
+    assert first_not_inverse(f, g, budget=budget) == found
+    assert listed(first_not_inverse(f, [g, g], budget=budget)) == of_rows([found] * 2)
+
+
+def test_a_fault_beyond_the_first_block_is_found() -> None:
+    wrong = Layout((1000, 999), (1, 1000))  # of 999000 points the last differs
+    other = ComposedLayout(Layout((998_999, 2), (1, 999_999)), 0, wrong)
+    assert first_difference(wrong, other, budget=1 << 16) == 998_999
+    assert first_outside(other, 999_000, budget=1 << 16) == 998_999
+    assert first_repeat(ComposedLayout(Layout((998_999, 2), (1, 500_000)), 0, wrong), budget=1 << 20) == 998_999
+
+
+def test_values_far_apart_are_compared_without_a_table_of_them() -> None:
+    far = Layout((3, 4, 5), (2**60, 2**50, 1))
+    assert first_repeat(far) is None and first_repeat([far, far]).tolist() == [-1, -1]
+    crowded = Layout((3, 4, 5), (2**60, 0, 1))
+    assert first_repeat(crowded) == 3 and first_repeat([far, crowded]).tolist() == [-1, 3]
+
+
+@pytest.mark.parametrize("count", [1, 5000])
+def test_many_layouts_are_split_into_rows(count: int) -> None:
+    strides = np.arange(2 * count).reshape(count, 2)
+    made = stacked(np.full((count, 2), 4), strides)
+    assert first_difference(made, made, budget=1 << 12).tolist() == [-1] * count
+    assert first_repeat(made, budget=1 << 12).tolist() == first_repeat(made).tolist()
+
+
+def test_more_values_than_can_be_numbered_are_rejected() -> None:
+    with pytest.raises(LayoutError, match="too many values"):
+        inverse(batch(Layout(3)), 2**62)
