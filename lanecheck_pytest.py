@@ -146,8 +146,9 @@ def fault() -> str:
     """Why the modules that an import would find are not ours, in one line; empty where they are."""
     line = shadowed()
     if not line:
-        from verify import installation
+        from lanecheck_console import installation
 
+        importlib.import_module("verify")  # that it is ours is seen in its content
         line = installation.fault()
     return line
 

@@ -36,7 +36,7 @@ from queue import SimpleQueue
 ROOT = Path(__file__).parent.parent
 WORK = ROOT / "build" / "mutants"
 TIMES = "times.xml"
-PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
+PACKAGES = ("lanecheck_console", "verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 EXCHANGED = {
     **{"+": "-", "-": "+", "*": "+", "/": "*", "//": "%", "%": "//", "**": "*"},
     **{"<<": ">>", ">>": "<<", "&": "|", "|": "&", "^": "|"},

@@ -79,7 +79,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
 if sys.argv[:1] == ["-m"]:  # so Python calls it while it imports the package of a command
-    from gpu_checks.installation import insist
+    from lanecheck_console.installation import insist
 
     insist()  # before the imports below, which fail where a file of the user's hides ours
 

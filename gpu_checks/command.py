@@ -4,16 +4,14 @@
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 
-from gpu_checks import installation
 from gpu_checks.model import WorkerError
-from gpu_checks.progress import INTERRUPTED
+from lanecheck_console.command import until_closed
+from lanecheck_console.progress import INTERRUPTED
 
 USAGE, INTERNAL = 2, 3
 ON_A_TERMINAL, IN_A_FILE = 80, 100  # columns of a report, as `verify` has them
@@ -30,7 +28,7 @@ class Interrupted(KeyboardInterrupt):
 def guarded(name: str, body: Callable[[], int]) -> int:
     """The exit code of a command: 2 for what its user gave, 3 for a defect or a GPU that fails, 130 interrupted."""
     try:
-        with _until_closed():
+        with until_closed():
             return body()
     except KeyboardInterrupt as stopped:
         return _report(name, str(stopped) or "interrupted", INTERRUPTED)
@@ -69,28 +67,6 @@ def _as_given(parser: argparse.ArgumentParser, name: str) -> str:
     return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
-class Help(argparse.HelpFormatter):
-    """Help that keeps paragraphs, and leaves one with indented lines, an example, as it is."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        parts = text.split("\n\n")
-        return "\n\n".join(
-            part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
-        )
-
-
-def parser(name: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:
-    """A parser with the option that every command has; `example` is the arguments of one call."""
-    made = argparse.ArgumentParser(
-        prog=f"python -m {name}",
-        description=description,
-        epilog=f"example:\n  python -m {name} {example}\n\n{epilog}",
-        formatter_class=Help,
-    )
-    made.add_argument("--version", action="version", version=installation.version())
-    return made
-
-
 def show(*lines: str) -> None:
     """Print lines of a report. A long line is wrapped and indented between words. COLUMNS sets the width."""
     chosen = os.environ.get("COLUMNS", "")
@@ -102,23 +78,3 @@ def show(*lines: str) -> None:
 def _broken(line: str, width: int) -> str:
     further = " " * (len(line) - len(line.lstrip(" ")) + 4)
     return textwrap.fill(line, width, subsequent_indent=further, break_long_words=False, break_on_hyphens=False)
-
-
-@contextmanager
-def _until_closed() -> Iterator[None]:
-    """Exit with code 2: without a message where a reader such as `head -1` closed the pipe, with one on a full disk."""
-    if sys.stdout is None:
-        print("cannot write to stdout: it is closed", file=sys.stderr)
-        raise SystemExit(2)
-    try:
-        try:
-            yield
-        finally:
-            sys.stdout.flush()  # also where argparse has printed its help and ends with SystemExit
-    except OSError as error:
-        if error.filename or error.errno not in (errno.EPIPE, errno.ENOSPC):
-            raise
-        if error.errno == errno.ENOSPC:
-            print(f"cannot write: {error.strerror}", file=sys.stderr)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        raise SystemExit(2) from None

@@ -22,8 +22,9 @@ from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
 from gpu_checks.device.cuda import array_module, device_info
 from gpu_checks.model import DeviceInfo, Unavailable
-from gpu_checks.progress import Progress, each
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
+from lanecheck_console.command import parser as parser_of
+from lanecheck_console.progress import Progress, each
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parent / "recordings" / "laws"
@@ -197,7 +198,7 @@ def _variables(point: Any, extents: Sequence[int], lowest: Sequence[int]) -> Ite
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaigns; 1 when a law fails, 2 for usage and a GPU that is not there, 3 when the GPU fails."""
-    parser = command.parser("gpu_checks.laws", __doc__, "composition --cpu")
+    parser = parser_of("gpu_checks.laws", __doc__, "composition --cpu")
     parser.add_argument("names", nargs="*", metavar="LAW", help=f"of {', '.join(LAWS)}; all when none is named")
     parser.add_argument("--cpu", action="store_true", help="numpy, and a smaller bound")
     parser.add_argument("--cases", type=int, metavar="N", help=f"at least so many ({ON_GPU} on a GPU, {ON_CPU} else)")

@@ -17,17 +17,17 @@ from math import prod
 from pathlib import Path
 from typing import NoReturn
 
-from gpu_checks import command
 from gpu_checks.check import check
 from gpu_checks.command import Interrupted, guarded, parsed, show
 from gpu_checks.inference.absolute import sources_of_coordinates
 from gpu_checks.kernels.modules import grouped
 from gpu_checks.model import DeviceInfo, Unavailable
-from gpu_checks.progress import Progress
 from gpu_checks.recordings_io.writer import RecordedLines, write
 from gpu_checks.summary import Find, Finding
 from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, mnemonics, signature
+from lanecheck_console.command import parser as parser_of
+from lanecheck_console.progress import Progress
 
 _STOPS: Mapping[str, Sequence[str]] = {"check": (), "list": ("mnemonic", "all", "family")}
 _GLOB = frozenset("*?[")
@@ -84,7 +84,7 @@ def _processes(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     what = "Record what matrix instructions do with the elements of their operands on this GPU."
-    parser = command.parser("gpu_checks.probe", what, "--family mma.sync -o recordings", EPILOG)
+    parser = parser_of("gpu_checks.probe", what, "--family mma.sync -o recordings", EPILOG)
     parser.add_argument("mnemonic", nargs="*", metavar="MNEMONIC", help="PTX mnemonic, or a glob such as '*.s8.*'")
     parser.add_argument("--all", action="store_true", help="every instruction")
     parser.add_argument("--family", help="only this family: mma.sync, dp4a, ...")

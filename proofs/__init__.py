@@ -61,7 +61,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if sys.argv[:1] == ["-m"]:  # the value while Python imports the package of a command
-    from proofs.installation import insist
+    from lanecheck_console.installation import insist
 
     insist()  # before the imports below, which fail where a file of the user hides one of these packages
 

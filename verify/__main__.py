@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 
-from verify import installation
+from lanecheck_console import installation
 from verify.cli.ending import complain, guarded
 from verify.cli.output import write
 from verify.core.errors import Exit, UsageError

@@ -38,7 +38,7 @@ def _main(argv: Sequence[str] | None) -> int:
     parser.add_argument("--equals", metavar="OTHER", help="a layout: do both give every (thread, value) the same?")
     options = parser.parse_args(argv)
     _check(options)
-    from proofs.progress import Progress
+    from lanecheck_console.progress import Progress
 
     other = options.equals
     with Progress(1, "layout", options.quiet) as shown:

@@ -25,8 +25,9 @@ from gpu_checks.device.cuda import Loaded, compile_cubin, device_info, load
 from gpu_checks.kernels.modules import COMMON
 from gpu_checks.kernels.templates import beside
 from gpu_checks.model import DeviceFault, DeviceInfo, Unavailable, Unsupported
-from gpu_checks.progress import Progress
 from gpu_checks.recordings_io.lines import check_gpu, files, read_each, with_digest
+from lanecheck_console.command import parser as parser_of
+from lanecheck_console.progress import Progress
 
 SCHEMA = 1
 RECORDINGS = Path(__file__).parents[1] / "recordings" / "banks"
@@ -201,7 +202,7 @@ def _data(one: Observation) -> dict[str, Any]:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Measure and print; 0 done, 2 for an unwritable folder, 4 under --require where there is no GPU."""
-    parser = command.parser("gpu_checks.banks", __doc__, "--record recordings")
+    parser = parser_of("gpu_checks.banks", __doc__, "--record recordings")
     parser.add_argument("--list", action="store_true", help="print the patterns and stop")
     parser.add_argument("--record", type=Path, metavar="DIR", help="write DIR/<gpu>.jsonl, a line for each pattern")
     parser.add_argument("--require", action="store_true", help="exit 4 where there is no GPU")

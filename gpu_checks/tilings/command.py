@@ -12,9 +12,10 @@ from pathlib import Path
 from gpu_checks import command
 from gpu_checks.command import Interrupted, guarded
 from gpu_checks.model import Unavailable
-from gpu_checks.progress import Progress, each
 from gpu_checks.tilings import Tiling, TilingRun, kernel, run_all, tilings
 from gpu_checks.tilings.store import SHIPPED, write
+from lanecheck_console.command import parser as parser_of
+from lanecheck_console.progress import Progress, each
 
 OK, REFUTED, USAGE, INTERNAL, UNCHECKED, EMPTY = range(6)
 EPILOG = """\
@@ -48,7 +49,7 @@ def _command(options: argparse.Namespace) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     what = "Run kernels that are made from a tiling's layouts alone; every element must equal numpy's."
-    parser = command.parser("gpu_checks.tilings", what, "--list", EPILOG)
+    parser = parser_of("gpu_checks.tilings", what, "--list", EPILOG)
     parser.add_argument("name", nargs="*", metavar="NAME", help="of a tiling, or a glob; all when none is given")
     parser.add_argument(
         "--file", type=Path, default=SHIPPED, metavar="FILE", help="tilings as JSON Lines (the shipped)"

@@ -16,13 +16,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from proofs import command
-from proofs.command import until_closed
+from lanecheck_console import command
+from lanecheck_console.command import until_closed
+from lanecheck_console.progress import INTERRUPTED, Progress, each
 from proofs.laws import solve
 from proofs.laws.decide import shipped
 from proofs.laws.law import Law
 from proofs.laws.problem import Obligation, mutants, nonvacuity, obligations
-from proofs.progress import INTERRUPTED, Progress, each
 
 FOLDER = Path(__file__).with_name("certificates")
 SEEDS = 5

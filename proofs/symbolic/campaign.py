@@ -19,12 +19,12 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from proofs import command
-from proofs.command import until_closed
+from lanecheck_console import command
+from lanecheck_console.command import until_closed
+from lanecheck_console.progress import INTERRUPTED, Progress
 from proofs.errors import ProblemError
 from proofs.laws import solve
 from proofs.laws.decide import processes
-from proofs.progress import INTERRUPTED, Progress
 from proofs.symbolic.execution import Examined, Operation, Violation, examine, ours
 from proofs.symbolic.searched import SEARCHING
 from proofs.symbolic.suite import examined

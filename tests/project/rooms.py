@@ -16,7 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "architecture.md"
 BEGIN, END = "<!-- rooms -->\n", "<!-- end of rooms -->\n"
-PACKAGES = ("verify", "gpu_checks", "proofs", "layouts", "isa_tables")
+PACKAGES = ("verify", "gpu_checks", "proofs", "layouts", "isa_tables", "lanecheck_console")
 
 
 def room(module: str) -> str:
@@ -29,7 +29,7 @@ def room(module: str) -> str:
 
 
 def modules() -> Mapping[str, Path]:
-    """Every module of the five packages, by its dotted name."""
+    """Every module of our packages, by its dotted name."""
     paths = (path for package in PACKAGES for path in sorted((ROOT / package).rglob("*.py")))
     return {".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path for path in paths}
 

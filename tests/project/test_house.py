@@ -11,9 +11,9 @@ from pathlib import Path
 from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
-FOLDERS = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify", "tests", "benchmarks")
+FOLDERS = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify", "tests", "benchmarks")
 PLUGIN = ROOT / "lanecheck_pytest.py"
-PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
 BIGGEST = sorted(
     (path for package in PACKAGES for path in (ROOT / package).rglob("*.py") if path.name != "__init__.py"),
     key=lambda path: (-len(path.read_text().splitlines()), path),

@@ -13,15 +13,16 @@ import pytest
 from tests.cases import each
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("gpu_checks", "isa_tables", "layouts", "proofs", "verify")
-OUTSIDE = {"numpy": set(PACKAGES), "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
-OUTSIDE |= {"rich": {"proofs", "gpu_checks"}}
+PACKAGES = ("gpu_checks", "isa_tables", "lanecheck_console", "layouts", "proofs", "verify")
+OUTSIDE = {"numpy": set(PACKAGES) - {"lanecheck_console"}, "z3": {"proofs"}, "cvc5": {"proofs"}, "cupy": {"gpu_checks"}}
+OUTSIDE |= {"rich": {"lanecheck_console"}}
 OURS = {
+    "lanecheck_console": set(),
     "layouts": set(),
     "isa_tables": set(),
-    "proofs": {"layouts"},
-    "gpu_checks": {"isa_tables"},
-    "verify": {"layouts", "isa_tables", "proofs", "gpu_checks"},
+    "proofs": {"lanecheck_console", "layouts"},
+    "gpu_checks": {"lanecheck_console", "isa_tables"},
+    "verify": {"lanecheck_console", "layouts", "isa_tables", "proofs", "gpu_checks"},
 }
 
 
@@ -67,7 +68,7 @@ def test_a_module_imports_only_what_its_package_may(path: Path) -> None:
 def test_the_plugin_imports_pytest_alone_until_lanecheck_is_asked_for() -> None:
     path = ROOT / "lanecheck_pytest.py"
     others = {name.split(".")[0] for name in imported(path)} - sys.stdlib_module_names
-    assert others == {"pytest", "verify"}
+    assert others == {"pytest", "verify", "lanecheck_console"}
     program = f"import sys, lanecheck_pytest; print(*{{*{PACKAGES}}} & {{name.split('.')[0] for name in sys.modules}})"
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "\n"
@@ -87,6 +88,7 @@ PLANTED = [
     ("layouts/layout.py", "import z3", "layouts knows no ISA and no solver"),
     ("layouts/atoms/reading.py", "import isa_tables", "layouts knows no ISA and no solver"),
     ("isa_tables/signature.py", "from layouts import Layout", "isa_tables imports nothing of ours"),
+    ("lanecheck_console/progress.py", "import layouts", "the console knows no check"),
     ("proofs/layout/points.py", "import isa_tables", "proofs sees layouts only"),
     ("gpu_checks/probe.py", "from layouts import Layout", "gpu_checks shares nothing"),
     ("gpu_checks/probe.py", "from isa_tables import instruction", "gpu_checks reads signatures"),

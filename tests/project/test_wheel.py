@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = {"verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
+PACKAGES = {"lanecheck_console", "verify", "layouts", "isa_tables", "proofs", "gpu_checks"}
 PLUGIN = "lanecheck_pytest.py"  # the one module beside the packages: its name is its own in any environment
 META = "lanecheck-0.1.0.dist-info"
 

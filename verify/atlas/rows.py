@@ -16,8 +16,8 @@ from isa_tables.errors import IsaError
 from isa_tables.mnemonic import is_shape, said
 from isa_tables.schema import WIDTH
 from isa_tables.signature import find, signature
+from lanecheck_console.progress import Progress, each
 from layouts.atoms import AnyAtom
-from proofs.progress import Progress, each
 from verify.atlas.without_atom import NoAtom, as_atom
 from verify.atom.checker import AtomChecker
 from verify.cli.batch import attempt

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
-from verify import installation
+from lanecheck_console.command import Help, Version
 from verify.core.errors import UsageError
 
 EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
@@ -32,25 +32,6 @@ class Parser(argparse.ArgumentParser):
             super().error(message)
         except SystemExit as end:
             raise Rejected(message) from end
-
-
-class Help(argparse.HelpFormatter):
-    """Help that keeps the paragraphs of its text; one with indented lines, an example, is not filled."""
-
-    def _fill_text(self, text: str, width: int, indent: str) -> str:
-        parts = text.split("\n\n")
-        return "\n\n".join(
-            part if "\n  " in part else super(Help, self)._fill_text(part, width, indent) for part in parts
-        )
-
-
-class Version(argparse.Action):
-    """Prints the version and ends; the module that reads it is imported only then."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        """Print it."""
-        print(installation.version())
-        parser.exit()
 
 
 def parser(

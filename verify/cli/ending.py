@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, redirect_stderr, suppress
 
-from verify import installation
+from lanecheck_console import installation
 from verify.cli.output import discard, flush, report
 from verify.core.errors import Exit, MalformedError, SpecError, UsageError
 

@@ -153,7 +153,7 @@ def _code(options: argparse.Namespace) -> int:
 
 
 def _infer(options: argparse.Namespace) -> int:
-    from proofs.progress import Progress
+    from lanecheck_console.progress import Progress
     from verify.laws.conformance import infer
 
     if not options.shape:

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from lanecheck_console.progress import each
 from proofs.laws import refutations
 from proofs.laws.refutations import Refutation
-from proofs.progress import each
 from proofs.symbolic import campaign, conformance, execution
 from proofs.symbolic.attempt import Stopped, attempted
 from proofs.symbolic.enumerated import REQUIRED, Enumerated, cases_of, enumerated

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from lanecheck_console.progress import each
 from proofs.laws import refutations, solve
 from proofs.laws.decide import LawResult, decide_laws, shipped
 from proofs.laws.explain import explained
 from proofs.laws.law import ancestors
 from proofs.laws.refutations import Refutation
 from proofs.laws.solve import Model
-from proofs.progress import each
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
 from verify.laws import properties
 from verify.report import Case, Report

@@ -11,10 +11,10 @@ from math import prod
 from random import Random
 
 import proofs
+from lanecheck_console.progress import each
 from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
-from proofs.progress import each
 from verify.atom.checker import AtomChecker, prepared
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, RELATION
 from verify.core.verdict import Check, Evidence, Property, Status, Verdict

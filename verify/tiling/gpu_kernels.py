@@ -20,12 +20,13 @@ from gpu_checks.tilings import Reuse, Tiling, TilingError, check, recordings_of_
 from gpu_checks.tilings.runner import hash_of
 from gpu_checks.tilings.store import lines
 from isa_tables import IsaError
+from lanecheck_console.command import Help, Version
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, registry
 from layouts.banks import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
-from verify.cli.arguments import Help, Parser, Version
+from verify.cli.arguments import Parser
 from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find

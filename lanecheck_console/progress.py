@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The progress of a long run, shown on stderr: how much is done, how fast, how much time is left.
-
-`proofs` and `gpu_checks` share no code, so each has a copy of this file; a test keeps the copies equal.
-"""
+"""The progress of a long run, shown on stderr: how much is done, how fast, how much time is left."""
 
 from __future__ import annotations
 

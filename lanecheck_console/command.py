@@ -1,8 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the commands of this package share: a parser with --version and an example, and a clean end on a closed pipe.
-
-`gpu_checks` has a copy of its own: the three checks share no code.
-"""
+"""What the commands of all packages share: help with an example, the option --version, a clean end on a closed pipe."""
 
 from __future__ import annotations
 
@@ -13,11 +10,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from proofs import installation
+from lanecheck_console import installation
+
+
+class Version(argparse.Action):
+    """Prints the version and ends; the module that reads it is imported only then."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        """Print it."""
+        print(installation.version())
+        parser.exit()
 
 
 class Help(argparse.HelpFormatter):
-    """A help formatter that keeps paragraphs separate and leaves one with indented lines, an example, unchanged."""
+    """Help that keeps paragraphs, and leaves one with indented lines, an example, as it is."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         parts = text.split("\n\n")
@@ -26,21 +32,24 @@ class Help(argparse.HelpFormatter):
         )
 
 
-def parser(name: str, description: str | None, example: str) -> argparse.ArgumentParser:
-    """A parser with the option --version; `example` is the arguments of one call, shown at the end of the help."""
+def parser(name: str, description: str | None, example: str, epilog: str = "") -> argparse.ArgumentParser:
+    """A parser with the option that every command has; `example` is the arguments of one call."""
     made = argparse.ArgumentParser(
         prog=f"python -m {name}",
         description=description,
-        epilog=f"example:\n  python -m {name} {example}",
+        epilog=f"example:\n  python -m {name} {example}\n\n{epilog}",
         formatter_class=Help,
     )
-    made.add_argument("--version", action="version", version=installation.version())
+    made.add_argument("--version", action=Version, nargs=0, help="show program's version number and exit")
     return made
 
 
 @contextmanager
 def until_closed() -> Iterator[None]:
-    """A block that ends with exit code 2 when stdout cannot be written; without a message on a closed pipe."""
+    """Exit with code 2: without a message where a reader such as `head -1` closed the pipe, with one on a full disk."""
+    if sys.stdout is None:
+        print("cannot write to stdout: it is closed", file=sys.stderr)
+        raise SystemExit(2)
     try:
         try:
             yield

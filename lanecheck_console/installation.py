@@ -2,7 +2,7 @@
 """Whether our packages are the ones that `import` finds, and nothing else was installed into their folders.
 
 Their names are common: a file in the working folder may hide one, and PyPI has a package `verify` that pip installs
-into the folder of ours, over its files. Imports the standard library only, and nothing of ours.
+into the folder of ours, over its files.
 """
 
 from __future__ import annotations
@@ -18,6 +18,13 @@ ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("verify", "layouts", "isa_tables", "proofs", "gpu_checks")
 
 
+def insist() -> None:
+    """End `python -m PACKAGE.COMMAND` with one line and exit code 2 where its imports would find other packages."""
+    if line := fault():
+        print(line, file=sys.stderr)
+        raise SystemExit(2)
+
+
 @cache
 def fault() -> str:
     """The installation's error in one line, empty if there is none. It takes under a millisecond."""
@@ -30,7 +37,7 @@ def _mixed() -> str:
         name, dash, _ = entry.partition("-")
         if dash and name in PACKAGES and entry.endswith((".dist-info", ".egg-info")):
             return _reinstall(name, f"another package `{name}` ({entry}) is installed")
-    ours = getattr(sys.modules["verify"], "DISTRIBUTION", None) == "lanecheck"
+    ours = "verify" not in sys.modules or getattr(sys.modules["verify"], "DISTRIBUTION", None) == "lanecheck"
     return "" if ours else _reinstall("verify", "another package's __init__.py, or none, is")
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from proofs import progress
-from proofs.progress import Progress, each
+from lanecheck_console import progress
+from lanecheck_console.progress import Progress, each
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,12 +32,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
     monkeypatch.setattr(progress, "time", made)
     return made
-
-
-def test_the_two_copies_are_one_text() -> None:
-    """`proofs` and `gpu_checks` may not import each other."""
-    copies = [(ROOT / package / "progress.py").read_text() for package in ("proofs", "gpu_checks")]
-    assert copies[0] == copies[1]
 
 
 def test_rate_and_time_left_are_shown(clock: Clock) -> None:
