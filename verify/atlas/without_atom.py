@@ -17,8 +17,8 @@ from layouts import fit, from_samples
 from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.copies import COPY_OPERANDS, NO_ORDER, copy_operands, left_open
-from verify.binding.atom import FRAGMENTS, issuers
-from verify.binding.completion import moves, spaces
+from verify.binding.atom import issuers
+from verify.binding.completion import FRAGMENTS, moves, spaces
 from verify.binding.coordinates import AXES, Formula, Memory, Registers, formulas
 
 SOURCE = "the ISA tables"

@@ -16,8 +16,9 @@ from verify.binding.atom import BoundAtom, BoundOperand, Named, issuers, joined,
 from verify.binding.completion import moves, spaces
 from verify.binding.coordinates import Formula, Memory
 from verify.binding.copy import BYTE, Carried, CopyOperand, inverse
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Counterexample, Evidence, finding, unchecked
 from verify.core.wording import owners
+from verify.evidence import isa
 from verify.evidence.isa import Table, evaluate
 
 COPY_OPERANDS = ("Src", "Dst")
@@ -53,7 +54,8 @@ def _view(
     parts = []
     for name, text in atom.operands.items():
         layout, fault = parsed[name]
-        named_bits = bits or _counted(layout, atom.copies.get(name, 1))
+        # without a formula, an operand names its points over its copies
+        named_bits = bits or (1 if layout is None else max(1, size(layout) // atom.copies.get(name, 1)))
         formulas = (found[name],) if name in found else ()
         no_formula = "" if name in found else why
         keys = tuple(formula.key for formula in formulas)
@@ -74,11 +76,6 @@ def left_open(instruction: isa_tables.Instruction) -> str:
     moved = [table for table in instruction.operands.values() if "row" in table.maps]
     used = {name for table in moved for name in table.uses & instruction.signature.select.keys()} - {"bytes"}
     return f"the bits that it moves depend on {', '.join(sorted(used))}, which the atom leaves open" if used else ""
-
-
-def _counted(layout: Layout | None, copies: int) -> int:
-    """The number of bits that an operand names, without a formula: its points over its copies."""
-    return 1 if layout is None else max(1, size(layout) // copies)
 
 
 def _bits(operand: CopyOperand) -> int:
@@ -170,16 +167,11 @@ def gives_names(subject: BoundAtom, part: BoundOperand) -> bool:
 def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
     """The evidence on one mnemonic: the ISA has it, with equal threads, widths and multiplicities."""
     if named.unknown:
-        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
+        return unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
-        faults, method = [named.rejected], "looked up"
-    else:
-        faults = [*_faults(subject.seen_by(named.instruction), atom)] or [*_again(subject, atom, named)]
-        method = "compared"
-    if not faults:
-        return Evidence(Check.ISA, Status.PROVED, method, 1)
-    wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
-    return Evidence(Check.ISA, Status.REFUTED, method, 1, counterexample=wrong)
+        return isa.form("looked up", named.rejected)
+    faults = [*_faults(subject.seen_by(named.instruction), atom)] or [*_again(subject, atom, named)]
+    return isa.form("compared", *faults)
 
 
 def _again(subject: BoundAtom, atom: CopyAtom, named: Named) -> Iterator[str]:
@@ -224,14 +216,12 @@ def same_bits(subject: BoundAtom) -> Evidence:
     parts = {part.name: part for part in subject.parts}
     tables = {name: evaluate(part.layout) for name, part in parts.items() if part.layout is not None}
     if len(tables) < len(parts):
-        return Evidence(Check.ISA, Status.UNCHECKED, "", reason="a layout is not well formed")
+        return unchecked(Check.ISA, "a layout is not well formed")
     points = sum(table.size for table in tables.values())
     wrong = _unshared(tables)
     if wrong is None and not any(np.array_equal(tables["Ref"], tables[name]) for name in COPY_OPERANDS):
         wrong = Counterexample({}, "Ref is neither Src nor Dst, as a function")
-    status = Status.PROVED if wrong is None else Status.REFUTED
-    seconds = time.perf_counter() - started
-    return Evidence(Check.ISA, status, "exhaustive", points, "numpy", seconds=seconds, counterexample=wrong)
+    return finding(Check.ISA, wrong, "exhaustive", points, "numpy", seconds=time.perf_counter() - started)
 
 
 def _unshared(tables: Mapping[str, Table]) -> Counterexample | None:

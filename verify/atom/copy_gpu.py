@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import gpu_checks
 from layouts.atoms import Adapter, CopyAtom
 from verify.atom.copies import elsewhere
 from verify.binding.atom import BoundAtom
 from verify.core.digits import lane_of, walks
-from verify.core.verdict import Check, Counterexample, Evidence, Status
-from verify.evidence.gpu import Lookup, Missing, place, source, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.evidence.gpu import Lookup, Missing, place, source
 
 BYTE = 8
 Rows = Sequence[Sequence[int]]  # [lane][bit] -> name of the bit
@@ -28,30 +29,27 @@ def moved(subject: BoundAtom, atom: CopyAtom, lookup: Lookup) -> list[Evidence]:
     """One piece of evidence for each recording of the atom's instruction."""
     found = lookup.moves(subject.instruction.signature)
     if isinstance(found, Missing):
-        return [unchecked(found.reason, found.applies)]
+        return [unchecked(Check.GPU, found.reason, found.applies)]
     if fault := next(elsewhere(atom, subject.instruction), ""):
-        return [unchecked(fault)]
+        return [unchecked(Check.GPU, fault)]
     return [_evidence(subject, atom, move) for move in found]
 
 
 def _evidence(subject: BoundAtom, atom: CopyAtom, move: gpu_checks.Move) -> Evidence:
     started = time.perf_counter()
     if not move.sound:
-        return unchecked(f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
+        return unchecked(Check.GPU, f"the {source(move)} is not sound: {'; '.join(move.exceptions)}")
     operands = {part.name: _by_lane(subject, part.name) for part in subject.parts if part.name in ("Src", "Dst")}
     fault = next((rows for rows in operands.values() if isinstance(rows, str)), "")
     if fault:
-        return unchecked(fault)
+        return unchecked(Check.GPU, fault)
     registers, other = ("Src", "Dst") if atom.space["Dst"] != "reg" else ("Dst", "Src")
     tables = {name: rows for name, rows in operands.items() if not isinstance(rows, str)}
     adapter = atom.adapter if registers == "Dst" else None
     points, wrong = _compare((registers, tables[registers]), (other, tables[other]), move, adapter)
-    status = Status.AGREES if wrong is None else Status.REFUTED
     seconds = time.perf_counter() - started
-    return Evidence(
-        Check.GPU, status, source(move), points, "gpu_checks",
-        seconds=seconds, counterexample=wrong, recording=place(move),
-    )  # fmt: skip
+    found = finding(Check.GPU, wrong, source(move), points, "gpu_checks", Status.AGREES, seconds)
+    return replace(found, recording=place(move))
 
 
 def _by_lane(subject: BoundAtom, operand: str) -> Rows | str:

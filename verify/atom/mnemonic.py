@@ -9,28 +9,24 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import prod
 
 import isa_tables
-from verify.binding.atom import FRAGMENTS, BoundAtom, BoundOperand, Named, contracted
-from verify.binding.completion import EXTRA
+from verify.binding.atom import BoundAtom, BoundOperand, Named, contracted
+from verify.binding.completion import EXTRA, fragment_of
 from verify.core.digits import lane_of
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Evidence, unchecked
 from verify.core.wording import owners
+from verify.evidence import isa
 
 
 def fits(subject: BoundAtom, named: Named) -> Evidence:
     """The evidence on one mnemonic: the ISA has it, with equal extents, equal types and one product per replica."""
     if named.unknown:
-        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=named.unknown)
+        return unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
-        return _refuted("looked up", [named.rejected])
+        return isa.form("looked up", named.rejected)
     faults = [*_faults(subject.seen_by(named.instruction)), *_element_faults(subject)]
     if not faults and not subject.mma.element:
         faults = [*again(subject, named, _faults, "product")]
-    return _refuted("compared", faults) if faults else Evidence(Check.ISA, Status.PROVED, "compared", 1)
-
-
-def _refuted(method: str, faults: list[str]) -> Evidence:
-    wrong = Counterexample({}, faults[0], damage=tuple(faults[1:]))
-    return Evidence(Check.ISA, Status.REFUTED, method, 1, counterexample=wrong)
+    return isa.form("compared", *faults)
 
 
 def again(subject: BoundAtom, named: Named, faults: Callable[[BoundAtom], Iterable[str]], whole: str) -> Iterator[str]:
@@ -101,7 +97,7 @@ def _together(operands: Sequence[str], types: Sequence[str]) -> str:
 def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.Signature) -> Iterator[str]:
     """The faults in the space of an operand and in the number of owners of its elements."""
     name, atom = part.name, subject.mma
-    fragment = next((signature.operands[f] for f in FRAGMENTS.get(name, (name,)) if f in signature.operands), None)
+    fragment = fragment_of(signature, name)
     if fragment is None:
         return
     claimed = atom.space.get(name, "reg")

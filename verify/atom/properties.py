@@ -16,7 +16,18 @@ from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
 from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
-from verify.core.verdict import Check, CheckFunction, Evidence, Need, Property, Scope, Statement, Status, Verdict
+from verify.core.verdict import (
+    Check,
+    CheckFunction,
+    Evidence,
+    Need,
+    Property,
+    Scope,
+    Statement,
+    Status,
+    Verdict,
+    unchecked,
+)
 from verify.core.wording import owners
 from verify.evidence import gpu, isa, proof, proof_family
 from verify.evidence.run import Run, first, verified
@@ -228,7 +239,7 @@ def _follows_from(other: Property) -> CheckFunction:
 
 def _looked_up(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidence]:
     if named is None:
-        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=atom.no_instruction)]
+        return [unchecked(Check.ISA, atom.no_instruction)]
     return [fits_copy(atom, atom.atom, named) if isinstance(atom.atom, CopyAtom) else fits(atom, named)]
 
 

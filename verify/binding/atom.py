@@ -22,12 +22,11 @@ import isa_tables
 from isa_tables.signature import find
 from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
-from verify.binding.completion import EXTRA, completed, in_tables, moves
+from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
 from verify.core.digits import lane_of
 
 LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
-FRAGMENTS = {"C": ("D", "C")}  # the operands of an instruction that an atom's operand is, where the names differ
 EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 
 

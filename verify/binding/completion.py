@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 
@@ -18,19 +19,14 @@ from layouts.atoms.reading import ReadAtom, complete, listed
 from layouts.atoms.tables import Found, by_line
 from verify.core.files import opened
 
-FRAGMENT = {"C": ("C", "D")}  # the operands of an instruction that determine an atom's: the first that it has
+FRAGMENTS = {"C": ("D", "C")}  # the operands of an instruction that an atom's operand is, where the names differ
 TYPED = ("D", "A", "B", "C")
 EXTENTS = ("M", "N", "K")
 EXTRA = ("E", "SFA", "SFB")  # operands that not every instruction has
 
 
-@dataclass(frozen=True, slots=True)
-class Determined:
-    """The value that one instruction determines for a key, or why it does not."""
-
-    mnemonic: str
-    value: object = None
-    why_not: str = ""
+class Undetermined(Exception):
+    """An instruction does not determine a key that an atom leaves out: the message says why."""
 
 
 def atoms(path: Path) -> Found[AnyAtom]:
@@ -123,39 +119,47 @@ def _words(value: object) -> str:
 
 def _agreed(atom: IncompleteAtom, gap: str) -> object:
     """The value that all instructions determine for a key that the atom leaves out; raises AtomFileError."""
-    found = [_determined(atom, mnemonic, gap) for mnemonic in atom.mnemonics]
-    missing = next((one for one in found if one.why_not), None)
-    if missing is not None:
-        raise atom.entry.error(gap, f"missing, and {missing.mnemonic} does not determine it: {missing.why_not}")
-    first = found[0]
-    other = next((one for one in found if one.value != first.value), None)
-    if other is not None:
-        values = f"{first.mnemonic} has {_words(first.value)}, {other.mnemonic} {_words(other.value)}"
-        raise atom.entry.error(gap, f"missing, and its instructions differ: {values}")
-    return first.value
+    found: dict[str, object] = {}
+    for mnemonic in atom.mnemonics:
+        instruction = isa_tables.instruction(mnemonic)
+        try:
+            found[instruction.signature.mnemonic] = _determined(atom, instruction, gap)
+        except Undetermined as error:
+            problem = f"missing, and {instruction.signature.mnemonic} does not determine it: {error}"
+            raise atom.entry.error(gap, problem) from error
+    first, value = next(iter(found.items()))
+    for other, differs in found.items():
+        if differs != value:
+            values = f"{first} has {_words(value)}, {other} {_words(differs)}"
+            raise atom.entry.error(gap, f"missing, and its instructions differ: {values}")
+    return value
 
 
-def _determined(atom: IncompleteAtom, mnemonic: str, gap: str) -> Determined:
-    instruction = isa_tables.instruction(mnemonic)
+def _determined(atom: IncompleteAtom, instruction: isa_tables.Instruction, gap: str) -> object:
+    """The value that an instruction determines for a key; raises Undetermined."""
     key, _, operand = gap.partition(".")
     if key == "shape":
         return _shape(atom, instruction.signature)
     if key == "thr":
-        return Determined(mnemonic, in_order(instruction))
+        return in_order(instruction)
     if key == "types":
-        return _types(atom, instruction.signature, [operand] if operand else TYPED)
-    return _spaces(instruction, [operand] if operand else ["Src", "Dst"])
+        found = _types(atom, instruction.signature, [operand] if operand else TYPED)
+    elif moves(instruction.signature):
+        listed = spaces(instruction)
+        found = {side: listed[0 if side == "Dst" else -1] for side in ([operand] if operand else ["Src", "Dst"])}
+    else:
+        raise Undetermined("it copies nothing")
+    return found if len(found) > 1 else next(iter(found.values()))
 
 
-def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> Determined:
+def _shape(atom: IncompleteAtom, signature: isa_tables.Signature) -> list[int]:
     if moves(signature):
-        return Determined(signature.mnemonic, why_not="it multiplies no matrices")
-    open_ = [axis for axis in EXTENTS if axis in signature.select]
-    if open_:
-        return Determined(signature.mnemonic, why_not=f"a descriptor chooses {', '.join(open_)}")
+        raise Undetermined("it multiplies no matrices")
+    if open_ := [axis for axis in EXTENTS if axis in signature.select]:
+        raise Undetermined(f"a descriptor chooses {', '.join(open_)}")
     if "element" in atom.entry.table:
-        return Determined(signature.mnemonic, why_not="elements of several numbers (`element`) make it the atom's own")
-    return Determined(signature.mnemonic, list(signature.shape))
+        raise Undetermined("elements of several numbers (`element`) make it the atom's own")
+    return list(signature.shape)
 
 
 def in_order(instruction: isa_tables.Instruction) -> str:
@@ -167,31 +171,22 @@ def in_order(instruction: isa_tables.Instruction) -> str:
     return str(from_samples(len(lanes), lanes.__getitem__))
 
 
-def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> Determined:
+def _types(atom: IncompleteAtom, signature: isa_tables.Signature, operands: Iterable[str]) -> dict[str, str]:
     """The types on which all combinations agree that have the types that the entry states."""
     own = atom.entry.table.get("types", {})
     given = own.items() if isinstance(own, dict) else ()
     rows = [row for row in signature.types if all(row.get(name, word) == word for name, word in given)]
     found: dict[str, str] = {}
     for operand in operands:
-        name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
+        names = [operand, "D"] if operand == "C" else [operand]  # C, if it has its own type
+        name = next((name for name in names if name in signature.operands), None)
         if name is None:
-            return Determined(signature.mnemonic, why_not=f"it has no operand {operand}")
+            raise Undetermined(f"it has no operand {operand}")
         listed = list(dict.fromkeys(row[name] for row in rows or signature.types))
         if len(listed) > 1:
-            return Determined(
-                signature.mnemonic, why_not=f"a descriptor chooses the type of {operand}: {', '.join(listed)}"
-            )
+            raise Undetermined(f"a descriptor chooses the type of {operand}: {', '.join(listed)}")
         found[operand] = listed[0]
-    return Determined(signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
-
-
-def _spaces(instruction: isa_tables.Instruction, operands: Iterable[str]) -> Determined:
-    if not moves(instruction.signature):
-        return Determined(instruction.signature.mnemonic, why_not="it copies nothing")
-    listed = spaces(instruction)
-    found = {name: listed[0] if name == "Dst" else listed[-1] for name in operands}
-    return Determined(instruction.signature.mnemonic, found if len(found) > 1 else next(iter(found.values())))
+    return found
 
 
 def _placed(atom: Atom) -> Atom:
@@ -213,11 +208,21 @@ def _space(mnemonic: str, operand: str) -> str:
     signature = in_tables(mnemonic)
     if signature is None:
         return ""
-    name = next((name for name in FRAGMENT.get(operand, (operand,)) if name in signature.operands), None)
-    if name is None:
+    fragment = fragment_of(signature, operand)
+    if fragment is None:
         return ""
-    space = signature.operands[name].space
-    return "" if any(_may_be(mnemonic, operand, other) for other in SPACES if other != space) else space
+    for other in SPACES:  # that the text of the instruction can choose
+        with suppress(isa_tables.IsaError):
+            if other != fragment.space:
+                find(mnemonic, select={f"{operand}_space": other})
+                return ""
+    return fragment.space
+
+
+def fragment_of(signature: isa_tables.Signature, operand: str) -> isa_tables.Fragment | None:
+    """What one lane holds of an atom's operand; None where the instruction has no such operand."""
+    names = FRAGMENTS.get(operand, (operand,))
+    return next((signature.operands[name] for name in names if name in signature.operands), None)
 
 
 def moves(signature: isa_tables.Signature) -> bool:
@@ -237,15 +242,6 @@ def in_tables(mnemonic: str) -> isa_tables.Signature | None:
         return signature(mnemonic)
     except isa_tables.IsaError:
         return None
-
-
-def _may_be(mnemonic: str, operand: str, space: str) -> bool:
-    """Whether the text of an instruction can choose a space for an operand."""
-    try:
-        find(mnemonic, select={f"{operand}_space": space})
-    except isa_tables.IsaError:
-        return False
-    return True
 
 
 def spaces(instruction: isa_tables.Instruction) -> list[str]:

@@ -179,6 +179,20 @@ class Evidence:
     recording: str = field(default="", compare=False)  # file and line of the recording that it rests on
 
 
+def finding(
+    check: Check,
+    wrong: Counterexample | None,
+    method: str,
+    points: int = 0,
+    engine: str = "",
+    status: Status = Status.PROVED,
+    seconds: float = 0.0,
+) -> Evidence:
+    """The evidence of a check: REFUTED by a counterexample, or this `status` where it found none."""
+    status = status if wrong is None else Status.REFUTED
+    return Evidence(check, status, method, points, engine, seconds=seconds, counterexample=wrong)
+
+
 @dataclass(frozen=True, slots=True)
 class Verdict:
     """A claim, its status, and all evidence on it."""
@@ -204,8 +218,7 @@ def evaluated(wrong: Counterexample | None, method: str, points: int = 1, engine
     >>> evaluated(None, "counted").status.value
     'PROVED'
     """
-    status = Status.PROVED if wrong is None else Status.REFUTED
-    return Evidence(Check.ISA, status, method, points, engine, counterexample=wrong)
+    return finding(Check.ISA, wrong, method, points, engine)
 
 
 def unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:

@@ -28,7 +28,7 @@ from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import AXES, codomain
 from verify.core.digits import lane_of, walks
 from verify.core.evidence_cache import EvidenceCache
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Status, unchecked
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Conflict
@@ -43,13 +43,6 @@ NOTHING = (-1, -1)  # in place of an element, for lanes to which the atom distri
 Answer = tuple[Status, str, int, Counterexample | None]
 Compare = Callable[[BoundAtom, Labels, gpu_checks.Recording], Answer]
 HOLDERS = {"m": ("A", "C"), "n": ("B", "C"), "k": ("A", "B")}
-
-
-@dataclass(frozen=True, slots=True)
-class Agrees:
-    """The labels interact as recorded; `pairs` counts the (label, class) pairs that were matched."""
-
-    pairs: int
 
 
 def labels(subject: BoundAtom) -> Labels | str:
@@ -98,8 +91,8 @@ def _walked(layout: Layout) -> Table:
 
 def relabelling(
     subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recording, axes: str = "mnk"
-) -> Agrees | Conflict:
-    """Agrees if some relabelling of the axes turns the atom's labels into the recorded classes, else a conflict.
+) -> int | Conflict:
+    """The number of pairs matched, if a relabelling of the axes turns the atom's labels into the recorded classes.
 
     First every label must be in the tile. Then for each axis the pairs (claimed label, recorded class), over both
     operands that have the axis, must be one bijection.
@@ -109,7 +102,7 @@ def relabelling(
     >>> atom = prepare(registry()["SM80_16x8x16_F32F16F16F32_TN"])
     >>> (recording,) = gpu_checks.recordings()[atom.instruction.signature.mnemonic]
     >>> relabelling(atom, labels(atom), recording)
-    Agrees(pairs=1024)
+    1024
     """
     parts = [part for part in subject.parts if part.name in RECORDED]
     outside = _misfit(parts, claimed, recording)
@@ -126,7 +119,7 @@ def relabelling(
         if isinstance(found, Conflict):
             return found
         pairs += found
-    return Agrees(pairs)
+    return pairs
 
 
 def _misfit(parts: Sequence[BoundOperand], claimed: Labels, recording: gpu_checks.Recording) -> Conflict | None:
@@ -171,7 +164,9 @@ def _match(axis: str, operands: tuple[str, str], claimed: Labels, recording: gpu
         place, operand = place - pairs[0][0].size, operands[1]
     lane, value = divmod(place, claimed[operand].shape[1])
     at = int(claimed[operand][lane, value, 1 + AXES[operand].index(axis)])
-    return Conflict(axis, operands, lane, value, _clash(operand, axis, at, lane, value))
+    claimed_there = f"{operand} lane {lane} value {value} is claimed to hold {axis}={at}"
+    statement = f"{claimed_there}; the hardware pairs it with other elements than the rest of {axis}={at}"
+    return Conflict(axis, operands, lane, value, statement)
 
 
 def _unread(part: BoundOperand, table: Table, classes: Table, in_memory: bool) -> Conflict | None:
@@ -202,13 +197,6 @@ def _first(keys: Table, values: Table) -> Table:
     home[keys[::-1]] = values[::-1]  # of several assignments to one place the last remains
     found: Table = home[keys]
     return found
-
-
-def _clash(operand: str, axis: str, label: int, lane: int, value: int) -> str:
-    return (
-        f"{operand} lane {lane} value {value} is claimed to hold {axis}={label}; the hardware pairs it with other "
-        f"elements than the rest of {axis}={label}"
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +231,16 @@ class Recorded:
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
         """The recordings of exactly this instruction."""
-        return self._valid(self.recordings.get(signature.mnemonic, ()), signature) or _never(signature)
+        return self._valid(self.recordings.get(signature.mnemonic, ()), signature)
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """The recordings of exactly this move."""
-        return self._valid(self.recordings.moves.get(signature.mnemonic, ()), signature) or _never(signature)
+        return self._valid(self.recordings.moves.get(signature.mnemonic, ()), signature)
 
-    def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...]:
+    def _valid(self, found: tuple[R, ...], signature: Signature) -> tuple[R, ...] | Missing:
         """The recordings; raises RecordingError for an invalid one of a user. Tests validate the shipped ones."""
+        if not found:
+            return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
         return tuple(
             replace(one, stale=True) if is_external(one) and self._stale(one, signature) else one for one in found
         )
@@ -277,10 +267,6 @@ class Recorded:
         return self.stale[key]
 
 
-def _never(signature: Signature) -> Missing:
-    return Missing(f"no recorded GPU has run {signature.mnemonic} ({' or '.join(signature.targets)})")
-
-
 def relation(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[Evidence]:
     """One piece of evidence for each GPU that recorded the atom's instruction."""
     return _each(subject, lookup, _related, known)
@@ -293,37 +279,31 @@ def absolute(subject: BoundAtom, lookup: Lookup, known: EvidenceCache) -> list[E
 
 def _each(subject: BoundAtom, lookup: Lookup, compare: Compare, known: EvidenceCache) -> list[Evidence]:
     claims = cache(lambda: labels(subject))
-    found = lookup(subject.instruction.signature)
-    if isinstance(found, Missing):
-        return [unchecked(found.reason, found.applies)]
-    return [_from(subject, claims, recording, compare, known) for recording in found]
 
+    def evidence(recording: gpu_checks.Recording) -> Evidence:
+        started = time.perf_counter()
+        if not recording.sound:
+            why = "; ".join(recording.exceptions) or "its controls do not hold"
+            return unchecked(Check.GPU, f"the {source(recording)} is not sound: {why}")
 
-def _from(
-    subject: BoundAtom,
-    claims: Callable[[], Labels | str],
-    recording: gpu_checks.Recording,
-    compare: Compare,
-    known: EvidenceCache,
-) -> Evidence:
-    started = time.perf_counter()
-    if not recording.sound:
-        why = "; ".join(recording.exceptions) or "its controls do not hold"
-        return unchecked(f"the {source(recording)} is not sound: {why}")
+        def answer() -> Answer | str:
+            claimed = claims()
+            return claimed if isinstance(claimed, str) else compare(subject, claimed, recording)
 
-    def answer() -> Answer | str:
-        claimed = claims()
-        return claimed if isinstance(claimed, str) else compare(subject, claimed, recording)
+        found = known.kept((Check.GPU, compare, atom_key(subject), recording_key(recording)), answer)
+        if isinstance(found, str):
+            return unchecked(Check.GPU, found)
+        status, words, points, wrong = found
+        if status is Status.UNCHECKED:
+            return unchecked(Check.GPU, words, applies=compare is _related)  # absolute coordinates may not exist
+        seconds = time.perf_counter() - started
+        made = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", words, seconds)
+        return replace(made, counterexample=wrong, recording=place(recording))
 
-    found = known.kept((Check.GPU, compare, atom_key(subject), recording_key(recording)), answer)
-    if isinstance(found, str):
-        return unchecked(found)
-    status, words, points, wrong = found
-    if status is Status.UNCHECKED:
-        return unchecked(words, applies=compare is _related)  # absolute coordinates may not exist
-    seconds = time.perf_counter() - started
-    evidence = Evidence(Check.GPU, status, source(recording), points, "gpu_checks", words, seconds)
-    return replace(evidence, counterexample=wrong, recording=place(recording))
+    recordings = lookup(subject.instruction.signature)
+    if isinstance(recordings, Missing):
+        return [unchecked(Check.GPU, recordings.reason, recordings.applies)]
+    return [evidence(recording) for recording in recordings]
 
 
 def source(recording: gpu_checks.Recording | gpu_checks.Move) -> str:
@@ -343,29 +323,30 @@ def _related(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordin
     view = comparable(subject, claimed, recording)
     if isinstance(view, str):
         return Status.UNCHECKED, view, 0, None
-    found: Agrees | Conflict = relabelling(subject, view.claimed, view.recording, view.axes)
-    if isinstance(found, Agrees):
-        found = _passed(view.claimed["C"], recording) or found
-    if isinstance(found, Agrees):
-        rest = view.stored.compare() if view.stored else 0
-        if isinstance(rest, int):
-            return Status.AGREES, view.how, found.pairs + rest, None
-        found = rest
-    first, second = found.operands
-    extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
-    wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
-    return Status.REFUTED, "", 0, wrong
+    checks: tuple[Callable[[], int | Conflict], ...] = (
+        lambda: relabelling(subject, view.claimed, view.recording, view.axes),
+        lambda: _passed(view.claimed["C"], recording),
+        lambda: view.stored.compare() if view.stored else 0,
+    )
+    pairs = 0
+    for check in checks:
+        found = check()
+        if isinstance(found, Conflict):
+            first, second = found.operands
+            extent = "" if first == second else f"{found.axis} of {first} and {second}: no relabelling explains both"
+            wrong = Counterexample({"lane": found.lane, "value": found.value}, found.statement, extent=extent)
+            return Status.REFUTED, "", 0, wrong
+        pairs += found
+    return Status.AGREES, view.how, pairs, None
 
 
-def _passed(claimed: Table, recording: gpu_checks.Recording) -> Conflict | None:
-    """The first element of C that arrives at another element of D; an atom has one layout for both."""
+def _passed(claimed: Table, recording: gpu_checks.Recording) -> int | Conflict:
+    """The first element of C that arrives at another element of D, else 0; an atom has one layout for both."""
     arrives = recording.passthrough.ravel()
-    if np.array_equal(arrives, np.arange(len(arrives))):
-        return None
     labels = claimed.reshape(-1, claimed.shape[-1])
     wrong = np.flatnonzero((labels[: len(arrives)] != labels[arrives]).any(axis=1))
     if not len(wrong):
-        return None
+        return 0
     (lane, value), other = divmod(int(wrong[0]), claimed.shape[1]), divmod(int(arrives[wrong[0]]), claimed.shape[1])
     statement = f"what C holds in lane {lane} value {value} arrives in D lane {other[0]} value {other[1]}"
     return Conflict("m", ("C", "C"), lane, value, f"{statement}, which is claimed to hold another element")
@@ -395,12 +376,8 @@ def _absolute(subject: BoundAtom, claimed: Labels, recording: gpu_checks.Recordi
             wrong = _misplaced(part, one.name, at, label[at].tolist(), seen[at].tolist())
             return Status.REFUTED, f"premise: {one.premise}", points, wrong
     if not points:
-        return (
-            Status.UNCHECKED,
-            "no absolute coordinates are known for the operands that the atom has in registers",
-            0,
-            None,
-        )
+        why = "no absolute coordinates are known for the operands that the atom has in registers"
+        return Status.UNCHECKED, why, 0, None
     names = ", ".join(f"{one.name} {one.operand}" for one in known)
     premises = "; ".join(dict.fromkeys(one.premise for one in known))
     return Status.AGREES, f"by {names}; premise: {premises}", points, None
@@ -414,8 +391,3 @@ def _misplaced(
     found = ", ".join(f"{axis}={label}" for axis, label in zip(axes, seen, strict=True) if label >= 0)
     statement = f"{part.name} lane {lane} value {value}: claimed ({claimed}), {source} gives ({found})"
     return Counterexample({"lane": lane, "value": value}, statement, extent="smallest")
-
-
-def unchecked(why: str, applies: bool = True) -> Evidence:
-    """UNCHECKED by a GPU, with the reason; `applies` unless the check does not exist for the claim."""
-    return Evidence(Check.GPU, Status.UNCHECKED, "", reason=why, applies=applies)

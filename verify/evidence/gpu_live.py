@@ -10,8 +10,8 @@ from gpu_checks.worker import Worker
 from isa_tables.signature import Signature, runs_on
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom
-from verify.core.verdict import Check, Counterexample, Evidence, Status
-from verify.evidence.gpu import Missing, Table, labels, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
+from verify.evidence.gpu import Missing, Table, labels
 
 TRIALS = 64
 PLAIN = frozenset("ABCD")
@@ -45,28 +45,23 @@ class Live:
         """The evidence of random exact products through the atom's three maps, on this GPU."""
         claimed = labels(subject)
         if isinstance(claimed, str):
-            return [unchecked(claimed)]
+            return [unchecked(Check.GPU, claimed)]
         if len(claimed) < len(subject.parts):
-            return [unchecked("products are run with all operands in registers", applies=False)]
+            return [unchecked(Check.GPU, "products are run with all operands in registers", applies=False)]
         if more := subject.instruction.operands.keys() - PLAIN:
             why = f"products are run with A, B and C alone, the instruction has {min(more)} too"
-            return [unchecked(why, applies=False)]
+            return [unchecked(Check.GPU, why, applies=False)]
         maps, signature = {name: _map(name, table) for name, table in claimed.items()}, subject.instruction.signature
         wrong = gpu_checks.multiply(signature, maps, TRIALS, worker=self.worker)
         if isinstance(wrong, gpu_checks.Unavailable):
             missing = self._missing(signature, wrong)
-            return [unchecked(missing.reason, missing.applies)]
-        return [_product(wrong)]
+            return [unchecked(Check.GPU, missing.reason, missing.applies)]
+        found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU") if wrong else None
+        engine = "" if wrong else "gpu_checks"
+        return [finding(Check.GPU, found, "live, random integers", TRIALS, engine, Status.AGREES)]
 
 
 def _map(name: str, table: Table) -> Table:
     """[lane][value] -> (row, col, product) in the ISA's order: B's pair is (k, n)."""
     order = (2, 1, 0) if name == "B" else (1, 2, 0)
     return np.ascontiguousarray(table[..., order])
-
-
-def _product(wrong: int) -> Evidence:
-    if not wrong:
-        return Evidence(Check.GPU, Status.AGREES, "live, random integers", TRIALS, "gpu_checks")
-    found = Counterexample({"wrong": wrong}, f"{wrong} elements of D are wrong on this GPU")
-    return Evidence(Check.GPU, Status.REFUTED, "live, random integers", TRIALS, counterexample=found)

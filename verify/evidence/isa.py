@@ -22,7 +22,7 @@ from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import lane_of, read, walk, walks, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.core.wording import describe, owners
 from verify.evidence import repair
 
@@ -52,19 +52,18 @@ def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundA
     """
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
-    status = Status.PROVED if wrong is None else Status.REFUTED
-    seconds = time.perf_counter() - started
-    return Evidence(Check.ISA, status, method, points, "numpy", seconds=seconds, counterexample=wrong)
+    return finding(Check.ISA, wrong, method, points, "numpy", seconds=time.perf_counter() - started)
 
 
-def form(method: str, fault: str) -> Evidence:
-    """The evidence on the form of a subject: a fault refutes it.
+def form(method: str, *faults: str, points: int = 1) -> Evidence:
+    """The evidence on the form of a subject: faults refute it, empty ones do not count.
 
     >>> form("counted", "").status.value, form("counted", "3 threads, 4 wanted").counterexample.statement
     ('PROVED', '3 threads, 4 wanted')
     """
-    wrong = Counterexample({}, fault) if fault else None
-    return Evidence(Check.ISA, Status.REFUTED if fault else Status.PROVED, method, 1, counterexample=wrong)
+    first, *others = [*filter(None, faults), ""]
+    wrong = Counterexample({}, first, damage=tuple(others[:-1])) if first else None
+    return finding(Check.ISA, wrong, method, points)
 
 
 def parsed(part: BoundOperand) -> list[Evidence]:
@@ -101,7 +100,8 @@ def fragment_size(subject: BoundAtom, part: BoundOperand) -> Finding:
     wanted = subject.expected(part)
     if (threads, values) == wanted:
         return "counted", threads * values, None
-    statement = f"the layout has {threads} threads x {values} values, {_expects(part)} {wanted[0]} x {wanted[1]}"
+    expects = "the ISA" if part.formulas else "its tile"
+    statement = f"the layout has {threads} threads x {values} values, {expects} {wanted[0]} x {wanted[1]}"
     often = 0 if part.formulas else _equal_owners(layout, part)
     repair = f"give `copies = {{ {part.name} = {often} }}`: each element has {often} owners" if often > 1 else ""
     wrong = Counterexample({"threads": threads, "values": values}, statement, repair=repair)
@@ -117,10 +117,6 @@ def _equal_owners(layout: Layout, part: BoundOperand) -> int:
     return int(counts[0]) if (counts == counts[0]).all() else 0
 
 
-def _expects(part: BoundOperand) -> str:
-    return "the ISA" if part.formulas else "its tile"
-
-
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether no (thread, value) is at an element outside the tile."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
@@ -132,18 +128,15 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     thread, value = (int(c) for c in outside[0])
     got = int(table[thread, value])
     statement = f"T{thread} V{value} holds element {got} = {part.show(got)}, the tile has 0..{elements - 1}"
-    return (
-        "exhaustive",
-        table.size,
-        Counterexample(
-            {"thread": thread, "value": value},
-            statement,
-            f"{written_out(layout, thread, value)} = {got}",
-            damage=(f"{len(outside)} of {table.size} points fall outside",),
-            unique=len(outside) == 1,
-            reproduced=walk(layout, thread, value) == got,
-        ),
+    wrong = Counterexample(
+        {"thread": thread, "value": value},
+        statement,
+        f"{written_out(layout, thread, value)} = {got}",
+        damage=(f"{len(outside)} of {table.size} points fall outside",),
+        unique=len(outside) == 1,
+        reproduced=walk(layout, thread, value) == got,
     )
+    return "exhaustive", table.size, wrong
 
 
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -161,20 +154,12 @@ def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     if len(crowded):
         return "exhaustive", table.size, _collision(part, table, crowded, copies, damage)
     if (counts == copies).all():
-        wrong = in_bounds(subject, part)[2]
-        return "exhaustive", table.size, wrong
+        return in_bounds(subject, part)
     first = int(np.argmax(counts < copies))
     count = sum(row.count(first) for row in walks(layout))
-    return (
-        "exhaustive",
-        table.size,
-        Counterexample(
-            {"element": first},
-            f"{part.show(first)} has {owners(int(counts[first]))}, {copies} wanted",
-            damage=damage,
-            reproduced=count == int(counts[first]),
-        ),
-    )
+    statement = f"{part.show(first)} has {owners(int(counts[first]))}, {copies} wanted"
+    wrong = Counterexample({"element": first}, statement, damage=damage, reproduced=count == int(counts[first]))
+    return "exhaustive", table.size, wrong
 
 
 def _missing(part: BoundOperand, counts: Table, copies: int) -> tuple[str, ...]:
@@ -279,7 +264,7 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     if first.shape != second.shape:
         sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
         wrong = Counterexample({}, f"{layout} has {sizes[0]} points, {other} has {sizes[1]}")
-        return Evidence(Check.ISA, Status.REFUTED, "counted", counterexample=wrong)
+        return finding(Check.ISA, wrong, "counted")
     unequal = np.argwhere(first != second)
     if not len(unequal):
         note = "" if layout == other else "written differently, equal at every point"
@@ -293,7 +278,7 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
         damage=(f"{len(unequal)} of {first.size} points disagree",),
         reproduced=walk(layout, thread, value) != walk(other, thread, value),
     )
-    return Evidence(Check.ISA, Status.REFUTED, "exhaustive", first.size, "numpy", counterexample=wrong)
+    return finding(Check.ISA, wrong, "exhaustive", first.size, "numpy")
 
 
 def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -334,23 +319,26 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     m, n, _ = subject.mma.shape
     rng = Random(seed)
     maps = {part.name: by_lane(subject, part) for part in subject.parts}
-    places = {part.name: _located(part, maps[part.name].shape) for part in subject.parts}
-    beyond = next((part for part in subject.parts if _exceeds(places[part.name], part.extent)), None)
-    if beyond is not None:
-        reason = f"the instruction's {beyond.name} has places beyond {beyond.tile}"
-        return Evidence(Check.ISA, Status.UNCHECKED, "", reason=reason)
+    places = {}
+    for part in subject.parts:
+        threads, values = maps[part.name].shape
+        at = part.formulas[0].locate(np.arange(threads)[:, None], np.arange(values)[None, :])
+        if any(np.min(c) < 0 or np.max(c) >= end for c, end in zip(at, part.extent, strict=True)):
+            return unchecked(Check.ISA, f"the instruction's {part.name} has places beyond {part.tile}")
+        x, y = (np.broadcast_to(c, (threads, values)) for c in at)
+        places[part.name] = x, y
     drawn = [{part.name: random_matrix(part, rng) for part in subject.parts if part.name != "C"} for _ in range(trials)]
     given = {name: np.stack([each[name] for each in drawn]) for name in drawn[0]}
     a, b = effective(given)
     bad = _through_fragments(subject, maps, places, given) != a @ b.swapaxes(1, 2)
+    wrong = None
     if bad.any():
         trial, row, col = (int(c) for c in np.argwhere(bad)[0])
         statement = f"trial {trial} (seed {seed}): element (m={row}, n={col}) of the product is wrong"
         damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
         wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
-        return Evidence(Check.ISA, Status.REFUTED, "random integers", trials, "numpy", counterexample=wrong)
     seconds = time.perf_counter() - started
-    return Evidence(Check.ISA, Status.AGREES, "random integers", trials, "numpy", seconds=seconds)
+    return finding(Check.ISA, wrong, "random integers", trials, "numpy", Status.AGREES, seconds)
 
 
 def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
@@ -419,13 +407,3 @@ def _through_fragments(
     rows = accumulator.extent[0]
     out[:, np.broadcast_to(which, table.shape), table % rows, table // rows] = computed[:, which, x, y]
     return np.where((out == out[:, :1]).all(axis=1), out[:, 0], WRONG)
-
-
-def _located(part: BoundOperand, shape: tuple[int, ...]) -> tuple[Table, Table]:
-    x, y = part.formulas[0].locate(np.arange(shape[0])[:, None], np.arange(shape[1])[None, :])
-    return np.broadcast_to(x, shape), np.broadcast_to(y, shape)
-
-
-def _exceeds(places: tuple[Table, Table], extent: tuple[int, int]) -> bool:
-    """Whether an instruction has elements outside a tile, which is then not its tile."""
-    return any(at.min() < 0 or at.max() >= end for at, end in zip(places, extent, strict=True))

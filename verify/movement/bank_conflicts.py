@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
@@ -50,14 +50,14 @@ def _conflicting(access: SmemAccess, number: int, conflict: Conflict, found: Seq
     where = f"in access {step}" + (f", at base {base * access.unit}" if base else "")
     based = found[base * steps * warps : (base + 1) * steps * warps]
     total, least = sum(f.total for f in based), sum(len(f.phases) for f in based)
-    best = search([access])
+    swizzle, free, line = search([access])
     return Counterexample(
         {"thread": one, "other": other, "step": step, "bank": conflict.bank},
         f"{_in_words((one, other), conflict.bank, conflict.words)} {where}",
         f"{here} mod 32 = {there} mod 32 = {conflict.bank}",
         extent=f"a {max(f.degree for f in found)}-way conflict",
         damage=(f"{total} wavefronts where {least} would do",),
-        repair=f"{best.swizzle} of elements: {best.words}" if best.free and best.swizzle.bits else "",
+        repair=line if free and swizzle.bits else "",
         reproduced=here % 32 == there % 32 == conflict.bank and (here != there or access.operation is Operation.COPY),
     )
 
@@ -107,30 +107,16 @@ def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     return [Evidence(Check.GPU, status, where, len(excess), "gpu_checks", counterexample=wrong)]
 
 
-@dataclass(frozen=True, slots=True)
-class BestSwizzle:
-    """The best swizzle of elements, the wavefronts under it, and the `least` that accesses without conflicts take."""
+def search(accesses: Sequence[SmemAccess]) -> tuple[Swizzle, bool, str]:
+    """The smallest swizzle of elements under which accesses, without their own swizzles, take the fewest wavefronts.
 
-    swizzle: Swizzle
-    total: int
-    least: int
-
-    @property
-    def free(self) -> bool:
-        """Whether no access has a conflict."""
-        return self.total == self.least
-
-    @property
-    def words(self) -> str:
-        """The numbers of wavefronts, as printed."""
-        if self.free:
-            return f"no conflict, {self.total} wavefronts"
-        return f"the best there is, {self.total} wavefronts where {self.least} would do without conflicts"
-
-
-def search(accesses: Sequence[SmemAccess]) -> BestSwizzle:
-    """The smallest swizzle of elements under which accesses, without their own swizzles, take the fewest wavefronts."""
-    best = best_swizzle([one for access in accesses for one in replace(access, tile=access.plain).accesses()])
+    With it: whether no access has a conflict under it, and the line that says so.
+    """
+    best = best_swizzle([one for access in accesses for one in replace(access, swizzle=PLAIN).accesses()])
     shrunk = (accesses[0].element // BYTE).bit_length() - 1
     swizzle = Swizzle(best.swizzle.bits, best.swizzle.base - shrunk, best.swizzle.shift)
-    return BestSwizzle(swizzle, sum(best.totals), sum(best.totals) - best.excess)
+    total = sum(best.totals)
+    found = f"no conflict, {total} wavefronts"
+    if not best.free:
+        found = f"the best there is, {total} wavefronts where {total - best.excess} would do without conflicts"
+    return swizzle, best.free, f"{swizzle} of elements: {found}"

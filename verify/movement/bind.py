@@ -3,23 +3,25 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from math import gcd
 from pathlib import Path
 from typing import Any
 
 import isa_tables
-from layouts import ComposedLayout, Layout, cosize, size
+from layouts import Layout, cosize, size
 from layouts.atoms.entry import Entry
 from layouts.atoms.tables import Found, tables
 from verify.core.errors import SpecError
 from verify.core.files import as_keys, opened
+from verify.core.specs import keys
 from verify.core.specs import read as read_key
 from verify.movement.register_handover import HandOver
 from verify.movement.register_operand import RegisterOperand, register_operand
-from verify.movement.smem_access import ARCH, BYTE, MATRICES, WIDTHS, SmemAccess, in_parts
-from verify.movement.spec import AccessSpec, Choice, DescriptorSpec, HandOverSpec, Spec, of_entry, options
+from verify.movement.smem_access import ARCH, BYTE, MATRICES, PLAIN, WIDTHS, SmemAccess, finer, in_parts
+from verify.movement.spec import REPLAY, SORTS, AccessSpec, Choice, DescriptorSpec, HandOverSpec, Spec, options, sort_of
 from verify.movement.wgmma_descriptor import CHUNK, Operand
 
 MOST_TILES = 64
@@ -44,12 +46,26 @@ class Movement:
 
 def read(path: Path) -> Found[Movement]:
     """The movements of a file that can be read, and what is wrong with the others; AtomFileError where none can be."""
+    return tables(opened(path, "movement"), "a movement", options(), _of_entry)
 
-    def bound(entry: Entry) -> list[Movement]:
+
+def _of_entry(entry: Entry) -> list[Movement]:
+    """The movement that a table of a file gives; raises AtomFileError with all its errors."""
+    sort = SORTS.get(sort_of(entry.table))
+    if sort is None:
+        entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
+    known = keys(sort)
+    needed = [name for name, key in known.items() if key.required]
+
+    def value(name: str) -> Any:
         with as_keys(entry):
-            return [bind(of_entry(entry))]
+            return known[name].read(entry.table[name])
 
-    return tables(opened(path, "movement"), "a movement", options(), bound)
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
+        values = {known[name].field: each(partial(value, name)) for name in known if name in entry.table}
+    with as_keys(entry):
+        return [bind(sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **values))]
 
 
 def bind(spec: Spec) -> Movement:
@@ -114,9 +130,11 @@ def _matched(
             raise SpecError("times", "is the number of matrix loads or stores; this hand-over has none")
         first = _tiled(spec, first, "n", second.values // first.values)
         return first, second.tiled("k", max(1, first.values // second.values))
-    bits, lanes = gcd(first.bits, second.bits), max(first.lanes, second.lanes)
-    first, second = first.split(bits).warps(lanes), second.split(bits).warps(lanes)
+    bits = gcd(first.bits, second.bits)
+    first, second = first.split(bits), second.split(bits)
     product, moved = (second, first) if first.rows else (first, second)
+    if not product.lanes % moved.lanes:  # each warp has rows of its own, numbered on
+        moved = moved.tiled("row", product.lanes // moved.lanes, warps=True)
     moved = moved.tiled("row", times)
     product = _tiled(spec, product, "n" if "n" in product.axes else "m", moved.values // product.values)
     return (moved, product) if first.rows else (product, moved)
@@ -146,14 +164,14 @@ def _rows_in_memory(spec: HandOverSpec, over: HandOver) -> tuple[SmemAccess, ...
         return ()
     wanted, rows, columns = over.wanted, over.rows, over.columns
     extent = wanted.extent[0] // wanted.parts, wanted.extent[1]
-    inner = spec.shared.layout_b if isinstance(spec.shared, ComposedLayout) else spec.shared
-    if tuple(map(size, inner)) != extent:
-        shown = " x ".join(str(size(mode)) for mode in inner)
+    tile, swizzle = spec.shared
+    if tuple(map(size, tile)) != extent:
+        shown = " x ".join(str(size(mode)) for mode in tile)
         raise SpecError("shared", f"the tile is {extent[0]} x {extent[1]} ({', '.join(wanted.axes)}), found {shown}")
     how = "stmatrix" if over.store else "ldmatrix"
-    tile, width = in_parts(spec.shared, wanted.parts), size(columns) * wanted.bits
-    threads = Layout((rows.shape, columns.shape), (rows.stride, columns.stride))
-    return (SmemAccess(tile, threads, wanted.bits, width, how, _with_access(spec.arch, how), spec.base),)
+    tile, swizzle = in_parts(tile, wanted.parts), finer(swizzle, wanted.parts)
+    threads, width = Layout((rows.shape, columns.shape), (rows.stride, columns.stride)), size(columns) * wanted.bits
+    return (SmemAccess(tile, swizzle, threads, wanted.bits, width, how, _with_access(spec.arch, how), spec.base),)
 
 
 def _with_access(arch: str | None, how: str) -> str:
@@ -172,8 +190,8 @@ def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
     width = read_key("width", Choice(WIDTHS[how], " bits"), usual if spec.width is None else spec.width)
     if len(threads) != 2:
         raise SpecError("access", f"{threads} has rank {len(threads)}: expected 2, threads and values")
-    if cosize(threads) > size(spec.shared):
-        raise SpecError("access", f"{threads} goes up to index {cosize(threads) - 1} of a tile of {size(spec.shared)}")
+    if cosize(threads) > (whole := size(spec.shared.layout)):
+        raise SpecError("access", f"{threads} goes up to index {cosize(threads) - 1} of a tile of {whole}")
     if source is not None and cosize(threads) > size(source):
         beyond = f"goes up to index {cosize(threads) - 1} of {size(source)} in global memory"
         raise SpecError("global", f"{threads} {beyond}")
@@ -185,8 +203,8 @@ def _accesses(spec: AccessSpec) -> tuple[SmemAccess, ...]:
     if width % element or size(threads[1]) * element % width:
         values = f"{size(threads[1])} values of {element} bits"
         raise SpecError("width", f"accesses of {width} bits do not divide {values}")
-    near = SmemAccess(spec.shared, threads, element, width, how, _with_access(spec.arch, how), spec.base)
-    far = () if source is None else (replace(near, tile=source, base=None, memory="global"),)
+    near = SmemAccess(*spec.shared, threads, element, width, how, _with_access(spec.arch, how), spec.base)
+    far = () if source is None else (replace(near, tile=source, swizzle=PLAIN, base=None, memory="global"),)
     return (*far, near)
 
 
@@ -198,7 +216,7 @@ def _operand(spec: DescriptorSpec) -> Operand:
     if spec.major and spec.major not in majors:
         alone = f"wgmma takes operands of {spec.element} bits in {'- or '.join(majors)}-major order only"
         raise SpecError("major", f"{alone}, found {spec.major!r}")
-    access = SmemAccess(spec.descriptor, Layout((1, 1)), spec.element, CHUNK * BYTE, base=spec.base)
+    access = SmemAccess(*spec.descriptor, Layout((1, 1)), spec.element, CHUNK * BYTE, base=spec.base)
     return Operand(access, (spec.major,) if spec.major else majors, steps, spec.lbo, spec.sbo)
 
 

@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, inputs, output
 from verify.core.errors import Exit, UsageError
-from verify.core.specs import keys
 from verify.movement import spec
 
 if TYPE_CHECKING:
     from verify.movement.bind import Movement
-    from verify.report import Report
 
 DESCRIPTION = """Verify how data move between instructions. --from X --to Y: the hand-over of registers from X to Y
 (ldmatrix to mma, accumulators to stmatrix, accumulators to A of the next product); with --shared LAYOUT also its
@@ -33,11 +31,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _answer(movements: Sequence[Movement], options: argparse.Namespace) -> int:
+    """Print the report on all movements, or one swizzle; an internal error in a movement is a line of its own."""
     if options.search_swizzle:
-        if options.format != "text":
-            raise UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
         return _search(movements, options)
-    return output.report(_report(movements, options), options)
+    from verify.cli.batch import verified
+    from verify.movement.properties import MovementChecker
+
+    checker = MovementChecker(budget=inputs.budget(options))
+    report = verified(movements, checker.case, "movements", options.require, quiet=options.quiet)
+    return output.report(report, options)
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -45,16 +47,10 @@ def _parser() -> argparse.ArgumentParser:
     arguments.add_statements(parser, "movements")
     for name, key in KEYS.items():
         parser.add_argument(f"--{name}", metavar=key.unit or name.upper(), type=int if key.unit else str, help=key.help)
-    parser.add_argument(
-        "--search-swizzle", action="store_true", help="print the smallest swizzle under which no access has a conflict"
-    )
-    parser.add_argument(
-        "--require",
-        action="append",
-        default=[],
-        choices=("isa", "proof", "gpu"),
-        help="a check that must give evidence",
-    )
+    swizzle = "print the smallest swizzle under which no access has a conflict"
+    parser.add_argument("--search-swizzle", action="store_true", help=swizzle)
+    checks, needed = ("isa", "proof", "gpu"), "a check that must give evidence"
+    parser.add_argument("--require", action="append", default=[], choices=checks, help=needed)
     return parser
 
 
@@ -69,26 +65,7 @@ def _movements(options: argparse.Namespace) -> list[Movement]:
         return inputs.in_files(options, bind.read, "movement")
     if options.only:
         raise UsageError("--only chooses among the movements of a FILE: give a FILE too")
-    sort = spec.sort_of(table)
-    if not sort:
-        raise UsageError("which movement? Give --from with --to, --shared with --access, --descriptor, or a FILE")
-    known = keys(spec.SORTS[sort])
-    missing = [name for name, key in known.items() if key.required and name not in table]
-    unused = [name for name in table if name not in known]
-    if missing or unused:
-        raise UsageError(
-            f"--{sort} needs --{missing[0]} too" if missing else f"--{unused[0]} does not apply to --{sort}"
-        )
     return [bind.bind(spec.of_options(table))]
-
-
-def _report(movements: Sequence[Movement], options: argparse.Namespace) -> Report:
-    """The report on all movements; an internal error in one of them is a line of its own."""
-    from verify.cli.batch import verified
-    from verify.movement.properties import MovementChecker
-
-    checker = MovementChecker(budget=inputs.budget(options))
-    return verified(movements, checker.case, "movements", options.require, quiet=options.quiet)
 
 
 def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
@@ -97,21 +74,22 @@ def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     from verify.movement.bank_conflicts import search
     from verify.movement.smem import confirmed
 
+    if options.format != "text":
+        raise UsageError(f"--search-swizzle prints a line: there is no {options.format} of it")
     accesses = [one.accesses[-1] for one in movements if one.accesses and one.operand is None]
     if len(accesses) != len(movements):
         raise UsageError("--search-swizzle needs accesses: --shared with --access, or a FILE of them")
     if len({one.element for one in accesses}) > 1:
         raise UsageError("--search-swizzle: the accesses have elements of different widths")
     try:
-        best = search(accesses)
+        swizzle, free, line = search(accesses)
     except LayoutError as error:
         raise UsageError(f"--search-swizzle: {error}") from error
-    fault = confirmed(accesses, best.swizzle) if best.free else ""
-    line = f"{best.swizzle} of elements: {best.words}"
+    fault = confirmed(accesses, swizzle) if free else ""
     if fault:
-        line = f"no swizzle is free of conflicts: under {best.swizzle} {fault}"
+        line = f"no swizzle is free of conflicts: under {swizzle} {fault}"
     output.write(f"{line}\n", options.output)
-    return Exit.OK if best.free and not fault else Exit.REFUTED
+    return Exit.OK if free and not fault else Exit.REFUTED
 
 
 if __name__ == "__main__":

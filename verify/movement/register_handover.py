@@ -105,16 +105,9 @@ class HandOver:
 
     def _order(self) -> Layout:
         """The value of the first lane of `given` that is each value of `wanted`: the order of registers."""
-        where: dict[tuple[int, int], int] = {}
-        for value in range(self.given.values):
-            x, y = self.given.locate(0, value)
-            where.setdefault((int(x), int(y)), value)
-
-        def value_of(value: int) -> int:
-            x, y = self.wanted.locate(0, value)
-            return where.get((int(x), int(y)), 0)
-
-        return from_samples(self.wanted.values, value_of)
+        left = [tuple(map(int, self.given.locate(0, value))) for value in range(self.given.values)]
+        wanted = [tuple(map(int, self.wanted.locate(0, value))) for value in range(self.wanted.values)]
+        return from_samples(len(wanted), lambda value: left.index(wanted[value]) if wanted[value] in left else 0)
 
 
 def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
@@ -251,9 +244,10 @@ def _turned(over: HandOver, axis: str) -> str:
     transposed = ".trans" in name
     other = name.replace(".trans", "") if transposed else name.replace(".shared", ".trans.shared")
     try:
-        found = register_operand("from", other, "").split(given.bits).warps(given.lanes)
+        found = register_operand("from", other, "").split(given.bits)
     except SpecError:
         return ""
+    found = found.tiled("row", given.lanes // found.lanes, warps=True)
     found = found.tiled("row", given.extent[0] // found.extent[0])
     turned = replace(over, given=found).placed(order=over.order)
     if turned.miscount or turned.along != axis or len(_differing(turned)):

@@ -54,32 +54,20 @@ class RegisterOperand:
         part = f", bits {x % self.parts * self.bits} and up" if self.parts > 1 else ""
         return f"({self.axes[0]}={x // self.parts}, {self.axes[1]}={y}{part})"
 
-    def tiled(self, axis: str, count: int) -> RegisterOperand:
-        """`count` tiles along an axis, the values of the first one first."""
+    def tiled(self, axis: str, count: int, warps: bool = False) -> RegisterOperand:
+        """`count` tiles along an axis: the values of the first one first, or a tile for each of more warps."""
         if count == 1:
             return self
-        along, values, width = self.axes.index(axis), self.values, self.extent[self.axes.index(axis)]
+        along, values, lanes, (x, y) = self.axes.index(axis), self.values, self.lanes, self.extent
 
         def locate(lane: Any, value: Any) -> tuple[Any, Any]:
-            x, y = self.locate(lane, value % values)
-            shift = value // values * width
-            return (x + shift, y) if along == 0 else (x, y + shift)
+            row, column = self.locate(lane % lanes, value) if warps else self.locate(lane, value % values)
+            tile = lane // lanes if warps else value // values
+            return (row + tile * x, column) if along == 0 else (row, column + tile * y)
 
-        x, y = self.extent
         extent = (x * count, y) if along == 0 else (x, y * count)
-        return replace(self, locate=locate, values=values * count, extent=extent)
-
-    def warps(self, lanes: int) -> RegisterOperand:
-        """A matrix load or store repeated in every warp, each with rows of its own, numbered on."""
-        if not self.rows or lanes == self.lanes or lanes % self.lanes:
-            return self
-        rows, width = self.extent[0], self.lanes
-
-        def locate(lane: Any, value: Any) -> tuple[Any, Any]:
-            x, y = self.locate(lane % width, value)
-            return x + lane // width * rows, y
-
-        return replace(self, locate=locate, lanes=lanes, extent=(rows * (lanes // width), self.extent[1]))
+        found = replace(self, locate=locate, extent=extent)
+        return replace(found, lanes=lanes * count) if warps else replace(found, values=values * count)
 
     def split(self, bits: int) -> RegisterOperand:
         """The same registers in elements of fewer bits: side by side in a row, parts of an element in a tile."""
@@ -104,7 +92,15 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
     an unknown name, an instruction without operands in registers, and an operand that it lacks.
     """
     atoms: Mapping[str, Any] = registry()
-    mnemonic = name if "." in name and "::" not in name.partition(".")[0] else _issued(key, name, atoms)
+    mnemonic = name
+    if "." not in name or "::" in name.partition(".")[0]:
+        if name not in atoms:
+            raise SpecError(key, f"no atom or instruction is named {name!r}{nearest(name, list(atoms), 'atom')}")
+        if not atoms[name].ptx:
+            raise SpecError(key, f"{name} is no matrix instruction; expected an mma, ldmatrix or stmatrix")
+        if len(atoms[name].ptx) != 1:
+            raise SpecError(key, f"{name} is {len(atoms[name].ptx)} instructions, expected one: give its mnemonic")
+        mnemonic = str(atoms[name].ptx[0])
     try:
         in_registers: dict[str, Any] = {"A_space": "reg"} if "A_space" in find(mnemonic).select else {}
         instruction = isa_tables.instruction(mnemonic, **in_registers)
@@ -128,18 +124,6 @@ def register_operand(key: str, name: str, operand: str) -> RegisterOperand:
         have = ", ".join(one for one in instruction.operands if one in AXES)
         raise SpecError(key, f"{name} has no operand {wanted}; there are: {have or 'none in registers'}")
     return _registers(key, instruction, wanted)
-
-
-def _issued(key: str, name: str, atoms: Mapping[str, Any]) -> str:
-    """The one instruction of an atom."""
-    if name not in atoms:
-        raise SpecError(key, f"no atom or instruction is named {name!r}{nearest(name, list(atoms), 'atom')}")
-    found = atoms[name].ptx
-    if not found:
-        raise SpecError(key, f"{name} is no matrix instruction; expected an mma, ldmatrix or stmatrix")
-    if len(found) != 1:
-        raise SpecError(key, f"{name} is {len(found)} instructions, expected one: give its mnemonic")
-    return str(found[0])
 
 
 def _registers(key: str, instruction: isa_tables.Instruction, operand: str) -> RegisterOperand:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from layouts import ComposedLayout, Swizzle, size
+from layouts import Swizzle, size
 from layouts.arrays import np
 from verify.core.verdict import Counterexample, Evidence, Statement, evaluated
 from verify.evidence.proof import solved
@@ -21,7 +21,7 @@ from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Tabl
 
 def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence that a CTA can have as much shared memory as the tile spans, from its base on."""
-    places = np.asarray(access.swizzle(np.asarray(access.plain(np.arange(size(access.plain))))))
+    places = access.places(np.arange(size(access.tile)))
     base, most = access.base or 0, access.capacity
     needed = base + (int(places.max()) + 1) * access.element // BYTE
     wrong = None
@@ -109,9 +109,7 @@ def whole_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
 
 def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence that no two elements that are written have one place."""
-    threads, values = size(access.threads[0]), size(access.threads[1])
-    index = np.asarray(access.threads(np.arange(threads)[:, None], np.arange(values)[None, :])).ravel()
-    place = access.offsets().ravel()
+    index, place = access.indices().ravel(), access.offsets().ravel()
     order = np.lexsort((index, place))
     twice = np.flatnonzero((np.diff(place[order]) == 0) & (np.diff(index[order]) != 0))
     wrong = None
@@ -134,7 +132,7 @@ def disjoint_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
 def confirmed(accesses: Sequence[SmemAccess], swizzle: Swizzle) -> str:
     """The first fault of accesses through a swizzle, at every base within a word; empty where there is none."""
     for access in accesses:
-        through = replace(access, tile=ComposedLayout(swizzle, 0, access.plain) if swizzle.bits else access.plain)
+        through = replace(access, swizzle=swizzle)
         for evidence in (*whole(None, None, through), *bank_conflicts.enumerated(None, None, through)):
             if evidence.counterexample is not None:
                 return evidence.counterexample.statement

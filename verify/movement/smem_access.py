@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from layouts import ComposedLayout, Layout, LayoutError, Swizzle, size
+from layouts import Layout, Swizzle, size
 from layouts.arrays import np
 from layouts.banks import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
@@ -43,7 +43,8 @@ PLAIN = Swizzle(0, 0, 0)
 class SmemAccess:
     """The accesses of all threads to a tile in shared memory, or to the source of a copy in global memory."""
 
-    tile: Layout | ComposedLayout  # index in the tile -> element of memory, a swizzle of it or not
+    tile: Layout  # index in the tile -> element of memory, before the swizzle
+    swizzle: Swizzle  # of elements; of no bits where there is none
     threads: Layout  # (thread, value) -> index in the tile
     element: int  # bits of an element
     width: int  # bits that a thread accesses at once
@@ -53,20 +54,6 @@ class SmemAccess:
     memory: str = "shared"  # or "global"
 
     @property
-    def swizzle(self) -> Swizzle:
-        """The swizzle, of elements; of no bits where there is none."""
-        outer = self.tile.layout_a if isinstance(self.tile, ComposedLayout) else None
-        return outer if isinstance(outer, Swizzle) else PLAIN
-
-    @property
-    def plain(self) -> Layout:
-        """The tile before the swizzle."""
-        inner = self.tile.layout_b if isinstance(self.tile, ComposedLayout) else self.tile
-        if not isinstance(inner, Layout):
-            raise LayoutError(f"{self.tile} is not a swizzle of a layout")
-        return inner
-
-    @property
     def vector(self) -> int:
         """Elements of one access."""
         return self.width // self.element
@@ -74,8 +61,7 @@ class SmemAccess:
     @property
     def bytes(self) -> Swizzle:
         """The swizzle, of bytes."""
-        s = self.swizzle
-        return Swizzle(s.bits, s.base + (self.element // BYTE).bit_length() - 1, s.shift)
+        return finer(self.swizzle, self.element // BYTE)
 
     @property
     def capacity(self) -> int:
@@ -92,12 +78,21 @@ class SmemAccess:
         """The operation in the model of banks: a matrix row, loaded or stored, is served as a store of its width."""
         return Operation.STORE if self.how in MATRICES else Operation(self.how)
 
+    def indices(self) -> Table:
+        """The index in the tile of each (thread, value)."""
+        threads, values = (np.arange(size(mode)) for mode in self.threads)
+        found: Table = np.asarray(self.threads(threads[:, None], values[None, :]))
+        return found
+
+    def places(self, indices: Table) -> Table:
+        """The element of memory at which each index of the tile lies, from base 0."""
+        found: Table = np.asarray(self.swizzle(np.asarray(self.tile(indices))))
+        return found
+
     def offsets(self) -> Table:
         """The element of memory of each (thread, access, place in the access), from base 0."""
-        threads, values = size(self.threads[0]), size(self.threads[1])
-        index = self.threads(np.arange(threads)[:, None], np.arange(values)[None, :])
-        found: Table = np.asarray(self.swizzle(np.asarray(self.plain(index))))
-        return found.reshape(threads, values // self.vector, self.vector)
+        found = self.places(self.indices())
+        return found.reshape(len(found), -1, self.vector)
 
     def accesses(self, base: int = 0) -> list[Access]:
         """Every access of every warp, in bytes from a base on."""
@@ -112,7 +107,7 @@ class SmemAccess:
 
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
-        return SolverAccess(self.threads, self.plain, element, self.width, phase, self.bytes, bases, self.unit, shared)
+        return SolverAccess(self.threads, self.tile, element, self.width, phase, self.bytes, bases, self.unit, shared)
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:
@@ -120,7 +115,12 @@ def scaled(stride: IntTuple, factor: int) -> IntTuple:
     return tuple(scaled(d, factor) for d in stride) if isinstance(stride, tuple) else stride * factor
 
 
-def in_parts(tile: Layout | ComposedLayout, parts: int) -> Layout | ComposedLayout:
+def finer(swizzle: Swizzle, parts: int) -> Swizzle:
+    """The swizzle of the parts of elements that does what a swizzle of whole elements does."""
+    return Swizzle(swizzle.bits, swizzle.base + parts.bit_length() - 1, swizzle.shift)
+
+
+def in_parts(tile: Layout, parts: int) -> Layout:
     """The tile whose elements are split into neighbouring parts: (x, y) becomes (part + parts * x, y).
 
     >>> print(in_parts(Layout((8, 4), (4, 1)), 2))
@@ -128,11 +128,5 @@ def in_parts(tile: Layout | ComposedLayout, parts: int) -> Layout | ComposedLayo
     """
     if parts == 1:
         return tile
-    if isinstance(tile, ComposedLayout):
-        outer, inner = tile.layout_a, tile.layout_b
-        if not isinstance(outer, Swizzle) or not isinstance(inner, Layout):
-            raise LayoutError(f"{tile} is not a swizzle of a layout")
-        finer = Swizzle(outer.bits, outer.base + parts.bit_length() - 1, outer.shift)
-        return ComposedLayout(finer, 0, in_parts(inner, parts))
     x, y = tile
     return Layout(((parts, x.shape), y.shape), ((1, scaled(x.stride, parts)), scaled(y.stride, parts)))

@@ -26,14 +26,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+from verify.core.errors import UsageError
 from verify.core.specs import Key, key, keys, required
 
 if TYPE_CHECKING:
-    from layouts import ComposedLayout, Layout
-    from layouts.atoms.entry import Entry
+    from layouts import Layout, Swizzle
 
 POINTS = 1 << 20
 LARGEST = 1 << 56  # elements: bit addresses fit in 64 bits
@@ -100,31 +99,33 @@ def layout(value: object) -> Layout:
     return found
 
 
-def swizzled(value: object) -> Layout | ComposedLayout:
+class Tile(NamedTuple):
+    """A layout of shared memory, and the swizzle of its elements, of no bits where there is none."""
+
+    layout: Layout
+    swizzle: Swizzle
+
+
+def swizzled(value: object) -> Tile:
     """A layout of shared memory, or a swizzle of one, of at most 2^20 points.
 
-    >>> print(swizzled("Sw<3,3,3> o (8,64):(64,1)"))
-    Sw<3,3,3> o 0 o (8,64):(64,1)
+    >>> print(*swizzled("Sw<3,3,3> o (8,64):(64,1)"))
+    (8,64):(64,1) Sw<3,3,3>
 
     Raises ValueError.
     """
-    from layouts import ComposedLayout, Swizzle
+    from layouts import Swizzle
     from verify.core.files import SWIZZLED
 
     found = SWIZZLED.fullmatch(text(value).strip())
-    if not found:
-        return layout(value)
-    return ComposedLayout(Swizzle(*map(int, found.groups()[:3])), 0, layout(found[4]))
+    return Tile(layout(found[4] if found else value), Swizzle(*map(int, found.groups()[:3] if found else (0, 0, 0))))
 
 
-def tile(value: object) -> Layout | ComposedLayout:
+def tile(value: object) -> Tile:
     """A layout of shared memory, or a swizzle of one, with two coordinates. Raises ValueError."""
-    from layouts import ComposedLayout
-
     found = swizzled(value)
-    modes = len(found.layout_b if isinstance(found, ComposedLayout) else found)
-    if modes != 2:
-        raise ValueError(f"{value} has rank {modes}: expected 2, rows and columns")
+    if len(found.layout) != 2:
+        raise ValueError(f"{value} has rank {len(found.layout)}: expected 2, rows and columns")
     return found
 
 
@@ -180,7 +181,7 @@ class HandOverSpec(MovementSpec):
         "bits that accumulators are converted to before they are stored; no conversion where absent", as_it_is, "BITS"
     )
     major: str = key(MAJOR, MAJORS, default="")
-    shared: Layout | ComposedLayout | None = key(SHARED, tile)
+    shared: Tile | None = key(SHARED, tile)
     arch: str | None = key(ARCH, architecture)
 
 
@@ -188,7 +189,7 @@ class HandOverSpec(MovementSpec):
 class AccessSpec(MovementSpec):
     """Accesses of shared memory."""
 
-    shared: Layout | ComposedLayout = required(SHARED, swizzled)
+    shared: Tile = required(SHARED, swizzled)
     access: Layout = required("(thread, value) -> index in the tile", layout)
     element: int = required(ELEMENT, Choice((8, 16, 32, 64), " bits"), "BITS")
     width: Any = key("bits that a thread accesses at once; an element where absent", as_it_is, "BITS")
@@ -205,9 +206,7 @@ class AccessSpec(MovementSpec):
 class DescriptorSpec(MovementSpec):
     """An operand of wgmma in shared memory, described by a matrix descriptor."""
 
-    descriptor: Layout | ComposedLayout = required(
-        "(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile
-    )
+    descriptor: Tile = required("(mn, k) -> element of shared memory: a layout, or Sw<B,M,S> o LAYOUT", tile)
     element: int = required(ELEMENT, Choice((8, 16, 32), " bits"), "BITS")
     major: str = key(MAJOR, MAJORS, default="")
     lbo: int | None = key("leading dimension byte offset of the descriptor; read off where absent", BYTE, "BYTES")
@@ -233,32 +232,18 @@ def sort_of(table: Mapping[str, object]) -> str:
 
 
 def of_options(table: Mapping[str, Any]) -> Spec:
-    """The spec that options give, in the order of :func:`options`; raises SpecError."""
-    name = str(table.get("shared") or table.get("descriptor"))
-    if "from" in table:
-        name = f"{table['from']} -> {table['to']} {table.get('operand', '')}".rstrip()
+    """The spec that options give, in the order of :func:`options`; raises UsageError and SpecError."""
+    sort = sort_of(table)
+    if not sort:
+        raise UsageError("which movement? Give --from with --to, --shared with --access, --descriptor, or a FILE")
+    known = keys(SORTS[sort])
+    for name in known:
+        if known[name].required and name not in table:
+            raise UsageError(f"--{sort} needs --{name} too")
+    for name in table:
+        if name not in known:
+            raise UsageError(f"--{name} does not apply to --{sort}")
+    name = f"{table['from']} -> {table['to']} {table.get('operand', '')}".rstrip() if "from" in table else table[sort]
     replay = shlex.join([*REPLAY, *(word for key, value in table.items() for word in (f"--{key}", str(value)))])
-    sort = SORTS[sort_of(table)]
-    return sort(name=name, replay=replay, **{k.field: k.read(table[n]) for n, k in keys(sort).items() if n in table})
-
-
-def of_entry(entry: Entry) -> Spec:
-    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
-    from verify.core.files import as_keys
-
-    if not sort_of(entry.table):
-        entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
-    sort = SORTS[sort_of(entry.table)]
-    values: dict[str, Any] = {}
-
-    def read(name: str, key: Key) -> None:
-        with as_keys(entry):
-            values[key.field] = key.read(entry.table[name])
-
-    known = keys(sort)
-    needed = [name for name, key in known.items() if key.required]
-    with entry.collected() as each:
-        each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
-        for name in [name for name in known if name in entry.table]:
-            each(partial(read, name, known[name]))
-    return sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **values)
+    values = {key.field: key.read(table[name]) for name, key in known.items() if name in table}
+    return SORTS[sort](name=name, replay=replay, **values)

@@ -45,111 +45,55 @@ class Operand:
     @property
     def grid(self) -> tuple[Table, Table]:
         """Every mn, and every k."""
-        mn, k = (size(mode) for mode in self.access.plain)
+        mn, k = (size(mode) for mode in self.access.tile)
         return np.arange(mn)[:, None], np.arange(k)[None, :]
 
     @property
     def bytes(self) -> Table:
-        """The byte at which each element (mn, k) lies."""
-        unswizzled = np.asarray(self.access.plain(*self.grid)) * self.access.element // BYTE
-        found: Table = np.asarray(self.access.bytes(unswizzled))
+        """The byte at which each element (mn, k) lies, before the swizzle."""
+        found: Table = np.asarray(self.access.tile(*self.grid)) * self.access.element // BYTE
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Fields:
-    """The fields of a descriptor, and its start addresses in bytes, one for every `width` elements along k."""
-
-    swizzle: str  # none, 32B, 64B or 128B
-    major: str  # K or MN
-    lbo: int = 0  # leading dimension byte offset
-    sbo: int = 0  # stride dimension byte offset
-    width: int = 0  # 0: one start address for the whole tile
-    starts: Layout = ONE_START  # k divided by `width` -> byte of the start address
-
-    def words(self) -> str:
-        """The fields, as printed."""
-        return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
-
-    def begins(self) -> str:
-        """The start addresses, as printed; empty where the tile has one."""
-        if not self.width:
-            return ""
-        bytes_ = [str(image(self.starts, part)) for part in range(size(self.starts))]
-        shown = ", ".join([*bytes_[:FEW], *[".."] * (len(bytes_) > FEW + 1), *bytes_[FEW:][-1:]])
-        return f", from a start address for each {self.width} along k (bytes {shown})"
-
-    def address(self, table: Layouts, mn: Any, k: Any, bits: int) -> Any:
-        """The byte of element (mn, k), by the ISA's formula."""
-        if not self.width:
-            return table.address(mn, k, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
-        part = table.address(mn, k % self.width, bits, self.swizzle, self.major, lbo=self.lbo, sbo=self.sbo)
-        return part + image(self.starts, k // self.width)
-
-
 @dataclass(frozen=True, slots=True, eq=False)
-class Fit:
-    """The descriptor that is fitted to an operand's layout."""
+class Descriptor:
+    """The descriptor that is fitted to an operand's layout, with start addresses for every `width` elements along k."""
 
     operand: Operand  # to whose layout it is fitted
     table: Layouts  # of the ISA
-    fields: Fields | None = None  # none where the operand's swizzle is no descriptor's
+    swizzle: str = ""  # none, 32B, 64B or 128B; empty where the operand's swizzle is no descriptor's
+    major: str = ""  # K or MN
+    width: int = 0  # 0: one start address for the whole tile
+    starts: Layout = ONE_START  # k divided by `width` -> byte of the start address
+    lbo: int = 0  # leading dimension byte offset
+    sbo: int = 0  # stride dimension byte offset
     bad: int = 0  # how many elements lie elsewhere than the descriptor has them
     first: tuple[int, int] = (0, 0)  # (mn, k) of the first of them
     word: int = 0  # the descriptor at address 0
     fault: str = ""  # why no descriptor can describe it: its swizzle, an offset, two elements at one byte
 
+    @property
+    def fields(self) -> str:
+        """The fields, as printed."""
+        return f"{self.major}-major, swizzle {self.swizzle}, LBO {self.lbo}, SBO {self.sbo} bytes"
 
-def fit(operand: Operand) -> Fit:
+    def address(self, mn: Any, k: Any) -> Any:
+        """The byte of element (mn, k), by the ISA's formula."""
+        offsets = {"lbo": self.lbo, "sbo": self.sbo}
+        inner = k % self.width if self.width else k
+        start = image(self.starts, k // self.width) if self.width else 0
+        return start + self.table.address(mn, inner, self.operand.access.element, self.swizzle, self.major, **offsets)
+
+
+def fit(operand: Operand) -> Descriptor:
     """The descriptor of fewest differences, with the major and offsets of the spec where it has them."""
     table, access = read_layouts("wgmma"), operand.access
     name = NAMES.get(access.bytes if access.swizzle.bits else Swizzle(0, 0, 0))
     if name is None:
-        names = ", ".join(map(str, NAMES))
-        return Fit(operand, table, fault=f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {names}")
-    return min((_fitted(operand, table, name, major) for major in operand.majors), key=lambda one: one.bad)
-
-
-def _fitted(operand: Operand, table: Layouts, name: str, major: str) -> Fit:
-    """The descriptor of a major, with the offsets given, or else read off where LBO and SBO first occur."""
-    access, (mn, k) = operand.access, operand.grid
-    fields = Fields(name, major, 0, 0, *_parted(access, major))
-
-    def plain(lbo: int, sbo: int) -> Table:
-        bytes_ = replace(fields, lbo=lbo, sbo=sbo).address(table, mn, k, access.element)
-        found: Table = np.asarray(access.bytes(np.asarray(bytes_)))
-        return np.broadcast_to(found, (mn.size, k.size))
-
-    zero, wanted = plain(0, 0), np.asarray(access.bytes(operand.bytes))
-    unit = 1 << 20  # above every other part of an address, outside the swizzle's fields
-    leading, stride = (plain(unit, 0) - zero) // unit, (plain(0, unit) - zero) // unit
-
-    def read_off(mine: Table, other: Table) -> int:
-        places = np.argwhere((mine == 1) & (other == 0))
-        return max(0, int((wanted - zero)[tuple(places[0])])) if len(places) else 0
-
-    lbo = read_off(leading, stride) if operand.lbo is None else operand.lbo
-    sbo = read_off(stride, leading) if operand.sbo is None else operand.sbo
-    word, fault = 0, _shared(operand)
-    try:
-        word = table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=name)
-    except isa_tables.IsaError as error:
-        fault = str(error)
-    bad = np.argwhere(plain(lbo, sbo) != wanted)
-    first = (int(bad[0][0]), int(bad[0][1])) if len(bad) else (0, 0)
-    return Fit(operand, table, replace(fields, lbo=lbo, sbo=sbo), len(bad), first, word, fault)
-
-
-def _shared(operand: Operand) -> str:
-    """The statement that two elements lie at one address; empty where each has its own."""
-    flat, rows = operand.bytes.ravel(order="F"), size(operand.access.plain[0])
-    _, first, group = np.unique(flat, return_index=True, return_inverse=True)
-    again = np.flatnonzero(first[group] != np.arange(len(flat)))
-    if not len(again):
-        return ""
-    one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
-    here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
-    return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
+        fault = f"{access.bytes} of bytes is not a swizzle of a descriptor; these are {', '.join(map(str, NAMES))}"
+        return Descriptor(operand, table, fault=fault)
+    each = (Descriptor(operand, table, name, major, *_parted(access, major)) for major in operand.majors)
+    return min(map(_fitted, each), key=lambda one: one.bad)
 
 
 def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
@@ -157,7 +101,7 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
 
     A part must start at a multiple of the swizzle's period: elsewhere the swizzle would differ.
     """
-    mode, width = access.plain[1], (CHUNK << access.swizzle.bits) * BYTE // access.element
+    mode, width = access.tile[1], (CHUNK << access.swizzle.bits) * BYTE // access.element
     if major != "K" or not access.swizzle.bits or size(mode) <= width or size(mode) % width:
         return 0, ONE_START
     try:
@@ -170,16 +114,56 @@ def _parted(access: SmemAccess, major: str) -> tuple[int, Layout]:
     return width, starts
 
 
-def steps_claim(_: object, found: Fit) -> Statement:
+def _fitted(bare: Descriptor) -> Descriptor:
+    """The descriptor with the offsets given, or else read off where LBO and SBO first occur."""
+    operand, (mn, k) = bare.operand, bare.operand.grid
+
+    def unswizzled(lbo: int, sbo: int) -> Table:
+        found: Table = np.asarray(operand.access.bytes(np.asarray(replace(bare, lbo=lbo, sbo=sbo).address(mn, k))))
+        return np.broadcast_to(found, (mn.size, k.size))
+
+    zero, wanted = unswizzled(0, 0), operand.bytes
+    unit = 1 << 20  # above every other part of an address, outside the swizzle's fields
+    leading, stride = (unswizzled(unit, 0) - zero) // unit, (unswizzled(0, unit) - zero) // unit
+
+    def read_off(mine: Table, other: Table) -> int:
+        places = np.argwhere((mine == 1) & (other == 0))
+        return max(0, int((wanted - zero)[tuple(places[0])])) if len(places) else 0
+
+    lbo = read_off(leading, stride) if operand.lbo is None else operand.lbo
+    sbo = read_off(stride, leading) if operand.sbo is None else operand.sbo
+    word, fault = 0, _shared(operand)
+    try:
+        word = bare.table.descriptor(start=0, lbo=lbo, sbo=sbo, swizzle=bare.swizzle)
+    except isa_tables.IsaError as error:
+        fault = str(error)
+    bad = np.argwhere(unswizzled(lbo, sbo) != wanted)
+    first = (int(bad[0][0]), int(bad[0][1])) if len(bad) else (0, 0)
+    return replace(bare, lbo=lbo, sbo=sbo, bad=len(bad), first=first, word=word, fault=fault)
+
+
+def _shared(operand: Operand) -> str:
+    """The statement that two elements lie at one address; empty where each has its own."""
+    flat, rows = operand.access.bytes(operand.bytes).ravel(order="F"), size(operand.access.tile[0])
+    _, first, group = np.unique(flat, return_index=True, return_inverse=True)
+    again = np.flatnonzero(first[group] != np.arange(len(flat)))
+    if not len(again):
+        return ""
+    one, other = (divmod(int(i), rows) for i in (first[group[again[0]]], again[0]))
+    here, there = (f"(mn={mn}, k={k})" for k, mn in (one, other))
+    return f"{here} and {there} both lie at byte {int(flat[again[0]])}"
+
+
+def steps_claim(_: object, found: Descriptor) -> Statement:
     """The claim that the tile is a multiple of wgmma's steps."""
     step = " x ".join(map(str, found.operand.steps))
     return Statement("", f"wgmma takes the tile (mn, k) in whole steps of {step} elements")
 
 
-def steps(run: object, _: object, found: Fit) -> list[Evidence]:
+def steps(run: object, _: object, found: Descriptor) -> list[Evidence]:
     """Evidence that both extents are multiples of the step."""
     access, wrong = found.operand.access, None
-    for axis, mode, least in zip(("mn", "k"), access.plain, found.operand.steps, strict=True):
+    for axis, mode, least in zip(("mn", "k"), access.tile, found.operand.steps, strict=True):
         whole = size(mode)
         if whole % least and wrong is None:
             near = [n for n in (whole // least * least, -(-whole // least) * least) if n]
@@ -193,55 +177,57 @@ def steps(run: object, _: object, found: Fit) -> list[Evidence]:
     return [evaluated(wrong, "counted", 2)]
 
 
-def claim(_: object, found: Fit) -> Statement:
-    """The claim that the layout is that of a descriptor, by its fields."""
-    named = "a matrix descriptor"
-    if found.fields is not None:
-        named = f"the descriptor {found.fields.words()}{found.fields.begins()}"
-    table = found.table
-    text = f"the layout is that of {named}, PTX ISA {table.section} ({table.provenance})"
-    return Statement("", text, table.provenance)
+def claim(_: object, found: Descriptor) -> Statement:
+    """The claim that the layout is that of a descriptor, with its fields and its start addresses."""
+    named = f"the descriptor {found.fields}" if found.swizzle else "a matrix descriptor"
+    if found.width:
+        starts = [str(image(found.starts, part)) for part in range(size(found.starts))]
+        shown = ", ".join([*starts[:FEW], *[".."] * (len(starts) > FEW + 1), *starts[FEW:][-1:]])
+        named += f", from a start address for each {found.width} along k (bytes {shown})"
+    section, provenance = found.table.section, found.table.provenance
+    return Statement("", f"the layout is that of {named}, PTX ISA {section} ({provenance})", provenance)
 
 
-def compared(run: object, _: object, found: Fit) -> list[Evidence]:
+def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
     """Evidence that every element lies where the descriptor has it, each at a byte of its own."""
-    operand, fields, fault = found.operand, found.fields, found.fault
-    access, points = operand.access, size(operand.access.plain)
-    if fields is None:
+    operand, fault, points = found.operand, found.fault, size(found.operand.access.tile)
+    if not found.swizzle:
         return [evaluated(Counterexample({}, fault), "compared")]
-    at: dict[str, int] = {}
-    damage: tuple[str, ...] = ()
-    if found.bad:
-        row, column = found.first
-        theirs = int(fields.address(found.table, row, column, access.element))
-        fault = f"(mn={row}, k={column}) lies at byte {int(operand.bytes[row, column])}, by the descriptor at {theirs}"
-        at, damage = {"mn": row, "k": column}, (f"{found.bad} of {points} elements lie elsewhere",)
-    if not fault:
+    if not found.bad and not fault:
         return [evaluated(None, f"exhaustive; at address 0 the descriptor is {found.word:#018x}", points, "numpy")]
     read = fit(replace(operand, lbo=None, sbo=None))
-    other = read.fields is not None and read.fields != fields and not read.bad and not read.fault
-    repair = read.fields.words() if read.fields is not None and other else ""
-    wrong = Counterexample(at, fault, extent="smallest" if at else "", damage=damage, repair=repair)
+    repair = "" if read.bad or read.fault or read.fields == found.fields else read.fields
+    wrong = Counterexample({}, fault, repair=repair)
+    if found.bad:
+        row, column = found.first
+        mine, theirs = int(operand.access.bytes(int(operand.bytes[row, column]))), int(found.address(row, column))
+        wrong = Counterexample(
+            {"mn": row, "k": column},
+            f"(mn={row}, k={column}) lies at byte {mine}, by the descriptor at {theirs}",
+            extent="smallest",
+            damage=(f"{found.bad} of {points} elements lie elsewhere",),
+            repair=repair,
+        )
     return [evaluated(wrong, "exhaustive", points, "numpy")]
 
 
-def proved(run: Run, _: object, found: Fit) -> list[Evidence]:
+def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
     """The proof from the layout's shape and stride; both addresses are taken before the swizzle.
 
     The solver is given the place of single elements alone: it finds no second element at an address.
     """
     from proofs.layout.movement import HandOver, prove_hand_over
 
-    fields, access = found.fields, found.operand.access
-    if fields is None or found.fault:
+    if found.fault:
         return []
+    access = found.operand.access
     swizzle, bytes_ = access.bytes, access.element // BYTE
 
     def wanted(mn: Any, k: Any) -> Any:
-        address = fields.address(found.table, mn, k, access.element)
+        address = found.address(mn, k)
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
-    rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.plain)
+    rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.tile)
     over = HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
     words = "(mn={lane}, k={value}) lies at {place}, by the descriptor at {wanted}, unswizzled"
     return [solved(prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]

@@ -6,11 +6,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from math import ceil, prod
 
+import isa_tables
 from isa_tables.schema import WIDTH
-from layouts import Layout, size
+from layouts import ComposedLayout, Layout, size
 from layouts.tensor import Tensor
-from verify.binding.atom import FRAGMENTS
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status
+from verify.binding.completion import fragment_of
+from verify.core.verdict import Evidence, Statement
+from verify.evidence import isa
 from verify.tiling import gemm
 from verify.tiling.bind import TiledOperand, Tiling
 
@@ -34,9 +36,8 @@ def counted(tiling: Tiling, tiled: TiledOperand) -> Fragment | None:
     """A thread's fragment, by the size of its partition's shape. None where the operand is in memory."""
     if _space(tiling, tiled) != "reg":
         return None
-    bits = _bits(tiling, tiled)
-    part = tiled.partition(_first(tiling), Tensor(None, Layout(tiled.extent(tiling.tile))))
-    return Fragment(tiled.name, size(part.layout), bits, ceil(size(part.layout) * bits / 32))
+    bits, values = _bits(tiling, tiled), size(_partition(tiling, tiled))
+    return Fragment(tiled.name, values, bits, ceil(values * bits / 32))
 
 
 def divided(tiling: Tiling, tiled: TiledOperand) -> Fragment:
@@ -44,12 +45,10 @@ def divided(tiling: Tiling, tiled: TiledOperand) -> Fragment:
     values = prod(tiled.extent(tiling.tile)) * tiled.owners // tiling.threads
     bits = _bits(tiling, tiled)
     registers = ceil(values * bits / 32)
-    if tiling.subject.by is not None:
-        fragments = tiling.subject.by.signature.operands
-        name = next((f for f in FRAGMENTS.get(tiled.name, (tiled.name,)) if f in fragments), "")
-        if name and tiled.part.values == fragments[name].values:
-            wide = 2 if fragments[name].reg_type.endswith("64") else 1
-            registers = fragments[name].regs * wide * prod(tiled.repeats(tiling.tile))
+    fragment = _fragment(tiling, tiled)
+    if fragment is not None and tiled.part.values == fragment.values:
+        wide = 2 if fragment.reg_type.endswith("64") else 1
+        registers = fragment.regs * wide * prod(tiled.repeats(tiling.tile))
     return Fragment(tiled.name, values, bits, registers)
 
 
@@ -72,7 +71,8 @@ def registers(tiling: Tiling, _: None) -> Statement:
 def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that both counts of registers agree."""
     differ = [(first, second) for first, second in _counts(tiling) if first != second]
-    return _agree([f"fragments: {first}; all elements over all threads: {second}" for first, second in differ])
+    faults = [f"fragments: {first}; all elements over all threads: {second}" for first, second in differ]
+    return [isa.form("counted twice", *faults, points=2)]
 
 
 def _issued(tiling: Tiling) -> tuple[int, int, int]:
@@ -94,26 +94,19 @@ def count_calls(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that the repeats along M, N, K equal the tile's volume over the atoms', and partitions have them."""
     calls = prod(_issued(tiling))
     volume = prod(tiling.tile) // (prod(tiling.subject.mma.shape) * prod(tiling.atoms))
-    parts = [part for part in (_shape(tiling, tiled) for tiled in tiling.operands) if part]
-    return _agree(([f"repeats: {calls}; volume: {volume}"] if calls != volume else []) + parts)
+    faults = [f"repeats: {calls}; volume: {volume}"] if calls != volume else []
+    for tiled in tiling.operands:
+        sizes = tuple(size(mode) for mode in _partition(tiling, tiled))
+        wanted = (tiled.part.values, *tiled.repeats(tiling.tile))
+        if sizes != wanted:
+            faults.append(f"partition_{tiled.name} has modes of {sizes}, expected {wanted}")
+    return [isa.form("counted twice", *faults, points=2)]
 
 
-def _shape(tiling: Tiling, tiled: TiledOperand) -> str:
-    """The fault in the shape (frg, restX, restY) of a partition; empty where there is none."""
-    part = tiled.partition(_first(tiling), Tensor(None, Layout(tiled.extent(tiling.tile))))
-    sizes = tuple(size(mode) for mode in part.layout)
-    wanted = (tiled.part.values, *tiled.repeats(tiling.tile))
-    return "" if sizes == wanted else f"partition_{tiled.name} has modes of {sizes}, expected {wanted}"
-
-
-def _agree(faults: list[str]) -> list[Evidence]:
-    wrong = Counterexample({}, faults[0], damage=tuple(faults[1:])) if faults else None
-    status = Status.REFUTED if faults else Status.PROVED
-    return [Evidence(Check.ISA, status, "counted twice", 2, counterexample=wrong)]
-
-
-def _first(tiling: Tiling) -> int:
-    return gemm.threads(tiling)[0]
+def _partition(tiling: Tiling, tiled: TiledOperand) -> Layout | ComposedLayout:
+    """The layout (frg, restX, restY) of the first thread's partition."""
+    tile = Tensor(None, Layout(tiled.extent(tiling.tile)))
+    return tiled.partition(gemm.threads(tiling)[0], tile).layout
 
 
 def _space(tiling: Tiling, tiled: TiledOperand) -> str:
@@ -122,12 +115,13 @@ def _space(tiling: Tiling, tiled: TiledOperand) -> str:
 
 def _bits(tiling: Tiling, tiled: TiledOperand) -> int:
     """Register bits of an element: as the instruction packs it, else its type's width."""
+    if fragment := _fragment(tiling, tiled):
+        return fragment.bits
     atom = tiling.subject.mma
-    fragments = {} if tiling.subject.by is None else tiling.subject.by.signature.operands
-    for fragment in FRAGMENTS.get(tiled.name, (tiled.name,)):
-        if fragment in fragments:
-            return fragments[fragment].bits
-    element = atom.element.get(tiled.name, "")
-    count, _, element_type = element.partition("x")
-    element_type = element_type or atom.types.get(tiled.name, "b32")
-    return WIDTH.get(element_type, 32) * int(count or 1)
+    count, _, element_type = atom.element.get(tiled.name, "").partition("x")
+    return WIDTH.get(element_type or atom.types.get(tiled.name, "b32"), 32) * int(count or 1)
+
+
+def _fragment(tiling: Tiling, tiled: TiledOperand) -> isa_tables.Fragment | None:
+    """What one lane holds of an operand by the ISA tables; None where they do not have it."""
+    return None if tiling.subject.by is None else fragment_of(tiling.subject.by.signature, tiled.name)

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from verify.atom.mnemonic import type_faults
 from verify.atom.properties import not_given
 from verify.binding.atom import BoundAtom, BoundOperand, mnemonic_of
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Evidence, unchecked
+from verify.evidence import isa
 from verify.tiling.bind import Tiling
 
 
@@ -21,19 +22,11 @@ def compared(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     such claim.
     """
     subject = tiling.subject
-    wrong = list(dict.fromkeys(_other_types(subject)))
-    if wrong:
-        found = Counterexample({}, wrong[0], damage=tuple(wrong[1:]))
-        return [Evidence(Check.ISA, Status.REFUTED, "compared", 1, counterexample=found)]
-    reasons = list(dict.fromkeys(open_questions(subject))) if subject.mma.ptx != () else []
-    return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=reason) for reason in reasons]
-
-
-def _other_types(subject: BoundAtom) -> Iterator[str]:
-    """How the types of each instruction differ from the atom's, which the tiling uses to count and multiply."""
-    for view in subject.views:
-        if view.by is not None:
-            yield from (f"by {mnemonic_of(view.by)}: {fault}" for fault in type_faults(view))
+    bound = [(view, mnemonic_of(view.by)) for view in subject.views if view.by is not None]
+    if wrong := dict.fromkeys(f"by {mnemonic}: {fault}" for view, mnemonic in bound for fault in type_faults(view)):
+        return [isa.form("compared", *wrong)]
+    reasons = dict.fromkeys(open_questions(subject)) if subject.mma.ptx != () else ()
+    return [unchecked(Check.ISA, reason) for reason in reasons]
 
 
 def open_questions(subject: BoundAtom) -> Iterator[str]:
