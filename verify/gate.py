@@ -16,7 +16,7 @@ from layouts.atoms.tables import Found as Readable
 from verify.atom import selection
 from verify.binding.completion import atoms
 from verify.cli.batch import attempt
-from verify.core.errors import Exit, UsageError
+from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.files import meant_for
 from verify.core.verdict import Check
 from verify.movement import bind as movements
@@ -100,7 +100,7 @@ class Suite:
                 found = atoms(Path(file))
                 pool, errors = {atom.name: atom for atom in found.items}, found.errors
             entries = [self.of_atom(pool[name]) for name in selection.chosen(names, None, pool)]
-        except (AtomFileError, UsageError) as error:
+        except (AtomFileError, SpecError) as error:
             return [], "\n".join(map(str, (error, *errors)))
         return [*entries, *map(_malformed, () if names else errors)], ""
 

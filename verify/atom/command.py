@@ -86,7 +86,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--live", action="store_true", help="probe this machine's GPU instead of reading recordings")
     parser.add_argument("--recordings", metavar="DIR", help="further recordings, such as those of your own GPU")
     parser.add_argument("--emit-smt", metavar="DIR", help="write the SMT-LIB problem of each proof there")
-    parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
+    arguments.add_budget(parser)
     return parser
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from verify.cli import inputs
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError
 from verify.core.names import select
 
 if TYPE_CHECKING:
@@ -71,7 +71,7 @@ def pool(files: Sequence[str], options: argparse.Namespace) -> Mapping[str, AnyA
 def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAtom]) -> list[str]:
     """The names that patterns and an architecture select, in the order of the atoms; all if neither is given.
 
-    Raises UsageError for a pattern or an architecture that selects nothing.
+    Raises SpecError for a pattern or an architecture that selects nothing.
 
     >>> chosen(["SM80*"], None, dict.fromkeys(["SM80_16x8x16_F32F16F16F32_TN", "SM90_64x8x16_F16"]))
     ['SM80_16x8x16_F32F16F16F32_TN']
@@ -87,12 +87,12 @@ def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str
     """The atoms of names as given, or else without the namespaces of CUTLASS."""
     bare = [unqualified(pattern) for pattern in patterns]
     for wanted in (patterns, bare):
-        with suppress(UsageError):
+        with suppress(SpecError):
             return select(wanted, _likely(wanted, atoms), "atom")
     try:
         return select(bare, atoms, "atom")
-    except UsageError as error:
-        raise UsageError(_out_of_range(bare, atoms) or str(error)) from error
+    except SpecError as error:
+        raise SpecError("", _out_of_range(bare, atoms) or error.problem) from error
 
 
 def unqualified(name: str) -> str:
@@ -148,17 +148,17 @@ def _is_of(name: str, start: str) -> bool:
 
 
 def _number(arch: str, atoms: Iterable[str]) -> int:
-    """The number of an architecture; raises UsageError if no atom is of it."""
+    """The number of an architecture; raises SpecError if no atom is of it."""
     known = sorted({number for name in atoms if (number := architecture(name)) is not None})
     found = ARCHITECTURE.fullmatch(arch)
     if found is None or int(found[1]) not in known:
         listed = ", ".join(f"sm{number}" for number in known) or "none"
-        raise UsageError(f"--arch {arch}: no atom is of that architecture; there are: {listed}")
+        raise SpecError("arch", f"no atom is of the architecture {arch}; there are: {listed}")
     return int(found[1])
 
 
 def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
-    """The checks that a text names; raises UsageError, also if a required one is not among them.
+    """The checks that a text names; raises SpecError, also if a required one is not among them.
 
     >>> sorted(checks("isa,gpu"))
     [<Check.GPU: 'gpu'>, <Check.ISA: 'isa'>]
@@ -168,8 +168,8 @@ def checks(text: str, require: Sequence[str] = ()) -> frozenset[Check]:
     try:
         found = frozenset(Check(word.strip()) for word in text.split(","))
     except ValueError as error:
-        raise UsageError(f"--checks {text}: {error}; one of isa, proof, gpu") from error
+        raise SpecError("checks", f"expected some of isa, proof, gpu, found {text}") from error
     missing = [word for word in require if Check(word) not in found]
     if missing:
-        raise UsageError(f"--require {missing[0]} contradicts --checks {text}")
+        raise SpecError("require", f"{missing[0]} is not among the checks {text}")
     return found

@@ -55,6 +55,11 @@ def add_statements(parser: argparse.ArgumentParser, what: str) -> None:
     parser.add_argument("files", nargs="*", metavar="FILE", help=f"{what}, one TOML table each")
     parser.add_argument("--only", action="append", default=[], metavar="NAME", help=f"only these {what} of the files")
     parser.add_argument("--list", action="store_true", help="print the names and stop")
+    add_budget(parser)
+
+
+def add_budget(parser: argparse.ArgumentParser) -> None:
+    """The option for the solver's budget, which `inputs.budget` reads."""
     parser.add_argument("--rlimit", type=int, metavar="N", help="the solver's budget per proof, in z3's units")
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Protocol, TypeVar
 
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError
 
 
 class Named(Protocol):
@@ -27,7 +27,7 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
 
     A pattern is an exact name (which selects only itself), a prefix that ends at `_`, `<` or the end, or a glob.
     Case is ignored if no name matches with the case as written.
-    Raises :class:`UsageError`, with the nearest names, for a pattern that selects nothing.
+    Raises SpecError, with the nearest names, for a pattern that selects nothing.
 
     >>> select(["SM80_8x8x4"], ["SM80_8x8x4_F64", "SM80_8x8x40"], "atom")
     ['SM80_8x8x4_F64']
@@ -38,7 +38,7 @@ def select(patterns: Sequence[str], names: Iterable[str], what: str) -> list[str
         found = {pattern} & set(known) or {name for name in known if means(pattern, name)}
         found = found or {name for name in known if means(pattern.lower(), name.lower())}
         if not found:
-            raise UsageError(f"no {what} is named {pattern!r}{nearest(pattern, known, what)}")
+            raise SpecError("", f"no {what} is named {pattern!r}{nearest(pattern, known, what)}")
         wanted |= found
     return [name for name in known if name in wanted]
 

@@ -21,7 +21,7 @@ from proofs.symbolic.execution import Examined, Operation, Target
 from proofs.symbolic.families import InferenceError
 from proofs.symbolic.infer import Inferred, inferred
 from proofs.symbolic.suite import examined
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError
 from verify.core.files import purpose
 from verify.core.names import select
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
@@ -177,10 +177,10 @@ def target_of(module: str | None, path: str | None) -> Target:
         suggestion = (
             purpose(Path(module)) if module.endswith(".toml") else "a file: give its name alone, its folder by --path"
         )
-        raise UsageError(f"--module {module}: {suggestion}")
+        raise SpecError("module", f"{module}: {suggestion}")
     found = attempted(lambda: execution.foreign(module, path), SMALL)
     if isinstance(found, Stopped):
-        raise UsageError(f"--module {module}" + f" in {path}" * bool(path) + f": {found.why}")
+        raise SpecError("module", f"{module}{f' in {path}' if path else ''}: {found.why}")
     return found
 
 
@@ -242,8 +242,8 @@ def _evidence(found: Examined, method: str) -> Iterator[Evidence]:
 def infer(operation: str, shape: str, by: str | None, seconds: float, say: Callable[[str], None]) -> Inferred:
     """The exact condition under which an operation is right for a family of layouts, with an example on each side."""
     if importlib.util.find_spec("z3") is None:
-        raise UsageError("--infer needs z3")
+        raise SpecError("infer", "needs z3")
     try:
         return inferred(operation, shape, by, seconds, say)
     except InferenceError as error:
-        raise UsageError(str(error)) from error
+        raise SpecError("", str(error)) from error

@@ -165,11 +165,11 @@ def test_one_architecture_or_some_atoms_or_a_file(capsys: pytest.CaptureFixture[
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["--arch", "sm91"], "--arch sm91: no atom is of that architecture; there are: sm50, sm61"),
-        (["--arch", "hopper"], "--arch hopper: no atom"),
+        (["--arch", "sm91"], "--arch: no atom is of the architecture sm91; there are: sm50, sm61"),
+        (["--arch", "hopper"], "--arch: no atom is of the architecture hopper"),
         (["SM90_64x12x16_F32F16F16_SS"], "N = 12 is not one of 8, 16, 24"),
         (["no_such_atom"], "no atom is named 'no_such_atom'"),
-        (["--checks", "oracle", "SM61"], "--checks oracle"),
+        (["--checks", "oracle", "SM61"], "--checks: expected some of isa, proof, gpu, found oracle"),
         (["--write", "/dev/null/atlas", "SM61"], "--write /dev/null/atlas: Not a directory"),
     ],
 )

@@ -5,7 +5,7 @@ import pytest
 
 from layouts.atoms import registry
 from verify.atom import selection
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError
 from verify.core.names import select
 
 NAMES = [
@@ -42,12 +42,12 @@ def test_selection_keeps_the_order_of_the_names_and_no_name_twice() -> None:
 
 @pytest.mark.parametrize("pattern", ["SM80_16x8x1", "SM80_16x8x", "sm81_16x8x8", "", "nothing*"])
 def test_a_pattern_that_selects_nothing_is_rejected(pattern: str) -> None:
-    with pytest.raises(UsageError, match="no atom is named"):
+    with pytest.raises(SpecError, match="no atom is named"):
         select([pattern], NAMES, "atom")
 
 
 def test_the_nearest_names_are_suggested() -> None:
-    with pytest.raises(UsageError, match="nearest: SM80_16x8x16_F32F16F16F32_TN"):
+    with pytest.raises(SpecError, match="nearest: SM80_16x8x16_F32F16F16F32_TN"):
         select(["SM80_16x8x16_F32F16F16F16_TN"], NAMES, "atom")
 
 
@@ -74,5 +74,5 @@ def test_a_name_of_a_users_file_is_taken_as_written() -> None:
 
 
 def test_the_nearest_of_a_qualified_name_is_suggested() -> None:
-    with pytest.raises(UsageError, match="nearest: SM80_16x8x8_F32F16F16F32_TN"):
+    with pytest.raises(SpecError, match="nearest: SM80_16x8x8_F32F16F16F32_TN"):
         selection.chosen(["cute::SM80_16x8x8_F32F16F16F33_TN"], None, registry())
