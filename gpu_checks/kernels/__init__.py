@@ -4,3 +4,5 @@
 Each module fills the named parts of the `.cu` file beside it (`templates`). Recordings keep the SHA-256 of the text
 that made them: a text that changes by one byte makes them stale.
 """
+
+__all__: list[str] = []

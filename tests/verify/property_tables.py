@@ -17,7 +17,9 @@ TABLE = re.compile(r"\| property \| of .*?\n(?=\n)", re.DOTALL)
 
 def table(rows: Sequence[Property], sort: str) -> str:
     """The properties of a sort of subjects as a table of the docs."""
-    cells = [(f"`{row.key}`", row.scope, row.says[sort], *row.how) for row in rows if sort in row.says]
+    rows = [row for row in rows if sort in row.says]
+    methods = [[how if isinstance(how, str) else how.get(sort, "") for how in row.how] for row in rows]
+    cells = [(f"`{row.key}`", row.scope, row.says[sort], *how) for row, how in zip(rows, methods, strict=True)]
     return HEAD + "".join(f"| {' | '.join(row)} |\n".replace("|  |", "| |").replace("|  |", "| |") for row in cells)
 
 

@@ -327,6 +327,7 @@ SIZE = _of_layout(
     says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
     states=of_operand(_size),
     isa=at_points(isa.fragment_size),
+    reads=lambda *read: (_operand_key(*read), read[-1].name),  # a repair names the operand
     how=("counted", "", ""),
     form=True,
 )
@@ -386,7 +387,7 @@ SIGNATURE = Property(
     states=_fits,
     isa=_looked_up,
     proof=_one_product,
-    how=("looked up", "z3, where it makes several products", ""),
+    how=("looked up", {MMA: "z3, where it makes several products"}, ""),
     form=True,
 )
 PRODUCT = Property(
@@ -430,9 +431,7 @@ RELATION = Property(
 EQUALS_ABSOLUTE = Property(
     "equals_absolute",
     says={MMA: "rows and columns are the absolute coordinates that ldmatrix, stmatrix and descriptors give"},
-    states=lambda *_: Statement(
-        "", "its labels are the absolute coordinates that ldmatrix, stmatrix and descriptors give"
-    ),
+    states=lambda *_: Statement("", "its labels are the absolute coordinates of ldmatrix, stmatrix and descriptors"),
     gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),
     how=("", "", "observed"),
     needs=(_shape_fits, _known),

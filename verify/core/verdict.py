@@ -84,7 +84,7 @@ class Property:
     isa: CheckFunction | None = None  # the evidence of the ISA tables' formulas, or of counting
     proof: CheckFunction | None = None  # the evidence of the solver
     gpu: CheckFunction | None = None  # the evidence of GPUs, recorded or live
-    how: tuple[str, str, str] = ("", "", "")  # the methods of the three checks, for the docs
+    how: tuple[str | Mapping[str, str], ...] = ("", "", "")  # the methods of the three checks, for the docs
     needs: tuple[Need, ...] = ()  # reasons why it cannot be checked at all: the first that is not empty
     gaps: Callable[[Any, Any], Iterable[str]] = lambda subject, operand: ()  # what else could not be compared
     reads: Callable[[Check, Any, Any], Hashable] = lambda check, subject, operand: None  # a check's cache key

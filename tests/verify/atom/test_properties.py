@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
 from layouts.atoms import registry
 from tests.verify.property_tables import assert_documented, table
-from verify.atom.checker import AtomChecker
-from verify.atom.properties import COPY, EQUALS, MMA, PROPERTIES, of_operand
+from verify.atom.checker import AtomChecker, prepared
+from verify.atom.properties import COPY, EQUALS, MMA, OWNERSHIP, PROPERTIES, SIZE, of_operand
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Status
 from verify.report import Report, as_html, as_json, as_junit, as_text
@@ -51,6 +52,14 @@ EVEN = Property(
     how=("counted", "", ""),
     reads=lambda check, atom, operand: operand.text,
 )
+
+
+def test_a_size_whose_repair_names_the_operand_is_of_that_operand_alone() -> None:
+    atom = prepared(registry()[NAME])
+    a = next(part for part in atom.parts if part.name == "A")
+    e = replace(a, name="E")  # of the same tile
+    assert SIZE.reads(Check.ISA, atom, a) != SIZE.reads(Check.ISA, atom, e)
+    assert OWNERSHIP.reads(Check.ISA, atom, a) == OWNERSHIP.reads(Check.ISA, atom, e)
 
 
 def test_another_property_is_one_row_and_its_function() -> None:
