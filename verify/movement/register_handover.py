@@ -80,34 +80,22 @@ class HandOver:
 
     def placed(self, rows: Layout | None = None, order: Layout | None = None) -> HandOver:
         """The hand-over with rows, columns and order, those left out read off; unchanged where counts differ."""
+        given, wanted, (x, y) = self.given, self.wanted, self.given.extent
         if self.miscount:
             return self
-        order = order or (Layout(self.wanted.values) if self.given.rows else self._order())
-        x, y = self.given.extent
-        derived, columns = self._rows(order) if self.given.rows else (Layout(x, 1), Layout(y, self.wanted.extent[0]))
-        return replace(self, rows=rows or derived, columns=columns, order=order)
-
-    def _rows(self, order: Layout) -> tuple[Layout, Layout]:
-        """Where rows start in the tile, and how far apart their elements are, read off registers at powers of two."""
-        given, wanted = self.given, self.wanted
-        lanes, values = np.arange(given.lanes)[:, None], np.arange(given.values)[None, :]
-        row, column = (np.broadcast_to(c, (given.lanes, given.values)) for c in given.locate(lanes, values))
-        numbers = np.broadcast_to(wanted.number(lanes, values), (given.lanes, given.values))
-        orders = np.asarray(order(np.arange(size(order))))
-        place: dict[tuple[int, int], int] = {}
-        for lane, value in np.ndindex(wanted.lanes, min(wanted.values, len(orders))):
-            at = int(row[lane, orders[value]]), int(column[lane, orders[value]])
-            place.setdefault(at, int(numbers[lane, value]))
+        if not given.rows:  # the order of registers is that of the first lane
+            left = [tuple(map(int, given.locate(0, value))) for value in range(given.values)]
+            right = [tuple(map(int, wanted.locate(0, value))) for value in range(wanted.values)]
+            read = from_samples(len(right), lambda value: left.index(right[value]) if right[value] in left else 0)
+            return replace(self, rows=Layout(x, 1), columns=Layout(y, wanted.extent[0]), order=order or read)
+        order = order or Layout(wanted.values)
+        lanes, values = np.arange(wanted.lanes)[:, None], np.arange(wanted.values)[None, :]
+        place = np.zeros((x, y), np.int64)  # the number of the element that each place of a row in memory has
+        place[given.locate(lanes, np.asarray(order(values)))] = wanted.number(lanes, values)
         parts = wanted.parts  # of an element: they are neighbours in memory, whatever their registers
-        return from_samples(given.extent[0], lambda r: place.get((r, 0), 0)), from_samples(
-            given.extent[1], lambda c: place.get((0, c), 0) if c >= parts else c
-        )
-
-    def _order(self) -> Layout:
-        """The value of the first lane of `given` that is each value of `wanted`: the order of registers."""
-        left = [tuple(map(int, self.given.locate(0, value))) for value in range(self.given.values)]
-        wanted = [tuple(map(int, self.wanted.locate(0, value))) for value in range(self.wanted.values)]
-        return from_samples(len(wanted), lambda value: left.index(wanted[value]) if wanted[value] in left else 0)
+        columns = from_samples(y, lambda c: int(place[0, c]) if c >= parts else c)
+        rows = rows or from_samples(x, lambda r: int(place[r, 0]))
+        return replace(self, rows=rows, columns=columns, order=order)
 
 
 def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
