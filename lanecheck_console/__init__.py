@@ -4,3 +4,5 @@
 Imports the standard library only (and rich for the progress line, where it is installed). Like `lanecheck_pytest` it
 has a name of its own, so that no file of a user's hides it.
 """
+
+__all__: list[str] = []
