@@ -96,6 +96,17 @@ class Formula:
     signed: bool  # contains a subtraction, so it could be negative
     names: frozenset[str] = frozenset()  # that it mentions, parameters included
 
+    def lines(self, name: str) -> list[str]:
+        """`name = value` as lines, one for each piece, with its condition to the right."""
+        if len(self.pieces) == 1:
+            return [f"{name} = {self.text}"]
+        width = max(len(value) for value, _ in self.pieces)
+        starts = [f"{name} = ", *[" " * len(f"{name} = ")] * (len(self.pieces) - 1)]
+        return [
+            f"{start}{value:{width}}   {f'if {condition}' if condition else 'otherwise'}"
+            for start, (value, condition) in zip(starts, self.pieces, strict=True)
+        ]
+
 
 ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,

@@ -211,16 +211,27 @@ class Operand:
         return replace(self, maps={**self.maps, **formulas})
 
     def text(self) -> str:
-        """The formulas as lines of text, conditions beside their values, as the table writes them."""
-        from isa_tables import render
+        """The formulas as the ISA prints them: one line per piece, its condition to the right.
 
-        return render.text(self)
-
-    def latex(self) -> str:
-        """The formulas in LaTeX, with the same names, brackets and literals."""
-        from isa_tables import render
-
-        return render.latex(self)
+        >>> print(instruction("mma.sync.aligned.m16n8k4.row.col.f32.tf32.tf32.f32").operands["A"].text())
+        row = groupID       if i == 0
+              groupID + 8   otherwise
+        col = threadID_in_group
+        i = 0..1, groupID = %laneid >> 2, threadID_in_group = %laneid % 4
+        """
+        if self.unspecified:
+            return f"unspecified by the ISA\ni = 0..{self.values - 1}"
+        if self.unmapped:
+            return f"in {self.space}: {self.unmapped}"
+        if self.layouts is not None:
+            share = f", in CTA {self.maps['cta'].text}" if "cta" in self.maps else ""
+            return f"in {self.space}, {'- or '.join(self.majors)}-major, by the address maps of {self.layouts}{share}"
+        mentioned = frozenset().union(*(formula.names for formula in (*self.let.values(), *self.maps.values())))
+        ranges = [f"{name} = {formula.text}" for name, formula in self.let.items() if name in mentioned]
+        if not self.placed:
+            ranges = [f"i = 0..{self.values - 1}", *ranges]
+        lines = [line for key, formula in self.maps.items() for line in formula.lines(key)]
+        return "\n".join([*lines, ", ".join(ranges)]).rstrip("\n")
 
 
 @dataclass(frozen=True, slots=True)
