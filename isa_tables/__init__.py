@@ -14,7 +14,7 @@ files, one per section of the ISA, the formulas written as they are printed:
     col    = "(threadID_in_group * 2) + (i & 0x1)"
     let    = { groupID = "%laneid >> 2", threadID_in_group = "%laneid % 4" }
 
-(shortened). `isa_tables/schema.py` documents the keys of a file.
+(shortened). `isa_tables/schema.toml` documents the keys of a file.
 
 A worked example
 ----------------

@@ -28,38 +28,6 @@ from isa_tables.parsing import parse_in
 SHIPPED = Path(__file__).parent / "memory"
 _CHUNK = 128  # bits: the 16 bytes that every layout keeps together
 _FIELDS = ("start", "lbo", "sbo", "base_offset", "swizzle")  # that every descriptor must have
-_BIT = schema.Kind("a bit of the descriptor, 0 to 63", lambda value: schema.is_int(value) and 0 <= value < 64)
-_CODE = schema.Kind("a whole number from 0 up", lambda value: schema.is_int(value) and value >= 0)
-
-_LAYOUT: Mapping[str, schema.Kind] = {
-    "major": schema.TEXT,
-    "name": schema.TEXT,
-    "canonical": schema.TEXT,
-    "address": schema.TEXT,
-    "provenance": schema.TEXT,
-}
-_SWIZZLE: Mapping[str, schema.Kind] = {
-    "name": schema.TEXT,
-    "code": _CODE,
-    "repeat": schema.COUNT,
-    "address": schema.TEXT,
-}
-_FIELD: Mapping[str, schema.Kind] = {
-    "name": schema.TEXT,
-    "low": _BIT,
-    "high": _BIT,
-    "value": schema.TEXT,
-}
-_FILE: Mapping[str, schema.Kind] = {
-    "schema": schema.COUNT,
-    "isa": schema.TEXT,
-    "section": schema.TEXT,
-    "provenance": schema.TEXT,
-    "errata": schema.TEXTS,
-    "layout": schema.TABLES,
-    "swizzle": schema.TABLES,
-    "field": schema.TABLES,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,10 +115,11 @@ def read(name: str, folder: Path = SHIPPED) -> Layouts:
 @lru_cache(maxsize=16)
 def _read(file: str, text: str) -> Layouts:
     data = tables.parsed(file, text)
-    schema.check(data, _FILE, file, "", tuple(_FILE.keys() - {"errata"}))
+    schema.check(data, schema.keys()["memory"], file, "", tuple(schema.keys()["memory"].keys() - {"errata"}))
     tables.check_schema(data, file)
-    for key, kinds in (("layout", _LAYOUT), ("swizzle", _SWIZZLE), ("field", _FIELD)):
+    for key in ("layout", "swizzle", "field"):
         for number, entry in enumerate(data[key]):
+            kinds = schema.keys()[key]
             schema.check(entry, kinds, file, f"{key}[{number}]", tuple(kinds.keys() - {"provenance"}))
     found = Layouts(
         file=file,

@@ -138,7 +138,7 @@ def _read(file: str, text: str) -> Table:
     operands = {name: data.pop(name) for name in list(data) if schema.OPERAND.fullmatch(name)}
     listed = "form" in data
     if not listed:  # a file with one form may write it at the top
-        data["form"] = [{key: data.pop(key) for key in schema.FORM if key in data}]
+        data["form"] = [{key: data.pop(key) for key in schema.keys()["form"] if key in data}]
     _check(data, operands, listed, file)
     table = Table(
         file=file,
@@ -171,17 +171,17 @@ def _check(data: Mapping[str, Any], operands: Mapping[str, Any], listed: bool, f
             return False
         return True
 
-    if check(data, schema.FILE, "", ("schema", "isa", "section", "lanes")):
+    if check(data, schema.keys()["file"], "", ("schema", "isa", "section", "lanes")):
         check_schema(data, file)
         for number, form in enumerate(data["form"]):
-            check(form, schema.FORM, f"form[{number}]" if listed else "", ("mnemonic", "targets"))
+            check(form, schema.keys()["form"], f"form[{number}]" if listed else "", ("mnemonic", "targets"))
         for number, choice in enumerate(data.get("descriptor", ())):
-            check(choice, schema.DESCRIPTOR, f"descriptor[{number}]", ("types",))
+            check(choice, schema.keys()["descriptor"], f"descriptor[{number}]", ("types",))
     for name, operand in operands.items():
-        known = {**schema.ENTRY, "case": schema.TABLES}
-        if check({name: operand}, {name: schema.TABLE}, "") and check(operand, known, name):
+        known = {**schema.keys()["operand"], "case": schema.KINDS["tables"]}
+        if check({name: operand}, {name: schema.KINDS["table"]}, "") and check(operand, known, name):
             for number, case in enumerate(operand.get("case", ())):
-                kinds = {**schema.ENTRY, "when": schema.CONDITIONS}
+                kinds = {**schema.keys()["operand"], "when": schema.KINDS["conditions"]}
                 check(case, kinds, f"{name}.case[{number}]", ("when",))
     if errors:
         raise together(errors)
@@ -191,7 +191,7 @@ def _sparsity(data: Mapping[str, Any], file: str) -> Sparsity | None:
     if "sparsity" not in data:
         return None
     table = data["sparsity"]
-    schema.check(table, schema.SPARSITY, file, "sparsity", tuple(schema.SPARSITY))
+    schema.check(table, schema.keys()["sparsity"], file, "sparsity", ("columns", "kept"))
     for field, columns in table["kept"].items():
         inside = all(0 <= column < table["columns"] for column in columns)
         good = inside and columns == sorted({*columns}) and 2 * len(columns) == table["columns"]

@@ -143,42 +143,42 @@ def instructions() -> Schema:
         "type": "array",
         "items": {"oneOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}, "minItems": 1}]},
     }
-    of: list[tuple[isa.Kind, Schema]] = [
-        (isa.TEXT, {"type": "string"}),
-        (isa.TEXTS, {"type": "array", "items": {"type": "string"}}),
-        (isa.TARGETS, {"type": "array", "items": {"type": "string", "pattern": f"^{isa.TARGET.pattern}$"}}),
-        (isa.COUNT, COUNT),
-        (isa.SIZE, size),
-        (isa.OFFSET, {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]}),
-        (isa.PAIR, {"type": "array", "items": size, "minItems": 2, "maxItems": 2}),
-        (isa.NAMES, {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2, "uniqueItems": True}),
-        (isa.TRUTH, {"type": "boolean"}),
-        (isa.SPACE, {"enum": [*isa.SPACES]}),
-        (isa.NAMED_TEXTS, texts),
-        (isa.PLACES, {"type": "object", "additionalProperties": {"enum": [*isa.SPACES]}}),
-        (isa.MAPS, of_operands(("row", "col"), {"type": "string"})),
-        (isa.TABLE, {"type": "object"}),
-        (isa.TABLES, {"type": "array", "items": {"type": "object"}, "minItems": 1}),
-        (isa.CHOICES, {"type": "object", "additionalProperties": words}),
-        (isa.CONDITIONS, {"type": "object", "additionalProperties": {"oneOf": [word, words]}}),
-        (isa.TYPES, {"type": "array", "items": row, "minItems": 1}),
-        (isa.LISTED, {"type": "array", "items": name, "minItems": 1}),
-    ]
+    of: dict[str, Schema] = {
+        "text": {"type": "string"},
+        "texts": {"type": "array", "items": {"type": "string"}},
+        "targets": {"type": "array", "items": {"type": "string", "pattern": f"^{isa.TARGET.pattern}$"}},
+        "count": COUNT,
+        "size": size,
+        "offset": {"oneOf": [{"type": "integer", "minimum": 0}, {"type": "string"}]},
+        "pair": {"type": "array", "items": size, "minItems": 2, "maxItems": 2},
+        "names": {"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2, "uniqueItems": True},
+        "truth": {"type": "boolean"},
+        "space": {"enum": [*isa.SPACES]},
+        "named texts": texts,
+        "places": {"type": "object", "additionalProperties": {"enum": [*isa.SPACES]}},
+        "maps": of_operands(("row", "col"), {"type": "string"}),
+        "table": {"type": "object"},
+        "tables": {"type": "array", "items": {"type": "object"}, "minItems": 1},
+        "choices": {"type": "object", "additionalProperties": words},
+        "conditions": {"type": "object", "additionalProperties": {"oneOf": [word, words]}},
+        "types": {"type": "array", "items": row, "minItems": 1},
+        "operands": {"type": "array", "items": name, "minItems": 1},
+        "columns": {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}},
+    }
 
-    def keys(kinds: Mapping[str, isa.Kind]) -> dict[str, Schema]:
-        found = {key: next((made for known, made in of if known is kind), None) for key, kind in kinds.items()}
-        kept = {"type": "object", "additionalProperties": {"type": "array", "items": {"type": "integer"}}}
-        return {key: kept if made is None else made for key, made in found.items()}
+    def keys(name: str) -> dict[str, Schema]:
+        kinds = {kind: word for word, kind in isa.KINDS.items()}
+        return {key: of[kinds[kind]] for key, kind in isa.keys()[name].items()}
 
-    form = table(keys(isa.FORM), ("mnemonic", "targets"))
-    case = table({**keys(isa.ENTRY), "when": keys({"when": isa.CONDITIONS})["when"]}, ("when",))
-    operand = table({**keys(isa.ENTRY), "case": {"type": "array", "items": case, "minItems": 1}})
+    form = table(keys("form"), ("mnemonic", "targets"))
+    case = table({**keys("operand"), "when": of["conditions"]}, ("when",))
+    operand = table({**keys("operand"), "case": {"type": "array", "items": case, "minItems": 1}})
     file = {
-        **keys(isa.FILE),
-        **keys(isa.FORM),
+        **keys("file"),
+        **keys("form"),
         "form": {"type": "array", "items": form, "minItems": 1},
-        "descriptor": {"type": "array", "items": table(keys(isa.DESCRIPTOR), ("types",)), "minItems": 1},
-        "sparsity": table(keys(isa.SPARSITY), tuple(isa.SPARSITY)),
+        "descriptor": {"type": "array", "items": table(keys("descriptor"), ("types",)), "minItems": 1},
+        "sparsity": table(keys("sparsity"), ("columns", "kept")),
     }
     return {
         **table(file, ("schema", "isa", "section", "lanes")),
