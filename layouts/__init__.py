@@ -68,8 +68,9 @@ Further modules
 ---------------
 `layouts.batched` evaluates whole domains and many layouts at once, on arrays of numpy or CuPy, and finds the first
 index at which a property fails. `layouts.atoms` has the atoms of CUTLASS 4.7 as TOML files, `layouts.tiled` TiledMMA
-and TiledCopy, `layouts.tensor` tensors with their algorithms, `layouts.banks` the bank conflicts of shared memory,
-`layouts.linear` layouts as matrices over two elements, `layouts.fit` the layout that has a given table of values.
+and TiledCopy, `layouts.tensor` tensors with their algorithms, `layouts.bank_conflicts` the bank conflicts of shared
+memory, `layouts.linear` layouts as matrices over two elements, `layouts.fit` the layout that has a given table of
+values.
 
 References: CUTLASS, include/cute/layout.hpp and its documentation of the layout algebra; Shah, "A Note on the Algebra
 of CuTe Layouts" (2024); Cecka, "CuTe Layout Representation and Algebra" (2026). Tutorial: docs/tutorial/algebra.md.

@@ -148,7 +148,7 @@ class Suite:
 
     @cached_property
     def _prover(self) -> Prover:
-        from verify.evidence.recorded import runs
+        from verify.evidence.gpu_runs import runs
         from verify.tiling.proof import Prover
 
         return Prover(runs=runs())

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from layouts import Layout, cosize, size
-from layouts.banks import wavefronts
+from layouts.bank_conflicts import wavefronts
 from layouts.tensor import Tensor
 from layouts.tensor import copy as copy_tensor
 from layouts.tensor import gemm as gemm_tensor

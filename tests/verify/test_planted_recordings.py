@@ -28,7 +28,7 @@ from verify.atom import command as atom
 from verify.atom.checker import AtomChecker, prepared
 from verify.atom.properties import EQUALS_ABSOLUTE, RELATION
 from verify.core.verdict import Check, Evidence, Property, Status
-from verify.evidence import recorded
+from verify.evidence import gpu_runs
 from verify.evidence.gpu import Recorded
 from verify.evidence.gpu_live import Live
 from verify.tiling import command as tiling
@@ -136,8 +136,8 @@ def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
 ) -> None:
     text = (tilings.RECORDINGS / "nvidia_h200.jsonl").read_text()
     (tmp_path / "cut.jsonl").write_text(text[:-1000])
-    monkeypatch.setattr(recorded, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
-    recorded.runs.cache_clear()
+    monkeypatch.setattr(gpu_runs, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
+    gpu_runs.runs.cache_clear()
     assert tiling.main(["examples/tilings.toml"]) == 2
     err = capsys.readouterr().err
     assert err.startswith(f"lanecheck: {tmp_path / 'cut.jsonl'}:31: the last line does not end: it was cut")

@@ -71,7 +71,7 @@ def _movements(options: argparse.Namespace) -> list[Movement]:
 def _search(movements: Sequence[Movement], options: argparse.Namespace) -> int:
     """Print one swizzle for all accesses; UsageError where their elements differ in width."""
     from layouts import LayoutError
-    from verify.movement.bank_conflicts import search
+    from verify.movement.conflict_free import search
     from verify.movement.smem import confirmed
 
     if options.format != "text":

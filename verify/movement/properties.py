@@ -15,7 +15,7 @@ from typing import Any
 import proofs
 from verify.core.verdict import Property, Scope, Statement, Status, Verdict, replayed
 from verify.evidence.run import Run, verified
-from verify.movement import bank_conflicts, smem, wgmma_descriptor
+from verify.movement import conflict_free, smem, wgmma_descriptor
 from verify.movement import register_handover as registers
 from verify.movement.bind import Movement
 from verify.movement.register_handover import HandOver
@@ -113,11 +113,11 @@ WHOLE = _of_memory(
 CONFLICT_FREE = _of_memory(
     "free_of_bank_conflicts",
     says={MOVEMENT: "no two lanes that are served together access different words of one bank"},
-    states=bank_conflicts.claim,
+    states=conflict_free.claim,
     applies=_accessed,
-    isa=bank_conflicts.enumerated,
-    proof=bank_conflicts.proved,
-    gpu=bank_conflicts.measured,
+    isa=conflict_free.enumerated,
+    proof=conflict_free.proved,
+    gpu=conflict_free.measured,
     how=("every base within a word", "z3, at every base", "measured, at these addresses"),
     needs=(_whole,),
 )

@@ -18,8 +18,8 @@ from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, evaluated, unchecked
+from verify.evidence.gpu_runs import runs
 from verify.evidence.proof import solved
-from verify.evidence.recorded import runs
 from verify.evidence.run import Run
 from verify.movement.register_operand import RegisterOperand, register_operand
 from verify.movement.smem_access import Table

@@ -15,7 +15,7 @@ from layouts.arrays import np
 from verify.core.verdict import Counterexample, Evidence, Statement, evaluated
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
-from verify.movement import bank_conflicts
+from verify.movement import conflict_free
 from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Table
 
 
@@ -133,7 +133,7 @@ def confirmed(accesses: Sequence[SmemAccess], swizzle: Swizzle) -> str:
     """The first fault of accesses through a swizzle, at every base within a word; empty where there is none."""
     for access in accesses:
         through = replace(access, swizzle=swizzle)
-        for evidence in (*whole(None, None, through), *bank_conflicts.enumerated(None, None, through)):
+        for evidence in (*whole(None, None, through), *conflict_free.enumerated(None, None, through)):
             if evidence.counterexample is not None:
                 return evidence.counterexample.statement
     return ""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from layouts import Layout, Swizzle, size
 from layouts.arrays import np
-from layouts.banks import LANES, PHASE, Access, Operation
+from layouts.bank_conflicts import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
 
 if TYPE_CHECKING:

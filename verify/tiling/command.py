@@ -157,7 +157,7 @@ def _pool(options: argparse.Namespace) -> Mapping[str, AnyAtom]:
 def _report(specs: Sequence[TilingSpec], options: argparse.Namespace) -> Report:
     """The report on all tilings; a spec that is rejected is a line of its own."""
     from verify.cli.batch import verified
-    from verify.evidence.recorded import runs
+    from verify.evidence.gpu_runs import runs
     from verify.tiling.proof import Prover
     from verify.tiling.properties import case
 

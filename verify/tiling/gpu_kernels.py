@@ -23,7 +23,7 @@ from isa_tables import IsaError
 from lanecheck_console.command import Help, Version
 from layouts import LayoutError
 from layouts.atoms import Atom, AtomFileError, registry
-from layouts.banks import Operation, matrix_wavefronts, wavefronts
+from layouts.bank_conflicts import Operation, matrix_wavefronts, wavefronts
 from layouts.tiled import TiledMMA
 from verify.cli import ending, output
 from verify.cli.arguments import Parser
@@ -91,7 +91,7 @@ class Compared:
 
 
 def compared() -> Iterator[Compared]:
-    """Every recorded access pattern against `layouts.banks`."""
+    """Every recorded access pattern against `layouts.bank_conflicts`."""
     for observed in recordings_of_banks():
         pattern, operation = observed.pattern, observed.pattern.operation
         if matrices(operation):
@@ -207,7 +207,7 @@ def _compare(derived: Sequence[Tiling]) -> int:
     for count, what, differ in (
         (len(derived), "shipped tilings are those derived today", stale),
         (len(runs), "recorded runs equal numpy, with the kernels of today", wrong),
-        (len(banks), "access patterns take the wavefronts that layouts.banks counts", differing),
+        (len(banks), "access patterns take the wavefronts that layouts counts", differing),
     ):
         print(f"{count - len(differ)} of {count} {what}", *differ, sep="\n  ")
     return Exit.REFUTED if stale or wrong or differing else Exit.OK

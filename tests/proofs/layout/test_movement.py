@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from layouts import Swizzle, parse_layout, size
-from layouts.banks import Access as Lanes
-from layouts.banks import best_swizzle
+from layouts.bank_conflicts import Access as Lanes
+from layouts.bank_conflicts import best_swizzle
 from proofs.layout.movement import Access, prove_conflict_free, prove_disjoint, prove_room, prove_whole
 
 pytestmark = pytest.mark.slow

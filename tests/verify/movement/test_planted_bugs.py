@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import layouts.compose
-from layouts import Layout, Swizzle, banks
+from layouts import Layout, Swizzle, bank_conflicts
 from verify.movement import command as movement
 from verify.movement import register_handover
 
@@ -66,7 +66,7 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
     "swizzles ignored": (Swizzle, "__call__", lambda swizzle, x: x),
     "one swizzle for all": (Swizzle, "__call__", lambda swizzle, x: x ^ (x >> 7 & 7) << 4),
-    "no conflict ever": (banks, "_phase", lambda words, bits, shared: (1, None)),
+    "no conflict ever": (bank_conflicts, "_phase", lambda words, bits, shared: (1, None)),
     "composition returns its first": (layouts.compose, "composition", lambda a, b: a),
     "what is read off is compact": (register_handover, "from_samples", lambda extent, value: Layout(extent)),
 }

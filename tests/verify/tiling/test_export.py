@@ -82,7 +82,7 @@ def test_a_wrong_model_is_reported_with_both_numbers(capsys, monkeypatch):
     monkeypatch.setattr(gpu_kernels, "compared", lambda: [replace(first, model=3)])
     assert main([]) == 1
     assert capsys.readouterr().out.splitlines()[-2:] == [
-        "0 of 1 access patterns take the wavefronts that layouts.banks counts",
+        "0 of 1 access patterns take the wavefronts that layouts counts",
         "  load 32, stride 1: 3, observed 1",
     ]
 
@@ -92,7 +92,7 @@ def test_the_command_compares_what_is_shipped_with_what_is_derived(capsys):
     assert capsys.readouterr().out.splitlines() == [
         "31 of 31 shipped tilings are those derived today",
         "31 of 31 recorded runs equal numpy, with the kernels of today",
-        f"{len(patterns())} of {len(patterns())} access patterns take the wavefronts that layouts.banks counts",
+        f"{len(patterns())} of {len(patterns())} access patterns take the wavefronts that layouts counts",
     ]
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from gpu_checks.banks.command import recordings_of_banks
 from layouts import LayoutError, Swizzle
-from layouts.banks import Access, Operation, best_swizzle, matrix_wavefronts, swizzles, wavefronts
+from layouts.bank_conflicts import Access, Operation, best_swizzle, matrix_wavefronts, swizzles, wavefronts
 from tests.cases import each
 
 RECORDED = recordings_of_banks()

@@ -8,10 +8,10 @@ from dataclasses import replace
 
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
-from layouts.banks import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
+from layouts.bank_conflicts import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, evaluated, unchecked
+from verify.evidence.gpu_runs import observations
 from verify.evidence.proof import solved
-from verify.evidence.recorded import observations
 from verify.evidence.run import Run
 from verify.movement.smem_access import BYTE, MATRICES, PLAIN, SmemAccess
 
