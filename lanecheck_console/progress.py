@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import shutil
 import signal
 import sys
 import threading
@@ -171,6 +170,8 @@ def _display() -> _Display:
 
 def cut(line: str, taken: int) -> str:
     """The line cut to the width of the terminal less `taken` columns; an ellipsis shows that it was cut."""
+    import shutil
+
     room = shutil.get_terminal_size().columns - taken
     return line if len(line) <= room else line[: max(room - 1, 0)] + "…"
 

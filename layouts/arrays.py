@@ -6,7 +6,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["any_of", "is_array", "is_bool", "np"]
+__all__ = ["any_of", "is_array", "is_bool", "loaded", "np"]
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,13 +25,18 @@ else:
     np = _Numpy()
 
 
+def loaded() -> bool:
+    """Whether numpy is imported already, so that arrays cost no more than their elements."""
+    return "numpy" in sys.modules
+
+
 def is_array(value: object) -> bool:
     """Whether a value is a numpy array; without numpy there is none.
 
     >>> is_array(3), is_array(np.arange(3)), is_array(np.int64(3))
     (False, True, False)
     """
-    return "numpy" in sys.modules and isinstance(value, np.ndarray)
+    return loaded() and isinstance(value, np.ndarray)
 
 
 def is_bool(value: object) -> bool:
@@ -40,7 +45,7 @@ def is_bool(value: object) -> bool:
     >>> is_bool(True), is_bool(np.bool_(True)), is_bool(1)
     (True, True, False)
     """
-    return isinstance(value, bool) or ("numpy" in sys.modules and isinstance(value, np.bool_))
+    return isinstance(value, bool) or (loaded() and isinstance(value, np.bool_))
 
 
 def any_of(value: Any) -> bool:

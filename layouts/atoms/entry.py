@@ -12,7 +12,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from itertools import product
 from math import prod
 from typing import Any, NoReturn, Protocol, TypeVar, cast
@@ -306,6 +305,8 @@ def hint(key: str, known: Sequence[str]) -> str:
 
 def likeliest(key: str, known: Sequence[str]) -> str:
     """The known key that was probably meant by an unknown one; empty where none is near."""
+    from difflib import get_close_matches
+
     lowered = {name.lower(): name for name in known}
     near = [SYNONYMS.get(key, ""), lowered.get(key.lower(), ""), *get_close_matches(key, known, n=1)]
     near += [lowered[name] for name in get_close_matches(key.lower(), lowered, n=1)]

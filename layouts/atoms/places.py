@@ -8,7 +8,6 @@ TOML every key is found; in one that is not, those before the offset where the s
 from __future__ import annotations
 
 import re
-import tomllib
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -212,6 +211,8 @@ class _Walk:
 def _unescaped(quoted: str, at: int) -> str:
     """The text of a quoted key with escapes."""
     try:
+        import tomllib
+
         return str(tomllib.loads(f"key = {quoted}")["key"])
     except ValueError:
         raise _ScanError(at) from None

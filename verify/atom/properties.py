@@ -13,7 +13,6 @@ from functools import partial
 
 from layouts.atoms import CopyAtom
 from verify.atom.copies import COPY_OPERANDS, fits_copy, gives_names, same_bits
-from verify.atom.copy_gpu import moved
 from verify.atom.mnemonic import fits
 from verify.binding.atom import BoundAtom, BoundOperand, Named, mnemonic_of
 from verify.core.verdict import (
@@ -29,7 +28,7 @@ from verify.core.verdict import (
     unchecked,
 )
 from verify.core.wording import owners
-from verify.evidence import gpu, isa, proof, proof_family
+from verify.evidence import isa, proof, proof_family
 from verify.evidence.run import Run, first, verified
 
 MMA, COPY = "mma", "copy"
@@ -254,8 +253,18 @@ def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidenc
 
 def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
     if isinstance(atom.atom, CopyAtom):
+        from verify.atom.copy_gpu import moved
+
         return moved(atom, atom.atom, run.recordings)
+    from verify.evidence import gpu
+
     return gpu.relation(atom, run.recordings, run.cache)
+
+
+def _absolute(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
+    from verify.evidence import gpu
+
+    return gpu.absolute(atom, run.recordings, run.cache)
 
 
 # Cache keys: what evidence depends on. A key has the texts of layouts, never values that `Layout.__call__` gives; each
@@ -432,7 +441,7 @@ EQUALS_ABSOLUTE = Property(
     "equals_absolute",
     says={MMA: "rows and columns are the absolute coordinates that ldmatrix, stmatrix and descriptors give"},
     states=lambda *_: Statement("", "its labels are the absolute coordinates of ldmatrix, stmatrix and descriptors"),
-    gpu=lambda run, atom, _: gpu.absolute(atom, run.recordings, run.cache),
+    gpu=_absolute,
     how=("", "", "observed"),
     needs=(_shape_fits, _known),
     gaps=_unobserved,

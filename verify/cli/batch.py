@@ -56,17 +56,19 @@ def check_each(
 
 def attempt(one: S, check: Callable[[S], T]) -> T | Failure:
     """The result of `check` on an entry, or the failure; LANECHECK_TRACEBACK=1 raises internal errors."""
-    from gpu_checks import RecordingError
-    from isa_tables import TableError
-    from layouts.atoms import AtomFileError
-
     try:
         return check(one)
     except SpecError as error:
         return Failure(one.name, option(error), Exit.USAGE)
-    except (UsageError, AtomFileError, TableError, RecordingError) as error:
+    except UsageError as error:
         return Failure(one.name, str(error), Exit.USAGE)
     except Exception as error:
+        from gpu_checks import RecordingError
+        from isa_tables import TableError
+        from layouts.atoms import AtomFileError
+
+        if isinstance(error, (AtomFileError, TableError, RecordingError)):
+            return Failure(one.name, str(error), Exit.USAGE)
         if os.environ.get("LANECHECK_TRACEBACK"):
             raise
         what = next(iter(f"{type(error).__name__}: {error}".splitlines()))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check `isa`: the PTX ISA's formulas, compared with the layout at every point of its domain.
 
-Layouts are evaluated with `Layout.__call__` over whole domains at once. A refutation names the smallest point.
+Layouts are evaluated with `Layout.__call__`, over whole domains at once, or point by point where there are few and
+numpy, which takes longer to load, is not loaded. A refutation names the smallest point; arrays find it.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
 `compared`            a finding as evidence
@@ -12,13 +13,13 @@ Layouts are evaluated with `Layout.__call__` over whole domains at once. A refut
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from math import inf
-from random import Random  # numpy.random takes 10 ms to load
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from layouts import Layout, LayoutError, leaves, right_inverse, size
-from layouts.arrays import np
+from layouts.arrays import loaded, np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
 from verify.core.digits import lane_of, read, walk, walks, written_out
@@ -26,17 +27,16 @@ from verify.core.verdict import Check, Counterexample, Evidence, Status, finding
 from verify.core.wording import describe, owners
 from verify.evidence import repair
 
+if TYPE_CHECKING:
+    from random import Random
+
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Matrix: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 WRONG = inf  # equal to no sum
 NUMBERS, SCALES = (-8, 8), (1, 4)
-RANGES = {
-    "A": NUMBERS,
-    "B": NUMBERS,
-    "E": (0, 2),
-    "SFA": SCALES,
-    "SFB": SCALES,
-}  # of metadata: whether kept
+RANGES = {"A": NUMBERS, "B": NUMBERS, "E": (0, 2), "SFA": SCALES, "SFB": SCALES}  # of metadata: whether kept
+ENGINE = "Python"  # with numpy or without
+FEW = 4096  # points that are evaluated sooner than numpy is loaded
 Finding = tuple[str, int, Counterexample | None]  # method, points, counterexample
 
 
@@ -52,7 +52,7 @@ def compared(find: Callable[[BoundAtom, BoundOperand], Finding], subject: BoundA
     """
     started = time.perf_counter()
     method, points, wrong = find(subject, part)
-    return finding(Check.ISA, wrong, method, points, "numpy", seconds=time.perf_counter() - started)
+    return finding(Check.ISA, wrong, method, points, ENGINE, seconds=time.perf_counter() - started)
 
 
 def form(method: str, *faults: str, points: int = 1) -> Evidence:
@@ -88,6 +88,14 @@ def evaluate(layout: Layout) -> Table:
     return np.broadcast_to(table, (threads, values))
 
 
+def few(layout: Layout) -> list[int] | None:
+    """The layout at every (thread, value) of a small domain, by thread; None where arrays are sooner."""
+    threads, values = size(layout[0]), size(layout[1])
+    if loaded() or threads * values > FEW:
+        return None
+    return [layout(thread, value) for thread in range(threads) for value in range(values)]
+
+
 def _rows(table: Table) -> tuple[Table, int]:
     """The rows of a table that are computed, and how often the table repeats them."""
     return (table, 1) if table.strides[0] else (table[:1], len(table))
@@ -120,6 +128,8 @@ def _equal_owners(layout: Layout, part: BoundOperand) -> int:
 def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether no (thread, value) is at an element outside the tile."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
+    if (found := few(layout)) is not None and 0 <= min(found) <= max(found) < elements:
+        return "exhaustive", len(found), None
     table = evaluate(layout)
     rows, _ = _rows(table)
     if rows.min(initial=0) >= 0 and rows.max(initial=0) < elements:
@@ -142,7 +152,10 @@ def in_bounds(subject: BoundAtom, part: BoundOperand) -> Finding:
 def ownership(subject: BoundAtom, part: BoundOperand) -> Finding:
     """Whether each element of the tile has the number of owners that it must have."""
     layout, elements = part.parsed, part.extent[0] * part.extent[1]
-    table, copies = evaluate(layout), subject.multiplicity(part)
+    copies = subject.multiplicity(part)
+    if (found := few(layout)) is not None and Counter(found) == dict.fromkeys(range(elements), copies):
+        return "exhaustive", len(found), None
+    table = evaluate(layout)
     rows, times = _rows(table)
     within = (rows >= 0) & (rows < elements)
     inside = within.all()
@@ -260,6 +273,8 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
     >>> same_function(first, second).counterexample.statement
     'T0 V1: 4 and 1'
     """
+    if layout.shape == other.shape and (found := few(layout)) is not None and found == few(other):
+        return Evidence(Check.ISA, Status.PROVED, "exhaustive", len(found), ENGINE, _written(layout, other))
     first, second = evaluate(layout), evaluate(other)
     if first.shape != second.shape:
         sizes = [f"{table.shape[0]} x {table.shape[1]}" for table in (first, second)]
@@ -267,8 +282,7 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
         return finding(Check.ISA, wrong, "counted")
     unequal = np.argwhere(first != second)
     if not len(unequal):
-        note = "" if layout == other else "written differently, equal at every point"
-        return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, "numpy", note)
+        return Evidence(Check.ISA, Status.PROVED, "exhaustive", first.size, ENGINE, _written(layout, other))
     thread, value = (int(c) for c in unequal[0])
     wrong = Counterexample(
         {"thread": thread, "value": value},
@@ -278,7 +292,11 @@ def same_function(layout: Layout, other: Layout) -> Evidence:
         damage=(f"{len(unequal)} of {first.size} points disagree",),
         reproduced=walk(layout, thread, value) != walk(other, thread, value),
     )
-    return finding(Check.ISA, wrong, "exhaustive", first.size, "numpy")
+    return finding(Check.ISA, wrong, "exhaustive", first.size, ENGINE)
+
+
+def _written(layout: Layout, other: Layout) -> str:
+    return "" if layout == other else "written differently, equal at every point"
 
 
 def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
@@ -315,6 +333,8 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
     >>> product(atom).status.value
     'AGREES'
     """
+    from random import Random  # numpy.random takes 10 ms to load
+
     started = time.perf_counter()
     m, n, _ = subject.mma.shape
     rng = Random(seed)
@@ -338,7 +358,7 @@ def product(subject: BoundAtom, trials: int = 4, seed: int = 0) -> Evidence:
         damage = (f"{int(np.count_nonzero(bad[trial]))} of {m * n} elements are wrong",)
         wrong = Counterexample({"trial": trial, "m": row, "n": col}, statement, damage=damage)
     seconds = time.perf_counter() - started
-    return finding(Check.ISA, wrong, "random integers", trials, "numpy", Status.AGREES, seconds)
+    return finding(Check.ISA, wrong, "random integers", trials, ENGINE, Status.AGREES, seconds)
 
 
 def random_matrix(part: BoundOperand, rng: Random) -> Matrix:
