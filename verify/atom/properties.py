@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The properties of an atom: the table `PROPERTIES`, one row (`SIZE`, `OWNERSHIP`, `EQUALS`, ...) each.
 
-A row says where a property applies (MMA or copy atoms), what a claim of it states, which of the three checks are made
-and by what function, what it needs (`verified`, ...), and what its evidence depends on. A further property is a further
-row, with functions of (run, atom, operand). Reports are in its order; the tables of docs/claims.md are made from it.
+A row says where a property applies (MMA or copy atoms), what a claim of it states, by which functions of (run, atom,
+operand) it is checked, what it needs (`verified`, ...), and what its evidence depends on. Reports are in its order.
 """
 
 from __future__ import annotations
@@ -31,9 +30,8 @@ from verify.core.wording import owners
 from verify.evidence import isa, proof, proof_family
 from verify.evidence.run import Run, first, verified
 
-MMA, COPY = "mma", "copy"
+MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
 NUMBERS = {3: "three", 4: "four", 5: "five", 6: "six"}
-EVERY_POINT = "every point"
 
 
 # What a claim states
@@ -64,15 +62,14 @@ def _numbers_lanes(atom: BoundAtom, _: None) -> Statement:
 
 
 def _parses(atom: BoundAtom, operand: BoundOperand) -> str:
-    unit = "bit" if is_copy(atom) else "value"
-    return f"{operand.text} is a (thread, {unit}) layout with congruent profiles"
+    return f"{operand.text} is a (thread, {'bit' if is_copy(atom) else 'value'}) layout with congruent profiles"
 
 
 def _size(atom: BoundAtom, operand: BoundOperand) -> str:
-    unit, own, theirs = "values", "its tile needs", "the instruction's fragment"
     if is_copy(atom):
-        unit, own, theirs = "bits", "its bits", "the instruction"
-    return f"has as many threads and {unit} as {theirs if operand.formulas else own}"
+        return f"has as many threads and bits as {'the instruction' if operand.formulas else 'its bits'}"
+    fragment = "the instruction's fragment" if operand.formulas else "its tile needs"
+    return f"has as many threads and values as {fragment}"
 
 
 def _in_bounds(atom: BoundAtom, operand: BoundOperand) -> str:
@@ -114,8 +111,8 @@ def _shape(atom: BoundAtom) -> str:
 
 
 def _multiplies(atom: BoundAtom, _: None) -> Statement:
-    words = f"the {_shape(atom)} product through its {NUMBERS[len(atom.parts)]} maps alone equals numpy's"
-    return Statement("", words, rests_on(atom.parts))
+    through = f"through its {NUMBERS[len(atom.parts)]} maps alone equals numpy's"
+    return Statement("", f"the {_shape(atom)} product {through}", rests_on(atom.parts))
 
 
 def _tiles(atom: BoundAtom, _: None) -> Statement:
@@ -138,9 +135,8 @@ def given(atom: BoundAtom, operand: BoundOperand) -> bool:
 
 
 def _laid_out(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
-    if not given(atom, operand):
-        return operand.no_formula
-    return "" if operand.layout is not None else "the layout is not well formed"
+    fault = "" if operand.layout is not None else "the layout is not well formed"
+    return fault if given(atom, operand) else operand.no_formula
 
 
 def _shape_fits(atom: BoundAtom, *_: object) -> str:
@@ -252,19 +248,17 @@ def _one_product(run: Run, atom: BoundAtom, named: Named | None) -> list[Evidenc
 
 
 def _related(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    if isinstance(atom.atom, CopyAtom):
-        from verify.atom.copy_gpu import moved
+    from verify.atom.copy_gpu import moved
+    from verify.evidence.gpu import relation
 
-        return moved(atom, atom.atom, run.recordings)
-    from verify.evidence import gpu
-
-    return gpu.relation(atom, run.recordings, run.cache)
+    copy = isinstance(atom.atom, CopyAtom) and atom.atom
+    return moved(atom, copy, run.recordings) if copy else relation(atom, run.recordings, run.cache)
 
 
 def _absolute(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
-    from verify.evidence import gpu
+    from verify.evidence.gpu import absolute
 
-    return gpu.absolute(atom, run.recordings, run.cache)
+    return absolute(atom, run.recordings, run.cache)
 
 
 # Cache keys: what evidence depends on. A key has the texts of layouts, never values that `Layout.__call__` gives; each
