@@ -44,7 +44,8 @@ A time-out, a missing GPU or an instruction that nobody compared is never a pass
 
 Called from Python
 ------------------
-`verify_atom`, `verify_layout`, `verify_tiling`, `verify_movement` return the :class:`Report` that a command prints:
+`verify_atom`, `verify_layout`, `verify_index`, `verify_map`, `verify_tiling`, `verify_movement` return the
+:class:`Report` that a command prints:
 
 >>> from verify import verify_atom
 >>> report = verify_atom("SM80_16x8x16_F32F16F16F32_TN")
@@ -53,9 +54,9 @@ Called from Python
 
 The rooms
 ---------
-`core` (verdicts, errors) < `binding` (an atom and its instruction) < `evidence` (the three checks) < `atom`, `tiling`,
-`movement`, `laws`, `atlas`, `mutate` (a command each), with `cli` and `report` beside them. docs/architecture.md shows
-them, and how a question is answered.
+`core` (verdicts, errors) < `maps` (any map, point by point) < `binding` (an atom and its instruction) < `evidence` (the
+three checks) < `atom`, `tiling`, `movement`, `index`, `laws`, `atlas`, `mutate` (a command each), with `cli` and
+`report` beside them. docs/architecture.md shows them, and how a question is answered.
 """
 
 from __future__ import annotations
@@ -64,10 +65,18 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from verify.api import verify_atom, verify_layout, verify_movement, verify_tiling
+    from verify.api import verify_atom, verify_index, verify_layout, verify_map, verify_movement, verify_tiling
     from verify.report import Report
 
-__all__ = ["Report", "verify_atom", "verify_layout", "verify_movement", "verify_tiling"]
+__all__ = [
+    "Report",
+    "verify_atom",
+    "verify_index",
+    "verify_layout",
+    "verify_map",
+    "verify_movement",
+    "verify_tiling",
+]
 
 DISTRIBUTION = "lanecheck"  # by which it differs from another package `verify` that was installed over this file
 

@@ -8,10 +8,10 @@ tiling that cannot exist, each with the line that the command would print. A ref
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from verify.core.errors import SpecError, UsageError
 from verify.core.names import select
@@ -22,10 +22,11 @@ from verify.report import Report
 if TYPE_CHECKING:
     from layouts import Layout
     from layouts.atoms import AnyAtom
+    from verify.maps.fragment_map import FragmentMap
     from verify.movement.bind import Movement
     from verify.tiling.spec import TilingSpec
 
-__all__ = ["verify_atom", "verify_layout", "verify_movement", "verify_tiling"]
+__all__ = ["verify_atom", "verify_index", "verify_layout", "verify_map", "verify_movement", "verify_tiling"]
 
 
 def verify_atom(
@@ -91,6 +92,35 @@ def verify_layout(
     if onto is None:
         return compare(str(layout), str(equals))
     return onto_tile(str(layout), (onto, 1) if isinstance(onto, int) else onto)
+
+
+def verify_index(index: str | Path | None = None, file: str | Path | None = None, **given: Any) -> Report:
+    """The verdicts on index arithmetic: one entry of a file by name, all of a file, or one by its keys.
+
+    >>> c = {"ptx": "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "operand": "C", "lang": "c"}
+    >>> verify_index(**c, row="lane/4 + 8*(i/2)", col="lane%4*2 + i%2").exit().name
+    'OK'
+    >>> verify_index(**c, row="lane/4 + 8*(i%2)", col="lane%4*2 + i/2").exit().name
+    'REFUTED'
+    """
+    if index is not None:
+        return _report(_named(index, file, "index"), (), False)
+    from verify.index.bind import bind
+    from verify.index.spec import of_options
+
+    return _report([_suite().of_index(bind(of_options(given)))], (), False)
+
+
+def verify_map(found: FragmentMap | Callable[[int, int], Any], ptx: str, operand: str, **select: str | int) -> Report:
+    """The verdicts on a map of an operand: a FragmentMap, or a function of lane and value that returns (row, col).
+
+    >>> verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2),
+    ...            "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "C").exit().name
+    'OK'
+    """
+    from verify.index.bind import of_map
+
+    return _report([_suite().of_index(of_map(found, ptx, operand, select))], (), False)
 
 
 @lru_cache(maxsize=1)

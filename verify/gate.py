@@ -19,6 +19,7 @@ from verify.cli.batch import attempt
 from verify.core.errors import Exit, SpecError, UsageError
 from verify.core.files import meant_for
 from verify.core.verdict import Check
+from verify.index import bind as indices
 from verify.movement import bind as movements
 from verify.report import Case, Failure, Report, as_text
 from verify.tiling import spec as tiling_specs
@@ -26,6 +27,7 @@ from verify.tiling import spec as tiling_specs
 if TYPE_CHECKING:
     from layouts.atoms import AnyAtom
     from verify.atom.checker import AtomChecker
+    from verify.index.bind import BoundIndex
     from verify.movement.bind import Movement
     from verify.movement.properties import MovementChecker
     from verify.tiling.proof import Prover
@@ -36,7 +38,7 @@ __all__ = ["Entry", "Found", "Suite"]
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An atom, a tiling or a movement: its name, the function that verifies it, and its line in the file."""
+    """An atom, a tiling, a movement or an index map: its name, the function that verifies it, its line in the file."""
 
     name: str
     case: Callable[[], Case]
@@ -74,13 +76,16 @@ class Suite:
     def _entries(self, path: Path) -> list[Entry]:
         document = read(path)
         sort, line = meant_for(document.tables), document.line
-        found: Readable[Movement] | Readable[TilingSpec] | Readable[AnyAtom]
+        found: Readable[Movement] | Readable[TilingSpec] | Readable[BoundIndex] | Readable[AnyAtom]
         if sort == "movement":
             found = movements.read(path)
             entries = [self.of_movement(one, line(one.name)) for one in found.items]
         elif sort == "tiling":
             found = tiling_specs.read(path)
             entries = [self.of_tiling(one, line(one.name)) for one in found.items]
+        elif sort == "index":
+            found = indices.read(path)
+            entries = [self.of_index(one, line(one.name)) for one in found.items]
         else:
             found = atoms(path)
             roots = [(atom, atom.family.name if atom.family else atom.name) for atom in found.items]
@@ -128,6 +133,15 @@ class Suite:
     def of_movement(self, movement: Movement, line: int = 1) -> Entry:
         """A movement as an entry."""
         return Entry(movement.name, lambda: self._movements.case(movement), line)
+
+    def of_index(self, index: BoundIndex, line: int = 1) -> Entry:
+        """Index arithmetic as an entry."""
+        return Entry(index.name, partial(self._index, index), line)
+
+    def _index(self, index: BoundIndex) -> Case:
+        from verify.index.checker import case
+
+        return case(index)
 
     def _tiling(self, spec: TilingSpec) -> Case:
         from verify.tiling.properties import case

@@ -17,6 +17,7 @@ from typing import Any
 from isa_tables import schema as isa
 from layouts.atoms import copying, mma
 from verify.core.specs import keys
+from verify.index import spec as index
 from verify.movement import spec as movement
 from verify.tiling import spec as tiling
 
@@ -123,6 +124,25 @@ def movements() -> Schema:
     return entries({"oneOf": sorts})
 
 
+def maps() -> Schema:
+    """The schema of a file of index arithmetic: an instruction with one operand, or a table for each of several."""
+    names: Schema = {"type": "object", "additionalProperties": WORD}
+    special = {
+        "lang": {"enum": [*index.LANGUAGES]},
+        "type": {"enum": ["int", "unsigned"]},
+        "let": names,
+        "select": {"type": "object", "additionalProperties": {"type": ["string", "integer"]}},
+        "operand": {"type": "string", "pattern": f"^({index.OPERAND.pattern})$"},
+    }
+    values = {name: {**special.get(name, WORD), "description": one.help} for name, one in index.options().items()}
+    own = {name: value for name, value in values.items() if name in keys(index.OperandSpec)}
+    several = {
+        **table({name: values[name] for name in index.SHARED}, ["ptx"]),
+        "patternProperties": {f"^({index.OPERAND.pattern})$": table(own)},
+    }
+    return entries({"if": {"required": ["operand"]}, "then": table(values, ["ptx", "operand"]), "else": several})
+
+
 def parsed(parse: object) -> Schema:
     """The schema of a value, from its parser."""
     if isinstance(parse, movement.Choice):
@@ -186,7 +206,7 @@ def instructions() -> Schema:
     }
 
 
-SCHEMAS = {"atoms": atoms, "tilings": tilings, "movements": movements, "instruction": instructions}
+SCHEMAS = {"atoms": atoms, "tilings": tilings, "movements": movements, "maps": maps, "instruction": instructions}
 
 
 def text(name: str) -> str:

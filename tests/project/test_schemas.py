@@ -18,6 +18,7 @@ FILES = {
     "atoms": [*ROOT.glob("layouts/atoms/*.toml"), ROOT / "examples" / "my_atoms.toml"],
     "tilings": [ROOT / "examples" / "tilings.toml"],
     "movements": [ROOT / "examples" / "movement.toml"],
+    "maps": [ROOT / "examples" / "maps.toml"],
     "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
 }
 
@@ -59,6 +60,14 @@ WRONG = {
         {"m": {"from": "x", "to": "y", "access": "1:0"}},
         {"m": {"shared": "1:0", "access": "1:0", "element": 12}},
     ],
+    "maps": [
+        {"m": {"ptx": "x"} | {"operand": "C", "rwo": "0"}},
+        {"m": {"operand": "C", "row": "0", "col": "0"}},
+        {"m": {"ptx": "x", "operand": "C", "row": 0, "col": "0"}},
+        {"m": {"ptx": "x", "operand": "C", "row": "0", "col": "0", "lang": "java"}},
+        {"m": {"ptx": "x", "A": {"row": "0", "column": "0"}}},
+        {"m": {"ptx": "x", "A": "0"}},
+    ],
     "instruction": [{"schema": 1}, {"schema": 1, "isa": "9.0", "section": "1", "lanes": 0}],
 }
 
@@ -71,6 +80,6 @@ def test_what_a_reader_rejects_for_its_form_breaks_the_schema(name: str) -> None
 
 def test_the_examples_name_their_schemas() -> None:
     examples = [(name, file) for name, files in FILES.items() for file in files if file.parent.name == "examples"]
-    assert len(examples) == 3
+    assert len(examples) == 4
     for name, file in examples:
         assert file.read_text(encoding="utf-8").startswith(f"#:schema ../verify/schemas/{name}.schema.json\n")

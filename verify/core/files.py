@@ -19,6 +19,7 @@ SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tab
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
     "tiling": frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}),
     "movement": frozenset({"from", "to", "access", "descriptor"}),
+    "index": frozenset({"row", "col", "table", "bases", "lang"}),  # of a table, or of a table of one of its operands
 }
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
@@ -62,7 +63,7 @@ def meant_for(tables: Mapping[str, object]) -> str:
     """
     if len(INSTRUCTION & tables.keys()) > 1:
         return "instruction"
-    inner = [_plain_keys(table) for table in tables.values() if isinstance(table, dict)]
+    inner = [_plain_keys(table) | _operand_keys(table) for table in tables.values() if isinstance(table, dict)]
     # A table that names an atom is a tiling, which may state A, B and C too.
     sorts = {
         s for keys in inner for s, signs in SIGNS.items() if keys & signs and (s == "tiling" or "atom" not in keys)
@@ -73,6 +74,11 @@ def meant_for(tables: Mapping[str, object]) -> str:
 def _plain_keys(table: Mapping[str, object]) -> frozenset[str]:
     """The keys of a table whose values are no tables: `[my.atom]` is a name with a dot."""
     return frozenset(key for key, value in table.items() if not isinstance(value, dict))
+
+
+def _operand_keys(table: Mapping[str, object]) -> frozenset[str]:
+    """The keys of index arithmetic in the tables of operands: `A = { row = "lane/4", col = "i" }`."""
+    return SIGNS["index"] & {key for inner in table.values() if isinstance(inner, dict) for key in inner}
 
 
 def purpose(path: Path) -> str:
@@ -87,7 +93,8 @@ def purpose(path: Path) -> str:
 def _suggestion(sort: str, path: Path) -> str:
     if sort == "instruction":
         return "this is the table of an instruction: put it into isa_tables/ptx"
-    return f"this is a file of {sort}s: python -m verify.{sort} {path}"
+    what = "index arithmetic" if sort == "index" else f"{sort}s"
+    return f"this is a file of {what}: python -m verify.{sort} {path}"
 
 
 def in_table(error: TableError) -> Sequence[AtomFileError]:

@@ -200,9 +200,32 @@ class IndexFunction:
             return error
         return tuple(image)
 
+    def evaluator(self, language: str = "", type: str = "") -> Callable[[Point], Point | Undefined]:
+        """The image of a point in the first way in which the texts can be read; raises ExpressionError."""
+        _, texts = self._readable(language, type)[0]
+        return lambda point: self._at(point, texts)
+
+    def recomputed(self, point: Point, language: str = "", type: str = "") -> Point | Undefined:
+        """The image of a point by other texts: those with its values in place of the names, parsed anew."""
+        reading, _ = self._readable(language, type)[0]
+        values = {}
+        for name, one in self.coordinates.names.items():
+            unsigned = reading.language == C and (one.type or SIGNS[reading.type]) == UNSIGNED
+            values[name] = f"{one.value(*point)}u" if unsigned else str(one.value(*point))
+
+        def filled(text: str) -> str:
+            return substituted(parse(text, reading.language, comments=not language), values, whole=True)
+
+        let = {name: filled(text) for name, text in self.let.items()}
+        texts = {name: filled(text) for name, text in self.texts.items()}
+        return IndexFunction(texts, self.outputs, Coordinates((), {}), let).evaluator(reading.language, reading.type)(
+            ()
+        )
+
     def written_out(self, point: Point, language: str = "", type: str = "") -> str:
         """Each text with the values of its coordinates in place of their names, and its value."""
-        values = {name: one.value(*point) for name, one in self.coordinates.names.items()}
+        numbers = {name: one.value(*point) for name, one in self.coordinates.names.items()}
+        values = {name: f"({number})" if number < 0 else str(number) for name, number in numbers.items()}
         reading, texts = self._readable(language, type)[0]
         image = self._at(point, texts)
         if isinstance(image, Undefined):
@@ -223,15 +246,17 @@ def readings(language: str, type: str) -> list[Reading]:
     return [*found, *([Reading(PYTHON, types[0])] if language != C else [])]
 
 
-def substituted(code: Code, values: Mapping[str, int]) -> str:
-    """The last expression of a text with values in place of names, a negative one in brackets."""
-    found, at = [], code.result.start
-    for node in nodes(code.result):
-        if isinstance(node, Name) and node.name in values and node.start >= at:
-            value = values[node.name]
-            found.append(code.text[at : node.start] + (f"({value})" if value < 0 else str(value)))
+def substituted(code: Code, values: Mapping[str, str], whole: bool = False) -> str:
+    """The last expression of a text, or the `whole` text, with values in place of names that it does not declare."""
+    declared = {one.name for one in code.declarations}
+    trees = [*(one.value for one in code.declarations), code.result] if whole else [code.result]
+    found, at = [], 0 if whole else code.result.start
+    for node in sorted((node for tree in trees for node in nodes(tree)), key=lambda node: node.start):
+        if isinstance(node, Name) and node.name in values and node.name not in declared:
+            found.append(code.text[at : node.start] + values[node.name])
             at = node.end
-    return " ".join("".join([*found, code.text[at : code.result.end]]).split())
+    rest = code.text[at:] if whole else code.text[at : code.result.end]
+    return "".join([*found, rest]) if whole else " ".join("".join([*found, rest]).split())
 
 
 def _known(name: str, known: Mapping[str, object]) -> str:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is wrong with a map, found at every point in plain integers: the smallest counterexample, or nothing.
 
-A map has a few hundred points, so visiting each is a proof; `method` says so. No layout is called, and no numpy.
+A map has a few hundred points, so visiting each is a proof. No layout is called, and no numpy.
 
 `size`, `in_bounds`, `ownership`, `equals`, `inverse_of`    findings: None, or the smallest counterexample
 """
@@ -15,14 +15,7 @@ from verify.core.verdict import Counterexample
 from verify.core.wording import describe, owners
 from verify.maps.fragment_map import Axis, FragmentMap, Point, grid
 
-
-def method(points: int) -> str:
-    """The method of these findings.
-
-    >>> method(256)
-    'by enumeration, 256 points'
-    """
-    return f"by enumeration, {points} points"
+METHOD = "by enumeration"  # the number of points is beside it
 
 
 def size(found: FragmentMap, wanted: Sequence[Axis]) -> Counterexample | None:
@@ -91,7 +84,10 @@ def ownership(found: FragmentMap, copies: int) -> Counterexample | None:
 def equals(
     found: FragmentMap, wanted: FragmentMap, name: str = "ISA", arithmetic: Callable[[Point], str] = lambda _: ""
 ) -> Counterexample | None:
-    """Whether each input has the images of another map, `name` in messages; `arithmetic` writes out one point."""
+    """Whether each input has the images of another map, `name` in messages; `arithmetic` writes out one point.
+
+    The counterexample names the input to which the wrong image belongs.
+    """
     differing = found.differences(wanted)
     if not differing:
         return None

@@ -32,7 +32,7 @@ True
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -312,6 +312,10 @@ class FragmentMap:
         lines = {tuple(point[i] for i in take): line for point, line in self.lines.items()}
         sides = tuple(self.inputs[i] for i in take), tuple(self.outputs[i] for i in give)
         return replace(self, inputs=sides[0], outputs=sides[1], images=pairs, lines=lines)
+
+    def restricted(self, inputs: Container[Point]) -> FragmentMap:
+        """The relation at some of its inputs alone."""
+        return replace(self, images={point: found for point, found in self.images.items() if point in inputs})
 
     def renamed(self, names: Mapping[str, str]) -> FragmentMap:
         """The same relation with other names of its coordinates."""

@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`verify.index`: right maps in every form are verified, wrong ones refuted with a repair in the user's words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from verify import verify_index, verify_map
+from verify.core.errors import SpecError
+from verify.index.command import main
+from verify.maps.fragment_map import Axis, FragmentMap
+
+MMA = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+VOLTA = "mma.sync.aligned.m8n8k4.row.col.f16.f16.f16.f16"
+WGMMA = "wgmma.mma_async.sync.aligned.m64n24k16.f32.f16.f16"
+SPARSE = "mma.sp::ordered_metadata.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+WMMA = "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32"
+ROW, COL = "lane/4 + 8*(i/2)", "lane%4*2 + i%2"
+BASES = "register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]"
+TRITON = f"#ttg.linear<{{{BASES}, warp = [], block = []}}>"
+
+
+def run(capsys: pytest.CaptureFixture[str], *words: str) -> tuple[int, str]:
+    """The exit code and what is printed, on stdout and stderr."""
+    try:
+        code = main(words)
+    except SystemExit as end:
+        code = int(end.code or 0)
+    found = capsys.readouterr()
+    return code, found.out + found.err
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--lang", "c", "--operand", "C", "--row", ROW, "--col", COL],
+        ["--lang", "c", "--operand", "D", "--type", "unsigned", "--row", "threadIdx.x / 4 + 8*(i/2)", "--col", COL],
+        ["--lang", "python", "--operand", "C", "--row", "laneid//4 + 8*(i//2)", "--col", "tid%4*2 + i%2"],
+        ["--operand", "C", "--row", "(lane >> 2) + 8*(i >> 1)", "--col", "(lane & 3)*2 + (i & 1)"],
+        ["--lang", "c", "--operand", "C", "--values", "i=2, j=2", "--row", "lane/4 + 8*i", "--col", "lane%4*2 + j"],
+        ["--lang", "c", "--operand", "C", "--let", "g=lane/4", "--row", "g + 8*(i/2)", "--col", COL],
+        ["--lang", "c", "--operand", "A", "--row", "lane/4 + 8*(i/2%2)", "--col", "lane%4*2 + i%2 + 8*(i/4)"],
+        ["--lang", "c", "--operand", "B", "--row", "lane%4*2 + i%2 + 8*(i/2)", "--col", "lane/4"],
+        ["--lang", "c", "--operand", "C", "--lane", "row%8*4 + col/2", "--value", "row/8*2 + n%2"],
+        ["--operand", "C", "--bases", TRITON],
+    ],
+)
+def test_a_right_map_is_verified(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, "--ptx", MMA, *words)
+    assert code == 0, text
+    assert "1 verified; claims: 4 proved" in text
+
+
+def test_enumeration_is_the_proof_and_says_so(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, "--ptx", MMA, "--operand", "C", "--lang", "c", "--row", ROW, "--col", COL, "-v")
+    assert code == 0
+    assert text.count("isa      PROVED    by enumeration, 128 points, plain integers") == 4
+
+
+def test_a_warpgroup_has_threads_and_warps(capsys: pytest.CaptureFixture[str]) -> None:
+    row, col = "warp*16 + lane/4 + 8*(i/2%2)", "lane%4*2 + i%2 + 8*(i/4)"
+    words = ["--lang", "c", "--ptx", WGMMA, "--operand", "D"]
+    assert run(capsys, *words, "--row", row, "--col", col)[0] == 0
+    row = "threadIdx.x/32*16 + threadIdx.x%32/4 + 8*(i/2%2)"
+    assert run(capsys, *words, "--row", row, "--col", col)[0] == 0
+    code, text = run(capsys, "--lang", "c", "--ptx", MMA, "--operand", "C", "--row", "warp", "--col", "0")
+    assert code == 2
+    assert "unknown name 'warp': only a warpgroup has several warps at column 1" in text
+
+
+def test_lanes_that_do_not_contribute_are_not_compared(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ptx", SPARSE, "--operand", "E", "--select", "F=2", "--lang", "c", "--row", "lane/4 + 8*(i/16)"]
+    assert run(capsys, *words, "--col", "lane%4 == 2 ? i%16 : 99")[0] == 1  # every lane stays inside the tile
+    assert run(capsys, *words, "--col", "lane%4 == 2 ? i%16 : 0")[0] == 0
+    code, text = run(capsys, *words, "--col", "lane%4 == 1 ? i%16 : 0")
+    assert code == 1
+    assert "lane 2, value 1: map (m=0, bit=0), ISA (m=0, bit=1)" in text
+
+
+def test_replicated_maps_are_compared_in_both_directions() -> None:
+    wanted = FragmentMap.from_operand(__import__("isa_tables").instruction(VOLTA).operands["A"])
+    assert verify_map(wanted, VOLTA, "A").exit().name == "OK"
+    assert verify_map(wanted.inverse(), VOLTA, "A").exit().name == "OK"
+    first = FragmentMap.from_pairs(
+        wanted.outputs, wanted.inputs, [(element, wanted.owners(element)[0]) for element in wanted.inverse().domain]
+    )
+    assert verify_map(first, VOLTA, "A").exit().name == "REFUTED"
+
+
+def test_a_refutation_has_the_point_the_owner_and_a_repair(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--ptx", MMA, "--operand", "C", "--lang", "c", "--row", "lane/4 + 8*(i%2)", "--col", "lane%4*2 + i/2"]
+    code, text = run(capsys, *words)
+    plain = " ".join(text.split())
+    assert code == 1
+    assert "lane 0, value 1: map (m=8, n=0), ISA (m=0, n=1); (m=8, n=0) belongs to lane 0, value 2" in plain
+    assert "m: 0/4 + 8*(1%2) = 8, n: 0%4*2 + 1/2 = 0" in plain
+    assert "64 of 128 points disagree" in plain
+    assert f"repair two terms exchanged: row = {ROW}; col = {COL} 128 of 128 agree (now 64)" in plain
+    assert "replay python -m verify.index --ptx" in plain
+
+
+@pytest.mark.parametrize(
+    ("row", "col", "repair"),
+    [
+        ("lane/4 + 4*(i/2)", COL, f"one constant: row = {ROW}"),
+        ("lane/8 + 8*(i/2)", COL, f"one constant: row = {ROW}"),
+        (ROW, "lane%4*2 + i%4", f"one constant: col = {COL}"),
+        (COL, ROW, f"m and n exchanged: row = {ROW}; col = {COL}"),
+        ("i/4 + 8*(lane/2)", COL, f"two terms exchanged: row = {ROW}"),
+        ("int g = lane >> 3; g + 8*(i/2)", COL, "one constant: row = int g = lane >> 2; g + 8*(i/2)"),
+        ("lane + 3*i", "7", ""),
+    ],
+)
+def test_a_repair_is_in_the_users_own_words(
+    row: str, col: str, repair: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, text = run(capsys, "--ptx", MMA, "--operand", "C", "--lang", "c", "--row", row, "--col", col)
+    assert code == 1
+    assert (f"repair {repair}" in " ".join(text.split())) == bool(repair)
+
+
+@pytest.mark.parametrize(
+    ("words", "problem"),
+    [
+        ([], "which map? Give --ptx, --operand, --row and --col, or a FILE"),
+        (["--ptx", MMA], "--operand: missing"),
+        (["--ptx", MMA, "--operand", "C"], "--row: missing: give row and col, or lane and value, or table, or bases"),
+        (["--ptx", MMA, "--operand", "C", "--row", "0"], "--col: missing: row is given"),
+        (["--ptx", MMA, "--operand", "C", "--row", "0", "--col", "0", "--bases", "x"], "--bases: row and col give"),
+        (["--ptx", MMA, "--operand", "C", "--bases", "x", "--lang", "c"], "--lang: is for expressions; bases has none"),
+        (["--ptx", MMA, "--operand", "c", "--bases", "x"], "--operand: expected an operand such as A, B, C"),
+        (["--ptx", MMA, "--operand", "E", "--bases", "x"], f"--operand: {MMA} has no operand E: it has D, A, B, C"),
+        (["--ptx", "mma", "--operand", "C", "--bases", "x"], "--ptx: "),
+        (["--ptx", WGMMA, "--operand", "B", "--row", "0", "--col", "0"], "is in smem; only maps of registers"),
+        (["--ptx", MMA, "--operand", "C", "--row", "lane//4", "--col", "0"], "C gives 1, Python 0: state the language"),
+        (
+            ["--ptx", MMA, "--operand", "C", "--lang", "c", "--row", "4/lane", "--col", "0"],
+            "--row: lane 0, value 0: div",
+        ),
+        (
+            ["--ptx", MMA, "--operand", "C", "--lang", "java", "--row", "0", "--col", "0"],
+            "--lang: expected one of c, py",
+        ),
+        (["--ptx", MMA, "--operand", "C", "--lang", "c", "--row", "0", "--col", "(("], "--col: expected a name"),
+        (["--ptx", MMA, "--operand", "C", "--lang", "c", "--let", "g=lane/", "--row", "g", "--col", "0"], "--let: exp"),
+        (["--ptx", MMA, "--operand", "C", "--let", "g", "--row", "g", "--col", "0"], "--let: expected NAME=EXPRESSION"),
+        (["--ptx", MMA, "--operand", "C", "--lang", "c", "--row", "j", "--col", "0"], 'values = "i=2, j=2"'),
+        (["--ptx", MMA, "--operand", "C", "--values", "i=2,j=3", "--row", "j", "--col", "0"], "i=2,j=3 are 6 values"),
+        (["--ptx", MMA, "--operand", "C", "--values", "i=2,j", "--row", "j", "--col", "0"], "expected loops such as"),
+        (["--ptx", MMA, "--operand", "C", "--table", "nowhere.csv"], "--table: nowhere.csv: cannot be read"),
+        (["--ptx", MMA, "--operand", "C", "--bases", "{lane = []}"], "--bases: no bases: expected register and lane"),
+        (["nowhere.toml"], "nowhere.toml: cannot be read"),
+        (["--only", "x", "--ptx", MMA], "--only chooses among the maps of a FILE"),
+        (["x.toml", "--ptx", MMA], "--ptx: a FILE has whole entries"),
+    ],
+)
+def test_what_is_wrong_is_one_line(words: list[str], problem: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, *words)
+    assert code == 2
+    assert problem in text
+    assert text.startswith("lanecheck: ")
+    assert text.count("\n") == 1
+
+
+def test_what_the_isa_leaves_open_is_unchecked(capsys: pytest.CaptureFixture[str]) -> None:
+    code, text = run(capsys, "--ptx", WMMA, "--operand", "D", "--lang", "c", "--row", "lane/2", "--col", "lane%2*8 + i")
+    assert code == 4
+    assert "leaves D unspecified" in " ".join(text.split())
+
+
+FILE = f"""
+["accumulators"]
+ptx     = "{MMA}"
+lang    = "c"
+operand = "C"
+row     = "{ROW}"
+col     = "{COL}"
+
+["all of them"]
+ptx  = "{MMA}"
+lang = "python"
+let  = {{ g = "lane >> 2", t = "lane & 3" }}
+A = {{ row = "g + 8*(i >> 1 & 1)", col = "t*2 + (i & 1) + 8*(i >> 2)" }}
+B = {{ table = "b.csv" }}
+C = {{ bases = "{{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}}" }}
+"""
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file of two entries, and the table that it names."""
+    rows = [f"{lane},{i},{lane % 4 * 2 + i % 2 + i // 2 * 8},{lane // 4}" for lane in range(32) for i in range(4)]
+    (tmp_path / "b.csv").write_text("lane,i,k,n\n" + "\n".join(rows) + "\n", encoding="utf-8")
+    path = tmp_path / "maps.toml"
+    path.write_text(FILE, encoding="utf-8")
+    return path
+
+
+def test_a_file_of_many(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, str(file), "--list") == (0, "accumulators\nall of them\n")
+    code, text = run(capsys, str(file), "--format", "json")
+    report = json.loads(text)
+    assert code == 0
+    assert [one["name"] for one in report["subjects"]] == ["accumulators", "all of them"]
+    assert {one["status"] for one in report["subjects"]} == {"VERIFIED"}
+    code, text = run(capsys, str(file), "--only", "accumulators", "--format", "junit")
+    assert code == 0
+    assert 'name="accumulators' in text or "accumulators" in text
+    assert verify_index(file).exit().name == "OK"
+    assert [case.name for case in verify_index("all of them", file).cases] == ["all of them"]
+
+
+def test_a_wrong_line_of_a_table_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    table = file.parent / "b.csv"
+    table.write_text(table.read_text().replace("5,2,10,1\n", "5,2,11,1\n"), encoding="utf-8")
+    code, text = run(capsys, str(file), "--only", "all of them")
+    assert code == 1
+    assert f"{table}:24" in text.replace("\n      ", "")
+    assert "lane 5, value 2: map (k=11, n=1), ISA (k=10, n=1)" in text
+
+
+def test_all_errors_of_a_file_are_told_with_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "maps.toml"
+    path.write_text(
+        '["a"]\nptx = "mma"\noperand = "C"\nrow = "0"\ncol = "0"\n["b"]\nlang = "java"\nrow = 3\n'
+        f'["c"]\nptx = "{MMA}"\nA = {{ row = "lane/", col = "0", lang = "c" }}\nC = 3\n'
+        f'["d"]\nptx = "{MMA}"\nlang = "c"\noperand = "A"\nrow = "lane/"\ncolumn = "0"\n',
+        encoding="utf-8",
+    )
+    code, text = run(capsys, str(path))
+    assert code == 2
+    for line in (":2:", ":7:", ":8:", ":12:", ":18:"):
+        assert f"maps.toml{line}" in text, line
+    assert "Traceback" not in text
+
+
+def test_the_functions_of_the_package() -> None:
+    assert verify_index(ptx=MMA, operand="C", lang="c", row=ROW, col=COL).exit().name == "OK"
+    assert verify_index(ptx=MMA, operand="C", lang="c", row="g + 8*(i/2)", col=COL, let={"g": "lane/4"}).exit() == 0
+    assert verify_map(lambda lane, i: (lane // 4 + i // 2 * 8, lane % 4 * 2 + i % 2), MMA, "C").exit().name == "OK"
+    assert verify_map(lambda lane, i: (lane // 4 + i % 2 * 8, 0), MMA, "C").exit().name == "REFUTED"
+    with pytest.raises(SpecError, match="expected whole numbers"):
+        verify_map(lambda lane, i: (0.5, 0), MMA, "C")
+    with pytest.raises(SpecError, match="expected a map"):
+        verify_map(FragmentMap.tabulate(lambda i: i, [Axis("i", 2)], [Axis("m", 2)]), MMA, "C")

@@ -1,0 +1,199 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Index arithmetic bound to the ISA tables: each operand's map, evaluated, beside the operand's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import isa_tables
+from isa_tables.tables import SHIPPED
+from verify.core.errors import SpecError
+from verify.index.spec import IndexSpec, OperandSpec
+from verify.maps.expression import Coordinates, IndexFunction, Variable
+from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
+from verify.maps.operand import coordinates
+from verify.maps.tree import ExpressionError
+
+if TYPE_CHECKING:
+    from layouts.atoms.tables import Found
+
+ROWS, COLUMNS = ("row", "r", "x"), ("col", "column", "c", "y")
+
+
+@dataclass(frozen=True, slots=True)
+class IndexOperand:
+    """One operand: the map that its user gives, and that of the ISA tables."""
+
+    name: str  # A, B, C, ...
+    spec: OperandSpec  # as its user gives it
+    operand: isa_tables.Operand  # of the ISA tables
+    section: str  # of the PTX ISA
+    found: FragmentMap  # the user's, from (lane, value) or, given inversely, from (row, column)
+    wanted: FragmentMap | None  # the ISA's; None where `no_formula` says why there is none
+    no_formula: str = ""  # why the ISA tables have no map for it
+    function: IndexFunction | None = None  # the expressions, where it is given by some
+
+    @property
+    def inverse(self) -> bool:
+        """Whether the map is given from elements to lanes and values."""
+        return self.found.inputs[0].name != "lane"
+
+    @property
+    def text(self) -> str:
+        """The map in a line: its expressions, its bases, or its file."""
+        return str(self.found.origin)
+
+
+@dataclass(frozen=True, slots=True)
+class BoundIndex:
+    """An instruction with the maps of some of its operands."""
+
+    spec: IndexSpec
+    instruction: isa_tables.Instruction
+    parts: tuple[IndexOperand, ...]
+
+    @property
+    def name(self) -> str:
+        """The entry's name."""
+        return self.spec.name
+
+
+def read(path: Path) -> Found[BoundIndex]:
+    """The entries of a file that can be read, and all errors of the others."""
+    from layouts.atoms.entry import Entry
+    from layouts.atoms.tables import tables
+    from verify.core.files import as_keys, opened
+    from verify.index.spec import of_entry, options
+
+    def bound(entry: Entry) -> list[BoundIndex]:
+        with as_keys(entry):
+            return [bind(of_entry(entry))]
+
+    return tables(opened(path, "index"), "index arithmetic", options(), bound)
+
+
+def bind(spec: IndexSpec) -> BoundIndex:
+    """The maps of a spec; raises SpecError for what the ISA tables lack and for a map that cannot be evaluated."""
+    instruction = _instruction(spec.ptx, spec.select)
+    several = len(spec.operands) > 1
+    parts = [_operand(spec, name, one, instruction, several) for name, one in spec.operands.items()]
+    return BoundIndex(spec, instruction, tuple(parts))
+
+
+def of_map(
+    found: FragmentMap | Callable[[int, int], Any], ptx: str, operand: str, select: Mapping[str, str | int]
+) -> BoundIndex:
+    """A map of one operand as an entry: a FragmentMap, or a function of lane and value that returns (row, col).
+
+    Raises SpecError.
+    """
+    instruction = _instruction(ptx, select)
+    tables = _in_registers(ptx, operand, instruction, "operand")
+    tile = tuple(map(Axis, tables.axes, tables.extent))
+    if not isinstance(found, FragmentMap):
+        try:
+            origin = Origin(getattr(found, "__qualname__", type(found).__name__))
+            found = FragmentMap.tabulate(found, coordinates(tables.lanes, tables.values).inputs, tile, origin)
+        except MapError as error:
+            raise SpecError(operand, str(error)) from error
+    try:
+        found = found.oriented(("lane", "value")).reordered(("lane", "value"), [axis.name for axis in tile])
+    except (MapError, ValueError) as error:
+        wanted = f"(lane, value) -> ({', '.join(axis.name for axis in tile)})"
+        raise SpecError(operand, f"expected a map {wanted}, in this or the other direction: {error}") from error
+    spec = IndexSpec(f"{ptx} {operand}", "", ptx, {operand: OperandSpec()}, select)
+    return BoundIndex(spec, instruction, (_part(operand, OperandSpec(), tables, instruction, found),))
+
+
+def _operand(
+    spec: IndexSpec, name: str, given: OperandSpec, instruction: isa_tables.Instruction, several: bool
+) -> IndexOperand:
+    operand = _in_registers(spec.ptx, name, instruction, name if several else "operand")
+    tile, under = tuple(map(Axis, operand.axes, operand.extent)), f"{name}." if several else ""
+    try:
+        found, function = _map(given, operand, tile, spec.folder)
+    except (ExpressionError, MapError) as error:
+        raise SpecError(f"{under}{_at_fault(given, error)}", str(error)) from error
+    return replace(_part(name, given, operand, instruction, found), function=function)
+
+
+def _instruction(ptx: str, select: Mapping[str, str | int]) -> isa_tables.Instruction:
+    try:
+        return isa_tables.instruction(ptx, SHIPPED, **select)
+    except isa_tables.IsaError as error:
+        raise SpecError("ptx", str(error).splitlines()[0]) from error
+
+
+def _in_registers(ptx: str, name: str, instruction: isa_tables.Instruction, key: str) -> isa_tables.Operand:
+    """An operand of the ISA tables; raises SpecError for one that there is not, or that is not in registers."""
+    if name not in instruction.operands:
+        raise SpecError(key, f"{ptx} has no operand {name}: it has {', '.join(instruction.operands)}")
+    operand = instruction.operands[name]
+    if operand.space != "reg" or operand.placed:
+        raise SpecError(key, f"{name} of {ptx} is in {operand.space}; only maps of registers are compared here")
+    return operand
+
+
+def _part(
+    name: str, given: OperandSpec, operand: isa_tables.Operand, instruction: isa_tables.Instruction, found: FragmentMap
+) -> IndexOperand:
+    """An operand's map beside that of the ISA tables, or why they have none."""
+    if operand.unspecified:
+        why = f"PTX ISA {instruction.section} leaves {name} unspecified"
+        return IndexOperand(name, given, operand, instruction.section, found, None, why)
+    return IndexOperand(name, given, operand, instruction.section, found, FragmentMap.from_operand(operand))
+
+
+def _at_fault(given: OperandSpec, error: Exception) -> str:
+    """The key whose value an error is about: that with the text of a syntax error, or else the first of the form."""
+    if isinstance(error, ExpressionError):
+        if error.text in given.let.values():
+            return "let"
+        return next((name for name in given.form if getattr(given, name) == error.text), given.form[0])
+    return given.form[0]
+
+
+def _map(
+    given: OperandSpec, operand: isa_tables.Operand, tile: tuple[Axis, ...], folder: Path
+) -> tuple[FragmentMap, IndexFunction | None]:
+    """The user's map, with the expressions if it is given by some; raises ExpressionError and MapError."""
+    names = coordinates(operand.lanes, operand.values, given.values)
+    if given.bases is not None:
+        from verify.maps import bases
+
+        return bases.of_operand(bases.read(given.bases), tile, Origin(given.bases)), None
+    if given.table is not None:
+        from verify.maps import table
+
+        return table.read(folder / given.table, table.Sides(names.inputs, tile, _columns(tile))), None
+    axes = names.inputs if given.lane is not None else tile
+    texts = {axis.name: str(getattr(given, key)) for axis, key in zip(axes, given.form, strict=True)}
+    words = "; ".join(f"{key}: {getattr(given, key)}" for key in given.form)
+    if given.let:
+        words = "; ".join([*(f"{name}: {text}" for name, text in given.let.items()), words])
+    elements = Coordinates(tile, _of_elements(tile))
+    function = IndexFunction(
+        texts, axes, elements if given.lane is not None else names, given.let, Origin(" ".join(words.split()))
+    )
+    return function.map(given.lang, given.type), function
+
+
+def _of_elements(tile: tuple[Axis, ...]) -> dict[str, Variable]:
+    """The names of an element's row and column."""
+    first = {name: Variable(lambda row, _: row) for name in (*ROWS, _word(tile[0].name))}
+    return {**first, **{name: Variable(lambda _, col: col) for name in (*COLUMNS, _word(tile[1].name))}}
+
+
+def _word(axis: str) -> str:
+    return axis.replace(" ", "_")
+
+
+def _columns(tile: tuple[Axis, ...]) -> Mapping[str, str]:
+    """The names of a table's columns."""
+    lanes = dict.fromkeys(("lane", "laneid", "thread", "tid", "t"), "lane")
+    values = dict.fromkeys(("value", "i", "v"), "value")
+    rows = dict.fromkeys((*ROWS, _word(tile[0].name)), tile[0].name)
+    return {**lanes, **values, **rows, **dict.fromkeys((*COLUMNS, _word(tile[1].name)), tile[1].name)}

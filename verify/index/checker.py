@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The properties of index arithmetic: size, bounds, ownership, equality with the ISA, each by enumeration.
+
+The rows have the names that they have for atoms. An entry with A, B and C is also checked as a whole atom: its product,
+and the relation that a GPU recorded.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from verify.core.verdict import Check, Claim, Counterexample, Evidence, Property, Scope, Status, Verdict, join
+from verify.core.wording import owners
+from verify.index.bind import BoundIndex, IndexOperand
+from verify.maps import findings
+from verify.maps.fragment_map import Axis, FragmentMap, Point
+from verify.report import Case
+
+Finding = Callable[[], Counterexample | None]
+LANES_AND_VALUES = ("lane", "value")
+
+
+def case(subject: BoundIndex) -> Case:
+    """All verdicts on an entry."""
+    verdicts = tuple(verdict for part in subject.parts for verdict in operand_verdicts(subject, part))
+    return Case(subject.name, verdicts, layouts=tuple((part.name, part.text) for part in subject.parts))
+
+
+def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:
+    """The verdicts on one operand, in the order of the table."""
+    return [
+        join(Claim(subject.name, part.name, row, states(part), provenance), evidence(part))
+        for row, states, provenance, evidence in (
+            (SIZE, _says_size, "", lambda one: [_enumerated(one, lambda: _size(one))]),
+            (IN_BOUNDS, _says_bounds, "", lambda one: [_enumerated(one, lambda: findings.in_bounds(one.found))]),
+            (OWNERSHIP, _says_owners, "", _owned),
+            (EQUALS, _says_equal, part.operand.provenance, lambda one: _equal(subject, one)),
+        )
+    ]
+
+
+def _of_operand(key: str, says: str, required: bool = False) -> Property:
+    return Property(
+        key,
+        Scope.OPERAND,
+        says={"index": says},
+        how=("by enumeration", "", ""),
+        required=frozenset({Check.ISA}) if required else frozenset(),
+    )
+
+
+SIZE = _of_operand("size", "each lane and value of the instruction's fragment has one element")
+IN_BOUNDS = _of_operand("in_bounds", "no value outside the tile")
+OWNERSHIP = _of_operand("ownership", "each element has as many owners as the ISA tables state")
+EQUALS = _of_operand("equals_isa", "for every lane and value: the element is the ISA's", required=True)
+PROPERTIES = (SIZE, IN_BOUNDS, OWNERSHIP, EQUALS)
+
+
+def _tile(part: IndexOperand) -> str:
+    """The ranges of the outputs, as printed."""
+    extents, names = zip(*((str(axis.extent), axis.name) for axis in part.found.outputs), strict=True)
+    return f"{'x'.join(extents)} ({','.join(names)})"
+
+
+def _says_size(part: IndexOperand) -> str:
+    axes = " and ".join(axis.name for axis in _inputs(part))
+    return f"gives every {axes} one {'place' if part.inverse else 'element'}"
+
+
+def _says_bounds(part: IndexOperand) -> str:
+    return f"stays inside {_tile(part)}"
+
+
+def _says_owners(part: IndexOperand) -> str:
+    return f"gives each {'value' if part.inverse else 'element'} of {_tile(part)} {owners(_copies(part))}"
+
+
+def _says_equal(part: IndexOperand) -> str:
+    return f"equals PTX ISA {part.section} ({part.operand.provenance})"
+
+
+def _inputs(part: IndexOperand) -> Sequence[Axis]:
+    return part.found.inputs if part.inverse or part.wanted is None else part.wanted.inputs
+
+
+def _copies(part: IndexOperand) -> int:
+    """The owners that each element must have, lanes that do not contribute left out."""
+    if part.inverse:
+        return 1
+    if part.wanted is None:
+        return part.operand.copies
+    return len(part.wanted.owners(part.wanted.at(*part.wanted.domain[0])[0]))
+
+
+def _compared(part: IndexOperand) -> FragmentMap:
+    """The map at the lanes that contribute."""
+    if part.inverse or part.wanted is None or part.wanted.total:
+        return part.found
+    return part.found.restricted(part.wanted.images)
+
+
+def _size(part: IndexOperand) -> Counterexample | None:
+    return findings.size(part.found, _inputs(part))
+
+
+def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
+    """A finding as evidence, with the formula of the ISA beside a counterexample."""
+    started = time.perf_counter()
+    wrong = find()
+    status = Status.PROVED if wrong is None else Status.REFUTED
+    seconds = time.perf_counter() - started
+    return Evidence(
+        Check.ISA, status, findings.METHOD, len(part.found), "plain integers", seconds=seconds, counterexample=wrong
+    )
+
+
+def _owned(part: IndexOperand) -> list[Evidence]:
+    copies = _copies(part)
+    if part.inverse and part.wanted is not None and len(part.wanted) > len(part.found):
+        why = "the ISA has several owners of an element, an inverse map names one of them"
+        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=why, applies=False)]
+    return [_enumerated(part, lambda: findings.ownership(_compared(part), copies))]
+
+
+def _equal(subject: BoundIndex, part: IndexOperand) -> list[Evidence]:
+    """The comparison with the ISA's map, or why there is none."""
+    wanted = part.wanted
+    if wanted is None:
+        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=part.no_formula)]
+    return [_enumerated(part, lambda: _difference(subject, part, wanted))]
+
+
+def _difference(subject: BoundIndex, part: IndexOperand, wanted: FragmentMap) -> Counterexample | None:
+    found = _compared(part)
+    if part.inverse:
+        wanted = _named(found, wanted.inverse())
+    wrong = findings.equals(found, wanted, arithmetic=lambda point: _arithmetic(part, point))
+    if wrong is None:
+        return None
+    from verify.index import repair
+
+    point = tuple(wrong.inputs.values())
+    return replace(
+        wrong,
+        isa=part.operand.text(),
+        repair=repair.find(part, wanted),
+        replay=subject.spec.replay,
+        reproduced=_reproduced(part, point),
+    )
+
+
+def _named(found: FragmentMap, inverse: FragmentMap) -> FragmentMap:
+    """The ISA's inverse where an element has several owners: of these the one that the user's map names, if it does."""
+    images = {
+        point: tuple(one for one in found.at(*point) if one in several) or several
+        for point, several in inverse.images.items()
+    }
+    return replace(inverse, images=images)
+
+
+def _arithmetic(part: IndexOperand, point: Point) -> str:
+    if part.function is None:
+        return part.found.source(point) if part.found.lines else ""
+    return part.function.written_out(point, part.spec.lang, part.spec.type)
+
+
+def _reproduced(part: IndexOperand, point: Point) -> bool:
+    """Whether texts with the point's values in place of names, parsed anew, give the same image."""
+    if part.function is None:
+        return True
+    return part.function.recomputed(point, part.spec.lang, part.spec.type) == part.found(*point)

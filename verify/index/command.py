@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.index …`: verify the index arithmetic, tables and bases of a kernel against an instruction."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from verify.cli import arguments, ending, inputs, output
+from verify.core.errors import UsageError
+from verify.index import spec
+
+if TYPE_CHECKING:
+    from verify.index.bind import BoundIndex
+
+DESCRIPTION = """Verify which element of an operand each lane and value has, as a kernel computes it: expressions of C
+or Python (--row and --col, or inversely --lane and --value), a table, or F2 bases; compared with the PTX ISA at every
+lane and value. Or a TOML FILE with several. Texts are parsed, never executed.
+
+names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --values; warp in a warpgroup; of an inverse
+map row and col; min, max, abs; and what --let defines. Where no language is stated, C and Python must agree."""
+KEYS = spec.options()
+REPEATED = ("let", "select")
+STOPS = {"list": ("files", "only", *KEYS, "output")}
+EXAMPLE = r"""--lang c --operand C --row "lane/4 + 8*(i/2)" \
+      --col "lane%4*2 + i%2" \
+      --ptx mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Verify the maps that the arguments give; returns the exit code."""
+    return ending.guarded(inputs.of_entries(_parser, _entries, _answer, STOPS), argv)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.index", DESCRIPTION, EXAMPLE)
+    arguments.add_statements(parser, "maps")
+    for name, one in KEYS.items():
+        if name in REPEATED:
+            parser.add_argument(f"--{name}", metavar="NAME=TEXT", help=one.help, action="append")
+        else:
+            parser.add_argument(f"--{name}", metavar=name.upper(), help=one.help)
+    return parser
+
+
+def _entries(options: argparse.Namespace) -> list[BoundIndex]:
+    """The entries that the arguments name, in their order."""
+    from verify.index import bind
+
+    given = {name: value for name in KEYS if (value := getattr(options, name)) is not None}
+    if options.files:
+        if given:
+            raise UsageError(f"--{next(iter(given))}: a FILE has whole entries; give one or the other")
+        return inputs.in_files(options, bind.read, "map")
+    if options.only:
+        raise UsageError("--only chooses among the maps of a FILE: give a FILE too")
+    if not given:
+        raise UsageError("which map? Give --ptx, --operand, --row and --col, or a FILE")
+    return [bind.bind(spec.of_options(given))]
+
+
+def _answer(entries: Sequence[BoundIndex], options: argparse.Namespace) -> int:
+    from verify.index.checker import case
+    from verify.report import Report
+
+    if options.files:
+        from verify.cli.batch import verified
+
+        return output.report(verified(entries, case, "maps", quiet=options.quiet), options)
+    return output.report(Report(tuple(map(case, entries))), options)  # one map: nothing else is loaded
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

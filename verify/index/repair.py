@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Small repairs of index arithmetic in its user's own text: another constant, or two terms exchanged.
+
+Each candidate is a text that is parsed and evaluated like any other; only one that equals the ISA's map at every point
+is shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import combinations
+
+from verify.index.bind import IndexOperand
+from verify.maps.c_meaning import Undefined
+from verify.maps.expression import IndexFunction, readings
+from verify.maps.findings import agreement
+from verify.maps.fragment_map import FragmentMap, MapError, Point
+from verify.maps.syntax import parse
+from verify.maps.tree import ExpressionError, Name, Number, Tree, nodes
+
+MOST = 1500  # candidates: about a second
+PROBES = 4  # points at which a candidate is evaluated first
+POWERS = (1, 2, 4, 8, 16, 32, 64, 128, 3, 7, 15, 31, 5, 6, 0)
+Texts = dict[str, str]
+
+
+def find(part: IndexOperand, wanted: FragmentMap) -> str:
+    """The repaired expressions, with the number of points that agree; empty if there is no such repair."""
+    function = part.function
+    if function is None:
+        return ""
+    now, points = agreement(part.found, wanted)
+    probes = part.found.differences(wanted)[:PROBES]
+    for count, (how, texts) in enumerate(_candidates(function, part.spec.lang)):
+        if count == MOST:
+            break
+        one = _with(function, texts)
+        if _fits(one, wanted, probes, part):
+            changed = "; ".join(
+                f"{_key(part, name)} = {' '.join(text.split())}"
+                for name, text in texts.items()
+                if text != _texts(function)[name]
+            )
+            return f"{how}: {changed}      {points} of {points} agree (now {now})"
+    return ""
+
+
+def _key(part: IndexOperand, name: str) -> str:
+    """The user's key for an output's expression: row for m, or the name that `let` defines."""
+    if part.function is None or name.startswith("let "):
+        return name
+    return part.spec.form[[axis.name for axis in part.function.outputs].index(name)]
+
+
+def _texts(function: IndexFunction) -> Texts:
+    return {**{f"let {name}": text for name, text in function.let.items()}, **function.texts}
+
+
+def _with(function: IndexFunction, texts: Mapping[str, str]) -> IndexFunction:
+    let = {name.removeprefix("let "): text for name, text in texts.items() if name.startswith("let ")}
+    return replace(function, let=let, texts={name: text for name, text in texts.items() if name in function.texts})
+
+
+def _fits(one: IndexFunction, wanted: FragmentMap, probes: list[Point], part: IndexOperand) -> bool:
+    """Whether a candidate equals the wanted map: at a few points first, then at all in every reading."""
+    try:
+        image = one.evaluator(part.spec.lang, part.spec.type)
+        if any(isinstance(got := image(point), Undefined) or got != wanted.at(*point)[0] for point in probes):
+            return False
+        found = one.map(part.spec.lang, part.spec.type)
+    except (ExpressionError, MapError, IndexError):
+        return False
+    return not (found if wanted.total else found.restricted(wanted.images)).differences(wanted)
+
+
+def _candidates(function: IndexFunction, language: str) -> Iterator[tuple[str, Texts]]:
+    """The texts with one constant changed, nearest first, then with two terms exchanged."""
+    texts = _texts(function)
+    parts = [(name, node) for name, text in texts.items() for node in _parts(text, language)]
+    literals = [(name, node) for name, node in parts if isinstance(node, Number)]
+    listed = dict.fromkeys([node.value for _, node in literals if isinstance(node, Number)])
+    for name, node in literals:
+        if isinstance(node, Number):
+            near = (node.value + 1, node.value - 1, 2 * node.value, node.value // 2)
+            for value in dict.fromkeys((*near, *listed, *POWERS)):
+                if value >= 0 and value != node.value:
+                    suffix = node.suffix
+                    yield "one constant", {**texts, name: _replaced(texts[name], [(node, f"{value}{suffix}")])}
+    names = [axis.name for axis in function.outputs]
+    for a, b in combinations(names, 2):
+        yield f"{a} and {b} exchanged", {**texts, a: texts[b], b: texts[a]}
+    terms = [(name, node) for name, node in parts if not isinstance(node, Number)]
+    terms.sort(key=lambda one: not isinstance(one[1], Name))
+    for (a, one), (b, other) in combinations([*terms, *literals], 2):
+        first, second = texts[a][one.start : one.end], texts[b][other.start : other.end]
+        if first == second or (a == b and one.start < other.end and other.start < one.end):
+            continue
+        if a == b:
+            yield "two terms exchanged", {**texts, a: _replaced(texts[a], [(one, second), (other, first)])}
+        else:
+            changed = {a: _replaced(texts[a], [(one, second)]), b: _replaced(texts[b], [(other, first)])}
+            yield "two terms exchanged", {**texts, **changed}
+
+
+def _parts(text: str, language: str) -> list[Tree]:
+    """Every part of a text, in the first language that reads it."""
+    for reading in readings(language, "int"):
+        try:
+            code = parse(text, reading.language, comments=not language)
+        except ExpressionError:
+            continue
+        return [node for tree in (*(one.value for one in code.declarations), code.result) for node in nodes(tree)]
+    return []
+
+
+def _replaced(text: str, changes: list[tuple[Tree, str]]) -> str:
+    """The text with other words in place of some of its parts."""
+    for node, words in sorted(changes, key=lambda change: -change[0].start):
+        text = text[: node.start] + words + text[node.end :]
+    return text

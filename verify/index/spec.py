@@ -1,0 +1,239 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specs of index arithmetic, as users write them: by options of the command, or as tables of a TOML file.
+
+The fields of `OperandSpec` are the keys of one operand; `IndexSpec` is an instruction with one operand or several. A
+file has one table for each instruction, parsed and never executed:
+
+["accumulators"]
+ptx     = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+lang    = "c"
+operand = "C"
+row     = "lane/4 + 8*(i/2)"
+col     = "lane%4*2 + i%2"
+
+["a warp's product"]
+ptx  = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+lang = "python"
+let  = { g = "lane >> 2", t = "lane & 3" }
+A = { row = "g + 8*(i >> 1 & 1)", col = "t*2 + (i & 1) + 8*(i >> 2)" }
+B = { table = "b.csv" }
+C = { bases = "{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]]}" }
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.core.errors import SpecError
+from verify.core.specs import Key, key, keys
+
+if TYPE_CHECKING:
+    from layouts.atoms.entry import Entry
+
+REPLAY = ("python", "-m", "verify.index")
+OPERAND = re.compile(r"[A-Z][A-Z0-9]{0,7}")
+FORMS: tuple[tuple[str, ...], ...] = (("row", "col"), ("lane", "value"), ("table",), ("bases",))
+LANGUAGES = ("c", "python")
+SHARED = ("ptx", "select", "lang", "type", "values", "let")  # keys that all operands of an entry have in common
+
+
+def text(value: object) -> str:
+    """The value, a text that is not blank; raises ValueError for anything else."""
+    if not isinstance(value, str) or not value.strip():
+        raise ValueError(f"expected a text, found {value!r:.60}")
+    return value
+
+
+def one_of(*words: str) -> Any:
+    """A parser of one of some words."""
+
+    def parse(value: object) -> str:
+        if value not in words:
+            raise ValueError(f"expected one of {', '.join(words)}, found {value!r:.60}")
+        return str(value)
+
+    return parse
+
+
+def definitions(value: object) -> dict[str, str]:
+    """Names with their expressions: a table, or a list of texts NAME=EXPRESSION. Raises ValueError."""
+    if isinstance(value, list):
+        value = dict(_definition(one) for one in value)
+    if not isinstance(value, dict):
+        raise ValueError(f"expected a table of names and expressions, found {value!r:.60}")
+    for name, expression in value.items():
+        if not str(name).isidentifier():
+            raise ValueError(f"{name!r:.60} is no name")
+        text(expression)
+    return value
+
+
+def _definition(value: object) -> tuple[str, str]:
+    name, equals, expression = str(value).partition("=")
+    if not equals:
+        raise ValueError(f"expected NAME=EXPRESSION, found {value!r:.60}")
+    return name.strip(), expression.strip()
+
+
+def selection(value: object) -> dict[str, str | int]:
+    """What the mnemonic leaves to the assembly text: a table, or a list of texts NAME=WORD. Raises ValueError."""
+    if isinstance(value, list):
+        value = {name: int(word) if word.isdecimal() else word for name, word in map(_definition, value)}
+    if not isinstance(value, dict) or any(type(word) not in (str, int) for word in value.values()):
+        raise ValueError(f"expected a table of words and numbers, found {value!r:.60}")
+    return value
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OperandSpec:
+    """One operand as its user gives it: expressions, a table or bases."""
+
+    row: str | None = key("expression of the row: of A m, of B k, of C and D m, as the PTX ISA counts", text)
+    col: str | None = key("expression of the column: of A k, of B, C and D n", text)
+    lane: str | None = key("expression of the lane, of a map given inversely, in `row` and `col`", text)
+    value: str | None = key("expression of the value's number, of a map given inversely", text)
+    table: str | None = key("a CSV or JSON file with columns lane, i, row, col", text)
+    bases: str | None = key("F2 bases in Triton's spelling: {register = [[0, 1], ...], lane = [...]}", text)
+    lang: str = key("language of the expressions; absent: both, which must agree", one_of(*LANGUAGES), default="")
+    type: str = key("type of the coordinates in C; absent: both must agree", one_of("int", "unsigned"), default="")
+    values: str = key("loops over the values, the outermost first: i=2, j=2", text, default="")
+    let: Mapping[str, str] = key("names for parts of the expressions: g = lane >> 2", definitions, default_factory=dict)
+
+    @property
+    def form(self) -> tuple[str, ...]:
+        """The keys that give the map; raises SpecError unless they are those of one form."""
+        given = [name for form in FORMS for name in form if getattr(self, name) is not None]
+        form = next((form for form in FORMS if given and given[0] in form), None)
+        if form is None:
+            raise SpecError("row", "missing: give row and col, or lane and value, or table, or bases")
+        missing = [name for name in form if name not in given]
+        if missing:
+            raise SpecError(missing[0], f"missing: {form[0] if missing[0] != form[0] else form[1]} is given")
+        other = next((name for name in given if name not in form), None)
+        if other is not None:
+            raise SpecError(other, f"{' and '.join(form)} give the map already")
+        if form in FORMS[2:]:
+            for name in ("lang", "type", "values", "let"):
+                if getattr(self, name):
+                    raise SpecError(name, f"is for expressions; {form[0]} has none")
+        return form
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSpec:
+    """An instruction with the maps of its operands, as its user gives them."""
+
+    name: str  # of the entry
+    replay: str  # the command that verifies it again
+    ptx: str  # the mnemonic
+    operands: Mapping[str, OperandSpec]  # by their names
+    select: Mapping[str, str | int] = field(default_factory=dict)  # what the mnemonic leaves to the assembly text
+    folder: Path = Path()  # to which tables are relative
+
+
+def top() -> dict[str, Key]:
+    """The keys of an entry that are not an operand's.
+
+    >>> list(top())
+    ['ptx', 'operand', 'select']
+    """
+
+    @dataclass(frozen=True)
+    class Top:
+        ptx: str = key("mnemonic of the instruction", text)
+        operand: str = key("operand of it: A, B, C, D, E, ...", operand_name)
+        select: Mapping[str, str | int] = key("what the mnemonic leaves open, as M=64", selection)
+
+    return keys(Top)
+
+
+def operand_name(value: object) -> str:
+    """The name of an operand. Raises ValueError."""
+    if not isinstance(value, str) or not OPERAND.fullmatch(value):
+        raise ValueError(f"expected an operand such as A, B, C, found {value!r:.60}")
+    return value
+
+
+def options() -> dict[str, Key]:
+    """All keys, in the order of --help."""
+    return {**top(), **keys(OperandSpec)}
+
+
+def of_options(given: Mapping[str, Any]) -> IndexSpec:
+    """The spec that options give; raises SpecError."""
+    for name in ("ptx", "operand"):
+        if name not in given:
+            raise SpecError(name, "missing: give --ptx MNEMONIC and --operand A")
+    values = {name: one.read(given[name]) for name, one in options().items() if name in given}
+    own = {name: value for name, value in values.items() if name in keys(OperandSpec)}
+    words = [word for name, value in given.items() for word in _words(name, value)]
+    operands = {values["operand"]: OperandSpec(**own)}
+    title = f"{values['ptx']} {values['operand']}"
+    return IndexSpec(title, shlex.join([*REPLAY, *words]), values["ptx"], operands, values.get("select") or {})
+
+
+def _words(name: str, value: Any) -> list[str]:
+    """The words of an option; a value that looks like an option is joined to its name."""
+    listed = [str(one) for one in (value if isinstance(value, list) else [value])]
+    return [word for one in listed for word in ([f"--{name}={one}"] if one.startswith("-") else [f"--{name}", one])]
+
+
+def of_entry(entry: Entry) -> IndexSpec:
+    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
+    table, known = entry.table, options()
+    named = [name for name in table if OPERAND.fullmatch(name)]
+    allowed = {name: one for name, one in known.items() if not named or name in SHARED}
+    plain = {name: value for name, value in table.items() if name not in named}
+    with entry.collected() as each:
+        needed = ["ptx"] if named else ["ptx", "operand"]
+        values = each(lambda: _values(entry, plain, "", allowed, needed)) or {}
+        shared = {name: value for name, value in values.items() if name in keys(OperandSpec)}
+        specs = {name: each(partial(_operand, entry, name, shared)) for name in named}
+        if not named and "operand" in values:
+            specs = {values["operand"]: each(lambda: _formed(entry, "", OperandSpec(**shared)))}
+    replay = shlex.join([*REPLAY, entry.file, "--only", entry.name])
+    return IndexSpec(entry.name, replay, values["ptx"], specs, values.get("select") or {}, Path(entry.file).parent)
+
+
+def _operand(entry: Entry, name: str, shared: Mapping[str, Any]) -> OperandSpec:
+    """An operand's own table, with what all operands of the entry have in common where it is an expression."""
+    table = entry.table[name]
+    if not isinstance(table, dict):
+        entry.fail(name, 'expected a table such as { row = "lane/4", col = "i" }')
+    given = _values(entry, table, f"{name}.", keys(OperandSpec))
+    return _formed(entry, f"{name}.", OperandSpec(**{**({} if {"table", "bases"} & given.keys() else shared), **given}))
+
+
+def _formed(entry: Entry, under: str, spec: OperandSpec) -> OperandSpec:
+    """The spec, if its keys are those of one form."""
+    try:
+        _ = spec.form
+    except SpecError as error:
+        entry.fail(f"{under}{error.key}", error.problem, error)
+    return spec
+
+
+def _values(
+    entry: Entry, table: Mapping[str, object], under: str, known: Mapping[str, Key], needed: Sequence[str] = ()
+) -> dict[str, Any]:
+    """The values of a table's keys; raises AtomFileError with all errors."""
+    found: dict[str, Any] = {}
+
+    def read(name: str, one: Key) -> None:
+        try:
+            found[name] = one.read(table[name])
+        except SpecError as error:
+            entry.fail(f"{under}{name}", error.problem, error)
+
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(table, under, needed, [name for name in known if name not in needed]))
+        for name, one in known.items():
+            if name in table:
+                each(partial(read, name, one))
+    return found

@@ -1,0 +1,124 @@
+# SPDX-License-Identifier: Apache-2.0
+"""F2 bases as text, in the spellings of Triton and Gluon, and the bases of a map.
+
+A map is linear over F2 if the image of an input is the xor of the images of its bits. Its bases are these images: one
+for each bit of the value (Triton's register), of the lane and of the warp.
+
+>>> text = "{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}"
+>>> C = of_operand(read(text), (Axis("m", 16), Axis("n", 8)))
+>>> C(5, 3), written(C)
+((9, 3), '{register = [[0, 1], [8, 0]], lane = [[0, 2], [0, 4], [1, 0], [2, 0], [4, 0]], warp = []}')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from verify.maps.fragment_map import NOWHERE, Axis, FragmentMap, MapError, Origin, Point
+
+MAX_TEXT = 16 * 1024
+WARP_BITS = 5
+NAMES = {
+    **dict.fromkeys(("register", "reg", "reg_bases", "value"), "register"),
+    **dict.fromkeys(("lane", "lane_bases"), "lane"),
+    **dict.fromkeys(("warp", "warp_bases"), "warp"),
+    **dict.fromkeys(("block", "block_bases"), "block"),
+}
+NUMBERS = r"[-0-9,\s]*"
+LISTED = re.compile(
+    rf"""["']?(?P<name>[a-z_]+)["']?\s*[=:]\s*[\[(](?P<bases>(?:\s*,?\s*[\[(]{NUMBERS}[\])])*+\s*,?\s*)[\])]"""
+)
+BASIS = re.compile(rf"[\[(]({NUMBERS})[\])]")
+PRINTED = re.compile(rf"(?P<name>[a-z]+)=(?P<unit>[0-9]{{1,9}})\s*->\s*\((?P<basis>{NUMBERS})\)")
+TRIVIAL = re.compile(r"(?P<name>[a-z]+) is a size 1 dimension")
+Bases = Mapping[str, Sequence[Point]]
+
+
+def read(text: str) -> Bases:
+    """The bases of a text: register, lane, warp and block, each with a list of points.
+
+    Spellings: MLIR's `#ttg.linear<{register = [[0, 1]], lane = [[0, 2]], ...}>`, JSON, Gluon's
+    `DistributedLinearLayout(reg_bases=[[0, 1]], ...)`, and a printed LinearLayout, `register=1 -> (0, 1)` by line.
+
+    Raises MapError.
+    """
+    if len(text) > MAX_TEXT:
+        raise MapError(f"bases of more than {MAX_TEXT} characters")
+    printed: dict[str, list[tuple[int, Point]]] = {}
+    for one in PRINTED.finditer(text):
+        printed.setdefault(_name(one["name"]), []).append((int(one["unit"]), _point(one["basis"])))
+    for name, bases in printed.items():
+        if [unit for unit, _ in bases] != [1 << bit for bit in range(len(bases))]:
+            raise MapError(f"the bases of {name} are not those of 1, 2, 4, ...")
+    found = {name: [basis for _, basis in bases] for name, bases in printed.items()}
+    found |= {_name(one["name"]): [] for one in TRIVIAL.finditer(text)}
+    for one in LISTED.finditer(text) if not printed else ():
+        if one["name"] in NAMES:
+            found[NAMES[one["name"]]] = [_point(basis) for basis in BASIS.findall(one["bases"])]
+    if "lane" not in found or not {"register"} & found.keys():
+        raise MapError(
+            "no bases: expected register and lane, such as {register = [[0, 1]], lane = [[0, 2], [0, 4]], warp = []}"
+        )
+    return found
+
+
+def _name(word: str) -> str:
+    if word not in NAMES:
+        raise MapError(f"bases of {word!r}: known are register, lane, warp, block")
+    return NAMES[word]
+
+
+def _point(text: str) -> Point:
+    words = [word.strip() for word in text.split(",") if word.strip()]
+    if any(not re.fullmatch("[0-9]{1,9}", word) for word in words):
+        raise MapError(f"the basis ({text.strip()}) is no list of whole numbers")
+    return tuple(map(int, words))
+
+
+def of_operand(bases: Bases, outputs: Sequence[Axis], origin: Origin = NOWHERE) -> FragmentMap:
+    """The map (lane, value) -> outputs of the bases of one CTA: the bits of the warp are the lane's from bit 5 on."""
+    if any(any(basis) for basis in bases.get("block", ())):
+        raise MapError("bases of block: an operand belongs to one CTA")
+    lanes = [*bases["lane"], *bases.get("warp", ())]
+    if bases.get("warp") and len(bases["lane"]) != WARP_BITS:
+        raise MapError(f"{len(bases['lane'])} bases of lane beside those of warp: a warp has 5")
+    wrong = next((basis for basis in (*lanes, *bases["register"]) if len(basis) != len(outputs)), None)
+    if wrong is not None:
+        names = ", ".join(axis.name for axis in outputs)
+        raise MapError(f"the basis {list(wrong)} has {len(wrong)} numbers, expected ({names})")
+    return FragmentMap.from_bases({"lane": lanes, "value": bases["register"]}, outputs, origin)
+
+
+def of_map(found: FragmentMap) -> Bases:
+    """The bases of a linear map, by input axis; raises MapError with the first point that prevents it.
+
+    >>> of_map(FragmentMap.tabulate(lambda i: 3 * i, [Axis("i", 4)], [Axis("m", 16)]))
+    Traceback (most recent call last):
+    verify.maps.fragment_map.MapError: not linear over F2: i 3 has (m=9), its bits give (m=5)
+    """
+    for axis in found.inputs:
+        if axis.extent & (axis.extent - 1):
+            raise MapError(f"not linear over F2: {axis.extent} {axis.name}s are no power of two")
+    if not found.total:
+        raise MapError("not linear over F2: some input has no image, or several")
+    zero = (0,) * len(found.inputs)
+    bases: dict[str, list[Point]] = {}
+    for place, axis in enumerate(found.inputs):
+        units = [(*zero[:place], 1 << bit, *zero[place + 1 :]) for bit in range(axis.extent.bit_length() - 1)]
+        bases[axis.name] = [found(*unit) for unit in units]
+    if any(c < 0 for basis in found.images.values() for c in basis[0]):
+        raise MapError("not linear over F2: an image is negative")
+    linear = FragmentMap.from_bases(bases, found.outputs)
+    point = found.first_difference(linear)
+    if point is not None:
+        has = f"{found.show_input(point)} has {found.show(found(*point))}"
+        raise MapError(f"not linear over F2: {has}, its bits give {linear.show(linear(*point))}")
+    return bases
+
+
+def written(found: FragmentMap) -> str:
+    """The bases of a linear map from (lane, value) in Triton's spelling; raises MapError if it is not linear."""
+    bases = of_map(found)
+    listed = {"register": bases["value"], "lane": bases["lane"][:WARP_BITS], "warp": bases["lane"][WARP_BITS:]}
+    return "{" + ", ".join(f"{name} = {[list(basis) for basis in several]}" for name, several in listed.items()) + "}"

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An operand of an instruction as a map, with the names by which kernels call its coordinates.
+
+`reference`     the operand's map by the ISA tables
+`coordinates`   lane, threadIdx.x, i, ... : the names that index arithmetic for the operand may use
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import prod
+
+import isa_tables
+from verify.maps.c_meaning import UNSIGNED
+from verify.maps.expression import Coordinates, Variable
+from verify.maps.fragment_map import Axis, FragmentMap, MapError
+
+WARP = 32
+LANES = ("lane", "laneid", "lane_id")
+THREADS = ("thread", "tid")
+WARPS = ("warp", "warpid", "warp_id")
+VALUES = ("i", "value", "v")
+LOOPS = re.compile(r"\s*([A-Za-z_]\w*)\s*=\s*([0-9]{1,6})\s*")
+
+
+def reference(operand: isa_tables.Operand) -> FragmentMap:
+    """The map of an operand in registers by the ISA tables; raises IsaError where they have none."""
+    return FragmentMap.from_operand(operand)
+
+
+def coordinates(lanes: int, values: int, loops: str = "") -> Coordinates:
+    """The names of (lane, value): those of the lane, of a warpgroup's threads, and of the value or its loops.
+
+    `loops` names nested loops over the values, the outermost first.
+
+    >>> names = coordinates(32, 4, "i=2, j=2").names
+    >>> list(names), names["i"].value(5, 3), names["j"].value(5, 2)
+    (['lane', 'laneid', 'lane_id', 'thread', 'tid', 'threadIdx.x', 'value', 'v', 'i', 'j'], 1, 0)
+
+    Raises MapError for loops that do not count the values.
+    """
+    inputs = Axis("lane", lanes), Axis("value", values)
+    names = {name: Variable(lambda lane, _: lane % WARP) for name in LANES}
+    names |= {name: Variable(lambda lane, _: lane) for name in THREADS}
+    names["threadIdx.x"] = Variable(lambda lane, _: lane, UNSIGNED)
+    missing = {name: "only a warpgroup has several warps" for name in WARPS}
+    if lanes > WARP:
+        names |= {name: Variable(lambda lane, _: lane // WARP) for name in WARPS}
+        missing = {}
+    if not loops:
+        missing["j"] = 'state the loops over the values, the outermost first: values = "i=2, j=2"'
+    return Coordinates(inputs, {**names, **_of_values(values, loops)}, missing)
+
+
+def _of_values(values: int, loops: str) -> Mapping[str, Variable]:
+    """The names of the value: i, or those of nested loops."""
+    if not loops:
+        return {name: Variable(lambda _, value: value) for name in VALUES}
+    found = [LOOPS.fullmatch(part) for part in loops.split(",")]
+    counts = {one[1]: int(one[2]) for one in found if one}
+    if None in found or len(counts) < len(found):
+        raise MapError(f"expected loops such as i=2, j=2, the outermost first, found {loops!r:.60}")
+    if prod(counts.values()) != values:
+        raise MapError(f"{loops} are {prod(counts.values())} values, a lane has {values}")
+    names = {name: Variable(lambda _, value: value) for name in VALUES if name not in ("i", *counts)}
+    rest = values
+    for name, count in counts.items():
+        rest //= count
+        names[name] = Variable(lambda _, value, unit=rest, count=count: value // unit % count)
+    return names

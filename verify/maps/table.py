@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+r"""Tables as maps: CSV with named columns, and JSON as rows with named fields or as nested lists.
+
+>>> lane, value, row, col = Axis("lane", 2), Axis("value", 1), Axis("m", 2), Axis("n", 1)
+>>> names = {"lane": "lane", "i": "value", "row": "m", "col": "n"}
+>>> found = from_csv("lane,i,row,col\n0,0,1,0\n1,0,0,0\n", "c.csv", Sides((lane, value), (row, col), names))
+>>> found(1, 0), found.source((1, 0))
+((0, 0), 'c.csv:3')
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin, Point
+
+MAX_BYTES = 4 << 20
+NUMBER = re.compile(r"\s*(-?[0-9]{1,18})\s*")
+
+
+class Sides(NamedTuple):
+    """The axes that a table has, and the names of columns for them; a name may be in capitals."""
+
+    inputs: tuple[Axis, ...]
+    outputs: tuple[Axis, ...]
+    names: Mapping[str, str]  # name of a column -> name of an axis
+
+    @property
+    def wanted(self) -> list[str]:
+        """The axes' names."""
+        return [axis.name for axis in (*self.inputs, *self.outputs)]
+
+    def columns(self, header: Sequence[str], where: str) -> list[int]:
+        """The column of each axis; raises MapError for a missing, doubled or unknown one."""
+        found = [self.names.get(name.strip().lower(), "") for name in header]
+        for name, axis in zip(header, found, strict=True):
+            if not axis:
+                raise MapError(f"{where}: unknown column {name!r:.60}; known are {', '.join(self.names)}")
+        for axis in self.wanted:
+            if found.count(axis) != 1:
+                has = "no column" if axis not in found else "several columns"
+                listed = ", ".join(name for name, one in self.names.items() if one == axis)
+                raise MapError(f"{where}: {has} for {axis}: expected one of {listed}")
+        return [found.index(axis) for axis in self.wanted]
+
+    def relation(self, rows: Sequence[tuple[int, Point]], file: str) -> FragmentMap:
+        """The map of (line, coordinates), each in the order of the axes; line 0 where none is known."""
+        split = len(self.inputs)
+        lines = {row[:split]: line for line, row in rows if line}
+        pairs = ((row[:split], row[split:]) for _, row in rows)
+        return FragmentMap.from_pairs(self.inputs, self.outputs, pairs, Origin("", file), lines)
+
+
+def read(path: Path, sides: Sides) -> FragmentMap:
+    """The map in a file, JSON if its name says so, else CSV. Raises MapError, with the line."""
+    try:
+        with path.open("rb") as stream:
+            raw = stream.read(MAX_BYTES + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise MapError(f"{path}: cannot be read: {reason}") from error
+    if len(raw) > MAX_BYTES:
+        raise MapError(f"{path}: is over {MAX_BYTES >> 20} MiB")
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise MapError(f"{path}: is not UTF-8 text: byte {error.start}") from error
+    return (from_json if path.suffix.lower() == ".json" else from_csv)(text, str(path), sides)
+
+
+def from_csv(text: str, file: str, sides: Sides) -> FragmentMap:
+    """The map of a CSV table: a line of names, then a line of whole numbers for each point. Raises MapError."""
+    import csv
+
+    rows: list[tuple[int, Point]] = []
+    columns: list[int] | None = None
+    header: list[str] = []
+    reader = csv.reader(text.splitlines(), skipinitialspace=True, strict=True)
+    try:
+        for row in reader:
+            if not row or row[0].startswith("#"):
+                continue
+            where = f"{file}:{reader.line_num}"
+            if columns is None:
+                columns, header = sides.columns(row, where), row
+                continue
+            if len(row) != len(header):
+                raise MapError(f"{where}: {len(row)} fields, the header has {len(header)}")
+            rows.append((reader.line_num, tuple(_whole(row[column], where) for column in columns)))
+    except csv.Error as error:
+        raise MapError(f"{file}:{reader.line_num}: {error}") from error
+    if not rows:
+        raise MapError(f"{file}: a line of names ({', '.join(sides.wanted)}) and at least one of numbers are expected")
+    return sides.relation(rows, file)
+
+
+def _whole(field: str, where: str) -> int:
+    found = NUMBER.fullmatch(field)
+    if found is None:
+        raise MapError(f"{where}: expected a whole number, found {field!r:.60}")
+    return int(found[1])
+
+
+def from_json(text: str, file: str, sides: Sides) -> FragmentMap:
+    """The map of a JSON list, of objects with named fields or nested as [lane][value] = [row, col]. Raises MapError."""
+    import json
+
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MapError(f"{file}: is no JSON: {error}") from error
+    if not isinstance(data, list) or not data:
+        raise MapError(f"{file}: expected a list of points, found {type(data).__name__}")
+    listed = _named(data, file, sides) if isinstance(data[0], dict) else _nested(data, (), file, sides)
+    return sides.relation([(0, point) for point in listed], file)
+
+
+def _named(data: list[Any], file: str, sides: Sides) -> Iterator[Point]:
+    for number, one in enumerate(data):
+        where = f"{file}: point {number}"
+        if not isinstance(one, dict):
+            raise MapError(f"{where}: expected an object, found {one!r:.60}")
+        values = list(one.values())
+        columns = sides.columns(list(one), where)
+        yield tuple(_number(values[column], where) for column in columns)
+
+
+def _nested(data: Any, point: Point, file: str, sides: Sides) -> Iterator[Point]:
+    """The points of nested lists: as many levels as inputs, then the image, a list or one number."""
+    where = f"{file}: {list(point)}"
+    if len(point) < len(sides.inputs):
+        if not isinstance(data, list):
+            raise MapError(f"{where}: expected a list by {sides.inputs[len(point)].name}, found {data!r:.60}")
+        for number, one in enumerate(data):
+            yield from _nested(one, (*point, number), file, sides)
+        return
+    image = data if isinstance(data, list) else [data]
+    if len(image) != len(sides.outputs):
+        wanted = ", ".join(axis.name for axis in sides.outputs)
+        raise MapError(f"{where}: expected [{wanted}], found {data!r:.60}")
+    yield (*point, *(_number(one, where) for one in image))
+
+
+def _number(value: object, where: str) -> int:
+    if type(value) is not int or abs(value) >= 1 << 62:
+        raise MapError(f"{where}: expected a whole number, found {value!r:.60}")
+    return value
