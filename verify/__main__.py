@@ -6,9 +6,10 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
+from typing import NoReturn
 
 from lanecheck_console import installation
-from verify.cli.ending import complain, guarded
+from verify.cli.ending import as_process, complain, guarded
 from verify.cli.output import write
 from verify.core.errors import Exit, UsageError
 from verify.core.names import nearest
@@ -53,5 +54,10 @@ def _general(words: Sequence[str] | None) -> int:
     raise UsageError(f"no command is named {words[0]!r}{nearest(words[0], list(COMMANDS), 'command')}")
 
 
+def lanecheck() -> NoReturn:
+    """Run as the program of that name."""
+    as_process(main)
+
+
 if __name__ == "__main__":
-    raise SystemExit(main())
+    lanecheck()

@@ -150,4 +150,4 @@ def as_thread_value(layout: Layout) -> Layout:
 
 
 if __name__ == "__main__":
-    raise SystemExit(main())
+    ending.as_process(main)

@@ -93,7 +93,7 @@ def test_the_metadata_says_what_is_needed(wheel: Path) -> None:
 
 def test_pytest_and_the_shell_find_their_entry_points(wheel: Path) -> None:
     lines = member(wheel, f"{META}/entry_points.txt").split("\n")
-    assert "lanecheck = verify.__main__:main" in lines
+    assert "lanecheck = verify.__main__:lanecheck" in lines
     assert "lanecheck = lanecheck_pytest" in lines
 
 

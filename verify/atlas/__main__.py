@@ -2,5 +2,6 @@
 """`python -m verify.atlas`."""
 
 from verify.atlas.command import main
+from verify.cli.ending import as_process
 
-raise SystemExit(main())
+as_process(main)

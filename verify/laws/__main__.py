@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`python -m verify.laws`."""
 
+from verify.cli.ending import as_process
 from verify.laws.command import main
 
-raise SystemExit(main())
+as_process(main)

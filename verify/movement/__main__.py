@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `python -m verify.movement`."""
 
+from verify.cli.ending import as_process
 from verify.movement.command import main
 
-raise SystemExit(main())
+as_process(main)

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A command as a process: its output and exit code are whole although Python does not end in the usual way."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+RIGHT = ("verify.layout", "(4,8):(8,1)", "--onto", "4x8")
+
+
+def ran(*words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, *words], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize(("tile", "code"), [("4x8", 0), ("4x4", 1), ("0x4", 2)])
+def test_a_process_writes_everything_and_has_the_exit_code_of_its_command(tile: str, code: int) -> None:
+    done = ran("-m", *RIGHT[:-1], tile)
+    assert done.returncode == code
+    assert (done.stdout.rstrip().endswith(f"exit {code}"), bool(done.stderr)) == (code < 2, code == 2)
+
+
+def test_a_profiler_still_writes_when_python_ends() -> None:
+    assert "function calls" in ran("-m", "cProfile", "-m", *RIGHT).stdout
+    assert "function calls" not in ran("-m", *RIGHT).stdout
