@@ -46,6 +46,11 @@ class LawResult:
     mutants: tuple[Model, ...]
     rests_on: tuple[str, ...]
 
+    @property
+    def name(self) -> str:
+        """The name of the law."""
+        return self.law.name
+
     def status(self, engine: str) -> str:
         """unsat: it proved all obligations under all seeds; sat: one has a model; "": the engine was not run."""
         found = {a.status for t in self.tried for a in t.answers if a.engine == engine}

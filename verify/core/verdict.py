@@ -49,6 +49,9 @@ class Scope(StrEnum):
     REGISTERS = "registers"
     MEMORY = "shared memory"
     DESCRIPTOR = "descriptor"
+    LAW = "law"
+    PUBLISHED = "published claim"
+    OPERATION = "operation"
 
 
 class Statement(NamedTuple):
@@ -210,15 +213,6 @@ class Verdict:
         if refuted and any(e.status.confirmed for e in self.evidence):
             return True
         return any(e.counterexample is not None and not e.counterexample.reproduced for e in self.evidence)
-
-
-def evaluated(wrong: Counterexample | None, method: str, points: int = 1, engine: str = "") -> Evidence:
-    """The evidence of the check `isa` at every point, or of a count: PROVED unless there is a counterexample.
-
-    >>> evaluated(None, "counted").status.value
-    'PROVED'
-    """
-    return finding(Check.ISA, wrong, method, points, engine)
 
 
 def unchecked(check: Check, reason: str, applies: bool = True) -> Evidence:

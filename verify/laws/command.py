@@ -60,19 +60,20 @@ def _check(options: argparse.Namespace) -> None:
 
 def _laws(options: argparse.Namespace) -> int:
     from verify.laws import report as law_report
+    from verify.laws.properties import ONE_SOLVER
 
     known = law_report.names(True)
     named = [*(options.explain or ()), *options.names]
     chosen = select(named, known, "law") if named else law_report.names(options.open)
     one_solver = not law_report.has_both()
     if one_solver and options.solver == "cvc5":
-        raise UsageError(f"--solver cvc5: {law_report.ONE_SOLVER.replace(': one solver', '')}")
+        raise UsageError(f"--solver cvc5: {ONE_SOLVER.replace(': one solver', '')}")
     if options.list or options.explain:
         shown = law_report.explain if options.explain else law_report.listing
         output.write(output.fitted(shown(chosen), options.output), options.output)
         return Exit.OK
     if one_solver and options.solver != "z3":
-        print(f"lanecheck: {law_report.ONE_SOLVER}", file=sys.stderr)
+        print(f"lanecheck: {ONE_SOLVER}", file=sys.stderr)
     seeds = options.seeds or 1
     # The report names a missing second solver.
     engines = (options.solver,) if options.solver in ("z3", "cvc5") else ("z3", "cvc5")

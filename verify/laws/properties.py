@@ -1,16 +1,292 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The properties of a law of the algebra, and of code that is checked against the laws."""
+"""The properties of a law, of a published claim that is false, and of code that is checked against the laws.
+
+`LAWS`      the rows of a law and of a published claim: each solver's result, a model of the hypotheses, the mutants
+`CODE`      the rows of an operation of an implementation: `SMALL` layouts, `PATHS`, `CLAIM`, ...
+`LawChecker`   the run over either; the tables of docs/laws.md are made from the rows
+"""
 
 from __future__ import annotations
 
-from verify.core.verdict import Property
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
 
-HOLDS = Property("holds")
-MET = Property("not_vacuous")
-MUTANTS = Property("mutants_broken")
-REFUTED = Property("published_claim_refuted")
-PATHS = Property("every_path")
-LEAST = Property("least_result")
-SMALL = Property("small_layouts")
-CLAIM = Property("published_claim")
-OPEN = Property("open")
+from proofs.laws import refutations, solve
+from proofs.laws.decide import LawResult
+from proofs.laws.refutations import Refutation
+from proofs.laws.solve import Model
+from proofs.symbolic.attempt import Stopped
+from verify.core.verdict import (
+    Check,
+    CheckFunction,
+    Counterexample,
+    Evidence,
+    Property,
+    Scope,
+    Statement,
+    Status,
+    finding,
+    unchecked,
+)
+from verify.evidence.run import Run
+
+LAW, OPERATION = "law", "operation"
+ONE_SOLVER = "cvc5 is not installed: one solver (pip install 'lanecheck[recheck]')"
+STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN}
+SEARCH = "search, smallest first"
+LEAST_RESULTS = {
+    "coalesce": "leaves the fewest modes",
+    "complement": "goes no further than the cotarget makes it",
+    "right_inverse": "finds every value of a compact layout",
+}
+"""What is checked on small layouts only, not on paths."""
+
+
+@dataclass
+class LawChecker(Run):
+    """One run over the properties of laws, published claims and operations."""
+
+    engines: Sequence[str] = ("z3",)  # the solvers that are asked for
+    seeds: int = 1  # with which each of them proves
+    proved: set[str] = field(default_factory=set)  # names of the laws that were verified so far
+
+    def units(self, subject: LawResult | Refutation | Code, scope: Scope) -> Sequence[None]:
+        """The subject as a whole, where it is of the scope."""
+        scopes = {LawResult: Scope.LAW, Refutation: Scope.PUBLISHED, Code: Scope.OPERATION}
+        return (None,) if scopes[type(subject)] is scope else ()
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """What was found on one operation of an implementation, or on a published claim about it."""
+
+    name: str  # of the implementation and the operation
+    found: Any  # the result, or `Stopped` where there is none
+    operation: str = ""  # its name
+    recorded: bool = False  # whether the result is a recorded one
+    lacks: str = ""  # why it was not executed: a function that the implementation lacks
+    published: Refutation | None = None  # the claim, where it is about one
+
+
+# Laws
+
+
+def _holds(run: LawChecker, result: LawResult, _: None) -> list[Evidence]:
+    return [_by(engine, result, run.seeds) for engine in run.engines]
+
+
+def _by(engine: str, result: LawResult, seeds: int) -> Evidence:
+    """The result of one solver."""
+    status = result.status(engine)
+    if not status:
+        return replace(unchecked(Check.PROOF, ONE_SOLVER), method=engine)
+    steps = f"{len(result.tried)} obligation{'s' * (len(result.tried) > 1)}"
+    method = f"{engine}, {steps}" + (f", {seeds} seeds" if seeds > 1 else "")
+    unknown = ((t, a) for t in result.tried for a in t.answers if a.engine == engine and a.status == "unknown")
+    why = next((f"{t.name}: {a.reason}" for t, a in unknown), "")
+    model = solve.refute(result.law) if status == "sat" else None
+    wrong = Counterexample({}, model.shown(), reproduced=model.confirmed) if model else None
+    return Evidence(
+        Check.PROOF, STATUS[status], method, engine=solve.version(engine), seconds=result.seconds(engine),
+        reason=why, counterexample=wrong,
+    )  # fmt: skip
+
+
+def _met(run: object, result: LawResult, _: None) -> list[Evidence]:
+    model, status = result.example, Status.UNKNOWN
+    if model is not None and model.confirmed:
+        status = Status.PROVED
+    elif model is not None and model.status == "unsat":
+        status = Status.VACUOUS
+    shown = model.shown() if model else "not tried"
+    return [Evidence(Check.PROOF, status, f"model: {shown}", reason="" if status is Status.PROVED else shown)]
+
+
+def _broken(run: object, result: LawResult, _: None) -> list[Evidence]:
+    total = len(result.mutants)
+    method = f"{total} counterexamples, each replayed in plain Python"
+    evidence = [_mutant(mutant) for mutant in result.mutants if not mutant.confirmed]
+    return evidence or [finding(Check.PROOF, None, method, total)]
+
+
+def _mutant(model: Model) -> Evidence:
+    """The evidence of a mutant without a confirmed counterexample."""
+    if model.status == "unknown":
+        return Evidence(Check.PROOF, Status.UNKNOWN, model.query.why, reason=f"{model.query.why}: {model.reason}")
+    text = f"still true: {model.query.why}" if model.status == "unsat" else f"{model.query.why}: {model.shown()}"
+    wrong = Counterexample({}, text, reproduced=model.status == "unsat")
+    return Evidence(Check.PROOF, Status.REFUTED, "mutant", reason=text, counterexample=wrong)
+
+
+def _false(run: LawChecker, refutation: Refutation, _: None) -> list[Evidence]:
+    found = refutations.search(refutation)
+    evidence = [_counterexample(found, "no counterexample within the bounds of the search")]
+    for name in refutation.repaired_by:
+        status = Status.PROVED if name in run.proved else Status.UNKNOWN
+        evidence.append(Evidence(Check.PROOF, status, f"repaired: {refutation.repair} ({name})", shared=name))
+    return evidence
+
+
+def _counterexample(found: refutations.Found | None, none: str) -> Evidence:
+    """The evidence of a counterexample to a published claim: UNKNOWN without one, for the reason `none`."""
+    if found is None:
+        return Evidence(Check.PROOF, Status.UNKNOWN, f"counterexample: {none}", reason=none)
+    return Evidence(Check.PROOF, Status.PROVED, f"counterexample: {found.reason}")
+
+
+# Operations
+
+
+def _of_result(check: Callable[[Code], Evidence]) -> CheckFunction:
+    """The check of a result; UNKNOWN where there is none, because the code did not come to an end."""
+
+    def made(run: object, code: Code, _: None) -> list[Evidence]:
+        if isinstance(code.found, Stopped):
+            return [Evidence(Check.PROOF, Status.UNKNOWN, "", reason=code.found.why)]
+        return [check(code)]
+
+    return made
+
+
+def _small(code: Code) -> Evidence:
+    """The evidence of small layouts: nested, of ranks to 4, with extents of 1 and strides of 0."""
+    found = code.found
+    method = f"{found.cases} layouts to rank 4, {found.refused} rejected"
+    if not found.faults:
+        return finding(Check.PROOF, None, method, found.cases, status=Status.AGREES)
+    wrong = Counterexample({}, found.faults[0], damage=tuple(f"also {fault}" for fault in found.faults[1:]))
+    return finding(Check.PROOF, wrong, f"{method}, {found.wrong} wrong")
+
+
+def _paths(code: Code) -> Evidence:
+    """The evidence of every path through the code."""
+    found = code.found
+    method = "recorded: " * code.recorded + f"{found.paths} paths: {found.proved} proved, {found.refused} rejected"
+    method += f", {found.outside} of these proved outside the precondition" * bool(found.outside)
+    reason = f"nothing was proved: all of its {found.paths} paths reject their input" * (not found.proved)
+    if found.violations:
+        first, *others = [f"{v.inputs} -> {v.returned}: {v.fault}" for v in found.violations[:4]]
+        wrong = Counterexample({}, first, damage=tuple(f"also {other}" for other in others))
+        return finding(Check.PROOF, wrong, f"{method}, {len(found.violations)} wrong")
+    if found.unknown or found.unexplored:
+        left = [f"{found.unexplored} paths not followed"] * bool(found.unexplored)
+        reason = "; ".join([*dict.fromkeys(found.unknown), *left][:3])
+    if reason:
+        return Evidence(Check.PROOF, Status.UNKNOWN, method, reason=reason)
+    return finding(Check.PROOF, None, method, found.paths)
+
+
+def _least(code: Code) -> str:
+    return LEAST_RESULTS.get(code.operation, "")
+
+
+def _published(code: Code) -> Refutation:
+    if code.published is None:
+        raise TypeError(f"{code.name} is about no published claim")
+    return code.published
+
+
+def _claimed(code: Code) -> Evidence:
+    """The evidence that a published claim does not go wrong in an implementation."""
+    published, found = _published(code), code.found
+    cases = refutations.searched(published)
+    if found is None:
+        return finding(Check.PROOF, None, f"{cases} cases, right or rejected", cases, status=Status.AGREES)
+    wrong = Counterexample({}, found.reason, damage=(f"holds instead: {published.repair}",))
+    return finding(Check.PROOF, wrong, f"{cases} cases, smallest first")
+
+
+def _documented(code: Code) -> Evidence:
+    return _counterexample(code.found, f"no counterexample among {refutations.searched(_published(code))} cases")
+
+
+# The table
+
+
+def _refuted(claim: Refutation) -> Statement:
+    return Statement("", f"false: {claim.claim} ({claim.source})")
+
+
+_of_law = partial(Property, scope=Scope.LAW, applies=lambda result, _: not result.law.why_open)
+_of_code = partial(Property, scope=Scope.OPERATION)
+
+OPEN = _of_law(
+    "open",
+    says={LAW: "a statement without a proof, with `--open`: always UNKNOWN"},
+    states=lambda result, _: Statement("", result.law.statement),
+    applies=lambda result, _: bool(result.law.why_open),
+    proof=lambda run, result, _: [Evidence(Check.PROOF, Status.UNKNOWN, "open", reason=result.law.why_open)],
+    how=("", "none", ""),
+)
+HOLDS = _of_law(
+    "holds",
+    says={LAW: "the statement, for all extents, strides and ranks"},
+    states=lambda result, _: Statement("", result.law.statement),
+    proof=_holds,
+    how=("", "z3, and cvc5 where it is installed", ""),
+)
+MET = _of_law(
+    "not_vacuous",
+    says={LAW: "its hypotheses can be met"},
+    states=lambda *_: Statement("", "its hypotheses can be met"),
+    proof=_met,
+    how=("", "a model, confirmed in Python", ""),
+)
+MUTANTS = _of_law(
+    "mutants_broken",
+    says={LAW: "each of its mutants is false"},
+    states=lambda result, _: Statement("", f"each of its {len(result.mutants)} mutants is false"),
+    proof=_broken,
+    how=("", "a counterexample each, confirmed in Python", ""),
+)
+REFUTED = Property(
+    "published_claim_refuted",
+    Scope.PUBLISHED,
+    says={LAW: "a published claim is false, and the laws that repair it are proved"},
+    states=lambda claim, _: _refuted(claim),
+    proof=_false,
+    how=("", SEARCH, ""),
+)
+SMALL = _of_code(
+    "small_layouts",
+    says={OPERATION: "it keeps its definition on small layouts of every form"},
+    states=lambda *_: Statement("", "keeps its definition on each of them"),
+    proof=_of_result(_small),
+    how=("", "executed on each", ""),
+)
+PATHS = _of_code(
+    "every_path",
+    says={OPERATION: "it keeps its definition on every path, all integers symbolic"},
+    states=lambda *_: Statement("", "keeps its definition on every path"),
+    proof=_of_result(_paths),
+    how=("", "z3, path by path", ""),
+    needs=(lambda code, *_: code.lacks,),
+)
+LEAST = _of_code(
+    "least_result",
+    says={OPERATION: "its result is the least or the largest there is: UNCHECKED on paths"},
+    states=lambda code, _: Statement("", _least(code)),
+    applies=lambda code, _: bool(_least(code)) and not code.lacks,
+    proof=lambda _, code, __: [
+        unchecked(Check.PROOF, f"that it {_least(code)} is checked on small layouts only", applies=False)
+    ],
+    how=("", "small layouts only", ""),
+)
+CLAIM = _of_code(
+    "published_claim",
+    says={OPERATION: "it does not go wrong where a published claim does"},
+    states=lambda code, _: Statement("", f"does not go wrong where this is claimed: {_published(code).claim}"),
+    proof=_of_result(_claimed),
+    how=("", SEARCH, ""),
+)
+DOCUMENTED = replace(
+    REFUTED,
+    scope=Scope.OPERATION,
+    says={OPERATION: "a published claim that is false of a right implementation too is false"},
+    states=lambda code, _: _refuted(_published(code)),
+    proof=_of_result(_documented),
+)
+LAWS = (OPEN, HOLDS, MET, MUTANTS, REFUTED)
+CODE = (SMALL, PATHS, LEAST, CLAIM, DOCUMENTED)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
 from layouts.bank_conflicts import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, evaluated, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, finding, unchecked
 from verify.evidence.gpu_runs import observations
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -30,7 +30,7 @@ def enumerated(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     total = sum(one.through(PLAIN).total for one in access.accesses())
     first = next(((number, one.conflict) for number, one in enumerate(found) if one.conflict), None)
     wrong = None if first is None else _conflicting(access, *first, found)
-    return [evaluated(wrong, f"every base within a word; at base 0, {total} wavefronts", len(found), "numpy")]
+    return [finding(Check.ISA, wrong, f"every base within a word; at base 0, {total} wavefronts", len(found), "numpy")]
 
 
 def _unmerged(access: Access) -> Wavefronts:

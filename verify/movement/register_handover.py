@@ -17,7 +17,7 @@ from layouts import Layout, from_samples, size
 from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, evaluated, unchecked
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status, finding, unchecked
 from verify.evidence.gpu_runs import runs
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
@@ -105,7 +105,7 @@ def counted(run: object, _: object, over: HandOver) -> list[Evidence]:
         fills = given.rows and given.lanes == wanted.lanes and not wanted.values % given.values
         repair = f"issue it {wanted.values // given.values} times as often (--times)" if fills else ""
         wrong = Counterexample({"given": given.values, "wanted": wanted.values}, over.miscount, repair=repair)
-    return [evaluated(wrong, "counted")]
+    return [finding(Check.ISA, wrong, "counted", 1)]
 
 
 def claim(_: object, over: HandOver) -> Statement:
@@ -126,7 +126,7 @@ def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
     """Evidence of both formulas at every lane and value, as arrays."""
     bad = _differing(over)
     wrong = _counterexample(over, int(bad[0][0]), int(bad[0][1]), len(bad)) if len(bad) else None
-    return [evaluated(wrong, "exhaustive", over.wanted.lanes * over.wanted.values, "numpy")]
+    return [finding(Check.ISA, wrong, "exhaustive", over.wanted.lanes * over.wanted.values, "numpy")]
 
 
 def _differing(over: HandOver) -> Table:
@@ -223,7 +223,7 @@ def major(run: object, _: object, over: HandOver) -> list[Evidence]:
             statement = f"the first row is {shown}: it runs along no axis, and a row is 16 consecutive bytes of memory"
             repair = "where memory has these side by side, give the tile's layout there: --shared"
         wrong = Counterexample({}, statement, repair=repair)
-    return [evaluated(wrong, "compared", points)]
+    return [finding(Check.ISA, wrong, "compared", points)]
 
 
 def _turned(over: HandOver, axis: str) -> str:

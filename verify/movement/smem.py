@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from layouts import Swizzle, size
 from layouts.arrays import np
-from verify.core.verdict import Counterexample, Evidence, Statement, evaluated
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.movement import conflict_free
@@ -31,7 +31,7 @@ def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         statement = f"the tile {spans}; a CTA has {most} ({CAPACITY[access.arch]} KiB) on {access.arch}"
         repair = f"--arch {more[0]}, which has {CAPACITY[more[0]]} KiB" if more else ""
         wrong = Counterexample({"bytes": needed, "most": most}, statement, repair=repair)
-    return [evaluated(wrong, "exhaustive", places.size, "numpy")]
+    return [finding(Check.ISA, wrong, "exhaustive", places.size, "numpy")]
 
 
 def room_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
@@ -54,7 +54,7 @@ def base(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         statement, rest = f"base {given} is no multiple of {_unit(access)}", f"{given} mod {unit} = {given % unit}"
         below = given // unit * unit
         wrong = Counterexample({"base": given}, statement, rest, repair=f"base {below} or {below + unit}")
-    return [evaluated(wrong, "counted")]
+    return [finding(Check.ISA, wrong, "counted", 1)]
 
 
 def _unit(access: SmemAccess) -> str:
@@ -88,7 +88,7 @@ def whole(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         )
         repair = next((f"accesses of {one.width} bits are whole" for one in narrower), "")
         wrong = Counterexample({"thread": thread, "value": value + place}, statement, extent="smallest", repair=repair)
-    return [evaluated(wrong, "exhaustive", offsets.size, "numpy")]
+    return [finding(Check.ISA, wrong, "exhaustive", offsets.size, "numpy")]
 
 
 def _not_whole(access: SmemAccess, offsets: Table) -> Table:
@@ -117,7 +117,7 @@ def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
         one, other = (int(index[order[i]]) for i in (twice[0], twice[0] + 1))
         where = f"are both written to element {int(place[order[twice[0]]])}"
         wrong = Counterexample({}, f"elements {one} and {other} of the tile {where}")
-    return [evaluated(wrong, "exhaustive", size(access.threads), "numpy")]
+    return [finding(Check.ISA, wrong, "exhaustive", size(access.threads), "numpy")]
 
 
 def disjoint_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:

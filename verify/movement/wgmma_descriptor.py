@@ -20,7 +20,7 @@ from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
 from layouts.arrays import np
 from verify.core.digits import image
-from verify.core.verdict import Counterexample, Evidence, Statement, evaluated
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.movement.smem_access import BYTE, SmemAccess, Table, scaled
@@ -174,7 +174,7 @@ def steps(run: object, _: object, found: Descriptor) -> list[Evidence]:
                 f"{whole} mod {least} = {whole % least}",
                 repair=f"{' or '.join(map(str, near))} along {axis}",
             )
-    return [evaluated(wrong, "counted", 2)]
+    return [finding(Check.ISA, wrong, "counted", 2)]
 
 
 def claim(_: object, found: Descriptor) -> Statement:
@@ -192,9 +192,10 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
     """Evidence that every element lies where the descriptor has it, each at a byte of its own."""
     operand, fault, points = found.operand, found.fault, size(found.operand.access.tile)
     if not found.swizzle:
-        return [evaluated(Counterexample({}, fault), "compared")]
+        return [finding(Check.ISA, Counterexample({}, fault), "compared", 1)]
     if not found.bad and not fault:
-        return [evaluated(None, f"exhaustive; at address 0 the descriptor is {found.word:#018x}", points, "numpy")]
+        method = f"exhaustive; at address 0 the descriptor is {found.word:#018x}"
+        return [finding(Check.ISA, None, method, points, "numpy")]
     read = fit(replace(operand, lbo=None, sbo=None))
     repair = "" if read.bad or read.fault or read.fields == found.fields else read.fields
     wrong = Counterexample({}, fault, repair=repair)
@@ -208,7 +209,7 @@ def compared(run: object, _: object, found: Descriptor) -> list[Evidence]:
             damage=(f"{found.bad} of {points} elements lie elsewhere",),
             repair=repair,
         )
-    return [evaluated(wrong, "exhaustive", points, "numpy")]
+    return [finding(Check.ISA, wrong, "exhaustive", points, "numpy")]
 
 
 def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
