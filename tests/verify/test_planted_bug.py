@@ -9,13 +9,14 @@ import pytest
 
 from layouts import Layout
 from layouts.atoms import registry
+from layouts.batched.evaluate import Linear
 from verify.atom import command as atom
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, RELATION
 from verify.core.verdict import Check, Status
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
-TRUE_CALL = Layout.__call__
+TRUE_CALL, TRUE_TABLE = Layout.__call__, Linear.table
 
 
 def swapped_digits(self: Layout, *coord: Any) -> Any:
@@ -26,18 +27,34 @@ def swapped_digits(self: Layout, *coord: Any) -> Any:
     return TRUE_CALL(self, *coord)
 
 
-def test_a_bug_in_evaluation_contradicts_the_solver(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+def swapped_table(self: Linear, dtype: Any) -> Any:
+    """The same error in the evaluation of whole domains."""
+    found = TRUE_TABLE(self, dtype)
+    return found[..., [0, 2, 1, 3]] if self.extents == (2, 2) else found
+
+
+PLANTED = {
+    "in the call": {(Layout, "__call__"): swapped_digits},
+    "in whole domains": {(Linear, "table"): swapped_table},
+    "in both": {(Layout, "__call__"): swapped_digits, (Linear, "table"): swapped_table},
+}
+
+
+@pytest.fixture(params=PLANTED)
+def where(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    for (owner, name), wrong in PLANTED[request.param].items():
+        monkeypatch.setattr(owner, name, wrong)
+    return str(request.param)
+
+
+def test_a_bug_in_evaluation_contradicts_the_solver(where: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert atom.main([NAME]) == 3
     output = capsys.readouterr().out
     assert "CONTRADICTION" in output
     assert "plain arithmetic does not reproduce this" in output
 
 
-def test_each_check_reports_its_own_counterexample(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+def test_each_check_reports_its_own_counterexample(where: str) -> None:
     verdicts = AtomChecker().verify(registry()[NAME])
     equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
     said = {e.check: e.status for e in equals.evidence}
@@ -47,19 +64,20 @@ def test_each_check_reports_its_own_counterexample(monkeypatch: pytest.MonkeyPat
     assert relation.status is Status.AGREES
 
 
-def test_the_isa_check_alone_notices_that_its_counterexample_does_not_replay(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Layout, "__call__", swapped_digits)
+def test_the_isa_check_alone_notices_that_its_counterexample_does_not_replay(where: str) -> None:
     assert atom.main([NAME, "--checks", "isa"]) == 3
 
 
-def test_a_bug_that_hides_a_wrong_layout_contradicts_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The planted bug turns C's swapped twin into the right map: the check isa confirms it, the solver does not."""
+def test_a_bug_that_hides_a_wrong_layout_contradicts_too(where: str) -> None:
+    """The planted bug turns C's swapped twin into the right map.
+
+    Where both evaluations have it, the check isa confirms the twin, and the solver does not.
+    """
     wrong = registry()[NAME]
     operands = dict(wrong.operands) | {"C": "((4,8),(2,2)):((32,1),(8,16))"}
-    fooled = replace(wrong, operands=operands)
-    monkeypatch.setattr(Layout, "__call__", swapped_digits)
-    verdicts = AtomChecker().verify(fooled)
+    verdicts = AtomChecker().verify(replace(wrong, operands=operands))
     equals = next(v for v in verdicts if v.claim.prop == EQUALS and v.claim.part == "C")
     said = {e.check: e.status for e in equals.evidence}
-    assert said == {Check.ISA: Status.PROVED, Check.PROOF: Status.REFUTED}
+    fooled = Status.PROVED if where == "in both" else Status.REFUTED
+    assert said == {Check.ISA: fooled, Check.PROOF: Status.REFUTED}
     assert equals.contradiction

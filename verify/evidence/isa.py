@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check `isa`: the PTX ISA's formulas, compared with the layout at every point of its domain.
 
-Layouts are evaluated with `Layout.__call__`, over whole domains at once, or point by point where there are few and
-numpy, which takes longer to load, is not loaded. A refutation names the smallest point; arrays find it.
+Layouts are evaluated with `layouts.batched` over whole domains at once, and compared with `Layout.__call__` at the unit
+of each digit: where these differ there is a contradiction. Where points are few and numpy, which takes longer to load,
+is not loaded, `Layout.__call__` evaluates each. A refutation names the smallest point; arrays find it.
 
 `in_bounds`, `equals`   findings on one operand: the method, how many points, the smallest counterexample or None
 `compared`            a finding as evidence
@@ -18,11 +19,11 @@ from collections.abc import Callable, Mapping
 from math import inf
 from typing import TYPE_CHECKING, TypeAlias
 
-from layouts import Layout, LayoutError, leaves, right_inverse, size
+from layouts import Layout, LayoutError, batched, right_inverse, size
 from layouts.arrays import loaded, np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Formula, Memory, Registers
-from verify.core.digits import lane_of, read, walk, walks, written_out
+from verify.core.digits import image, lane_of, read, walk, walks, written_out
 from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.core.wording import describe, owners
 from verify.evidence import repair
@@ -82,10 +83,8 @@ def evaluate(layout: Layout) -> Table:
     >>> evaluate(Layout.parse("(2,4):(4,1)")).tolist()
     [[0, 1, 2, 3], [4, 5, 6, 7]]
     """
-    threads, values = size(layout[0]), size(layout[1])
-    rows = threads if any(leaves(layout[0].stride)) else 1  # all threads have the same values
-    table: Table = layout(np.arange(rows)[:, None], np.arange(values)[None, :])
-    return np.broadcast_to(table, (threads, values))
+    found: Table = batched.table(layout)
+    return found
 
 
 def few(layout: Layout) -> list[int] | None:
@@ -226,6 +225,8 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
         sizes = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
         return "exhaustive", table.size, sizes
+    if (ours := _called(part.parsed, table)) is not None:
+        return "exhaustive", table.size, ours
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = table.size * len(cases)
     for formula, replica in cases:
@@ -235,12 +236,24 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     return "exhaustive", points, None
 
 
+def _called(layout: Layout, table: Table) -> Counterexample | None:
+    """Where Layout.__call__ differs from the evaluation of the whole domain: an error of ours, no counterexample."""
+    last = table.shape[0] - 1, table.shape[1] - 1
+    for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
+        if (alone := layout(thread, value)) != (got := int(table[thread, value])):
+            statement = (
+                f"T{thread} V{value}: {alone} by itself, {got} among all points: one of our evaluations is wrong"
+            )
+            return Counterexample({"thread": thread, "value": value}, statement, reproduced=False)
+    return None
+
+
 def _compare(
     subject: BoundAtom, part: BoundOperand, formula: Formula, replica: int, table: Table
 ) -> Counterexample | None:
     """The smallest point at which one replica of the layout differs from the formula."""
     thr, rep = subject.numbering
-    lanes = thr(np.arange(table.shape[0])[:, None]) + rep(replica)
+    lanes = batched.batch(thr).values()[:, None] + rep(replica)
     x, y = formula.locate(lanes, np.arange(table.shape[1])[None, :])
     bad = (table != x + part.extent[0] * y) | (x < 0) | (x >= part.extent[0]) | (y < 0) | (y >= part.extent[1])
     if not bad.any():
@@ -310,13 +323,10 @@ def inverse_holds(subject: BoundAtom, part: BoundOperand) -> Finding:
     if covered < elements:
         statement = f"its right inverse {inverse} covers {covered} of {elements} elements"
         return "exhaustive", elements, Counterexample({"covered": covered}, statement)
-    flat = np.arange(elements)
-    back = layout(inverse(flat))
-    wrong = np.flatnonzero(back != flat)
-    if not len(wrong):
+    first = batched.first_not_inverse(layout, inverse)
+    if first is None or first >= elements:
         return "exhaustive", elements, None
-    first = int(wrong[0])
-    statement = f"L(R({first})) = {int(back[first])} with R = {inverse}"
+    statement = f"L(R({first})) = {image(layout, image(inverse, first))} with R = {inverse}"
     return "exhaustive", elements, Counterexample({"element": first}, statement)
 
 
@@ -392,7 +402,7 @@ def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
         return evaluate(part.parsed)[: part.formulas[0].ctas]
     table = evaluate(part.parsed)
     thr, rep = subject.numbering
-    lanes = thr(np.arange(table.shape[0])[:, None]) + rep(np.arange(subject.rep_size))
+    lanes = batched.batch(thr).values()[:, None] + batched.batch(rep).values()
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
     spread[lanes] = table[:, None, :]
     return spread

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import combinations
-from math import prod
 from typing import TypeAlias
 
-from layouts import Layout, fit
+from layouts import Layout, batched, fit
 from layouts.arrays import np
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import halves, modes
@@ -26,11 +25,12 @@ def find(subject: BoundAtom, part: BoundOperand) -> str:
     if layout is None or not part.formulas:
         return ""
     wanted = wanted_table(subject, part)
-    if wanted is None or wanted.shape != _table(layout).shape:
+    table = batched.table(layout)
+    if wanted is None or wanted.shape != table.shape:
         return _isa_layout(wanted)
-    now = int(np.count_nonzero(_table(layout) == wanted))
+    now = int(np.count_nonzero(table == wanted))
     for how, candidate in _candidates(layout, wanted):
-        if np.array_equal(_table(candidate), wanted):
+        if np.array_equal(batched.table(candidate), wanted):
             return f"{how}: {candidate}      {wanted.size} of {wanted.size} agree (now {now})"
     return _isa_layout(wanted)
 
@@ -40,7 +40,7 @@ def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
     if subject.thr is None or subject.rep is None:
         return None
     values = part.formulas[0].values
-    lanes = subject.thr(np.arange(subject.threads)[:, None])
+    lanes = batched.batch(subject.thr).values()[:, None]
     wanted = []
     for formula in part.formulas:
         for replica in range(subject.rep_size):
@@ -49,15 +49,9 @@ def wanted_table(subject: BoundAtom, part: BoundOperand) -> Table | None:
     return wanted[0] if all(np.array_equal(other, wanted[0]) for other in wanted) else None
 
 
-def _table(layout: Layout) -> Table:
-    threads, values = (prod(extent for extent, _ in modes(*half)) for half in halves(layout))
-    table: Table = layout(np.arange(threads)[:, None], np.arange(values)[None, :])
-    return table
-
-
 def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
     strides = [d for _, d in modes(layout.shape, layout.stride)]
-    for position, unit in enumerate(_units(layout)):
+    for position, unit in enumerate(units(layout)):
         value = int(wanted[unit] - wanted[0, 0]) if unit is not None else strides[position]
         if value != strides[position]:
             yield "one stride", with_strides(layout, [*strides[:position], value, *strides[position + 1 :]])
@@ -67,7 +61,7 @@ def _candidates(layout: Layout, wanted: Table) -> Iterator[tuple[str, Layout]]:
         yield "two strides swapped", with_strides(layout, swapped)
 
 
-def _units(layout: Layout) -> Iterator[tuple[int, int] | None]:
+def units(layout: Layout) -> Iterator[tuple[int, int] | None]:
     """The (thread, value) at which exactly one digit is one, for each mode; None for a mode of extent one."""
     for half, mode in enumerate(halves(layout)):
         index = 1
