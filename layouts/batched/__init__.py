@@ -29,16 +29,22 @@ used. Where a value may need more than 64 bits there is a LayoutError, never a w
 solvers' terms are evaluated by Layout.__call__, one at a time; proofs use nothing of this.
 """
 
-from layouts.batched.evaluate import BUDGET, Batch, batch, compose, stacked, table
-from layouts.batched.properties import (
-    counts,
-    first_difference,
-    first_not_inverse,
-    first_outside,
-    first_repeat,
-    inverse,
-    is_bijection,
-)
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from layouts.batched.evaluate import BUDGET, Batch, batch, compose, stacked, table
+    from layouts.batched.properties import (
+        counts,
+        first_difference,
+        first_not_inverse,
+        first_outside,
+        first_repeat,
+        inverse,
+        is_bijection,
+    )
 
 __all__ = [
     "BUDGET",
@@ -55,3 +61,11 @@ __all__ = [
     "stacked",
     "table",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Import a name's module on its first use: a command that compares few points imports neither."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    home = "evaluate" if name in ("BUDGET", "Batch", "batch", "compose", "stacked", "table") else "properties"
+    return getattr(import_module(f"layouts.batched.{home}"), name)
