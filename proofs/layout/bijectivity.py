@@ -17,8 +17,8 @@ from proofs.errors import ProblemError
 from proofs.layout.certificate import smallest_gap
 from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.layout.modes import modes, size, value, values
+from proofs.layout.obligations import Obligations, decide_obligations
 from proofs.layout.operand import Fragment
-from proofs.layout.tiling import Obligations, decide_obligations
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, Script, encodings

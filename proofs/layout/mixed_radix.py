@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from proofs.layout.family import UNBOUNDED, Parametric
-from proofs.layout.tiling import Obligations
+from proofs.layout.obligations import Obligations
 from proofs.smt.script import Modes
 from proofs.smt.sexpr import render
 from proofs.smt.term import Condition, Term

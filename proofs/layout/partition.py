@@ -39,7 +39,7 @@ from proofs.errors import EngineError, ProblemError
 from proofs.layout.family import UNBOUNDED, Size, symbol
 from proofs.layout.mixed_radix import MixedRadix, MixedRadixScript
 from proofs.layout.modes import domain, modes, size, top_modes, value
-from proofs.layout.tiling import Obligations, decide_obligations
+from proofs.layout.obligations import Obligations, decide_obligations
 from proofs.smt.engine import Session, Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, conjunction

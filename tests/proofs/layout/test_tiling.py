@@ -9,7 +9,8 @@ import pytest
 
 import proofs
 from proofs.errors import EngineError
-from proofs.layout.tiling import GOALS, HYPOTHESES, LEMMAS, Obligations, decide_obligations, law, lemmas
+from proofs.layout.obligations import Obligations, decide_obligations
+from proofs.layout.tiling import GOALS, HYPOTHESES, LEMMAS, law, lemmas
 from proofs.smt.engine import Session
 from tests.cases import each
 
