@@ -81,10 +81,10 @@ class Access:
         return self.bits // (8 * self.element)
 
     @property
-    def path(self) -> _Path:
-        """The address of a value, from the modes of the lanes, of the values and of the tile."""
+    def layouts(self) -> tuple[Modes, Modes, Modes]:
+        """The modes of the lanes, of the values and of the tile."""
         lanes, values = top_modes(self.threads)
-        return _Path((lanes, values, modes(self.tile)), self.element, self.swizzle, self.unit)
+        return lanes, values, modes(self.tile)
 
 
 def prove_hand_over(over: HandOver, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -108,10 +108,10 @@ def prove_whole(access: Access, budget: int = BUDGET, solver: Solver | None = No
 
     The claim is about every base address, lane and value. A point is a (base, lane, value).
     """
-    path = access.path
-    variables = {"base": access.bases, "lane": size(path.layouts[0]), "value": size(path.layouts[1])}
+    lanes, values, _ = map(size, access.layouts)
+    variables = {"base": access.bases, "lane": lanes, "value": values}
     title = f"whole accesses of {access.bits} bits: {access.tile} of {access.threads}, {access.swizzle} of bytes"
-    return decide(_Whole(title, variables, path.layouts, path, access.vector), budget, solver)
+    return decide(_Whole(title, variables, access.layouts, access), budget, solver)
 
 
 def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -119,10 +119,9 @@ def prove_room(access: Access, base: int, room: int, budget: int = BUDGET, solve
 
     A point is an index in the tile, whether or not a lane accesses it.
     """
-    tile = access.path.layouts[2]
+    tile = modes(access.tile)
     title = f"{access.tile}, {access.swizzle} of bytes, from byte {base} on, in {room} bytes"
-    claim = _Room(title, {"index": size(tile)}, (tile,), access.swizzle, access.element, base, room)
-    return decide(claim, budget, solver)
+    return decide(_Room(title, {"index": size(tile)}, (tile,), access, base, room), budget, solver)
 
 
 def prove_disjoint(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -130,11 +129,10 @@ def prove_disjoint(access: Access, budget: int = BUDGET, solver: Solver | None =
 
     A point is two lanes and a value of each. Base 0 is enough: a base moves both equally, and a swizzle is injective.
     """
-    path = access.path
-    lanes, values = (size(path.layouts[i]) for i in (0, 1))
+    lanes, values, _ = map(size, access.layouts)
     variables = {"lane": lanes, "value": values, "lane2": lanes, "value2": values}
     title = f"disjoint: {access.tile} of {access.threads}, {access.swizzle} of bytes"
-    return decide(_Disjoint(title, variables, path.layouts, path), budget, solver)
+    return decide(_Disjoint(title, variables, access.layouts, access), budget, solver)
 
 
 def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | None = None) -> Outcome:
@@ -148,36 +146,31 @@ def prove_conflict_free(access: Access, budget: int = BUDGET, solver: Solver | N
     >>> prove_conflict_free(row).status, prove_conflict_free(column).status
     ('unsat', 'sat')
     """
-    path = access.path
-    words, lanes = max(1, access.bits // (8 * WORD)), size(path.layouts[0])
-    variables = {"base": access.bases, "step": size(path.layouts[1]) // access.vector, "lane": lanes, "lane2": lanes}
+    words, (lanes, values, _) = max(1, access.bits // (8 * WORD)), map(size, access.layouts)
+    variables = {"base": access.bases, "step": values // access.vector, "lane": lanes, "lane2": lanes}
     variables |= {"part": words, "part2": words}
     bases = f"{access.bases} bases {access.unit} bytes apart"
     title = f"no two words of a bank: {access.tile} of {access.threads}, {access.swizzle} of bytes, {access.bits} bits"
-    return decide(_ConflictFree(f"{title}, {bases}", variables, path.layouts, path, access), budget, solver)
+    return decide(_ConflictFree(f"{title}, {bases}", variables, access.layouts, access), budget, solver)
 
 
 @dataclass(frozen=True, slots=True)
-class _Path:
-    """The map from a base, a lane and a value to an element and its byte: the fields of an Access, with modes."""
+class _OfAccess(Claim):
+    """A claim about an access; `posed` and `at` give the index in the tile and the byte address of a value."""
 
-    layouts: tuple[Modes, Modes, Modes]
-    element: int
-    swizzle: Swizzle
-    unit: int
+    access: Access
 
     def posed(self, script: Script, name: str, base: Term, lane: Term, position: Term) -> tuple[Term, Term]:
-        """The index in the tile and the byte address, as terms."""
         lanes, values, tile = self.layouts
         index = script.define(f"index{name}", script.image(lanes, lane) + script.image(values, position))
-        place = base * self.unit + script.image(tile, index) * self.element
-        return index, script.define(f"byte{name}", _through(self.swizzle, place))
+        place = base * self.access.unit + script.image(tile, index) * self.access.element
+        return index, script.define(f"byte{name}", _through(self.access.swizzle, place))
 
     def at(self, base: int, lane: int, position: int) -> tuple[int, int]:
-        """The index in the tile and the byte address, in plain integers."""
         lanes, values, tile = self.layouts
         index = value(lanes, lane) + value(values, position)
-        return index, int(_through(self.swizzle, base * self.unit + value(tile, index) * self.element))
+        place = base * self.access.unit + value(tile, index) * self.access.element
+        return index, int(_through(self.access.swizzle, place))
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,14 +193,11 @@ class _SameElement(Claim):
 
 
 @dataclass(frozen=True, slots=True)
-class _ConflictFree(Claim):
-    path: _Path
-    access: Access
-
+class _ConflictFree(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
         first, phase = at["step"] * self.access.vector, self.access.phase
         here, there = (
-            self.path.posed(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
+            self.posed(script, n, at["base"], at[f"lane{n}"], first)[1] // WORD + at[f"part{n}"] for n in ("", "2")
         )
         apart = (at["lane"] // phase != at["lane2"] // phase) | (here % BANKS != there % BANKS)
         return apart | (here == there if self.access.shared else at["lane"] == at["lane2"])
@@ -217,7 +207,7 @@ class _ConflictFree(Claim):
         if lanes[0] // phase != lanes[1] // phase:
             return None
         base, first = point["base"], point["step"] * self.access.vector
-        here, there = (self.path.at(base, point[f"lane{n}"], first)[1] // WORD + point[f"part{n}"] for n in ("", "2"))
+        here, there = (self.at(base, point[f"lane{n}"], first)[1] // WORD + point[f"part{n}"] for n in ("", "2"))
         same = here == there if self.access.shared else lanes[0] == lanes[1]
         if same or (here - there) % BANKS:
             return None
@@ -225,58 +215,54 @@ class _ConflictFree(Claim):
 
 
 @dataclass(frozen=True, slots=True)
-class _Room(Claim):
-    swizzle: Swizzle
-    element: int
+class _Room(_OfAccess):
     base: int
     room: int
 
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        place = script.image(self.layouts[0], at["index"]) * self.element
-        return script.define("byte", self.base + _through(self.swizzle, place)) + self.element <= self.room
+        place = script.image(self.layouts[0], at["index"]) * self.access.element
+        return (
+            script.define("byte", self.base + _through(self.access.swizzle, place)) + self.access.element <= self.room
+        )
 
     def facts(self, point: Point) -> Point | None:
-        byte = self.base + int(_through(self.swizzle, value(self.layouts[0], point["index"]) * self.element))
-        return None if byte + self.element <= self.room else {**point, "byte": byte}
+        byte = self.base + int(
+            _through(self.access.swizzle, value(self.layouts[0], point["index"]) * self.access.element)
+        )
+        return None if byte + self.access.element <= self.room else {**point, "byte": byte}
 
 
 @dataclass(frozen=True, slots=True)
-class _Disjoint(Claim):
-    path: _Path
-
+class _Disjoint(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
         (one, here), (other, there) = (
-            self.path.posed(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
+            self.posed(script, n, script.term(0), at[f"lane{n}"], at[f"value{n}"]) for n in ("", "2")
         )
         return (here != there) | (one == other)
 
     def facts(self, point: Point) -> Point | None:
-        (one, here), (other, there) = (self.path.at(0, point[f"lane{n}"], point[f"value{n}"]) for n in ("", "2"))
+        (one, here), (other, there) = (self.at(0, point[f"lane{n}"], point[f"value{n}"]) for n in ("", "2"))
         if here != there or one == other:
             return None
         return {**point, "byte": here, "index": one, "index2": other}
 
 
 @dataclass(frozen=True, slots=True)
-class _Whole(Claim):
-    path: _Path
-    vector: int
-
+class _Whole(_OfAccess):
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:
-        place, width = at["value"] % self.vector, self.vector * self.path.element
+        vector, element = self.access.vector, self.access.element
         first, here = (
-            self.path.posed(script, name, at["base"], at["lane"], position)[1]
-            for name, position in (("", at["value"] // self.vector * self.vector), ("2", at["value"]))
+            self.posed(script, name, at["base"], at["lane"], position)[1]
+            for name, position in (("", at["value"] // vector * vector), ("2", at["value"]))
         )
-        return (here == first + place * self.path.element) & (first % width == 0)
+        return (here == first + at["value"] % vector * element) & (first % (vector * element) == 0)
 
     def facts(self, point: Point) -> Point | None:
-        place, width = point["value"] % self.vector, self.vector * self.path.element
+        place, element = point["value"] % self.access.vector, self.access.element
         first, here = (
-            self.path.at(point["base"], point["lane"], position)[1]
-            for position in (point["value"] - place, point["value"])
+            self.at(point["base"], point["lane"], position)[1] for position in (point["value"] - place, point["value"])
         )
-        if here == first + place * self.path.element and first % width == 0:
+        if here == first + place * element and first % (self.access.vector * element) == 0:
             return None
         return {**point, "first": first, "here": here}
 
