@@ -62,23 +62,18 @@ class Machine(Protocol):
     @property
     def info(self) -> DeviceInfo:
         """Which GPU this is."""
-        ...
 
     def open(self) -> None:
         """Prepare to run kernels."""
-        ...
 
     def prepare(self, signatures: Sequence[Signature]) -> None:
         """Announce the instructions that will be probed, so that they can be compiled together."""
-        ...
 
     def table(self, signature: Signature) -> Table:
         """The D slot (or code) that each one-hot pair contributes to: [A slot][B slot]."""
-        ...
 
     def hits(self, signature: Signature, queries: Sequence[Query]) -> list[Hits]:
         """For each query, the D elements that each A element contributes to, and the numbers of the B elements."""
-        ...
 
     def begin(
         self, signature: Signature, a: Words, b: Words, c: Words, fixed: Words | None = None
@@ -88,7 +83,6 @@ class Machine(Protocol):
         D is poisoned beforehand. A matrix in shared memory is one lane's words: its plainest image. `fixed` are
         metadata and the like.
         """
-        ...
 
     def move(self, signature: Signature, memory: Words, rows: Rows, given: Words) -> tuple[Words, Words]:
         """A matrix move once per trial: memory [trial][row][word] and registers [trial][lane][register] after it.
@@ -96,8 +90,6 @@ class Machine(Protocol):
         Lane l passes the address of the 16-byte row rows[trial][l]. The rows of Tensor Memory are its lanes, the words
         its columns, and rows[trial][l] is a column. What the move does not write is as given.
         """
-        ...
 
     def sass(self, signature: Signature) -> str:
         """The matrix opcodes the instruction was compiled to, empty where no disassembler is found."""
-        ...

@@ -44,9 +44,8 @@ contains the SMT-LIB text that was solved; `recheck` runs that text in a second 
 Main declarations
 -----------------
 `prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`   one operand, point by point: `layout.points`
-`prove_ownership`, `prove_onto`, `prove_bijective`     how many owners an element has: `layout.bijectivity`
+`prove_ownership`, `prove_bijective`                   how many owners an element has: `layout.bijectivity`
 `prove_partition`, `prove_tiled`, `prove_tiling`  tiles of every size: `layout.partition`, `layout.tiling`
-`prove_same_function`    two layouts as functions: `layout.equality`
 `certificate`            a bijection proved without a solver, by mixed radix or by a rank over the field of two elements
 `proofs.laws`            the laws of the layout algebra for all extents, strides and ranks (docs/laws.md)
 `proofs.symbolic`        the code of `layouts`, executed on symbolic integers, path by path (docs/laws.md)
@@ -74,8 +73,7 @@ from proofs.smt.recheck import Second, recheck
 from proofs.smt.term import Condition, Term
 
 if TYPE_CHECKING:
-    from proofs.layout.bijectivity import prove_bijective, prove_onto, prove_ownership
-    from proofs.layout.equality import prove_same_function
+    from proofs.layout.bijectivity import prove_bijective, prove_ownership
     from proofs.layout.partition import Axis, Partition, prove_partition, prove_tiled
     from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
     from proofs.layout.tiling import prove_tiling
@@ -104,12 +102,10 @@ __all__ = [
     "prove_bijective",
     "prove_equals",
     "prove_in_bounds",
-    "prove_onto",
     "prove_ownership",
     "prove_partition",
     "prove_product",
     "prove_right_inverse",
-    "prove_same_function",
     "prove_tiled",
     "prove_tiling",
     "recheck",
@@ -119,10 +115,9 @@ _HOME = {
     **dict.fromkeys(
         ("prove_equals", "prove_in_bounds", "prove_product", "prove_right_inverse"), "proofs.layout.points"
     ),
-    **dict.fromkeys(("prove_bijective", "prove_onto", "prove_ownership"), "proofs.layout.bijectivity"),
+    **dict.fromkeys(("prove_bijective", "prove_ownership"), "proofs.layout.bijectivity"),
     **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.layout.partition"),
     "Solver": "proofs.smt.engine",
-    "prove_same_function": "proofs.layout.equality",
     "prove_tiling": "proofs.layout.tiling",
 }
 

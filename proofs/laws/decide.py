@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache, partial
 
 from proofs.laws import solve
-from proofs.laws.law import Law, ancestors, catalogue
+from proofs.laws.law import Law, catalogue
 from proofs.laws.problem import mutants, nonvacuity, obligations
 from proofs.laws.solve import Answer, Model
 from proofs.smt.engine import Solver
@@ -37,14 +37,13 @@ class LawResult:
     """The results for one law.
 
     ``tried`` are its obligations, ``example`` is a model of its hypotheses (None for an open law, which is not tried),
-    ``mutants`` have their counterexamples, and ``rests_on`` are the laws that its proof uses, directly or not.
+    and ``mutants`` have their counterexamples.
     """
 
     law: Law
     tried: tuple[Tried, ...]
     example: Model | None
     mutants: tuple[Model, ...]
-    rests_on: tuple[str, ...]
 
     @property
     def name(self) -> str:
@@ -61,10 +60,10 @@ class LawResult:
         return sum(a.seconds for t in self.tried for a in t.answers if a.engine == engine)
 
 
-def decide_law(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3",), seeds: int = 1) -> LawResult:
+def decide_law(law: Law, engines: Sequence[str] = ("z3",), seeds: int = 1) -> LawResult:
     """Prove a law, and find a model of its hypotheses and a counterexample to each of its mutants."""
     if law.why_open:
-        return LawResult(law, (), None, (), tuple(rests_on))
+        return LawResult(law, (), None, ())
     tried = []
     for obligation in obligations(law):
         problem = obligation.smt()
@@ -72,7 +71,7 @@ def decide_law(law: Law, rests_on: Sequence[str], engines: Sequence[str] = ("z3"
         tried.append(Tried(obligation.name, tuple(run[e](problem, seed) for e in engines for seed in range(seeds))))
     solver = Solver()
     broken = tuple(solve.counterexample(query, solver) for query in mutants(law))
-    return LawResult(law, tuple(tried), solve.example(nonvacuity(law), solver), broken, tuple(rests_on))
+    return LawResult(law, tuple(tried), solve.example(nonvacuity(law), solver), broken)
 
 
 def decide_laws(names: Sequence[str], engines: Sequence[str], seeds: int, jobs: int = 0) -> Iterator[LawResult]:
@@ -124,8 +123,7 @@ def _interruption_ignored() -> Iterator[None]:
 
 
 def _decide_named(name: str, engines: tuple[str, ...], seeds: int) -> LawResult:
-    laws = shipped()
-    return decide_law(laws[name], [n for n in laws if n in ancestors(laws[name], laws)], engines, seeds)
+    return decide_law(shipped()[name], engines, seeds)
 
 
 @lru_cache(maxsize=1)

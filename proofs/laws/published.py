@@ -2,13 +2,12 @@
 """The operations of the layout algebra as published, with their errors: the subject of the refuted claims.
 
 A layout is a pair of flat tuples (shape, stride). The functions follow the descriptions in the documentation of CUTLASS
-and are used for refutations only. `Operations` is the interface; `Published` implements it by these functions.
+and are used for refutations only. `Published` has them as the claims need them.
 """
 
 from __future__ import annotations
 
 from math import prod
-from typing import Protocol
 
 Flat = tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -116,27 +115,11 @@ def right_inverse(a: Flat) -> Flat:
     return (tuple(shapes), tuple(strides)) if shapes else ((1,), (0,))
 
 
-class Operations(Protocol):
-    """The operations that the refuted claims are about; each returns None when an implementation rejects the input."""
-
-    def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
-        """(A o B_0, A o B_1, ...)."""
-
-    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
-        """A o (n:r), when the published guard accepts it."""
-
-    def complement(self, a: Flat, target: int) -> Flat | None:
-        """The complement of A in [0, target)."""
-
-    def left_inverse(self, a: Flat) -> Flat | None:
-        """The left inverse of A."""
-
-    def compatible(self, a: object, b: object) -> bool | None:
-        """Whether a shape is compatible with another."""
-
-
 class Published:
-    """The operations as published."""
+    """The operations that the refuted claims are about, as published.
+
+    Those of an implementation override them; each returns None where it rejects its input.
+    """
 
     def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
         """Each mode by the fold of Shah 2024."""
@@ -146,16 +129,16 @@ class Published:
         """A o (n:r) by CuTe's fold."""
         return cute_fold(a, n, r, guard)
 
-    def complement(self, a: Flat, target: int) -> Flat:
+    def complement(self, a: Flat, target: int) -> Flat | None:
         """The complement with gaps rounded down."""
         return complement(a, target)
 
-    def left_inverse(self, a: Flat) -> Flat:
+    def left_inverse(self, a: Flat) -> Flat | None:
         """The right inverse of (A, A*)."""
         rest = complement(a, cosize(a))
         return right_inverse((a[0] + rest[0], a[1] + rest[1]))
 
-    def compatible(self, a: object, b: object) -> bool:
+    def compatible(self, a: object, b: object) -> bool | None:
         """Whether the sizes are equal, mode by mode at the top level."""
         if isinstance(a, tuple) and isinstance(b, tuple):
             return len(a) == len(b) and all(shape_size(x) == shape_size(y) for x, y in zip(a, b, strict=True))

@@ -6,13 +6,11 @@ the published ones, or those of an implementation that is checked for the same e
 
 `Refutation`, `catalogue`  a false claim, and all of them by name
 `search`                   the smallest counterexample, a `Found`
-`breaks`                   what is wrong with the published counterexample
 `SEARCHES`                 the cases of each search, in order of size, and their test
 """
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -22,7 +20,7 @@ from itertools import product as grid
 from math import prod
 from pathlib import Path
 
-from proofs.laws.published import Flat, Operations, Published, cosize, notation, value
+from proofs.laws.published import Flat, Published, cosize, notation, value
 
 Case = tuple[object, ...]
 
@@ -81,7 +79,7 @@ def explained(refutation: Refutation) -> str:
     return "\n".join(lines) + "\n"
 
 
-def search(refutation: Refutation, operations: Operations | None = None) -> Found | None:
+def search(refutation: Refutation, operations: Published | None = None) -> Found | None:
     """The smallest counterexample, or None when the search finds none.
 
     ``operations`` are those of an implementation; by default the published ones.
@@ -99,39 +97,7 @@ def searched(refutation: Refutation) -> int:
     return sum(1 for _ in SEARCHES[refutation.search][0]())
 
 
-def breaks(refutation: Refutation) -> str:
-    """What is wrong with the published counterexample, in words; empty when nothing is."""
-    _, test = SEARCHES[refutation.search]
-    return test(Published(), *_case(refutation.published))
-
-
-def _case(text: str) -> Case:
-    """The layouts, numbers and shapes of a published counterexample."""
-    parts: list[object] = []
-    for part in re.split(r" o | and |, T = ", text):
-        if ":" in part:
-            shapes, strides = (tuple(map(int, side.strip("()").split(","))) for side in part.split(":"))
-            parts.append((shapes, strides))
-        else:
-            parts.append(_nested(part) if part.startswith("(") else int(part))
-    return tuple(parts)
-
-
-def _nested(text: str) -> object:
-    """A nested tuple of integers from its text, which is not evaluated."""
-    stack: list[list[object]] = [[]]
-    for token in re.findall(r"\d+|[()]", text):
-        if token == "(":
-            stack.append([])
-        elif token == ")":
-            done = tuple(stack.pop())
-            stack[-1].append(done)
-        else:
-            stack[-1].append(int(token))
-    return stack[0][0]
-
-
-def _distributive(on: Operations, a: Flat, b: Flat) -> str:
+def _distributive(on: Published, a: Flat, b: Flat) -> str:
     """A coordinate at which by-mode composition is wrong, in words; empty when there is none."""
     result = on.by_mode(a, b)
     if result is None:
@@ -146,18 +112,18 @@ def _distributive(on: Operations, a: Flat, b: Flat) -> str:
     return ""
 
 
-def _injective_case(on: Operations, a: Flat, b: Flat) -> str:
+def _injective_case(on: Published, a: Flat, b: Flat) -> str:
     injective = len({value(b, i) for i in range(prod(b[0]))}) == prod(b[0])
     return _distributive(on, a, b) if injective else ""
 
 
-def _intervals_case(on: Operations, a: Flat, b: Flat) -> str:
+def _intervals_case(on: Published, a: Flat, b: Flat) -> str:
     spans = sorted((r, (n - 1) * r) for n, r in zip(*b, strict=True))
     apart = all(low[1] < high[0] for low, high in pairwise(spans))
     return _distributive(on, a, b) if apart else ""
 
 
-def _images_case(on: Operations, a: Flat, b: Flat) -> str:
+def _images_case(on: Published, a: Flat, b: Flat) -> str:
     images = [set(range(r, n * r, r)) for n, r in zip(*b, strict=True)]
     divisible = all(r % s == 0 or s % r == 0 for s in a[0][:-1] for r in b[1])
     apart = len(set().union(*images)) == sum(map(len, images))
@@ -177,7 +143,7 @@ def _pairs(rank: int) -> Iterator[tuple[Flat, Flat]]:
         yield ((s, 2), (1, s + 1)), (tuple(n for n, _ in modes), tuple(r for _, r in modes))
 
 
-def _single(on: Operations, a: Flat, b: Flat, guard: str) -> str:
+def _single(on: Published, a: Flat, b: Flat, guard: str) -> str:
     result = on.fold(a, b[0][0], b[1][0], guard)
     given = f"A = {notation(a)}, B = {notation(b)}"
     if result is None:
@@ -205,7 +171,7 @@ def _layouts_with_target() -> Iterator[tuple[Flat, int]]:
         yield (shapes, strides), t
 
 
-def _covers(on: Operations, a: Flat, t: int) -> str:
+def _covers(on: Published, a: Flat, t: int) -> str:
     rest = on.complement(a, t)
     if rest is None:
         return ""
@@ -213,7 +179,7 @@ def _covers(on: Operations, a: Flat, t: int) -> str:
     return f"A = {notation(a)}, T = {t}: complement {notation(rest)}, cosize {whole} < {t}" if whole < t else ""
 
 
-def _round_up(on: Operations, a: Flat, t: int) -> str:
+def _round_up(on: Published, a: Flat, t: int) -> str:
     rest = on.complement(a, t)
     if rest is None:
         return ""
@@ -223,7 +189,7 @@ def _round_up(on: Operations, a: Flat, t: int) -> str:
     return f"A = {notation(a)}, T = {t}: complement {notation(rest)}, cosize {cosize(rest)} < {bound}"
 
 
-def _left_inverse(on: Operations, a: Flat) -> str:
+def _left_inverse(on: Published, a: Flat) -> str:
     inverse = on.left_inverse(a)
     if inverse is None:
         return ""
@@ -239,7 +205,7 @@ def _disjoint_modes() -> Iterator[tuple[Flat]]:
         yield (((s, t), (1, e)),)
 
 
-def _order(on: Operations, a: object, b: object) -> str:
+def _order(on: Published, a: object, b: object) -> str:
     both = a != b and on.compatible(a, b) and on.compatible(b, a)
     return f"{a} and {b} are compatible with one another and differ" if both else ""
 

@@ -87,23 +87,6 @@ def f2_rank(layout: Layout, size: int) -> Certificate | None:
     return Certificate("F2 rank", size, 1 << (len(images) - bits), tuple((2, image) for image in images))
 
 
-def smallest_gap(flat: Modes) -> int:
-    """The smallest integer >= 0 that is no value of the modes, whose strides are >= 0.
-
-    By increasing stride: while each stride is at most one more than the largest value of the modes before it, the
-    values are 0, 1, 2, ... without a gap. The first larger stride leaves a gap right after that largest value.
-
-    >>> smallest_gap(((4, 2), (2, 1))), smallest_gap(((4, 2), (2, 3)))
-    (8, 1)
-    """
-    end = 1
-    for s, d in sorted(flat, key=lambda mode: mode[1]):
-        if d > end:
-            break
-        end += (s - 1) * d
-    return end
-
-
 def _rank(rows: list[int]) -> int:
     """The rank over F2 of rows given as the bits of integers, by elimination on the leading bit."""
     basis: dict[int, int] = {}

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from proofs.laws.published import Flat, composed_by_mode, cute_fold
+from proofs.laws.published import Flat, Published, composed_by_mode, cute_fold
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.execution import Target, pair
 
@@ -19,7 +19,7 @@ DOCUMENTED = ("R7",)
 """Claims that are false for a right implementation too: errors of a document only."""
 
 
-class Claimed:
+class Claimed(Published):
     """The operations of an implementation in the form of the claims; each returns None when its input is rejected."""
 
     def __init__(self, target: Target) -> None:

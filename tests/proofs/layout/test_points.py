@@ -213,24 +213,6 @@ def test_one_product() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layout", "elements", "model", "bad"),
-    [
-        ("(4,2):(1,4)", 8, None, 0),
-        ("(2,4,2):(2,0,1)", 4, None, 0),
-        ("(2,2):(1,4)", 6, {"element": 2, "owners": 0}, 2),
-        ("(2,2):(1,0)", 4, {"element": 2, "owners": 0}, 2),
-        ("4:1", 3, {"index": 3, "element": 3}, 1),
-        ("(2,2):(1,-4)", 6, {"index": 2, "element": -4}, 6),
-    ],
-)
-def test_onto_names_the_smallest_missing_element_or_the_first_index_outside(
-    layout: str, elements: int, model: dict[str, int] | None, bad: int
-) -> None:
-    outcome = proofs.prove_onto(Layout.parse(layout), (elements,))
-    assert (outcome.status, outcome.model, outcome.bad or 0) == ("sat" if model else "unsat", model, bad)
-
-
-@pytest.mark.parametrize(
     ("layout", "elements", "copies", "expected"),
     [
         ("(3,2,2):(1,3,0)", 6, 2, ("unsat", "integers, digit by digit", None)),
@@ -246,12 +228,6 @@ def test_the_number_of_owners_of_each_element(layout: str, elements: int, copies
     assert (outcome.status, outcome.method, outcome.model) == expected
 
 
-def test_an_index_beyond_one_of_two_layouts_is_a_difference() -> None:
-    """(4,2):(1,0) is 0 at 4, as 4:1 would be if it started again there."""
-    assert proofs.prove_same_function(Layout(4), Layout.parse("(4,2):(1,0)")).model == {"index": 4, "value1": 0}
-    assert proofs.prove_same_function(Layout.parse("(2,2):(1,2)"), Layout(4)).status == "unsat"
-
-
 def test_malformed_problems_are_rejected_with_the_reason() -> None:
     with pytest.raises(proofs.ProblemError, match="two modes"):
         Fragment(Layout.parse("4:1"), (2, 2), ONE, ONE, None, 1)
@@ -259,7 +235,7 @@ def test_malformed_problems_are_rejected_with_the_reason() -> None:
         fragment("(4,1):(1,0)", (0, 2))
     for extents in ((0,), (4, 0)):
         with pytest.raises(proofs.ProblemError, match="positive"):
-            proofs.prove_onto(Layout(4), extents)
+            proofs.prove_bijective(Layout(4), extents)
     with pytest.raises(proofs.ProblemError, match="no formula"):
         proofs.prove_equals(fragment("(4,1):(1,0)", (2, 2)))
     with pytest.raises(proofs.ProblemError, match="below 0"):

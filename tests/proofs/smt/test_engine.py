@@ -47,10 +47,6 @@ PROBLEMS: dict[str, Callable[[int], Outcome]] = {
     "ownership miscounted": lambda b: proofs.prove_ownership(fragment("((4,8),8):((0,1),8)", (8, 8), copies=2), b),
     "equals": lambda b: proofs.prove_equals(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8), c_16x8), b),
     "equals not": lambda b: proofs.prove_equals(fragment("((4,8),(2,2)):((32,1),(16,8))", (16, 8), tutorial), b),
-    "onto": lambda b: proofs.prove_onto(Layout.parse("(4,2,3):(2,1,5)"), (18,), b),
-    "onto not": lambda b: proofs.prove_onto(Layout.parse("(4,2):(2,3)"), (10,), b),
-    "same": lambda b: proofs.prove_same_function(Layout.parse("(2,3,7):(1,2,6)"), Layout.parse("(21,2):(1,21)"), b),
-    "same not": lambda b: proofs.prove_same_function(Layout.parse("(2,2):(1,2)"), Layout.parse("4:2"), b),
     "inverse": lambda b: proofs.prove_right_inverse(fragment("(4,8):(8,1)", (8, 4)), Layout.parse("(8,4):(4,1)"), b),
     "inverse not": lambda b: proofs.prove_right_inverse(
         fragment("(4,8):(8,1)", (8, 4)), Layout.parse("(8,4):(1,8)"), b
