@@ -18,6 +18,7 @@ COMMANDS = {
     "atlas": ("verify.atlas.command", "the table of all instructions with their atoms, verdicts and provenance"),
     "atom": ("verify.atom.command", "verify atoms by the ISA tables, a proof and GPU recordings"),
     "banks": ("gpu_checks.banks.command", "time accesses to shared memory on this GPU: bank conflicts"),
+    "campaign": ("verify.campaign.command", "check laws and implementations on every layout up to a bound"),
     "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
     "index": ("verify.index.command", "verify index arithmetic, tables and F2 bases against an instruction"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),

@@ -94,11 +94,7 @@ def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[Pro
     with ProcessPoolExecutor(
         jobs,
         mp_context=multiprocessing.get_context("spawn"),
-        initializer=signal.signal,
-        initargs=(
-            signal.SIGINT,
-            signal.SIG_IGN,
-        ),  # Ctrl-C arrives at the children too, and only this process handles it
+        initializer=_begin,
         max_tasks_per_child=max_tasks_per_child,
     ) as pool:
         try:
@@ -107,6 +103,19 @@ def processes(jobs: int, max_tasks_per_child: int | None = None) -> Iterator[Pro
             for process in multiprocessing.active_children():
                 process.terminate()
             raise
+
+
+def _begin() -> None:
+    """Ignore Ctrl-C, which arrives at the children too and which the parent handles; end when the parent has gone."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()  # a parent that is killed leaves its children waiting for work for ever
+        os._exit(1)
 
 
 @contextmanager

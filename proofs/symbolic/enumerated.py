@@ -62,27 +62,28 @@ class Required:
 
 def enumerated(target: Target, function: str, begin: Callable[[str], None] = lambda call: None) -> Enumerated:
     """The result of running a function on its cases, from small to large; ``begin`` is called before each call."""
-    required, cases = REQUIRED[function], cases_of(function)
+    cases = cases_of(function)
     refused = wrong = 0
     faults: list[str] = []
     for arguments in cases:
-        begin(_call(function, arguments))
-        fault = _tried(target, function, required, arguments)
+        begin(call(function, arguments))
+        fault = tried(target, function, arguments)
         refused += fault is None
         if fault:
             wrong += 1
-            faults += [f"{_call(function, arguments)} {fault}"] * (len(faults) < SHOWN)
+            faults += [f"{call(function, arguments)} {fault}"] * (len(faults) < SHOWN)
     return Enumerated(function, len(cases), refused, wrong, tuple(faults))
 
 
 @lru_cache
 def cases_of(function: str) -> tuple[Arguments, ...]:
     """The arguments of all cases of a function, small ones first."""
-    return tuple(sorted(dict.fromkeys(REQUIRED[function].cases()), key=lambda c: (_weight(c), repr(c))))
+    return tuple(sorted(dict.fromkeys(REQUIRED[function].cases()), key=lambda c: (weight(c), repr(c))))
 
 
-def _tried(target: Target, function: str, required: Required, arguments: Arguments) -> str | None:
+def tried(target: Target, function: str, arguments: Arguments) -> str | None:
     """What is wrong with one call, empty when nothing is; None when it is rejected and may be."""
+    required = REQUIRED[function]
     made: list[Any] = [target.make(*x) if isinstance(x, tuple) else x for x in arguments]
     try:
         returned = getattr(target.functions, function)(*made)
@@ -116,14 +117,16 @@ def _plain(tree: Any) -> Tree:
     return tuple(map(_plain, tree)) if isinstance(tree, tuple) else operator.index(tree)
 
 
-def _weight(arguments: Arguments) -> int:
+def weight(arguments: Arguments) -> int:
+    """How large a case is: the sum of its numbers, and 3 for each mode."""
     return sum(
         sum(abs(n) for mode in flat(x) for n in mode) + 3 * len(flat(x)) if isinstance(x, tuple) else x
         for x in arguments
     )
 
 
-def _call(function: str, arguments: Arguments) -> str:
+def call(function: str, arguments: Arguments) -> str:
+    """A call as it is written."""
     return f"{function}({', '.join(written(*x) if isinstance(x, tuple) else str(x) for x in arguments)})"
 
 
@@ -210,7 +213,7 @@ def _coalesced(layout: Pair, result: Pair) -> str:
 def _composed(a: Pair, b: Pair, result: Pair) -> str:
     """What is wrong with R = A o B: R(k) = A(B(k)) for B(k) in the domain of A, and compatible(B, R)."""
     outer, inner, r = flat(a), flat(b), flat(result)
-    if not _refines(result[0], b[0]):
+    if not refines(result[0], b[0]):
         return "its shape is not compatible with B's"
     for k in range(size(inner)):
         x = at(inner, k)
@@ -219,10 +222,10 @@ def _composed(a: Pair, b: Pair, result: Pair) -> str:
     return ""
 
 
-def _refines(shape: Tree, other: Tree) -> bool:
+def refines(shape: Tree, other: Tree) -> bool:
     """compatible(other, shape): whether the shape has a part of equal size for each integer of the other."""
     if isinstance(other, tuple):
-        return isinstance(shape, tuple) and len(shape) == len(other) and all(map(_refines, shape, other))
+        return isinstance(shape, tuple) and len(shape) == len(other) and all(map(refines, shape, other))
     return size(flat((shape, shape))) == other
 
 
@@ -255,7 +258,7 @@ def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
     if isinstance(parts, str):
         return parts
     (first, second), inner, outer = parts, flat(tiler), flat(a)
-    if not _refines(result[0][0], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
+    if not refines(result[0][0], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
         return "its first mode has not the shape of the tiler"
     for k in range(size(inner)):
         if (x := at(inner, k)) < size(outer) and at(first, k) != at(outer, x):
@@ -273,7 +276,7 @@ def _multiplied(block: Pair, tiler: Pair, result: Pair) -> str:
     (first, second), a, t = parts, flat(block), flat(tiler)
     if size(first) != size(a) or any(at(first, i) != at(a, i) for i in range(size(a))):
         return "its first mode is not the block"
-    if not _refines(result[0][1], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
+    if not refines(result[0][1], tiler[0]):  # type: ignore[index]  # of rank 2, as was just seen
         return "its second mode has not the shape of the tiler"
     once = all(len({at(x, i) for i in range(size(x))}) == size(x) for x in (a, t))
     values = [at(first, i) + at(second, j) for i, j in grid(range(size(first)), range(size(second)))]

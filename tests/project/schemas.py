@@ -16,6 +16,8 @@ from typing import Any
 
 from isa_tables import schema as isa
 from layouts.atoms import copying, mma
+from verify.campaign import spec as campaign
+from verify.core import specs
 from verify.core.specs import keys
 from verify.index import spec as index
 from verify.movement import spec as movement
@@ -143,12 +145,26 @@ def maps() -> Schema:
     return entries({"if": {"required": ["operand"]}, "then": table(values, ["ptx", "operand"]), "else": several})
 
 
+def campaigns() -> Schema:
+    """The schema of a file of campaigns, of two kinds."""
+    listed: Schema = {"type": "array", "items": WORD, "minItems": 1}
+    kinds = []
+    for kind, spec in campaign.KINDS.items():
+        found = keys(spec)
+        values = {name: {**parsed(key.parse), "description": key.help} for name, key in found.items()}
+        values |= {"kind": {"const": kind}} | ({"atoms": listed} if "atoms" in found else {})
+        kinds.append(table(values, [name for name, key in found.items() if key.required]))
+    return entries({"oneOf": kinds})
+
+
 def parsed(parse: object) -> Schema:
     """The schema of a value, from its parser."""
-    if isinstance(parse, movement.Choice):
+    if isinstance(parse, specs.Choice):
         return {"enum": [*parse.choices]}
-    if isinstance(parse, movement.Between):
+    if isinstance(parse, specs.Between):
         return {"type": "integer", "minimum": parse.least, "maximum": parse.most}
+    if isinstance(parse, specs.Several):
+        return {"type": "array", "items": parsed(parse.each), "minItems": 1, "uniqueItems": True}
     return WORD
 
 
@@ -206,7 +222,14 @@ def instructions() -> Schema:
     }
 
 
-SCHEMAS = {"atoms": atoms, "tilings": tilings, "movements": movements, "maps": maps, "instruction": instructions}
+SCHEMAS = {
+    "atoms": atoms,
+    "tilings": tilings,
+    "movements": movements,
+    "maps": maps,
+    "campaigns": campaigns,
+    "instruction": instructions,
+}
 
 
 def text(name: str) -> str:

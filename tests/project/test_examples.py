@@ -17,10 +17,11 @@ EXAMPLES = sorted((ROOT / "examples").iterdir())
 
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_is_verified(
-    path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = re.search(r"^#     python -m (\S+) (.*)$", path.read_text(encoding="utf-8"), re.MULTILINE)
     assert found is not None and path.name in found[2]
-    monkeypatch.chdir(ROOT)
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)  # a campaign writes its results there
     assert lanecheck([found[1].removeprefix("verify."), *shlex.split(found[2])]) == 0
     assert re.search(r"\b0 refuted, 0 unknown\b", capsys.readouterr().out)

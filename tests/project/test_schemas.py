@@ -19,6 +19,7 @@ FILES = {
     "tilings": [ROOT / "examples" / "tilings.toml"],
     "movements": [ROOT / "examples" / "movement.toml"],
     "maps": [ROOT / "examples" / "maps.toml"],
+    "campaigns": [ROOT / "examples" / "campaign.toml"],
     "instruction": [*ROOT.glob("isa_tables/ptx/*.toml")],
 }
 
@@ -68,6 +69,12 @@ WRONG = {
         {"m": {"ptx": "x", "A": {"row": "0", "column": "0"}}},
         {"m": {"ptx": "x", "A": "0"}},
     ],
+    "campaigns": [
+        {"c": {"kind": "laws", "rank": 2, "size": 4}},
+        {"c": {"kind": "law", "rank": 2, "size": 4, "strides": [1]}},
+        {"c": {"kind": "laws", "rank": 2, "size": 4, "strides": [-1]}},
+        {"c": {"kind": "mutants", "rank": 2}},
+    ],
     "instruction": [{"schema": 1}, {"schema": 1, "isa": "9.0", "section": "1", "lanes": 0}],
 }
 
@@ -80,6 +87,6 @@ def test_what_a_reader_rejects_for_its_form_breaks_the_schema(name: str) -> None
 
 def test_the_examples_name_their_schemas() -> None:
     examples = [(name, file) for name, files in FILES.items() for file in files if file.parent.name == "examples"]
-    assert len(examples) == 4
+    assert len(examples) == 5
     for name, file in examples:
         assert file.read_text(encoding="utf-8").startswith(f"#:schema ../verify/schemas/{name}.schema.json\n")

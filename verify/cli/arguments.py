@@ -78,3 +78,10 @@ def parsed(
             names = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in unread)
             raise UsageError(f"--{stop.replace('_', '-')} reads no {names}")
     return options
+
+
+def positive(text: str) -> int:
+    """A whole number of 1 or more; raises ArgumentTypeError for anything else."""
+    if not text.isascii() or not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
+    return int(text)

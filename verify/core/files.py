@@ -6,7 +6,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from isa_tables import TableError
 from layouts.atoms import AtomFileError
@@ -14,12 +16,14 @@ from layouts.atoms.document import Document, read
 from layouts.atoms.entry import Entry
 from layouts.atoms.errors import Spot
 from verify.core.errors import SpecError
+from verify.core.specs import Key, keys
 
 SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tables has at least one
     "atom": frozenset({"A", "B", "C", "Src", "Dst", "Ref"}),
     "tiling": frozenset({"atom", "atoms_layout", "permutation", "tile", "smem"}),
     "movement": frozenset({"from", "to", "access", "descriptor"}),
     "index": frozenset({"row", "col", "table", "bases", "lang"}),  # of a table, or of a table of one of its operands
+    "campaign": frozenset({"kind"}),
 }
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
 SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
@@ -45,6 +49,23 @@ def as_keys(entry: Entry) -> Iterator[None]:
         yield
     except SpecError as error:
         entry.fail(error.key, error.problem, error)
+
+
+def values(entry: Entry, spec: type) -> dict[str, Any]:
+    """The values of a spec's fields that a table gives; raises AtomFileError with all its errors."""
+    found: dict[str, Any] = {}
+
+    def read(name: str, key: Key) -> None:
+        with as_keys(entry):
+            found[key.field] = key.read(entry.table[name])
+
+    known = keys(spec)
+    needed = [name for name, key in known.items() if key.required]
+    with entry.collected() as each:
+        each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
+        for name in [name for name in known if name in entry.table]:
+            each(partial(read, name, known[name]))
+    return found
 
 
 def _beginning(path: Path) -> bytes:

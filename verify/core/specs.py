@@ -71,3 +71,57 @@ def read(key: str, parse: Callable[[object], T], value: object) -> T:
         return parse(value)
     except ValueError as error:
         raise SpecError(key, str(error)) from error
+
+
+def text(value: object) -> str:
+    """The value, a text; raises ValueError for anything else."""
+    from layouts.atoms.entry import kind
+
+    if not isinstance(value, str):
+        raise ValueError(f"expected a text, found {kind(value)}")
+    return value
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A parser of one of some words, or of some numbers of a unit."""
+
+    choices: tuple[str, ...] | tuple[int, ...]
+    unit: str = ""
+
+    def __call__(self, value: object) -> Any:
+        """The choice; raises ValueError for any other value."""
+        if value not in self.choices or type(value) is not type(self.choices[0]):
+            raise ValueError(f"expected one of {', '.join(map(str, self.choices))}{self.unit}, found {value!r}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Between:
+    """A parser of a whole number in a range, both ends included."""
+
+    least: int
+    most: int
+    what: str = ""
+
+    def __call__(self, value: object) -> int:
+        """The number; raises ValueError for any other value."""
+        if type(value) is not int or not self.least <= value <= self.most:
+            raise ValueError(f"expected a number {self.what}from {self.least} to {self.most}, found {value!r}")
+        return value
+
+
+@dataclass(frozen=True, slots=True)
+class Several:
+    """A parser of a list of one value or more, each once: a tuple in the order of the list."""
+
+    each: Choice | Between
+
+    def __call__(self, value: object) -> tuple[Any, ...]:
+        """The values; raises ValueError where one is wrong, or is there twice."""
+        if not isinstance(value, list) or not value:
+            raise ValueError(f"expected a list of one value or more, found {value!r}")
+        found = tuple(map(self.each, value))
+        if len(set(found)) < len(found):
+            raise ValueError(f"{next(x for x in found if found.count(x) > 1)!r} is in the list twice")
+        return found

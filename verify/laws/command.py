@@ -90,8 +90,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--open", action="store_true", help="report the statements without a proof too, as UNKNOWN")
     parser.add_argument("--solver", choices=("z3", "cvc5", "both"), help="which solver proves (default: both)")
-    parser.add_argument("--seeds", type=_positive, metavar="N", help="prove with N random seeds each (default: 1)")
-    parser.add_argument("--jobs", type=_positive, default=None, metavar="N", help="processes (default: one per core)")
+    parser.add_argument(
+        "--seeds", type=arguments.positive, metavar="N", help="prove with N random seeds each (default: 1)"
+    )
+    parser.add_argument(
+        "--jobs", type=arguments.positive, default=None, metavar="N", help="processes (default: one per core)"
+    )
     parser.add_argument("--require", action="append", default=[], choices=("recheck",), help="one solver is not enough")
     _add_code(parser)
     _add_infer(parser)
@@ -109,7 +113,7 @@ def _add_code(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--rank",
-        type=_positive,
+        type=arguments.positive,
         metavar="N",
         help="with --code or --module: up to this rank (default: 2); at 3 --code reports the recorded results",
     )
@@ -126,16 +130,10 @@ def _add_infer(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--by", metavar="LAYOUT", help="with --infer: the right-hand layout, or complement's cotarget")
     parser.add_argument(
         "--budget",
-        type=_positive,
+        type=arguments.positive,
         metavar="S",
         help="seconds to follow paths: with --infer in all (default: 20), with --module an operation (default: 600)",
     )
-
-
-def _positive(text: str) -> int:
-    if not text.isascii() or not text.isdigit() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of 1 or more")
-    return int(text)
 
 
 def _code(options: argparse.Namespace) -> int:

@@ -155,15 +155,20 @@ def target_of(module: str | None, path: str | None) -> Target:
     """The implementation that a module or a file names; without either, `layouts`."""
     if module is None:
         return execution.ours()
+    check_module(module)
+    found = attempted(lambda: execution.foreign(module, path), SMALL_SECONDS)
+    if isinstance(found, Stopped):
+        raise SpecError("module", f"{module}{f' in {path}' if path else ''}: {found.why}")
+    return found
+
+
+def check_module(module: str) -> None:
+    """SpecError where the name of a module is that of a file."""
     if os.path.isfile(module):
         suggestion = (
             purpose(Path(module)) if module.endswith(".toml") else "a file: give its name alone, its folder by --path"
         )
         raise SpecError("module", f"{module}: {suggestion}")
-    found = attempted(lambda: execution.foreign(module, path), SMALL_SECONDS)
-    if isinstance(found, Stopped):
-        raise SpecError("module", f"{module}{f' in {path}' if path else ''}: {found.why}")
-    return found
 
 
 def infer(operation: str, shape: str, by: str | None, seconds: float, say: Callable[[str], None]) -> Inferred:

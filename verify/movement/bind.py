@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache
 from math import gcd
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,13 @@ from layouts import Layout, cosize, size
 from layouts.atoms.entry import Entry
 from layouts.atoms.tables import Found, tables
 from verify.core.errors import SpecError
-from verify.core.files import as_keys, opened
-from verify.core.specs import keys
+from verify.core.files import as_keys, opened, values
+from verify.core.specs import Choice
 from verify.core.specs import read as read_key
 from verify.movement.register_handover import HandOver
 from verify.movement.register_operand import RegisterOperand, register_operand
 from verify.movement.smem_access import ARCH, BYTE, MATRICES, PLAIN, WIDTHS, SmemAccess, finer, in_parts
-from verify.movement.spec import REPLAY, SORTS, AccessSpec, Choice, DescriptorSpec, HandOverSpec, Spec, options, sort_of
+from verify.movement.spec import REPLAY, SORTS, AccessSpec, DescriptorSpec, HandOverSpec, Spec, options, sort_of
 from verify.movement.wgmma_descriptor import CHUNK, Operand
 
 MOST_TILES = 64
@@ -54,18 +54,9 @@ def _of_entry(entry: Entry) -> list[Movement]:
     sort = SORTS.get(sort_of(entry.table))
     if sort is None:
         entry.fail("", f"expected one of the keys {', '.join(SORTS)}")
-    known = keys(sort)
-    needed = [name for name, key in known.items() if key.required]
-
-    def value(name: str) -> Any:
-        with as_keys(entry):
-            return known[name].read(entry.table[name])
-
-    with entry.collected() as each:
-        each(lambda: entry.check_keys(entry.table, "", needed, [name for name in known if name not in needed]))
-        values = {known[name].field: each(partial(value, name)) for name in known if name in entry.table}
+    found = values(entry, sort)
     with as_keys(entry):
-        return [bind(sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **values))]
+        return [bind(sort(name=entry.name, replay=shlex.join([*REPLAY, entry.file, f"--only={entry.name}"]), **found))]
 
 
 def bind(spec: Spec) -> Movement:

@@ -29,7 +29,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from verify.core.errors import UsageError
-from verify.core.specs import Key, key, keys, required
+from verify.core.specs import Between, Choice, Key, key, keys, required, text
 
 if TYPE_CHECKING:
     from layouts import Layout, Swizzle
@@ -41,47 +41,9 @@ ADDRESSES = 1 << 32  # of shared memory as the ISA counts them
 REPLAY = ("python", "-m", "verify.movement")
 
 
-def text(value: object) -> str:
-    """The value, a text; raises ValueError for anything else."""
-    from layouts.atoms.entry import kind
-
-    if not isinstance(value, str):
-        raise ValueError(f"expected a text, found {kind(value)}")
-    return value
-
-
 def as_it_is(value: object) -> Any:
     """The value unchanged: it is parsed once its instruction is known."""
     return value
-
-
-@dataclass(frozen=True, slots=True)
-class Choice:
-    """A parser of one of some words, or of some numbers of a unit."""
-
-    choices: tuple[str, ...] | tuple[int, ...]
-    unit: str = ""
-
-    def __call__(self, value: object) -> Any:
-        """The choice; raises ValueError for any other value."""
-        if value not in self.choices or type(value) is not type(self.choices[0]):
-            raise ValueError(f"expected one of {', '.join(map(str, self.choices))}{self.unit}, found {value!r}")
-        return value
-
-
-@dataclass(frozen=True, slots=True)
-class Between:
-    """A parser of a whole number in a range, both ends included."""
-
-    least: int
-    most: int
-    what: str = ""
-
-    def __call__(self, value: object) -> int:
-        """The number; raises ValueError for any other value."""
-        if type(value) is not int or not self.least <= value <= self.most:
-            raise ValueError(f"expected a number {self.what}from {self.least} to {self.most}, found {value!r}")
-        return value
 
 
 def layout(value: object) -> Layout:

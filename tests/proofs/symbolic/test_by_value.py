@@ -47,10 +47,10 @@ def test_a_path_that_no_sample_takes_keeps_all_its_modes() -> None:
 
 
 def test_a_result_of_the_right_rank_may_still_have_other_extents() -> None:
-    assert enumerated._refines((2, (2, 2)), (2, 4))  # seam: a definition
-    assert not enumerated._refines((2, 3), (2, 4))  # seam: a definition
-    assert not enumerated._refines((3, 4), (2, 4))  # seam: a definition
-    assert not enumerated._refines((2, 4, 1), (2, 4))  # seam: a definition
+    assert enumerated.refines((2, (2, 2)), (2, 4))
+    assert not enumerated.refines((2, 3), (2, 4))
+    assert not enumerated.refines((3, 4), (2, 4))
+    assert not enumerated.refines((2, 4, 1), (2, 4))
 
 
 def test_only_a_negative_of_a_negative_is_the_number_itself() -> None:

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Cases decided by arrays are decided as in plain Python, and what is wrong is found wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import layouts
+from layouts import Layout, LayoutError
+from proofs.symbolic import enumerated, execution
+from proofs.symbolic.execution import Target
+from verify.campaign import examine, laws
+from verify.campaign.domain import Domain
+from verify.campaign.examine import DisagreementError, Second, examined
+from verify.campaign.found import Found
+from verify.campaign.laws import LAWS
+
+SINGLE = Domain(3, 2, 8, (1, 2, 3, 4), (0, 1, 2, 4))
+PAIRED = Domain(2, 1, 4, (1, 2, 3, 4), (0, 1, 2, 3))
+
+
+def cases(law: str) -> tuple[list[Any], list[Second]]:
+    """Some layouts of every form, with second arguments."""
+    second = LAWS[law].second
+    if second == "layout":
+        some = [PAIRED[n] for n in range(0, len(PAIRED), 4)]
+        return some, list(some)
+    return [SINGLE[n] for n in range(0, len(SINGLE), 23)], [1, 5, 8, 24] if second else [None]
+
+
+def with_function(name: str, function: Callable[..., Any]) -> Target:
+    """Our implementation with another function."""
+    named = {each: getattr(layouts, each) for each in LAWS}
+    return replace(execution.ours(), name="planted", functions=SimpleNamespace(**(named | {name: function})))
+
+
+def with_stride(law: str, change: Callable[[int], int]) -> Target:
+    """Our implementation whose results have another last stride, where the first layout is not compact."""
+
+    def wrong(*arguments: Any) -> Layout:
+        found = getattr(layouts, law)(*arguments)
+        if isinstance(found.stride, int):
+            return Layout(found.shape, change(found.stride))
+        return Layout(found.shape, _last(found.stride, change))
+
+    return with_function(law, wrong)
+
+
+def _last(stride: Any, change: Callable[[int], int]) -> Any:
+    return (*stride[:-1], _last(stride[-1], change)) if isinstance(stride, tuple) else change(stride)
+
+
+def plain(target: Target, law: str, firsts: list[Any], seconds: list[Second]) -> tuple[int, int, list[str]]:
+    """How many cases are rejected and wrong, and the wrong ones, by the definitions in plain Python."""
+    rejected, wrong = 0, []
+    for a in firsts:
+        for b in seconds:
+            arguments = (a,) if b is None else (a, b)
+            fault = enumerated.tried(target, law, arguments)
+            rejected += fault is None
+            wrong += [(enumerated.weight(arguments), enumerated.call(law, arguments))] if fault else []
+    return rejected, len(wrong), [text for _, text in sorted(wrong)[:1]]
+
+
+@pytest.mark.parametrize("law", LAWS)
+@pytest.mark.parametrize("target", ["ours", "one more", "none"])
+def test_arrays_decide_as_plain_python_does(law: str, target: str) -> None:
+    changes: dict[str, Callable[[int], int]] = {"one more": lambda d: d + 1, "none": lambda d: 0}
+    used = with_stride(law, changes[target]) if target in changes else execution.ours()
+    firsts, seconds = cases(law)
+    found = examined(used, law, firsts, seconds)
+    rejected, wrong, smallest = plain(used, law, firsts, seconds)
+    assert found.whole and found.cases == len(firsts) * len(seconds)
+    assert (found.rejected, found.refuted) == (rejected, wrong)
+    assert ([found.smallest.case] if found.smallest else []) == smallest
+    assert (wrong > 0) == (target in changes) and found.confirmed > 0
+
+
+def test_one_wrong_stride_in_all_pairs_is_found() -> None:
+    """The twin of a campaign that confirms: wrong for one pair only."""
+    domain = Domain(2, 1, 4, (2,), (1, 2, 3))
+    pairs = [domain[n] for n in range(len(domain))]
+    right = examined(execution.ours(), "composition", pairs, pairs)
+    assert right.refuted == 0
+
+    def wrong(a: Layout, b: Layout) -> Layout:
+        return Layout(2, 1) if (a, b) == (Layout((2, 2), (1, 3)), Layout(2, 2)) else layouts.composition(a, b)
+
+    found = examined(with_function("composition", wrong), "composition", pairs, pairs)
+    assert found.refuted == 1 and found.confirmed == right.confirmed - 1 and found.smallest is not None
+    assert found.smallest.case == "composition((2,2):(1,3), 2:2)"
+    assert found.smallest.fault == "-> 2:1: R(1) = 1, A(B(1)) = A(2) = 3"
+
+
+ODD: dict[str, Callable[..., Any]] = {
+    "raises KeyError": lambda a: {}[a],
+    "no layout": lambda a: None,
+    "shape": lambda a: SimpleNamespace(shape=[1], stride=[0]),
+    "no natural number": lambda a: SimpleNamespace(shape=a.shape, stride=0.5),
+    "an extent of 0": lambda a: SimpleNamespace(shape=0, stride=0),
+    "beyond 64 bits": lambda a: SimpleNamespace(shape=a.shape, stride=1 << 70),
+}
+
+
+@pytest.mark.parametrize("what", ODD)
+def test_what_fits_no_array_is_decided_in_plain_python(what: str) -> None:
+    some = [(4, 1), (4, 2), (3, 3)]
+    found = examined(with_function("coalesce", ODD[what]), "coalesce", some, [None])
+    assert found.refuted == found.cases == 3 and found.smallest is not None
+    assert found.smallest.case == "coalesce(4:1)"
+
+
+def test_an_implementation_that_changes_its_argument_is_wrong() -> None:
+    def planted(a: Any) -> Any:
+        found = SimpleNamespace(shape=a.shape, stride=a.stride)
+        a.stride = 7
+        return found
+
+    target = replace(with_function("coalesce", planted), make=lambda s, d: SimpleNamespace(shape=s, stride=d))
+    found = examined(target, "coalesce", [(4, 1), (4, 7)], [None])
+    assert found.refuted == 1 and found.smallest is not None
+    assert found.smallest.fault == "changes its argument 4:1"
+
+
+def test_a_simple_case_that_is_rejected_is_wrong_and_any_other_is_rejected() -> None:
+    def planted(a: Layout) -> Layout:
+        raise LayoutError("no")
+
+    found = examined(with_function("right_inverse", planted), "right_inverse", [(4, 1), (4, 2)], [None])
+    assert found == Found(2, 0, 1, 1, 0, found.smallest) and found.smallest is not None
+    assert found.smallest.case == "right_inverse(4:1)"
+
+
+def test_arrays_that_disagree_with_plain_python_end_the_campaign(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways: a wrong counterexample, and a wrong confirmation."""
+    law = LAWS["coalesce"]
+
+    def planted(broken: bool) -> Any:
+        return lambda a, r: (np.full(len(a.which), broken), np.zeros(len(a.which), dtype=bool))
+
+    monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(True))})
+    with pytest.raises(DisagreementError, match="the arrays find it wrong, and plain Python does not"):
+        examined(execution.ours(), "coalesce", [(4, 1)], [None])
+    monkeypatch.setattr(examine, "LAWS", {"coalesce": replace(law, decide=planted(False))})
+    with pytest.raises(DisagreementError, match="the arrays find nothing wrong"):
+        examined(with_stride("coalesce", lambda d: d + 1), "coalesce", [(4, 1)], [None])
+
+
+def test_a_law_that_does_not_apply_is_no_pass() -> None:
+    """B leaves the domain of A: only k = 0 can be compared."""
+    found = examined(execution.ours(), "composition", [(4, 1)], [(2, 4), (2, 2)])
+    assert found == Found(2, confirmed=1, unmet=1)
+
+
+def test_groups_too_large_for_memory_are_decided_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    firsts, seconds = cases("logical_divide")
+    whole = examined(execution.ours(), "logical_divide", firsts, seconds)
+    monkeypatch.setattr(examine, "POINTS", 8)
+    assert examined(execution.ours(), "logical_divide", firsts, seconds) == whole
+
+
+def test_results_too_large_for_arrays_are_decided_in_plain_python(monkeypatch: pytest.MonkeyPatch) -> None:
+    """There nothing checks that a law with a premise applies everywhere, so that its cases are no pass."""
+    monkeypatch.setattr(examine, "MOST", 1)
+    found = examined(execution.ours(), "right_inverse", [(4, 1)], [None])
+    assert found == Found(1, confirmed=1)
+    assert examined(execution.ours(), "composition", [(4, 1)], [(2, 1)]) == Found(1, unmet=1)
+
+
+def test_the_laws_are_those_of_plain_python() -> None:
+    assert set(laws.LAWS) == set(enumerated.REQUIRED)

@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The file of results: whole lines are kept, a torn one is dropped, and the file of somebody else is left alone."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from verify.campaign.found import Found, Wrong
+from verify.campaign.results import ResultsError, opened
+from verify.core.errors import Exit, UsageError
+
+RIGHT, WRONG = Found(3, 2, 0, 1, 0), Found(2, 0, 1, 0, 1, Wrong(9, "coalesce(4:1)", "-> 4:2"))
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A file with two results."""
+    path = tmp_path / "results.jsonl"
+    with opened(path) as results:
+        results.append("a", 0, RIGHT)
+        results.append("a", 1, WRONG)
+    return path
+
+
+def read(path: Path) -> dict[tuple[str, int], Found]:
+    with opened(path) as results:
+        return results.found
+
+
+def test_results_are_read_back(file: Path) -> None:
+    assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG}
+
+
+def test_a_torn_last_line_is_dropped_wherever_it_was_torn(file: Path) -> None:
+    whole = file.read_bytes()
+    start = whole.index(b"\n") + 1
+    for end in range(start, len(whole)):
+        file.write_bytes(whole[:end])
+        with opened(file) as results:
+            assert results.found == {("a", 0): RIGHT}
+            results.append("a", 1, WRONG)
+        assert file.read_bytes() == whole
+
+
+def test_lines_of_other_code_stay(file: Path) -> None:
+    with opened(file) as results:
+        results.append("b", 0, RIGHT)
+    assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG, ("b", 0): RIGHT}
+
+
+def test_a_chunk_that_is_there_twice_is_one(file: Path) -> None:
+    file.write_bytes(file.read_bytes() * 2)
+    assert read(file) == {("a", 0): RIGHT, ("a", 1): WRONG}
+
+
+def test_a_chunk_with_two_results_is_a_contradiction(file: Path) -> None:
+    with opened(file) as results:
+        results.append("a", 0, WRONG)
+    with pytest.raises(ResultsError, match=r"results.jsonl:3: chunk 0 has another result above") as raised:
+        read(file)
+    assert raised.value.code is Exit.CONTRADICTION
+
+
+@pytest.mark.parametrize(
+    "line", ['{"counts": 3}\n', "a line of mine", "[1, 2]\n", '{"campaign": "a", "chunk": 0, "found": {"cases": 1}}\n']
+)
+def test_a_file_that_is_something_else_is_left_alone(file: Path, line: str) -> None:
+    text = file.read_text() + line
+    file.write_text(text)
+    with pytest.raises(UsageError, match=r"results.jsonl:3: no result of a campaign"):
+        read(file)
+    assert file.read_text() == text
+
+
+def test_counts_that_do_not_agree_are_no_result(file: Path) -> None:
+    file.write_text(file.read_text().replace('"confirmed": 2', '"confirmed": 3'))
+    with pytest.raises(UsageError, match=r"results.jsonl:1: no result"):
+        read(file)
+
+
+def test_only_one_run_writes_to_a_file(file: Path) -> None:
+    with opened(file), pytest.raises(UsageError, match="another run writes its results there"), opened(file):
+        pass
+
+
+def test_what_cannot_be_written_is_reported(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none" / "x.jsonl", Path("/dev/full")):
+        with pytest.raises(UsageError, match="cannot write"), opened(path):
+            pass
+
+
+def test_a_write_that_fails_half_way_leaves_whole_lines(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole, write = file.read_bytes(), os.write
+
+    def full(descriptor: int, data: bytes) -> int:
+        if len(data) < 20:
+            raise OSError(28, "No space left on device")
+        return write(descriptor, data[:19])
+
+    with opened(file) as results:
+        monkeypatch.setattr(os, "write", full)
+        with pytest.raises(UsageError, match=r"cannot write .*: No space left on device"):
+            results.append("a", 2, RIGHT)
+    assert file.read_bytes() == whole

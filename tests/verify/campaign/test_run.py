@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run goes on where another one was interrupted: the result is the same, and no chunk is counted twice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from concurrent.futures import Executor, Future
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lanecheck_console.progress import Progress
+from verify.campaign import run as running
+from verify.campaign import tasks
+from verify.campaign.executors import InProcess
+from verify.campaign.results import Results, opened
+from verify.campaign.run import Counted, GoneError, LongError, Run, check_minute, counted
+from verify.campaign.spec import LawsSpec
+from verify.campaign.tasks import Implementation, Part, parts
+from verify.core.errors import UsageError
+
+OURS = Implementation()
+SPEC = LawsSpec(
+    name="small", kind="laws", laws=("composition", "coalesce"), rank=2, size=4, extents=(2, 4), strides=(0, 1, 2)
+)
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tasks, "SIDE", 4)
+    monkeypatch.setattr(tasks, "ROW", 4)
+
+
+@contextmanager
+def started(file: Path) -> Iterator[tuple[Run, Results, list[Part]]]:
+    found = parts(SPEC, OURS)
+    with opened(file) as results:
+        yield Run(found, results, OURS), results, found
+
+
+def finished(file: Path, pool: Executor | None = None, ask: Any = lambda *_: None) -> list[Counted]:
+    with started(file) as (run, results, found):
+        run.go(pool or InProcess(), 1, Progress(run.cases, "cases", quiet=True), ask)
+        return counted(found, results, run.stopped)
+
+
+class Ending(InProcess):
+    """An executor that ends with an error after some chunks."""
+
+    def __init__(self, chunks: int, error: BaseException) -> None:
+        self.left, self.error = chunks, error
+
+    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
+        if not self.left:
+            raise self.error
+        self.left -= 1
+        return super().submit(fn, *args, **kwargs)
+
+
+def test_the_cases_are_all_counted_once(tmp_path: Path) -> None:
+    known = finished(tmp_path / "r.jsonl")
+    assert [one.part.name for one in known] == ["composition", "coalesce"]
+    layouts = 2 * 3 + 3 * 3
+    assert [one.found.cases for one in known] == [one.part.cases for one in known] == [layouts**2, layouts]
+    assert all(one.done == len(one.part.tasks) > 1 and one.found.confirmed for one in known)
+
+
+@pytest.mark.parametrize("chunks", range(1, 16, 3))
+def test_an_interrupted_run_goes_on_with_the_same_result(tmp_path: Path, chunks: int) -> None:
+    whole = finished(tmp_path / "whole.jsonl")
+    file = tmp_path / "r.jsonl"
+    with pytest.raises(KeyboardInterrupt):
+        finished(file, Ending(chunks, KeyboardInterrupt()))
+    kept = file.read_bytes()
+    assert finished(file) == whole
+    assert file.read_bytes().startswith(kept)
+    assert len(file.read_bytes().splitlines()) == sum(len(one.part.tasks) for one in whole)
+
+
+def test_a_worker_that_has_gone_ends_a_run_with_its_results_kept(tmp_path: Path) -> None:
+    file = tmp_path / "r.jsonl"
+    with pytest.raises(GoneError, match=r"the workers have gone \(BrokenProcessPool\)"):
+        finished(file, Ending(5, BrokenProcessPool("gone")))
+    assert len(file.read_bytes().splitlines()) >= 4
+    assert finished(file) == finished(tmp_path / "whole.jsonl")
+
+
+def test_an_error_of_a_chunk_is_that_of_the_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: object) -> None:
+        raise UsageError("a worker has other code than this process")
+
+    monkeypatch.setattr(running, "work", failing)
+    with pytest.raises(UsageError, match="other code"):
+        finished(tmp_path / "r.jsonl")
+
+
+def test_a_worker_with_other_code_is_rejected() -> None:
+    part = parts(SPEC, OURS)[0]
+    with pytest.raises(UsageError, match="a worker has other code than this process"):
+        tasks.work(part.tasks[0], "another digest")
+
+
+def test_keys_differ_by_code_and_spec_and_not_by_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    def keys(spec: LawsSpec) -> list[str]:
+        return [part.key for part in parts(spec, OURS)]
+
+    before = keys(SPEC)
+    assert keys(replace(SPEC, name="another")) == before
+    assert keys(replace(SPEC, laws=("coalesce", "composition"))) == before[::-1]
+    assert not {*keys(replace(SPEC, strides=(0, 1)))} & {*before}
+    monkeypatch.setattr(tasks.code, "digest", lambda *_: "another digest")
+    assert not {*keys(SPEC)} & {*before}
+
+
+def test_results_of_other_code_are_not_counted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "r.jsonl"
+    whole = finished(file)
+    monkeypatch.setattr(tasks.code, "digest", lambda *_: "another digest")
+    with started(file) as (run, results, found):
+        assert [one.done for one in counted(found, results, {})] == [0, 0]
+        assert len(run.todo) == sum(len(one.part.tasks) for one in whole)
+
+
+def test_the_time_left_is_estimated_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(running, "MEASURED", 0.0)
+    asked: list[tuple[int, float]] = []
+    finished(tmp_path / "r.jsonl", ask=lambda *given: asked.append(given))
+    assert len(asked) == 1 and 0 < asked[0][0] < 15**2 + 15 and asked[0][1] > 0
+
+
+def test_more_than_a_minute_is_rejected_and_less_is_not() -> None:
+    check_minute(6000, 100.0)
+    with pytest.raises(LongError, match=r"^6001 cases are left, about 1 minute at 100 a second: --yes runs them all$"):
+        check_minute(6001, 100.0)
+
+
+def test_chunks_are_run_in_one_order_that_mixes_them(tmp_path: Path) -> None:
+    with started(tmp_path / "r.jsonl") as (run, results, found):
+        again = running.left(found, results)
+        assert run.todo == again != sorted(again)

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.campaign SPEC`: laws and mutants checked exhaustively, on one machine or on a cluster."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from verify.cli import arguments, ending, inputs, output
+from verify.core.errors import Exit, UsageError
+
+if TYPE_CHECKING:
+    from verify.campaign.results import Results
+    from verify.campaign.run import Counted
+    from verify.campaign.spec import CampaignSpec
+    from verify.campaign.tasks import Implementation, Part
+
+DESCRIPTION = """Check laws and implementations exhaustively: every layout, or every pair of layouts, up to a bound of
+rank, size and strides against the definitions of the operations; or every one-edit mutant of the atoms, which must be
+refuted. SPEC is a TOML file with a table for each campaign. Each chunk of cases is kept in a file as soon as it is
+known: the same command goes on where a run was interrupted, and counts no chunk twice."""
+EXAMPLE = "examples/campaign.toml --count"
+STOPS = {"count": ("files", "only", "module", "path", "output")}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the campaigns that the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = arguments.parsed(_parser(), argv, STOPS)
+    _check(options)
+    from verify.campaign.spec import read
+    from verify.campaign.tasks import BUDGET, Implementation, parts
+
+    specs: Sequence[CampaignSpec] = inputs.in_files(options, read, "campaign")
+    target = Implementation(options.module or "", options.path or "", options.budget or BUDGET)
+    if target.module:
+        from verify.laws.conformance import check_module
+
+        check_module(target.module)
+    if target.module and any(spec.kind != "laws" for spec in specs):
+        raise UsageError("--module is checked against laws: name campaigns of kind laws with --only")
+    found = [part for spec in specs for part in parts(spec, target)]
+    if options.count:
+        output.write(_counts(found), options.output)
+        return Exit.OK
+    if not options.quiet:
+        print(_counts(found), end="", file=sys.stderr, flush=True)
+    return _run(found, target, options)
+
+
+def _check(options: argparse.Namespace) -> None:
+    """UsageError for an option without effect."""
+    for given, needed, message in (
+        (options.path, options.module, "--path says where a --module is: name it"),
+        (options.budget, options.module, "--budget is for a --module: our own operations end"),
+        (options.jobs, not options.scheduler, "--jobs is for this machine: a --scheduler has workers of its own"),
+        (options.resources, options.scheduler, "--resources chooses among the workers of a --scheduler: name it"),
+    ):
+        if given and not needed:
+            raise UsageError(message)
+
+
+def _counts(parts: Sequence[Part]) -> str:
+    """How many cases there are, a line for each part and one for all."""
+    rows = [(f"{part.entry}: {part.name}", part.cases, len(part.tasks)) for part in parts]
+    rows.append(("in all", sum(row[1] for row in rows), sum(row[2] for row in rows)))
+    width = max(len(row[0]) for row in rows)
+    return "".join(f"{name:<{width}}  {cases:>12} cases in {chunks} chunks\n" for name, cases, chunks in rows)
+
+
+def _run(parts: Sequence[Part], target: Implementation, options: argparse.Namespace) -> int:
+    from verify.campaign import report, results
+
+    file = Path(options.results or f"{Path(options.files[0]).stem}.results.jsonl")
+    with results.opened(file) as kept:
+        known, end = _known(parts, target, kept, options)
+    done = sum(one.done for one in known)
+    if done or end is None:
+        text = output.fitted(report.as_text(known, target.name, options.quiet), options.output)
+        output.write(report.as_json(known, target.name) if options.format == "json" else text, options.output)
+    if end is not None:
+        return ending.complain(f"lanecheck: {end} ({done} chunks are kept in {file})", end.code)
+    found = report.code(known, options.allow_unchecked)
+    return Exit.USAGE if found is Exit.OK and options.malformed else found
+
+
+def _known(
+    parts: Sequence[Part], target: Implementation, kept: Results, options: argparse.Namespace
+) -> tuple[list[Counted], UsageError | None]:
+    """The results of all parts, and what ended the run before its end; LongError where --yes is missing."""
+    from lanecheck_console.progress import Progress
+    from verify.campaign.run import LongError, Run, check_minute, counted
+
+    run, end = Run(parts, kept, target), None
+    try:
+        if run.todo:
+            with _executor(target, options) as (pool, workers), Progress(run.cases, "cases", options.quiet) as shown:
+                run.go(pool, workers, shown, (lambda *_: None) if options.yes else check_minute)
+    except LongError:
+        raise
+    except UsageError as error:
+        end = error
+    except KeyboardInterrupt:
+        end = Interrupted("interrupted")
+    return counted(parts, kept, run.stopped), end
+
+
+class Interrupted(UsageError):
+    """Ctrl-C, or SIGTERM."""
+
+    code = Exit.INTERRUPTED
+
+
+def _executor(target: Implementation, options: argparse.Namespace) -> AbstractContextManager[tuple[Executor, int]]:
+    """The executor that the options ask for, and how many workers it has."""
+    from verify.campaign import executors
+
+    if options.scheduler:
+        return executors.cluster(options.scheduler, _resources(options.resources))
+    return executors.local(options.jobs or os.cpu_count() or 1, in_child=bool(target.module))
+
+
+def _resources(text: str | None) -> Mapping[str, float]:
+    """The resources of `--resources GPU=1,MEMORY=2e9`."""
+    found = {}
+    for one in filter(None, (text or "").split(",")):
+        name, _, number = one.partition("=")
+        try:
+            found[name.strip()] = float(number)
+        except ValueError:
+            raise UsageError(f"--resources {text}: expected NAME=NUMBER, such as GPU=1") from None
+    return found
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.campaign", DESCRIPTION, EXAMPLE, formats=("text", "json"))
+    parser.set_defaults(malformed=())
+    parser.add_argument("files", nargs="+", metavar="SPEC", help="campaigns, one TOML table each")
+    parser.add_argument("--only", action="append", default=[], metavar="NAME", help="only these campaigns of the files")
+    parser.add_argument("--count", action="store_true", help="print how many cases there are, and stop")
+    parser.add_argument("--yes", action="store_true", help="run what takes longer than a minute too")
+    parser.add_argument("--results", metavar="FILE", help="where chunks are kept (default: SPEC.results.jsonl, here)")
+    parser.add_argument("--jobs", type=arguments.positive, metavar="N", help="processes (default: one per core)")
+    parser.add_argument("--scheduler", metavar="ADDRESS", help="run on the workers of this Dask scheduler, tcp://…")
+    parser.add_argument("--resources", metavar="NAME=N", help="with --scheduler: on workers with them, such as GPU=1")
+    parser.add_argument("--module", metavar="NAME", help="check this module's operations, such as pycute, not ours")
+    parser.add_argument("--path", metavar="DIR", help="the folder of the module; it is imported, so it must be trusted")
+    parser.add_argument(
+        "--budget", type=arguments.positive, metavar="S", help="with --module: seconds for a chunk (default: 600)"
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,137 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The run of a campaign: the chunks that have no result yet, each result kept as soon as it is known."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from lanecheck_console.progress import Progress
+from proofs.symbolic.attempt import Stopped
+from verify.campaign import code
+from verify.campaign.found import Found
+from verify.campaign.results import Results
+from verify.campaign.tasks import Implementation, Part, work
+from verify.core.errors import Exit, UsageError
+
+MINUTE = 60.0  # seconds: what takes longer needs --yes
+MEASURED = 2.0  # seconds after which the time left is estimated
+AHEAD = 2  # chunks for each worker that are submitted at once
+
+Place = tuple[int, int]  # (part, chunk)
+
+
+class LongError(UsageError):
+    """A campaign of more than a minute that nobody wanted."""
+
+
+class GoneError(UsageError):
+    """Workers that have gone, one or all."""
+
+    code = Exit.UNDECIDED
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """What is known about a part."""
+
+    part: Part
+    found: Found
+    done: int  # chunks that have a result
+    stopped: str = ""  # why it has none
+
+
+def counted(parts: Sequence[Part], results: Results, stopped: Mapping[int, str]) -> list[Counted]:
+    """The results so far, part by part."""
+    known = []
+    for number, part in enumerate(parts):
+        kept = [results.found[part.key, n] for n in range(len(part.tasks)) if (part.key, n) in results.found]
+        known.append(Counted(part, sum(kept, Found()), len(kept), stopped.get(number, "")))
+    return known
+
+
+def left(parts: Sequence[Part], results: Results) -> list[Place]:
+    """The chunks without a result, mixed: the first few are like all of them, so that a measured rate is too."""
+    todo = [
+        (p, n) for p, part in enumerate(parts) for n in range(len(part.tasks)) if (part.key, n) not in results.found
+    ]
+    Random(0).shuffle(todo)
+    return todo
+
+
+class Run:
+    """One run over the chunks that are left."""
+
+    def __init__(self, parts: Sequence[Part], results: Results, target: Implementation) -> None:
+        self.parts, self.results, self.target = parts, results, target
+        self.todo = left(parts, results)
+        self.stopped: dict[int, str] = {}  # parts of which a chunk has no result, and why
+        self._waiting: dict[Future[Any], Place] = {}
+
+    @property
+    def cases(self) -> int:
+        """How many cases are left."""
+        return sum(self.parts[p].tasks[n].cases for p, n in self.todo)
+
+    def go(self, pool: Executor, workers: int, shown: Progress, ask: Callable[[int, float], None]) -> None:
+        """Run every chunk; `ask` is called once with the cases left and their rate. Raises UsageError."""
+        queue = iter(self.todo)
+        began, before, asked = 0.0, 0, False
+        self._submit(pool, queue, AHEAD * workers)
+        while self._waiting:
+            done, _ = wait(self._waiting, return_when=FIRST_COMPLETED)
+            for future in done:
+                shown.done += self._kept(future, self._waiting.pop(future))
+            if not began:  # the processes have begun, which is no part of the rate
+                began, before = time.monotonic(), shown.done
+            elif not asked and time.monotonic() - began > MEASURED:
+                asked = True
+                ask(shown.total - shown.done, (shown.done - before) / (time.monotonic() - began))
+            self._submit(pool, queue, AHEAD * workers - len(self._waiting))
+
+    def _submit(self, pool: Executor, queue: Iterator[Place], more: int) -> None:
+        module, path = self.target.module, self.target.path
+        while more > 0 and (place := next(queue, None)) is not None:
+            if place[0] in self.stopped:
+                continue
+            task = self.parts[place[0]].tasks[place[1]]
+            try:
+                future = pool.submit(work, task, code.digest(module, path), module, path)
+            except (RuntimeError, OSError) as error:  # the pool is broken, or its scheduler has gone
+                raise self._gone(error) from error
+            self._waiting[future] = place
+            more -= 1
+
+    def _kept(self, future: Future[Any], place: Place) -> int:
+        """Keep the result of a chunk; returns how many cases it has."""
+        part, chunk = place
+        try:
+            found = future.result()
+        except (BrokenExecutor, CancelledError, OSError) as error:
+            raise self._gone(error) from error
+        except Exception as error:
+            if type(error).__name__ == "KilledWorker":  # Dask's, after it tried several workers
+                raise self._gone(error) from error
+            raise
+        if isinstance(found, Stopped):
+            self.stopped.setdefault(part, found.why)
+        else:
+            self.results.append(self.parts[part].key, chunk, found)
+        return self.parts[part].tasks[chunk].cases
+
+    def _gone(self, error: BaseException) -> GoneError:
+        return GoneError(f"the workers have gone ({type(error).__name__}); the same command goes on from here")
+
+
+def check_minute(cases: int, rate: float) -> None:
+    """Raise LongError where the cases left take more than a minute."""
+    if cases > rate * MINUTE:
+        minutes = round(cases / rate / 60) or 1
+        raise LongError(
+            f"{cases} cases are left, about {minutes} minute{'s' * (minutes > 1)} at {rate:.3g} a second: "
+            "--yes runs them all"
+        )

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Specs of campaigns, as users write them: tables of a TOML file, parsed and never executed.
+
+["pairs of small layouts"]
+kind    = "laws"
+laws    = ["composition", "logical_divide"]
+rank    = 2
+size    = 16
+strides = [0, 1, 2, 4, 8]
+
+["every atom"]
+kind  = "mutants"
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from verify.core.specs import Between, Choice, Several, key, keys, required, text
+
+if TYPE_CHECKING:
+    from layouts.atoms.entry import Entry
+    from layouts.atoms.tables import Found
+
+LAWS = (
+    "coalesce", "composition", "complement", "right_inverse", "left_inverse", "logical_divide", "logical_product",
+)  # fmt: skip
+MOST = 1 << 12  # points of a layout
+LARGEST = 1 << 16  # of a cotarget, and of a stride
+
+
+def names(value: object) -> tuple[str, ...]:
+    """A list of texts. Raises ValueError."""
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"expected a list of one name or more, found {value!r}")
+    return tuple(map(text, value))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignSpec:
+    """A campaign as its user gives it; each kind of campaign has further keys."""
+
+    name: str
+    kind: str = required("laws: every layout up to a bound; mutants: every one-edit mutant of atoms", text)
+
+    def keyed(self) -> dict[str, Any]:
+        """What its results depend on: all but the name."""
+        return {one.name: getattr(self, one.name) for one in fields(self) if one.name != "name"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LawsSpec(CampaignSpec):
+    """The laws of operations, on every layout, or every pair of layouts, up to a bound."""
+
+    laws: tuple[str, ...] = key(
+        "operations whose definition is checked; all of them where absent", Several(Choice(LAWS)), default=LAWS
+    )
+    rank: int = required("modes of a layout, at most", Between(1, 6))
+    depth: int = key("how deep modes are nested, at most; 1 where absent: flat layouts", Between(1, 4), default=1)
+    size: int = required("points of a layout, at most", Between(1, MOST))
+    extents: tuple[int, ...] | None = key(
+        "extents of the modes; all up to the size where absent", Several(Between(1, MOST))
+    )
+    strides: tuple[int, ...] = required("strides of the modes", Several(Between(0, LARGEST)))
+    cotargets: tuple[int, ...] | None = key(
+        "cotargets of complement; the size where absent", Several(Between(1, LARGEST))
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MutantsSpec(CampaignSpec):
+    """Every one-edit mutant of the operands of atoms."""
+
+    atoms: tuple[str, ...] = key("names, prefixes or globs of atoms; all where absent", names, default=("*",))
+    rlimit: int = key(
+        "the solver's budget per proof, in z3's units; that of the other commands where absent",
+        Between(1, (1 << 32) - 1),
+    )
+
+
+KINDS: Mapping[str, type[CampaignSpec]] = {"laws": LawsSpec, "mutants": MutantsSpec}
+
+
+def read(path: Path) -> Found[CampaignSpec]:
+    """The campaigns of a file that can be read, and what is wrong with the others; AtomFileError where none can be."""
+    from layouts.atoms.tables import tables
+    from verify.core.files import opened
+
+    known = {name for kind in KINDS.values() for name in keys(kind)}
+    return tables(opened(path, "campaign"), "a campaign", known, lambda entry: [of_entry(entry)])
+
+
+def of_entry(entry: Entry) -> CampaignSpec:
+    """The spec that a table of a file gives; raises AtomFileError with all its errors."""
+    from verify.core.files import values
+
+    named = entry.table.get("kind")
+    if not isinstance(named, str) or named not in KINDS:
+        entry.fail("kind", f"expected one of {', '.join(KINDS)}" + f", found {named!r}" * ("kind" in entry.table))
+    return KINDS[named](name=entry.name, **values(entry, KINDS[named]))
