@@ -16,7 +16,7 @@ from layouts import Layout, LayoutError, right_inverse
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.binding.coordinates import Memory
 from verify.core.digits import halves, modes, walk, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 
 STATUS = {"unsat": Status.PROVED, "sat": Status.REFUTED, "unknown": Status.UNKNOWN, "vacuous": Status.VACUOUS}
 Wrong: TypeAlias = Callable[[Mapping[str, int]], Counterexample | str]  # of the solver's model
@@ -39,7 +39,7 @@ def inverse(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.
     try:
         outcome = proofs.prove_right_inverse(fragment, right_inverse(fragment.layout), budget, solver)
     except LayoutError as error:
-        return Evidence(Check.PROOF, Status.UNCHECKED, "", reason=f"no right inverse to check: {error}")
+        return unchecked(Check.PROOF, f"no right inverse to check: {error}")
     return _evidence(outcome, part)
 
 
@@ -84,7 +84,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
     if (threads, values) != wanted:
         statement = f"the layout has {threads} x {values} points, the ISA {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
-        return Evidence(Check.PROOF, Status.REFUTED, "counted", counterexample=wrong)
+        return finding(Check.PROOF, wrong, "counted")
     if all(isinstance(formula, Memory) and formula.ctas == 1 for formula in part.formulas) and counts(layout):
         return Evidence(Check.PROOF, Status.PROVED, "strides in order")
     found = []

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
 from math import ceil, prod
+from typing import NamedTuple
 
 import isa_tables
 from isa_tables.schema import WIDTH
@@ -19,8 +20,7 @@ from verify.tiling.bind import TiledOperand, Tiling
 REGISTERS = 255  # of a thread at most
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """A thread's fragment of one operand: values of so many bits, in so many registers of 32 bits."""
 
     operand: str
@@ -32,35 +32,29 @@ class Fragment:
         return f"{self.operand} {self.registers} ({self.values} x {self.bits} bits)"
 
 
-def counted(tiling: Tiling, tiled: TiledOperand) -> Fragment | None:
-    """A thread's fragment, by the size of its partition's shape. None where the operand is in memory."""
-    if _space(tiling, tiled) != "reg":
-        return None
-    bits, values = _bits(tiling, tiled), size(_partition(tiling, tiled))
-    return Fragment(tiled.name, values, bits, ceil(values * bits / 32))
+def counts(tiling: Tiling) -> Iterator[tuple[Fragment, Fragment]]:
+    """A thread's fragment of each operand in registers, counted twice.
 
-
-def divided(tiling: Tiling, tiled: TiledOperand) -> Fragment:
-    """The fragment by another count: all elements times their owners over the threads; registers by the ISA tables."""
-    values = prod(tiled.extent(tiling.tile)) * tiled.owners // tiling.threads
-    bits = _bits(tiling, tiled)
-    registers = ceil(values * bits / 32)
-    fragment = _fragment(tiling, tiled)
-    if fragment is not None and tiled.part.values == fragment.values:
-        wide = 2 if fragment.reg_type.endswith("64") else 1
-        registers = fragment.regs * wide * prod(tiled.repeats(tiling.tile))
-    return Fragment(tiled.name, values, bits, registers)
-
-
-def _counts(tiling: Tiling) -> list[tuple[Fragment, Fragment]]:
-    """Both counts for every operand in registers."""
-    both = [(counted(tiling, tiled), divided(tiling, tiled)) for tiled in tiling.operands]
-    return [(first, second) for first, second in both if first is not None]
+    First by the size of its partition's shape; then as all elements times their owners over the threads, in registers
+    by the ISA tables.
+    """
+    for tiled in tiling.operands:
+        if _space(tiling, tiled) != "reg":
+            continue
+        bits, values = _bits(tiling, tiled), size(_partition(tiling, tiled))
+        first = Fragment(tiled.name, values, bits, ceil(values * bits / 32))
+        values = prod(tiled.extent(tiling.tile)) * tiled.owners // tiling.threads
+        registers = ceil(values * bits / 32)
+        fragment = _fragment(tiling, tiled)
+        if fragment is not None and tiled.part.values == fragment.values:
+            wide = 2 if fragment.reg_type.endswith("64") else 1
+            registers = fragment.regs * wide * prod(tiled.repeats(tiling.tile))
+        yield first, Fragment(tiled.name, values, bits, registers)
 
 
 def registers(tiling: Tiling, _: None) -> Statement:
     """The claim on the registers of a thread."""
-    fragments = [first for first, _ in _counts(tiling)]
+    fragments = [first for first, _ in counts(tiling)]
     total = sum(one.registers for one in fragments)
     memory = [tiled.name for tiled in tiling.operands if _space(tiling, tiled) != "reg"]
     words = f"registers of a thread: {', '.join([*map(str, fragments), f'{total} of {REGISTERS}'])}"
@@ -70,8 +64,8 @@ def registers(tiling: Tiling, _: None) -> Statement:
 
 def count_registers(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that both counts of registers agree."""
-    differ = [(first, second) for first, second in _counts(tiling) if first != second]
-    faults = [f"fragments: {first}; all elements over all threads: {second}" for first, second in differ]
+    both = "fragments: {}; all elements over all threads: {}"
+    faults = [both.format(first, second) for first, second in counts(tiling) if first != second]
     return [isa.form("counted twice", *faults, points=2)]
 
 

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from gpu_checks.tilings import Product, TilingRun
+from gpu_checks.tilings import Product, Strided, TilingRun
 from layouts import Layout
 from layouts.arrays import np
 from layouts.tensor import Tensor
-from verify.core.verdict import Check, Counterexample, Evidence, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.tiling import gemm
 from verify.tiling.bind import TiledOperand, Tiling
 
@@ -22,20 +22,18 @@ def recorded(tiling: Tiling, runs: Sequence[TilingRun]) -> Evidence:
     for run in runs:
         if _same(tiling, run.tiling.product):
             return _evidence(run)
-    reason = f"no run of this tiled MMA is recorded; {len(runs)} of others are"
-    return Evidence(Check.GPU, Status.UNCHECKED, "", reason=reason)
+    return unchecked(Check.GPU, f"no run of this tiled MMA is recorded; {len(runs)} of others are")
 
 
 def _evidence(run: TilingRun) -> Evidence:
     device, tile = run.device, "x".join(map(str, run.tiling.product.tile))
     method = f"recording of {device.gpu}, {device.sm}, driver {device.driver}, tile {tile}"
-    if not run.equal:
-        wrong = Counterexample({}, f"{run.mismatches} of {run.elements} elements differ from numpy's")
-        return Evidence(Check.GPU, Status.REFUTED, method, run.elements, counterexample=wrong)
-    if not run.powered:
+    if run.equal and not run.powered:
         reason = "the recorded run has no controls that fail with a wrong stride"
         return Evidence(Check.GPU, Status.UNCHECKED, method, run.elements, reason=reason)
-    return Evidence(Check.GPU, Status.AGREES, method, run.elements)
+    statement = f"{run.mismatches} of {run.elements} elements differ from numpy's"
+    wrong = None if run.equal else Counterexample({}, statement)
+    return finding(Check.GPU, wrong, method, run.elements, status=Status.AGREES)
 
 
 def _same(tiling: Tiling, product: Product) -> bool:
@@ -55,7 +53,7 @@ def same_partition(tiling: Tiling, tiled: TiledOperand, product: Product) -> boo
     if tiled.name not in ("A", "B", "C"):
         return False
     mine = gemm.partitions(tiling, tiled, Tensor(None, Layout(tiled.extent(tiling.tile))))
-    theirs = {"A": product.A, "B": product.B, "C": product.C}[tiled.name]
+    theirs: Strided = getattr(product, tiled.name)
     threads, values = theirs.modes[0].size, theirs.size // theirs.modes[0].size
     if values != mine.shape[1] or threads <= max(gemm.threads(tiling)):
         return False

@@ -10,7 +10,7 @@ import proofs
 from gpu_checks.tilings import TilingRun
 from layouts import Layout, LayoutError, complement, cosize, make_layout, size
 from verify.core.digits import walk, written_out
-from verify.core.verdict import Check, Counterexample, Evidence, Scope, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Scope, finding, unchecked
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import TiledOperand, Tiling
@@ -37,7 +37,7 @@ def threads(run: Prover, tiling: Tiling, _: None) -> list[Evidence]:
     try:
         idle = complement(vmnk, cosize(vmnk)) if cosize(vmnk) > size(vmnk) else ONE
     except LayoutError as error:
-        return [Evidence(Check.PROOF, Status.UNCHECKED, "", reason=f"the idle lanes form no layout: {error}")]
+        return [unchecked(Check.PROOF, f"the idle lanes form no layout: {error}")]
     whole = make_layout(vmnk, idle)
     outcome = proofs.prove_bijective(whole, (size(whole),), 1, run.budget, run.solver)
     return [solved(outcome, lambda model: ", ".join(f"{name} = {n}" for name, n in model.items()))]
@@ -52,7 +52,7 @@ def equals(run: Prover, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     if (threads, values) != wanted:
         statement = f"it has {threads} threads x {values} values, the tiling {wanted[0]} x {wanted[1]}"
         wrong = Counterexample({"threads": threads, "values": values}, statement)
-        return [Evidence(Check.PROOF, Status.REFUTED, "counted", counterexample=wrong)]
+        return [finding(Check.PROOF, wrong, "counted")]
     extent = tiled.extent(tiling.covered)
     axes = tiled.part.axes
 

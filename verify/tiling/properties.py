@@ -37,8 +37,10 @@ from verify.core.verdict import (
     Statement,
     Status,
     Verdict,
+    finding,
     join,
     replayed,
+    unchecked,
 )
 from verify.core.wording import owners
 from verify.evidence import isa, proof
@@ -64,23 +66,20 @@ def case(spec: TilingSpec, pool: Mapping[str, AnyAtom], prover: Prover) -> Case:
     except OutOfTile as error:
         verdicts = tuple(_outside(spec, error.subject, part, prover) for part in error.parts)
         return Case(spec.name, verdicts, _defect(atom), tuple((part.name, part.text) for part in error.parts))
-    texts = {d.name: spec.claimed.get(d.name, "") or str(d.layout_tv()) for d in tiling.operands}
-    texts |= {f"smem {tiled}": str(layout) for tiled, layout in spec.smem.items()}
+    texts = {tiled.name: tiled.claimed or str(tiled.layout_tv()) for tiled in tiling.operands}
+    texts |= {f"smem {operand}": str(layout) for operand, layout in spec.smem.items()}
     verdicts = tuple(verify(tiling, prover))
     open_ = any(verdict.claim.prop == INSTRUCTION for verdict in verdicts)
-    return Case(spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=_expected(atom) if open_ else "")
+    # why the atom is known not to be comparable with its instruction
+    defect = atom.known_defect or ""
+    expected = atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
+    return Case(spec.name, verdicts, _defect(atom), tuple(texts.items()), expect=expected if open_ else "")
 
 
 def _defect(atom: Atom) -> str:
     """The known defect of an atom's layouts; a defect of its instruction does not concern a tiling."""
     defect = atom.known_defect or ""
     return defect if {part.strip() for part in defect.partition(":")[0].split(",")} & set(atom.operands) else ""
-
-
-def _expected(atom: Atom) -> str:
-    """Why an atom is known not to be comparable with its instruction; empty where it is comparable."""
-    defect = atom.known_defect or ""
-    return atom.expect or (defect if defect.partition(":")[0] == "ptx" else "")
 
 
 def verify(tiling: Tiling, prover: Prover) -> list[Verdict]:
@@ -116,9 +115,7 @@ def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
             f"{place_in_words(vmnk, first)} and {place_in_words(vmnk, second)} are both thread {int(numbers[first])}",
             damage=(f"{len(numbers) - len(np.unique(numbers))} of {len(numbers)} threads are duplicates",),
         )
-    wrong = wrong or _misnumbered(tiling, numbers)
-    status = Status.PROVED if wrong is None else Status.REFUTED
-    return [Evidence(Check.ISA, status, "enumeration", len(numbers), "numpy", counterexample=wrong)]
+    return [finding(Check.ISA, wrong or _misnumbered(tiling, numbers), "enumeration", len(numbers), "numpy")]
 
 
 def _misnumbered(tiling: Tiling, numbers: Table) -> Counterexample | None:
@@ -196,14 +193,18 @@ def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     layout = tiled.layout
     wanted = reference.elements(tiling, tiled)
     table = isa.evaluate(layout)
+
+    def repair(agree: int) -> str:
+        return f"the tiled MMA's own: {tiled.layout_tv()}      {wanted.size} of {wanted.size} agree (now {agree})"
+
     if table.shape != wanted.shape:
         threads, values = table.shape
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
-        wrong = Counterexample({"threads": threads}, statement, repair=_repair(tiled, 0, wanted.size))
-        return [Evidence(Check.ISA, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
+        wrong = Counterexample({"threads": threads}, statement, repair=repair(0))
+        return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
     bad = np.argwhere((table != wanted) & (wanted >= 0))
     if not len(bad):
-        return [Evidence(Check.ISA, Status.PROVED, "enumeration", table.size, "numpy")]
+        return [finding(Check.ISA, None, "enumeration", table.size, "numpy")]
     thread, value = (int(c) for c in bad[0])
     got, right = int(table[thread, value]), int(wanted[thread, value])
     part = replace(tiled.part, extent=tiled.extent(tiling.covered))
@@ -213,15 +214,11 @@ def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         f"{written_out(layout, thread, value)} = {got}, not {right}",
         extent="unique" if len(bad) == 1 else "smallest",
         damage=(f"{len(bad)} of {table.size} points disagree",),
-        repair=_repair(tiled, table.size - len(bad), table.size),
+        repair=repair(table.size - len(bad)),
         unique=len(bad) == 1,
         reproduced=walk(layout, thread, value) == got != right,
     )
-    return [Evidence(Check.ISA, Status.REFUTED, "enumeration", table.size, "numpy", counterexample=wrong)]
-
-
-def _repair(tiled: TiledOperand, agree: int, points: int) -> str:
-    return f"the tiled MMA's own: {tiled.layout_tv()}      {points} of {points} agree (now {agree})"
+    return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
 
 
 def _partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
@@ -248,9 +245,7 @@ def _partition(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidenc
             damage=(f"{len(bad)} of {x * y} elements do not have {owners(tiled.owners)}",),
             reproduced=holders == int(counts[first]),
         )
-    wrong = wrong or _elsewhere(tiling, tiled, table)
-    status = Status.PROVED if wrong is None else Status.REFUTED
-    return [Evidence(Check.ISA, status, "enumeration", table.size, "numpy", counterexample=wrong)]
+    return [finding(Check.ISA, wrong or _elsewhere(tiling, tiled, table), "enumeration", table.size, "numpy")]
 
 
 def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexample | None:
@@ -259,7 +254,7 @@ def _elsewhere(tiling: Tiling, tiled: TiledOperand, table: Table) -> Counterexam
     try:
         found = gemm.by_atom(tiling, tiled, table)
     except LayoutError as error:
-        return Counterexample({}, f"a partition does not fit its tiled: {error}")
+        return Counterexample({}, f"a partition does not fit its operand: {error}")
     differ = found != wanted
     if not differ.any():
         return None
@@ -287,26 +282,23 @@ def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence of a product of random integers through the library's partitions, compared with numpy's."""
     other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
     if other:  # an instruction cannot be issued on fragments of another size
-        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=other[0])]
+        return [unchecked(Check.ISA, other[0])]
     given = gemm.operands(tiling)
     right = gemm.expected(given)
+    wrong = None
     try:
         found = gemm.run(tiling, given)
+        if len(bad := np.argwhere(found != right)):
+            m, n = (int(c) for c in bad[0])
+            got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
+            wrong = Counterexample(
+                {"m": m, "n": n},
+                f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
+                damage=(f"{len(bad)} of {right.size} elements are wrong",),
+            )
     except LayoutError as error:
-        left = Counterexample({}, f"a partition does not fit its tiled: {error}")
-        return [Evidence(Check.ISA, Status.REFUTED, "random integers", right.size, "numpy", counterexample=left)]
-    bad = np.argwhere(found != right)
-    wrong = None
-    if len(bad):
-        m, n = (int(c) for c in bad[0])
-        got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
-        wrong = Counterexample(
-            {"m": m, "n": n},
-            f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
-            damage=(f"{len(bad)} of {right.size} elements are wrong",),
-        )
-    status = Status.AGREES if wrong is None else Status.REFUTED
-    return [Evidence(Check.ISA, status, "random integers", right.size, "numpy", counterexample=wrong)]
+        wrong = Counterexample({}, f"a partition does not fit its operand: {error}")
+    return [finding(Check.ISA, wrong, "random integers", right.size, "numpy", Status.AGREES)]
 
 
 def _law(tiling: Tiling, _: None) -> Statement:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
 from layouts.arrays import np
 from verify.core.digits import image
-from verify.core.verdict import Check, Counterexample, Evidence, Statement, Status
+from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding, unchecked
 from verify.evidence.proof import solved
 from verify.evidence.run import Run
 from verify.tiling.bind import TiledOperand, Tiling
@@ -36,9 +36,8 @@ def enumerated(run: Run, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
     try:
         fault = _fault(run, tiling, tiled)
     except LayoutError as error:  # the search for disjoint copies of interleaved modes ended without a result
-        return [Evidence(Check.ISA, Status.UNCHECKED, "", reason=str(error))]
-    status = Status.PROVED if fault is None else Status.REFUTED
-    return [Evidence(Check.ISA, status, "enumeration", x * y, "numpy", counterexample=fault)]
+        return [unchecked(Check.ISA, str(error))]
+    return [finding(Check.ISA, fault, "enumeration", x * y, "numpy")]
 
 
 def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | None:
@@ -84,8 +83,7 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
 
     plain, whole = (_plain(layout) for layout in (atom, tile_to_shape(atom, extent)))
     if cosize(plain) != size(plain):
-        why = f"{plain} has holes: its copies may interleave"
-        return Evidence(Check.PROOF, Status.UNCHECKED, "", reason=why)
+        return unchecked(Check.PROOF, f"{plain} has holes: its copies may interleave")
     (rows, columns), (first, second) = plain, whole
     across = extent[0] // size(rows)
 
@@ -132,22 +130,18 @@ def _period(atom: Smem) -> Counterexample | None:
     """A period that does not divide the atom: copies would be swizzled differently."""
     if isinstance(atom, Layout) or not isinstance(atom.layout_a, Swizzle) or not isinstance(atom.layout_b, Layout):
         return None
-    elements, period = cosize(atom.layout_b), atom.layout_a.period
+    swizzle = atom.layout_a
+    elements, period = cosize(atom.layout_b), swizzle.period
     if elements % period == 0:
         return None
+    # the base of a swizzle of as many bits whose period divides the elements
+    base = (elements & -elements).bit_length() - 1 - swizzle.bits - abs(swizzle.shift)
     return Counterexample(
         {"elements": elements, "period": period},
-        f"{atom.layout_a} repeats every {period} elements, the atom has {elements}: its second copy differs",
+        f"{swizzle} repeats every {period} elements, the atom has {elements}: its second copy differs",
         f"{elements} % {period} = {elements % period}",
-        repair=_shorter(atom.layout_a, elements),
+        repair=str(Swizzle(swizzle.bits, base, swizzle.shift)) if base >= 0 else "",
     )
-
-
-def _shorter(swizzle: Swizzle, elements: int) -> str:
-    """A swizzle of as many bits whose period divides this number of elements; empty where there is none."""
-    room = (elements & -elements).bit_length() - 1
-    base = room - swizzle.bits - abs(swizzle.shift)
-    return str(Swizzle(swizzle.bits, base, swizzle.shift)) if base >= 0 else ""
 
 
 def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Counterexample | None:
