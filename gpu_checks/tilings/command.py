@@ -82,7 +82,7 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
     def run(_: Tiling, shown: Progress) -> None:
         tiling, found = next(runs)
         with shown.aside():
-            command.show(f"{tiling.name:<28} {_verdict(found)}  {_details(found)}")
+            command.show(f"{tiling.name:<28} {_verdict(found)}")
         if isinstance(found, TilingRun):
             done.append(found)
 
@@ -102,15 +102,11 @@ def _run(chosen: Sequence[Tiling], options: argparse.Namespace) -> int:
 
 def _verdict(found: TilingRun | Unavailable) -> str:
     if isinstance(found, Unavailable):
-        return "UNCHECKED"
-    return "AGREES   " if found.equal and found.powered else "REFUTED  " if not found.equal else "IDLE     "
-
-
-def _details(found: TilingRun | Unavailable) -> str:
-    if isinstance(found, Unavailable):
-        return found.reason
+        return f"UNCHECKED  {found.reason}"
+    status = "REFUTED" if not found.equal else "AGREES" if found.powered else "IDLE"
     controls = ", ".join(f"{name} {count}" for name, count in found.controls.items())
-    return f"{found.mismatches} of {found.elements} elements differ; with one wrong stride in {controls}  {found.sass}"
+    differ = f"{found.mismatches} of {found.elements} elements differ"
+    return f"{status:<9}  {differ}; with one wrong stride in {controls}  {found.sass}"
 
 
 if __name__ == "__main__":

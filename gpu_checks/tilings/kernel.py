@@ -36,7 +36,10 @@ def kernel(tiling: Tiling) -> str:
     if tiling.reuse:
         text.append(parts.namespace("second", tiling.reuse.product, _majors(operands, "P", "V")))
         text.append(parts.narrowing(tiling.reuse))
-    text += ["\n", *map(parts.indices, operands.values()), _result_indices(tiling), _main(tiling, operands)]
+    name = "D" if tiling.reuse else "C"  # of the result
+    text += ["\n", *map(parts.indices, operands.values()), parts.index(f"{name}_fragment", tiling.last.C, "t", "v")]
+    rows = Strided(tiling.last.extent("C"), (tiling.extents["C"][1], 1))
+    text += [parts.index(f"{name}_global", rows, "x"), _main(tiling, operands, name)]
     return "".join(text)
 
 
@@ -57,40 +60,22 @@ def _majors(operands: dict[str, KernelOperand], *names: str) -> tuple[str, str]:
     return a, b
 
 
-def _name(tiling: Tiling) -> str:
-    """The result's name in the kernel."""
-    return "D" if tiling.reuse else "C"
-
-
-def _result_indices(tiling: Tiling) -> str:
-    m, n = tiling.last.extent("C")
-    columns = tiling.extents["C"][1]
-    name = _name(tiling)
-    rows = parts.index(f"{name}_global", Strided((m, n), (columns, 1)), "x")
-    return parts.index(f"{name}_fragment", tiling.last.C, "t", "v") + rows
-
-
-def _main(tiling: Tiling, operands: dict[str, KernelOperand]) -> str:
+def _main(tiling: Tiling, operands: dict[str, KernelOperand], result: str) -> str:
     kind = parts.TYPES[tiling.last.fragment("C").bits]
     given = [f"const {parts.TYPES[operand.fragment.bits]}* {name}_matrix" for name, operand in operands.items()]
-    body = "".join(_memory(operand) for operand in operands.values()) + parts.accumulators(tiling.last, _name(tiling))
+    memory = _CUDA["memory"].substitute
+    body = "".join(
+        memory(alignment=ALIGNMENT, type=parts.TYPES[one.fragment.bits], name=name, room=one.room)
+        for name, one in operands.items()
+    )
+    body += parts.accumulators(tiling.last, result)
     body += _attention(tiling, tiling.reuse, operands) if tiling.reuse else _gemm(tiling, operands, "blockIdx.y")
     return "\n" + _CUDA["kernel"].substitute(
         threads=tiling.threads,
         kernel=NAME,
         parameters=", ".join([*given, f"{kind}* result"]),
-        body=indent(body + _store(tiling), "  "),
+        body=indent(body + _store(tiling, result), "  "),
     )
-
-
-def _memory(operand: KernelOperand) -> str:
-    facts = {
-        "alignment": ALIGNMENT,
-        "type": parts.TYPES[operand.fragment.bits],
-        "name": operand.name,
-        "room": operand.room,
-    }
-    return _CUDA["memory"].substitute(facts)
 
 
 def _gemm(tiling: Tiling, operands: dict[str, KernelOperand], tile_n: str) -> str:
@@ -118,9 +103,9 @@ def _ready(*operands: KernelOperand) -> str:
     return (_FENCE if any(operand.descriptor for operand in operands) else "") + _WAIT
 
 
-def _store(tiling: Tiling) -> str:
+def _store(tiling: Tiling, name: str) -> str:
     """Accumulators to global memory; partial sums are added."""
-    product, name = tiling.last, _name(tiling)
+    product = tiling.last
     fragment, space = product.fragment("C"), "second" if tiling.reuse else "first"
     store = _CUDA["put"].substitute(packing=parts.packing(fragment), name=name)
     if product.splits > 1:

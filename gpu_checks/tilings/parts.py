@@ -16,8 +16,8 @@ from gpu_checks.kernels.packing import words_per_lane, words_per_register
 from gpu_checks.kernels.smem_matrix import transposes
 from gpu_checks.kernels.templates import beside
 from gpu_checks.tilings.descriptor import Descriptor, descriptor
-from gpu_checks.tilings.strided import Strided
-from gpu_checks.tilings.tiling import Feed, Load, Product, Reuse, TilingError, values_of
+from gpu_checks.tilings.strided import Indices, Strided
+from gpu_checks.tilings.tiling import Feed, Product, Reuse, TilingError, values_of
 from isa_tables.signature import Fragment
 from isa_tables.signature import signature as look_up
 
@@ -134,21 +134,23 @@ def copied(operand: KernelOperand, mn: str, k: str, threads: int) -> str:
 
 def _vector(operand: KernelOperand) -> int:
     """The most elements that are contiguous, and aligned, in global and in shared memory, for every thread."""
-    threads, values = operand.feed.copy.modes
-    tile = threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
-    most = _WIDEST * 8 // operand.fragment.bits
-    whole = (
-        operand.limits[operand.strides.index(1)] if operand.limits else most
-    )  # contiguous elements are all inside the matrix or all outside
+    tile, most = _table(operand.feed.copy), _WIDEST * 8 // operand.fragment.bits
+    # contiguous elements are all inside the matrix or all outside
+    whole = operand.limits[operand.strides.index(1)] if operand.limits else most
+    places = operand.feed.shared(tile), operand.over(tile)
     for vector in (most >> n for n in range(most.bit_length())):
-        if (values.size | whole) % vector == 0 and all(
-            _side_by_side(one(tile), vector) for one in (operand.feed.shared, operand.over)
-        ):
+        if (tile.shape[1] | whole) % vector == 0 and all(_side_by_side(one, vector) for one in places):
             return vector
     raise AssertionError("a vector of one element is always contiguous")
 
 
-def _side_by_side(places: np.ndarray[tuple[int, ...], np.dtype[np.int64]], vector: int) -> bool:
+def _table(layout: Strided) -> Indices:
+    """The layout at every (thread, value)."""
+    threads, values = layout.modes
+    return threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
+
+
+def _side_by_side(places: Indices, vector: int) -> bool:
     groups = places.reshape(-1, vector)
     return bool((groups == groups[:, :1] + np.arange(vector)).all() and (groups[:, 0] % vector == 0).all())
 
@@ -168,11 +170,16 @@ def loaded(operand: KernelOperand) -> str:
         return _CUDA["load"].substitute(name=operand.name, words=words, values=count, packing=packing(fragment))
     move = look_up(operand.feed.load.mnemonic)
     registers, row = move.operands["R"].regs, 128 // fragment.bits
-    _check_rows(operand, operand.feed.load, row)
+    source, target = operand.feed.load.source, operand.feed.load.target
+    if not _side_by_side(operand.feed.shared(_table(source)), row):
+        where = f"{source} in {operand.feed.shared}"
+        raise TilingError(f"{operand.name}: ldmatrix reads rows of 16 aligned bytes; {where} has others")
+    if not _side_by_side(target(np.arange(target.size)), fragment.per_register):
+        raise TilingError(f"{operand.name}: ldmatrix fills whole registers; {target} splits them")
     return _CUDA["ldmatrix"].substitute(
         name=operand.name,
         words=words,
-        steps=operand.feed.load.source.modes[1].size // row,
+        steps=source.modes[1].size // row,
         registers=registers,
         mnemonic=move.mnemonic,
         operands=operand_list(move, move.asm),
@@ -180,17 +187,6 @@ def loaded(operand: KernelOperand) -> str:
         row=row,
         per=fragment.per_register,
     )
-
-
-def _check_rows(operand: KernelOperand, load: Load, row: int) -> None:
-    """TilingError unless every row that ldmatrix reads is 16 aligned bytes of shared memory, and fills registers."""
-    threads, values = load.source.modes
-    tile = threads(np.arange(threads.size))[:, None] + values(np.arange(values.size))
-    if not _side_by_side(operand.feed.shared(tile), row):
-        where = f"{load.source} in {operand.feed.shared}"
-        raise TilingError(f"{operand.name}: ldmatrix reads rows of 16 aligned bytes; {where} has others")
-    if not _side_by_side(load.target(np.arange(load.target.size)), operand.fragment.per_register):
-        raise TilingError(f"{operand.name}: ldmatrix fills whole registers; {load.target} splits them")
 
 
 def multiplied(space: str, product: Product, a: KernelOperand | str, b: KernelOperand, result: str) -> str:

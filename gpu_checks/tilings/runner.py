@@ -97,24 +97,20 @@ def hash_of(tiling: Tiling) -> str:
 def draw(tiling: Tiling, seed: int) -> dict[str, Ints]:
     """Random integers for A (m, k), B (n, k) and V (n, k), small enough that every sum is exact in its type."""
     random = np.random.default_rng(seed)
-    bounds, extents = _bounds(tiling), tiling.extents
+    extents = tiling.extents
+    k, sums = extents["A"][1], _exact(tiling.product.fragment("C").type)
+    if tiling.reuse is None:
+        bounds = dict.fromkeys("AB", isqrt(sums // k))
+    else:
+        bound = isqrt(min(sums, _exact(tiling.reuse.product.fragment("A").type)) // k)
+        most = bound * bound * k * extents["V"][1]
+        bounds = {"A": bound, "B": bound, "V": _exact(tiling.reuse.product.fragment("C").type) // most}
     found = {}
     for name, operand in kernel_operands(tiling).items():
         number = NUMBERS[operand.fragment.type]
         low, high = max(number.low, -bounds[name]), min(number.high, bounds[name])
         found[name] = random.integers(low, high, extents[name], np.int64, endpoint=True)
     return found
-
-
-def _bounds(tiling: Tiling) -> dict[str, int]:
-    """The largest magnitude that may be drawn for each operand."""
-    k, sums = tiling.extents["A"][1], _exact(tiling.product.fragment("C").type)
-    if tiling.reuse is None:
-        return dict.fromkeys("AB", isqrt(sums // k))
-    narrow = _exact(tiling.reuse.product.fragment("A").type)
-    bound = isqrt(min(sums, narrow) // k)
-    most = bound * bound * k * tiling.extents["V"][1]
-    return {"A": bound, "B": bound, "V": _exact(tiling.reuse.product.fragment("C").type) // most}
 
 
 def _exact(type_: str) -> int:

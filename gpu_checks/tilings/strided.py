@@ -41,9 +41,11 @@ class Strided:
     swizzle: tuple[int, int, int] | None = None
 
     def __post_init__(self) -> None:
-        if not _congruent(self.shape, self.stride):
-            raise ValueError(f"{self}: shape and stride are not nested alike")
-        if any(extent < 1 for extent, _ in self.leaves):
+        try:
+            leaves = self.leaves
+        except ValueError:
+            raise ValueError(f"{self}: shape and stride are not nested alike") from None
+        if any(extent < 1 for extent, _ in leaves):
             raise ValueError(f"{self}: an extent is less than 1")
 
     @classmethod
@@ -107,20 +109,17 @@ class Strided:
         't % 4 * 32 + t / 4 + v / 2 * 8'
         """
         parts = self.modes if len(variables) > 1 else (self,)
-        terms = [term for part, name in zip(parts, variables, strict=True) for term in _terms(part, name)]
+        terms = []
+        for part, name in zip(parts, variables, strict=True):
+            below = 1
+            for extent, stride in part.leaves:
+                above = below * extent
+                if extent > 1 and stride:  # the last digit needs no remainder, for indices are in range
+                    digit = name + (f" / {below}" if below > 1 else "") + (f" % {extent}" if above < part.size else "")
+                    terms.append(digit + (f" * {stride}" if stride > 1 else ""))
+                below = above
         text = " + ".join(terms) or "0"
         return "swizzle<{}, {}, {}>({})".format(*self.swizzle, text) if self.swizzle else text
-
-
-def _terms(layout: Strided, variable: str) -> Iterator[str]:
-    """The digits times their strides; the last digit needs no remainder, for indices are in range."""
-    below = 1
-    for extent, stride in layout.leaves:
-        above = below * extent
-        if extent > 1 and stride:
-            digit = variable + (f" / {below}" if below > 1 else "") + (f" % {extent}" if above < layout.size else "")
-            yield digit + (f" * {stride}" if stride > 1 else "")
-        below = above
 
 
 def _leaves(shape: Nested, stride: Nested) -> Iterator[Leaf]:
@@ -129,9 +128,5 @@ def _leaves(shape: Nested, stride: Nested) -> Iterator[Leaf]:
     elif isinstance(shape, tuple) and isinstance(stride, tuple):
         for inner, step in zip(shape, stride, strict=True):
             yield from _leaves(inner, step)
-
-
-def _congruent(shape: Nested, stride: Nested) -> bool:
-    if isinstance(shape, tuple) and isinstance(stride, tuple):
-        return len(shape) == len(stride) and all(map(_congruent, shape, stride))
-    return isinstance(shape, int) and isinstance(stride, int)
+    else:
+        raise ValueError(f"{shape} and {stride} are not nested alike")

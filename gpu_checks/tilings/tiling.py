@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from math import prod
+from typing import Any
 
 from gpu_checks.tilings.strided import Nested, Strided
 from isa_tables.signature import Fragment, Signature
@@ -151,7 +152,10 @@ def rests(layout: Strided) -> tuple[int, int]:
 def check(tiling: Tiling) -> None:
     """Raise TilingError for a tiling whose layouts do not fit its tiles, its threads or its instruction."""
     try:
-        _check_short(tiling)
+        if tiling.short is not None:
+            _require(tiling.reuse is None, "a chain of two products takes whole tiles alone")
+            for axis, less, size in zip("mnk", tiling.short, tiling.product.tile, strict=True):
+                _require(0 <= less < size, f"{less} elements are lacking along {axis}; the last tile has 1 to {size}")
         if tiling.reuse:
             made, taken = tiling.product.tile[:2], tiling.reuse.product.tile[::2]
             _require(made == taken, f"the first product makes {made} of (m, n), the second takes {taken} of (m, k)")
@@ -161,14 +165,6 @@ def check(tiling: Tiling) -> None:
             _check_feed(tiling.threads, name, feed, prod(product.extent(operand)))
     except TilingError as error:
         raise TilingError(f"{tiling.name}: {error}") from None
-
-
-def _check_short(tiling: Tiling) -> None:
-    if tiling.short is None:
-        return
-    _require(tiling.reuse is None, "a chain of two products takes whole tiles alone")
-    for axis, less, size in zip("mnk", tiling.short, tiling.product.tile, strict=True):
-        _require(0 <= less < size, f"{less} elements are lacking along {axis}; the last tile has 1 to {size}")
 
 
 def _check_feed(threads: int, name: str, feed: Feed, size: int) -> None:
@@ -189,7 +185,8 @@ def _check_product(threads: int, product: Product) -> None:
         layout: Strided = getattr(product, operand)
         bits = product.fragment(operand).bits
         _require(bits % 8 == 0, f"elements of {bits} bits, as {operand}'s are, have no address of their own in memory")
-        _require(_is_distribution(layout), f"{operand} = {layout} is not (thread, (value, (rest, rest)))")
+        distribution = all(len(part.modes) == 2 for part in (layout, layout.modes[-1], layout.modes[-1].modes[-1]))
+        _require(distribution, f"{operand} = {layout} is not (thread, (value, (rest, rest)))")
         owners, values = layout.modes[0].size, layout.modes[1].modes[0].size
         _require(owners == threads, f"{operand} = {layout} distributes over {owners} threads; there are {threads}")
         expected = values_of(product.fragment(operand))
@@ -200,10 +197,6 @@ def _check_product(threads: int, product: Product) -> None:
     done = m * n * k * threads // signature.lanes * signature.products * prod(signature.shape)
     size = prod(product.tile)
     _require(done == size, f"the instructions multiply {done} pairs of elements; the tile {product.tile} has {size}")
-
-
-def _is_distribution(layout: Strided) -> bool:
-    return all(len(part.modes) == 2 for part in (layout, layout.modes[-1], layout.modes[-1].modes[-1]))
 
 
 def _require(holds: bool, otherwise: str) -> None:
@@ -222,33 +215,29 @@ def mutants(tiling: Tiling) -> Iterator[tuple[str, Tiling]]:
     The largest stride of the distribution becomes the next smaller one, or 0: no index leaves the tile. For an operand
     that the instruction reads from shared memory it is the step from one instruction to the next.
     """
+    product, reuse = tiling.product, tiling.reuse
     for operand, feed in (("A", tiling.A), ("B", tiling.B)):
+        distribution: Strided = getattr(product, operand)
+        threads, (values, steps) = distribution.modes[0], distribution.modes[1].modes
+        wrong: dict[str, Any]
         if feed.load:
-            other = replace(feed, load=replace(feed.load, source=mutant(feed.load.source)))
-            yield operand, replace(tiling, A=other) if operand == "A" else replace(tiling, B=other)
-        elif wrong := _with_wrong_stride(tiling.product, operand):
-            yield operand, replace(tiling, product=wrong)
-    if tiling.reuse:
-        wrong = replace(tiling.reuse.product, C=mutant(tiling.reuse.product.C))
-        yield "C", replace(tiling, reuse=replace(tiling.reuse, product=wrong))
-        yield "reuse", replace(tiling, reuse=replace(tiling.reuse, values=mutant(tiling.reuse.values)))
+            wrong = {operand: replace(feed, load=replace(feed.load, source=mutant(feed.load.source)))}
+            yield operand, replace(tiling, **wrong)
+            continue
+        if product.fragment(operand).space == "reg":
+            wrong = {operand: mutant(distribution)}
+        elif steps.size == 1:  # one instruction takes all of it from shared memory
+            continue
+        else:
+            stuck = mutant(steps, 0)
+            shape, stride = (values.shape, stuck.shape), (values.stride, stuck.stride)
+            wrong = {operand: Strided((threads.shape, shape), (threads.stride, stride))}
+        yield operand, replace(tiling, product=replace(product, **wrong))
+    if reuse:
+        yield "C", replace(tiling, reuse=replace(reuse, product=replace(reuse.product, C=mutant(reuse.product.C))))
+        yield "reuse", replace(tiling, reuse=replace(reuse, values=mutant(reuse.values)))
     else:
-        yield "C", replace(tiling, product=replace(tiling.product, C=mutant(tiling.product.C)))
-
-
-def _with_wrong_stride(product: Product, operand: str) -> Product | None:
-    """The product with one wrong stride in A or B; None where one instruction takes all of it from shared memory."""
-    distributed = product.A if operand == "A" else product.B
-    if product.fragment(operand).space == "reg":
-        wrong = mutant(distributed)
-    else:
-        threads, outer = distributed.modes
-        values, steps = outer.modes
-        if steps.size == 1:
-            return None
-        stuck = mutant(steps, 0)
-        wrong = Strided((threads.shape, (values.shape, stuck.shape)), (threads.stride, (values.stride, stuck.stride)))
-    return replace(product, A=wrong) if operand == "A" else replace(product, B=wrong)
+        yield "C", replace(tiling, product=replace(product, C=mutant(product.C)))
 
 
 def mutant(layout: Strided, wrong: int | None = None) -> Strided:
@@ -258,10 +247,9 @@ def mutant(layout: Strided, wrong: int | None = None) -> Strided:
     ((4,8),(2,2)):((16,1),(16,8))
     """
     strides = sorted({stride for extent, stride in layout.leaves if extent > 1})
-    smaller = strides[-2] if len(strides) > 1 else 0
-    return replace(
-        layout, stride=_replaced(layout.shape, layout.stride, strides[-1], smaller if wrong is None else wrong)
-    )
+    if wrong is None:
+        wrong = strides[-2] if len(strides) > 1 else 0
+    return replace(layout, stride=_replaced(layout.shape, layout.stride, strides[-1], wrong))
 
 
 def _replaced(shape: Nested, stride: Nested, old: int, new: int) -> Nested:
