@@ -147,16 +147,8 @@ def _lanes_numbered(atom: BoundAtom, *_: object) -> str:
     return f"the threads are at fault: {atom.thr_fault}" if atom.thr_fault else ""
 
 
-def _has_formula(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
-    return "" if operand.formulas else atom.no_instruction or operand.no_formula
-
-
 def _known(atom: BoundAtom, *_: object) -> str:
     return atom.no_instruction
-
-
-def _have_formulas(atom: BoundAtom, *_: object) -> str:
-    return next((part.no_formula for part in atom.parts if part.no_formula), "")
 
 
 def _not_refuted(other: Property) -> Need:
@@ -170,10 +162,6 @@ def _not_refuted(other: Property) -> Need:
 
 
 # What could not be compared, besides what was
-
-
-def _uncompared(atom: BoundAtom, operand: BoundOperand) -> Iterable[str]:
-    return atom.uncompared if atom.by is not None and given(atom, operand) else ()
 
 
 def _unobserved(atom: BoundAtom, _: None) -> Iterable[str]:
@@ -366,8 +354,8 @@ EQUALS = _of_layout(
     isa=at_points(isa.equals),
     proof=first(_for_family(proof_family.equals), by_solver(proof.equals)),
     how=(EVERY_POINT, "z3", ""),
-    needs=(*LAID_OUT, _has_formula),
-    gaps=_uncompared,
+    needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
+    gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),
     required=frozenset({Check.ISA, Check.PROOF}),
 )
 RIGHT_INVERSE = _of_layout(
@@ -400,7 +388,12 @@ PRODUCT = Property(
     isa=lambda run, atom, _: [isa.product(atom)],
     gpu=lambda run, atom, _: run.multiply(atom) if run.multiply else [],
     how=("sampled", "", "sampled, with `--live`"),
-    needs=(verified(SHAPE, SIZE, IN_BOUNDS), _known, _lanes_numbered, _have_formulas),
+    needs=(
+        verified(SHAPE, SIZE, IN_BOUNDS),
+        _known,
+        _lanes_numbered,
+        lambda atom, *_: next((part.no_formula for part in atom.parts if part.no_formula), ""),
+    ),
     reads=_product_key,
 )
 TILING = Property(

@@ -175,14 +175,13 @@ class BoundAtom:
     @property
     def omitted(self) -> dict[str, str]:
         """The operands in registers of an instruction that the atom does not give, each with its mnemonic."""
-        found = {
+        return {
             name: mnemonic_of(view.by)
             for view in self.views
-            if view.by
             for name in EXTRA
-            if _in_registers(view.by, name)
+            if view.by and name in view.by.operands and view.by.operands[name].space == "reg"
+            if name not in self.atom.operands
         }
-        return {name: mnemonic for name, mnemonic in found.items() if name not in self.atom.operands}
 
     @property
     def no_instruction(self) -> str:
@@ -311,15 +310,10 @@ def thread_value(text: str) -> tuple[Layout | None, str]:
     >>> thread_value("8:1")
     (None, '8:1 has rank 1, a (thread, value) layout has 2')
     """
-    layout, fault = _parse(text)
+    layout, fault = _parsed(text, Layout.parse)
     if layout is not None and len(layout) != 2:
         return None, f"{text} has rank {len(layout)}, a (thread, value) layout has 2"
     return layout, fault
-
-
-def _parse(text: str) -> tuple[Layout | None, str]:
-    """The layout, or None and why the text is none; cached by the text."""
-    return _parsed(text, Layout.parse)
 
 
 @lru_cache(maxsize=4096)  # the parser is part of the key: a bug planted in Layout.parse shows in texts read before
@@ -394,11 +388,6 @@ def look_up(mnemonic: str, chosen: tuple[tuple[str, str | int], ...] = ()) -> Na
         return Named(mnemonic, None, unknown=str(error))
     except isa_tables.NotInIsa as error:
         return Named(mnemonic, None, rejected=str(error))
-
-
-def _in_registers(instruction: isa_tables.Instruction, name: str) -> bool:
-    """Whether an instruction has an operand in registers."""
-    return name in instruction.operands and instruction.operands[name].space == "reg"
 
 
 def _formulas(

@@ -59,7 +59,8 @@ def comparable(
         return Comparable(claimed, recording, parts, "mnk", "")
     tables, cells = dict(claimed), dict(recording.operands)
     for part in registers:
-        tables[part.name] = _stored(part, tables[part.name])
+        formula = part.formulas[0]  # of what an instruction stores, one label for each of its elements
+        tables[part.name] = tables[part.name][:, :: formula.coarse if isinstance(formula, Registers) else 1]
     others = tuple(part for part in parts if memory and part not in registers)
     for part in others:
         found = _by_address(subject, part, recording)
@@ -72,7 +73,11 @@ def comparable(
     stored = _sparse(subject, claimed, tables, seen, recording) if sparse and memory else None
     if isinstance(stored, str):
         return stored
-    how += _how(stored) if stored else []
+    if stored:
+        patterns, selectors = len(stored.metadata.kept), len(stored.metadata.rulers)
+        fields = f"E by the fields that select A's elements under {selectors} selector{'s' * (selectors > 1)}"
+        meaning = f"k under {patterns} patterns of metadata, with their meaning in the ISA"
+        how.append(f"{meaning}; {'E is not given' if stored.e is None else fields}")
     return Comparable(tables, seen, tied, "mn" if sparse else "mnk", "; ".join(how), stored)
 
 
@@ -102,22 +107,6 @@ def _sparse(
         labels, elements = None, by_class(recording, tables["A"][..., 1:], seen.operands["A"])
         elements = elements * (1, coarseness(meaning))
     return Stored(meaning, metadata, elements, labels, b, None if e is None else e[..., 1:])
-
-
-def _how(stored: Stored) -> list[str]:
-    """How k and E are compared, in words."""
-    patterns, selectors = len(stored.metadata.kept), len(stored.metadata.rulers)
-    how = f"k under {patterns} patterns of metadata, with their meaning in the ISA"
-    if stored.e is None:
-        return [f"{how}; E is not given"]
-    return [f"{how}; E by the fields that select A's elements under {selectors} selector{'s' * (selectors > 1)}"]
-
-
-def _stored(part: BoundOperand, table: Table) -> Table:
-    """The labels of an operand in registers that an instruction stores: one for each of its elements."""
-    formula = part.formulas[0]
-    coarse = formula.coarse if isinstance(formula, Registers) else 1
-    return table[:, ::coarse] if coarse > 1 else table
 
 
 def _not_whole(part: BoundOperand) -> str:

@@ -188,11 +188,11 @@ def prepare(spec: TilingSpec, atom: Atom) -> Tiling:
     where the numbers do not fit each other.
     """
     subject = prepare_atom(atom)
-    for part in subject.parts:
-        if part.layout is None:
-            raise IllFormed(part.name, part.text, part.fault)
+    faults = [(part.name, part.text, part.fault) for part in subject.parts if part.layout is None]
     if subject.thr is None:
-        raise IllFormed("thr", atom.thr, subject.thr_fault)
+        faults.append(("thr", atom.thr, subject.thr_fault))
+    if faults:
+        raise IllFormed(*faults[0])
     if outside := tuple(part for part in subject.parts if leaves_its_tile(part)):
         raise OutOfTile(subject, outside)
 
@@ -238,17 +238,15 @@ def _check_strides(spec: TilingSpec, tiled: TiledOperand) -> None:
 
 def _build(spec: TilingSpec, subject: BoundAtom) -> tuple[TiledMMA, tuple[TiledOperand, ...]]:
     """The TiledMMA and its operands; raises LayoutError where it or one of its layouts does not exist."""
-    mma = TiledMMA(subject.mma, spec.atoms_layout, spec.permutation)
-    operands = tuple(_tiled_operand(subject, part, mma, spec) for part in subject.parts)
-    for operand in operands:
-        operand.layout_tv()
-    return mma, operands
-
-
-def _tiled_operand(subject: BoundAtom, part: BoundOperand, mma: TiledMMA, spec: TilingSpec) -> TiledOperand:
-    like = LIKE.get(part.name, part.name)
-    if like != part.name:
-        layouts = {p.name: p.layout for p in subject.parts} | {like: part.layout}
-        atom = MmaAtom(subject.mma.shape, subject.thr, layouts["A"], layouts["B"], layouts["C"])  # type: ignore[arg-type]
-        mma = TiledMMA(atom, spec.atoms_layout, spec.permutation)
-    return TiledOperand(spec, subject, part, mma, like)
+    whole = TiledMMA(subject.mma, spec.atoms_layout, spec.permutation)
+    operands = []
+    for part in subject.parts:
+        mma, like = whole, LIKE.get(part.name, part.name)
+        if like != part.name:
+            layouts = {p.name: p.layout for p in subject.parts} | {like: part.layout}
+            a, b, c = (layouts[name] for name in "ABC")
+            atom = MmaAtom(subject.mma.shape, subject.thr, a, b, c)  # type: ignore[arg-type]
+            mma = TiledMMA(atom, spec.atoms_layout, spec.permutation)
+        operands.append(TiledOperand(spec, subject, part, mma, like))
+        operands[-1].layout_tv()
+    return whole, tuple(operands)

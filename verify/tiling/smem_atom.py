@@ -45,15 +45,16 @@ def _fault(run: Run, tiling: Tiling, tiled: TiledOperand) -> Counterexample | No
     atom = tiling.spec.smem[tiled.name]
     extent = tiled.extent(tiling.tile)
     rows, columns = (size(mode) for mode in atom)
-    where = tiling.subject.mma.space.get(tiled.name)
+    where, lines = tiling.subject.mma.space.get(tiled.name), tiled.part.extent[0]
 
     def found() -> Counterexample | None:
-        return (
-            _undivided(tiled, extent, (rows, columns), "the tile")
-            or _straddling(tiling, tiled, (rows, columns))
-            or (_period(atom) if extent != (rows, columns) else None)
-            or _misplaced(tiled, atom, extent)
-        )
+        fault = _undivided(tiled, extent, (rows, columns), "the tile")
+        if where == "smem":  # the instruction reads it itself: no swizzle atom may straddle two of them
+            step = f"the {lines} rows of one instruction"
+            fault = fault or _undivided(tiled, (lines, columns), (rows, columns), step)
+        if extent != (rows, columns):
+            fault = fault or _period(atom)
+        return fault or _misplaced(tiled, atom, extent)
 
     return run.cache.kept((Check.ISA, "swizzle_atom", str(atom), where, tiling.cache_key(tiled)), found)
 
@@ -118,14 +119,6 @@ def _undivided(tiled: TiledOperand, extent: tuple[int, int], atom: tuple[int, in
     return None
 
 
-def _straddling(tiling: Tiling, tiled: TiledOperand, atom: tuple[int, int]) -> Counterexample | None:
-    """A swizzle atom that straddles two instructions, where they read shared memory themselves."""
-    if tiling.subject.mma.space.get(tiled.name) != "smem":
-        return None
-    whole = (tiled.part.extent[0], atom[1])
-    return _undivided(tiled, whole, atom, f"the {tiled.part.extent[0]} rows of one instruction")
-
-
 def _period(atom: Smem) -> Counterexample | None:
     """A period that does not divide the atom: copies would be swizzled differently."""
     if isinstance(atom, Layout) or not isinstance(atom.layout_a, Swizzle) or not isinstance(atom.layout_b, Layout):
@@ -153,7 +146,17 @@ def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Coun
     if fault := _collision(tiled, copy):
         return fault
     whole = _offsets(tile_to_shape(atom, extent))
-    return _collision(tiled, whole) or _unlike(tiled, copy, whole)
+    if fault := _collision(tiled, whole):
+        return fault
+    (rows, columns), (x, y) = copy.shape, whole.shape
+    starts = whole[::rows, ::columns] - copy[0, 0]
+    wanted = np.tile(copy, (x // rows, y // columns)) + np.kron(starts, np.ones_like(copy))
+    wrong = np.argwhere((whole != wanted).T)
+    if not len(wrong):
+        return None
+    at = int(wrong[0][1]), int(wrong[0][0])
+    statement = f"({at[0]}, {at[1]}) is at offset {int(whole[at])}, in a copy of the atom at {int(wanted[at])}"
+    return Counterexample(_at(tiled, at), statement)
 
 
 def _offsets(layout: Smem) -> Offsets:
@@ -179,19 +182,6 @@ def _collision(tiled: TiledOperand, offsets: Offsets) -> Counterexample | None:
     places = [f"({index % rows}, {index // rows})" for index in (first, second)]
     statement = f"{places[0]} and {places[1]} are both at offset {int(flat[first])}"
     return Counterexample({"first": first, "second": second}, statement)
-
-
-def _unlike(tiled: TiledOperand, copy: Offsets, whole: Offsets) -> Counterexample | None:
-    """An element whose offset from the first of its copy differs from that in the atom."""
-    (rows, columns), (x, y) = copy.shape, whole.shape
-    starts = whole[::rows, ::columns] - copy[0, 0]
-    wanted = np.tile(copy, (x // rows, y // columns)) + np.kron(starts, np.ones_like(copy))
-    wrong = np.argwhere((whole != wanted).T)
-    if not len(wrong):
-        return None
-    at = int(wrong[0][1]), int(wrong[0][0])
-    statement = f"({at[0]}, {at[1]}) is at offset {int(whole[at])}, in a copy of the atom at {int(wanted[at])}"
-    return Counterexample(_at(tiled, at), statement)
 
 
 def _at(tiled: TiledOperand, place: tuple[int, int]) -> dict[str, int]:

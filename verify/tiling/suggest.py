@@ -47,7 +47,10 @@ def nearest_atoms(spec: TilingSpec, build: Build) -> list[Layout]:
         return [straight]
     if one := along_one_axis(spec, build):
         return one[1]
-    counts = sorted(product(*(range(1, 2 * count + 2) for count in spec.counts)), key=lambda c: _distance(spec, c))
+    counts = sorted(
+        product(*(range(1, 2 * count + 2) for count in spec.counts)),
+        key=lambda counts: (sum(abs(a - b) for a, b in zip(counts, spec.counts, strict=True)), counts),
+    )
     strides = tuple(min(map(abs, leaves(stride))) for stride in wrap(spec.atoms_layout.stride))  # the order of the axes
     tried = (compacted(Layout(c, strides)) for c in islice(counts, TRIED))
     return [*islice((atoms for atoms in tried if builds(_atoms(spec, atoms), build)), 1)]
@@ -97,7 +100,3 @@ def _with_count(atoms: Layout, axis: int, count: int) -> Layout:
     shape, stride = ([*mode] for mode in (wrap(atoms.shape), wrap(atoms.stride)))
     shape[axis], stride[axis] = count, min(map(abs, leaves(stride[axis])))
     return compacted(Layout(tuple(shape), tuple(stride)))
-
-
-def _distance(spec: TilingSpec, counts: tuple[int, ...]) -> tuple[int, tuple[int, ...]]:
-    return sum(abs(a - b) for a, b in zip(counts, spec.counts, strict=True)), counts
