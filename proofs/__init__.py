@@ -46,6 +46,8 @@ Main declarations
 `prove_in_bounds`, `prove_equals`, `prove_right_inverse`, `prove_product`   one operand, point by point: `layout.points`
 `prove_ownership`, `prove_bijective`                   how many owners an element has: `layout.bijectivity`
 `prove_partition`, `prove_tiled`, `prove_tiling`  tiles of every size: `layout.partition`, `layout.tiling`
+`prove_hand_over`        registers that two instructions share: `layout.movement`
+`prove_room`, `prove_whole`, `prove_disjoint`, `prove_conflict_free`   accesses of shared memory: `layout.movement`
 `certificate`            a bijection proved without a solver, by mixed radix or by a rank over the field of two elements
 `proofs.laws`            the laws of the layout algebra for all extents, strides and ranks (docs/laws.md)
 `proofs.symbolic`        the code of `layouts`, executed on symbolic integers, path by path (docs/laws.md)
@@ -74,6 +76,15 @@ from proofs.smt.term import Condition, Term
 
 if TYPE_CHECKING:
     from proofs.layout.bijectivity import prove_bijective, prove_ownership
+    from proofs.layout.movement import (
+        Access,
+        HandOver,
+        prove_conflict_free,
+        prove_disjoint,
+        prove_hand_over,
+        prove_room,
+        prove_whole,
+    )
     from proofs.layout.partition import Axis, Partition, prove_partition, prove_tiled
     from proofs.layout.points import prove_equals, prove_in_bounds, prove_product, prove_right_inverse
     from proofs.layout.tiling import prove_tiling
@@ -81,11 +92,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUDGET",
+    "Access",
     "Axis",
     "Certificate",
     "Condition",
     "EngineError",
     "Fragment",
+    "HandOver",
     "Outcome",
     "Partition",
     "ProblemError",
@@ -100,14 +113,19 @@ __all__ = [
     "f2_rank",
     "mixed_radix",
     "prove_bijective",
+    "prove_conflict_free",
+    "prove_disjoint",
     "prove_equals",
+    "prove_hand_over",
     "prove_in_bounds",
     "prove_ownership",
     "prove_partition",
     "prove_product",
     "prove_right_inverse",
+    "prove_room",
     "prove_tiled",
     "prove_tiling",
+    "prove_whole",
     "recheck",
 ]
 
@@ -117,6 +135,10 @@ _HOME = {
     ),
     **dict.fromkeys(("prove_bijective", "prove_ownership"), "proofs.layout.bijectivity"),
     **dict.fromkeys(("Axis", "Partition", "prove_partition", "prove_tiled"), "proofs.layout.partition"),
+    **dict.fromkeys(
+        ("Access", "HandOver", "prove_conflict_free", "prove_disjoint", "prove_hand_over", "prove_room", "prove_whole"),
+        "proofs.layout.movement",
+    ),
     "Solver": "proofs.smt.engine",
     "prove_tiling": "proofs.layout.tiling",
 }

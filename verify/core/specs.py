@@ -3,6 +3,7 @@
 
 The options of a command and the keys of its TOML tables are made from the same fields. The key is the name of the field
 without a trailing underscore, which only distinguishes a name from a keyword of Python: `from_` is the key `from`.
+Parsers of values: `text`, `Choice`, `Between`, `Several`.
 """
 
 from __future__ import annotations

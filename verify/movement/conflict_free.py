@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+import proofs
 from gpu_checks.banks.command import LEAST, Observation
 from layouts import Swizzle, size
 from layouts.bank_conflicts import LANES, WORD, Access, Conflict, Operation, Wavefronts, best_swizzle
@@ -72,14 +73,13 @@ def _in_words(threads: tuple[int, int], bank: int, words: tuple[int, int]) -> st
 
 def proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """The proof that accesses are free of conflicts at every base."""
-    from proofs.layout.movement import prove_conflict_free
 
     def statement(at: Mapping[str, int]) -> str:
         conflict = _in_words((at["lane"], at["lane2"]), at["bank"], (at["word"], at["word2"]))
         return f"{conflict} at base {at['base'] * access.unit}"
 
     question = access.for_solver()
-    return [solved(prove_conflict_free(question, run.budget, run.solver), statement, f"{question.bases} bases")]
+    return [solved(proofs.prove_conflict_free(question, run.budget, run.solver), statement, f"{question.bases} bases")]
 
 
 def measured(run: object, _: object, access: SmemAccess) -> list[Evidence]:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import proofs
 from layouts import Layout, from_samples, size
 from layouts.arrays import np
 from verify.core.digits import image
@@ -172,11 +173,9 @@ def proved(run: Run, _: object, over: HandOver) -> list[Evidence]:
 
 def _proof(run: Run, over: HandOver, columns: Layout, gets: str) -> Evidence:
     """The solver's evidence on the equation with some columns."""
-    from proofs.layout import movement
-
     wanted, shown = over.wanted, over.wanted.shown
-    question = movement.HandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
-    outcome = movement.prove_hand_over(question, run.budget, run.solver)
+    question = proofs.HandOver(over.given.locate, over.rows, columns, wanted.number, over.order, wanted.lanes)
+    outcome = proofs.prove_hand_over(question, run.budget, run.solver)
     words = "T{lane} V{value} wants"
     return solved(outcome, lambda at: f"{words.format(**at)} {shown(at['wanted'])}{gets} {shown(at['place'])}")
 

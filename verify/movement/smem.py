@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+import proofs
 from layouts import Swizzle, size
 from layouts.arrays import np
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
@@ -36,9 +37,7 @@ def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 def room_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """The proof that every element of the tile lies in shared memory."""
-    from proofs.layout.movement import prove_room
-
-    outcome = prove_room(access.for_solver(), access.base or 0, access.capacity, run.budget, run.solver)
+    outcome = proofs.prove_room(access.for_solver(), access.base or 0, access.capacity, run.budget, run.solver)
     return [solved(outcome, lambda at: f"index {at['index']} of the tile lies at byte {at['byte']}")]
 
 
@@ -99,10 +98,8 @@ def _not_whole(access: SmemAccess, offsets: Table) -> Table:
 
 def whole_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """The proof for every base, lane and value."""
-    from proofs.layout.movement import prove_whole
-
     question, words = access.for_solver(), "T{lane} V{value} lies at byte {here}, its access begins at byte {first}"
-    outcome = prove_whole(question, run.budget, run.solver)
+    outcome = proofs.prove_whole(question, run.budget, run.solver)
     bases = f"{question.bases} bases"
     return [solved(outcome, lambda at: f"{words.format(**at)}, at base {at['base'] * access.unit}", bases)]
 
@@ -122,10 +119,8 @@ def disjoint(run: object, _: object, access: SmemAccess) -> list[Evidence]:
 
 def disjoint_proved(run: Run, _: object, access: SmemAccess) -> list[Evidence]:
     """The proof that two elements at one place are the same element."""
-    from proofs.layout.movement import prove_disjoint
-
     words = "T{lane} V{value} and T{lane2} V{value2}, elements {index} and {index2} of the tile, are written to byte "
-    outcome = prove_disjoint(access.for_solver(), run.budget, run.solver)
+    outcome = proofs.prove_disjoint(access.for_solver(), run.budget, run.solver)
     return [solved(outcome, lambda at: words.format(**at) + str(at["byte"]))]
 
 

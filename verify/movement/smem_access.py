@@ -5,15 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
+import proofs
 from layouts import Layout, Swizzle, size
 from layouts.arrays import np
 from layouts.bank_conflicts import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
-
-if TYPE_CHECKING:
-    from proofs.layout.movement import Access as SolverAccess
 
 Table = np.ndarray[tuple[int, ...], np.dtype[np.int64]]
 
@@ -101,13 +98,11 @@ class SmemAccess:
         rows = (first[start : start + LANES, step].tolist() for step in range(first.shape[1]) for start in warps)
         return [Access(tuple(row), self.width, self.operation) for row in rows]
 
-    def for_solver(self) -> SolverAccess:
+    def for_solver(self) -> proofs.Access:
         """The accesses as the solver's input: the layouts of the spec, none computed from another."""
-        from proofs.layout.movement import Access as SolverAccess
-
         bases, shared = max(1, self.capacity // self.unit), self.operation is not Operation.COPY
         element, phase = self.element // BYTE, PHASE[self.width]
-        return SolverAccess(self.threads, self.tile, element, self.width, phase, self.bytes, bases, self.unit, shared)
+        return proofs.Access(self.threads, self.tile, element, self.width, phase, self.bytes, bases, self.unit, shared)
 
 
 def scaled(stride: IntTuple, factor: int) -> IntTuple:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import isa_tables
+import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
 from layouts import Layout, LayoutError, Swizzle, logical_divide, size
@@ -217,8 +218,6 @@ def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
 
     The solver is given the place of single elements alone: it finds no second element at an address.
     """
-    from proofs.layout.movement import HandOver, prove_hand_over
-
     if found.fault:
         return []
     access = found.operand.access
@@ -229,6 +228,6 @@ def proved(run: Run, _: object, found: Descriptor) -> list[Evidence]:
         return address ^ ((address & swizzle.yyy_mask) >> swizzle.shift) if swizzle.bits else address
 
     rows, columns = (Layout(mode.shape, scaled(mode.stride, bytes_)) for mode in access.tile)
-    over = HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
+    over = proofs.HandOver(lambda mn, k: (mn, k), rows, columns, wanted, Layout(size(columns)), size(rows))
     words = "(mn={lane}, k={value}) lies at {place}, by the descriptor at {wanted}, unswizzled"
-    return [solved(prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]
+    return [solved(proofs.prove_hand_over(over, run.budget, run.solver), lambda at: words.format(**at))]

@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import proofs
 from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
 from layouts.arrays import np
 from verify.core.digits import image
@@ -80,8 +81,6 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
     whole(x, y) = atom(x mod R, y mod C) + size(atom) * (x div R + X div R * (y div C)), all before the swizzle; a
     copy is a whole number of the swizzle's periods. UNCHECKED for an atom with holes: its copies may interleave.
     """
-    from proofs.layout.movement import HandOver, prove_hand_over
-
     plain, whole = (_plain(layout) for layout in (atom, tile_to_shape(atom, extent)))
     if cosize(plain) != size(plain):
         return unchecked(Check.PROOF, f"{plain} has holes: its copies may interleave")
@@ -92,9 +91,9 @@ def _copied(atom: Smem, extent: tuple[int, int], prover: Run) -> Evidence:
         copy = x // size(rows) + across * (y // size(columns))
         return image(rows, x % size(rows)) + image(columns, y % size(columns)) + size(plain) * copy
 
-    tiled = HandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
+    tiled = proofs.HandOver(lambda x, y: (x, y), first, second, wanted, Layout(extent[1]), extent[0])
     words = "({lane}, {value}) is at offset {place}, in copies of the atom at {wanted}"
-    return solved(prove_hand_over(tiled, prover.budget, prover.solver), lambda at: words.format(**at))
+    return solved(proofs.prove_hand_over(tiled, prover.budget, prover.solver), lambda at: words.format(**at))
 
 
 def _plain(layout: Smem) -> Layout:
