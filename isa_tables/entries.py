@@ -22,21 +22,38 @@ Number = int | str  # as in the file: a text is a formula of the parameters
 _NUMBERS = ("bits", "values", "regs", "copies", "shift")  # and the two of `extent`
 
 
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """One operand's part in one lane: type, registers and packing.
+
+    Element i of a lane is in register i // per_register, in the bits
+    (i % per_register) * bits + shift and up; element 0 is the lowest. `bits` is the room of an element
+    in its register, which `.kind::f8f6f4` makes wider than the element.
+    """
+
+    type: str  # the element's PTX type; only its width, b16, where a descriptor chooses it (`Signature.types`)
+    bits: int  # bits of register per element
+    values: int  # elements per lane
+    regs: int  # registers per lane
+    reg_type: str  # b32, f32, f64 or s32; b64 for a descriptor
+    extent: tuple[int, int]  # rows and columns of the tile: A (m, k), B (k, n), C and D (m, n)
+    copies: int = 1  # how many (lane, i) have each element; of an operand with places, how many places
+    shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
+    space: str = "reg"  # reg, smem, gmem or tmem; in memory, the registers have an address
+    axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...
+
+    @property
+    def per_register(self) -> int:
+        """Elements in one register."""
+        return self.values // self.regs
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
     """One operand of one concrete instruction, its numbers computed, its formulas left as text."""
 
     key: str  # the name of its table in the file: "A"; "C" for a D without a table
-    type: str  # PTX type of an element
-    space: str  # reg, smem, gmem or tmem
-    values: int  # elements per lane
-    bits: int  # bits of register per element
-    regs: int  # registers per lane
-    reg_type: str  # b32, f32, f64, s32 or b64
-    extent: tuple[int, int]  # rows and columns of the tile
-    axes: tuple[str, str]  # what rows and columns are: ("m", "k")
-    copies: int  # how many (lane, value) have each element; of a `place`, how many places
-    shift: int  # unused bits below the first element of a register
+    fragment: Fragment  # its type, registers and extents
     counts: Mapping[str, Number]  # the numbers as the file gives them
     let: Mapping[str, str]  # named parts of the formulas
     maps: Mapping[str, str]  # formulas by key: row, col and holds, or the coordinates of `place`
@@ -101,13 +118,17 @@ def _entry(variant: Variant, operand: str) -> Entry:
     axes = keys.get("axes", schema.AXES.get(operand))
     if axes is None:
         raise TableError(file, f"{name}.axes", "this key is missing: what the two coordinates are")
-    found = Entry(
-        key=name,
+    fragment = Fragment(
         type=kind,
         space=keys.get("space", "reg"),
         reg_type=keys.get("reg_type", own),
         extent=(counts.pop("rows"), counts.pop("cols")),
         axes=(axes[0], axes[1]),
+        **counts,
+    )
+    found = Entry(
+        key=name,
+        fragment=fragment,
         counts=raw,
         let={**({} if placed else variant.table.let), **keys.get("let", {})},
         maps=maps,
@@ -120,7 +141,6 @@ def _entry(variant: Variant, operand: str) -> Entry:
         provenance=keys["provenance"],
         printed=keys.get("printed", {}),
         erratum=keys.get("erratum"),
-        **counts,
     )
     _check_entry(found, variant)
     return found
@@ -165,7 +185,7 @@ def _with_case(variant: Variant, operand: str, name: str) -> dict[str, Any]:
 
 def combinations(variant: Variant, operands: Mapping[str, Entry]) -> tuple[dict[str, str], ...]:
     """Every combination of types that the operands of a variant may have together, as its table lists them."""
-    given = {name: found.type for name, found in operands.items()}
+    given = {name: found.fragment.type for name, found in operands.items()}
     file, choices = variant.table.file, variant.table.descriptor
     if not choices:
         return (given,)
@@ -181,8 +201,8 @@ def combinations(variant: Variant, operands: Mapping[str, Entry]) -> tuple[dict[
     found = []
     for row, types in expand(choice["types"], choice.get("operands", schema.DESCRIBED), file, path):
         for name, word in types.items():
-            if name not in operands or schema.WIDTH[word] > operands[name].bits:
-                has = f"has {operands[name].bits} bits" if name in operands else "is no operand"
+            if name not in operands or schema.WIDTH[word] > operands[name].fragment.bits:
+                has = f"has {operands[name].fragment.bits} bits" if name in operands else "is no operand"
                 raise TableError(file, path, f"{row}: {name} of {variant.mnemonic} {has}")
         found.append({**given, **types})
     return tuple(found)
@@ -234,20 +254,21 @@ def number(value: Number, variant: Variant, key: str, positive: bool = True) -> 
 
 def _check_entry(entry: Entry, variant: Variant) -> None:
     """Raise TableError unless the numbers of the operand agree with each other."""
-    file, lanes, (rows, cols) = variant.table.file, variant.table.lanes, entry.extent
+    file, lanes, (rows, cols) = variant.table.file, variant.table.lanes, entry.fragment.extent
+    part = entry.fragment
     _check_provenance(entry, file)
-    if entry.values % entry.regs:
-        reason = f"{entry.values} values do not divide into {entry.regs} registers"
+    if part.values % part.regs:
+        reason = f"{part.values} values do not divide into {part.regs} registers"
         raise TableError(file, f"{entry.key}.regs", reason)
-    width, packed = schema.WIDTH[entry.type], entry.values // entry.regs
+    width, packed = schema.WIDTH[part.type], part.values // part.regs
     room = max(32, width)
-    overflow = entry.space == "reg" and max((packed - 1) * entry.bits + entry.shift + width, entry.bits) > room
-    if width > entry.bits or overflow:
-        reason = f"{packed} x {entry.type} in {entry.bits} bits each overflow a {room}-bit register"
+    overflow = part.space == "reg" and max((packed - 1) * part.bits + part.shift + width, part.bits) > room
+    if width > part.bits or overflow:
+        reason = f"{packed} x {part.type} in {part.bits} bits each overflow a {room}-bit register"
         raise TableError(file, f"{entry.key}.bits", reason)
     counted = not (entry.placed or entry.unmapped)  # the table states the copies of a place, they are not counted
-    if counted and lanes * entry.values != rows * cols * entry.copies:
-        reason = f"{lanes} lanes x {entry.values} values is not {entry.copies} x {rows}x{cols} elements"
+    if counted and lanes * part.values != rows * cols * part.copies:
+        reason = f"{lanes} lanes x {part.values} values is not {part.copies} x {rows}x{cols} elements"
         raise TableError(file, f"{entry.key}.values", reason)
 
 

@@ -276,18 +276,18 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
     variant = find(mnemonic, folder, select or NOTHING)
     found = entries(variant)
     signature = signature_of(variant, found)
-    operands = {name: _operand(name, variant, found[name], part) for name, part in signature.operands.items()}
+    operands = {name: _operand(name, variant, one) for name, one in found.items()}
     table = variant.table
     name = "%laneid" if table.lanes <= _WARP else "thread"
     product = parse_in(table.file, "product", table.product or "0", {name: False}, {})
     return Instruction(signature, operands, table.section, table.isa, table.errata, product)
 
 
-def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragment) -> Operand:
+def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
     file, lanes = variant.table.file, variant.table.lanes
     coordinates = ["%laneid" if lanes <= _WARP else "thread", _VALUE]
     if found.placed or found.layouts:
-        coordinates = [*names_of(found.axes), *([_COPY] if found.placed else [])]
+        coordinates = [*names_of(found.fragment.axes), *([_COPY] if found.placed else [])]
     names = dict.fromkeys(coordinates, False)
     let: dict[str, Formula] = {}
     for key, text in found.let.items() if found.maps else ():
@@ -297,10 +297,10 @@ def _operand(name: str, variant: tables.Variant, found: Entry, fragment: Fragmen
         names[key] = let[key].signed
     return Operand(
         name=name,
-        fragment=fragment,
+        fragment=found.fragment,
         lanes=lanes,
         let=let,
-        maps=_maps(found, file, names, {"bits": fragment.bits, **variant.numbers}),
+        maps=_maps(found, file, names, {"bits": found.fragment.bits, **variant.numbers}),
         placed=found.placed,
         layouts=found.layouts,
         majors=found.majors,

@@ -19,7 +19,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from isa_tables import schema, tables
-from isa_tables.entries import Entry, combinations, entries, number
+from isa_tables.entries import Entry, Fragment, combinations, entries, number
 from isa_tables.errors import IsaError, NotInIsa, TableError, UnknownInstruction
 from isa_tables.mnemonic import Said, said
 
@@ -43,32 +43,6 @@ __all__ = [
 
 NOTHING: Mapping[str, str | int] = MappingProxyType({})
 EXTENTS = ("M", "N", "K")
-
-
-@dataclass(frozen=True, slots=True)
-class Fragment:
-    """One operand's part in one lane: type, registers and packing.
-
-    Element i of a lane is in register i // per_register, in the bits
-    (i % per_register) * bits + shift and up; element 0 is the lowest. `bits` is the room of an element
-    in its register, which `.kind::f8f6f4` makes wider than the element.
-    """
-
-    type: str  # the element's PTX type; only its width, b16, where a descriptor chooses it (`Signature.types`)
-    bits: int  # bits of register per element
-    values: int  # elements per lane
-    regs: int  # registers per lane
-    reg_type: str  # b32, f32, f64 or s32; b64 for a descriptor
-    extent: tuple[int, int]  # rows and columns of the tile: A (m, k), B (k, n), C and D (m, n)
-    copies: int = 1  # how many (lane, i) have each element
-    shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
-    space: str = "reg"  # reg, smem, gmem or tmem; in memory, the registers have an address
-    axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...
-
-    @property
-    def per_register(self) -> int:
-        """Elements in one register."""
-        return self.values // self.regs
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,12 +92,12 @@ def signature_of(variant: tables.Variant, operands: Mapping[str, Entry]) -> Sign
         mnemonic=variant.mnemonic,
         family=key.family,
         shape=_shape(variant, key, operands),
-        operands={name: _fragment(found) for name, found in operands.items()},
+        operands={name: found.fragment for name, found in operands.items()},
         qualifiers=key.qualifiers,
         targets=variant.targets,
         ptx=variant.ptx,
         lanes=table.lanes,
-        products=1 if table.product is None else operands[variant.operands[0]].copies,
+        products=1 if table.product is None else operands[variant.operands[0]].fragment.copies,
         select=variant.select,
         chosen=variant.chosen,
         asm=tables.fill(table.file, "asm", variant.asm, {**variant.words, **{n: o.asm for n, o in operands.items()}}),
@@ -140,9 +114,9 @@ def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) ->
     said_of = _extents(key.shape or "")
     seen: dict[str, int] = {}
     for name, found in operands.items():
-        for axis, extent in zip(found.axes, found.extent, strict=True):
+        for axis, extent in zip(found.fragment.axes, found.fragment.extent, strict=True):
             if extent != seen.setdefault(axis, said_of.get(axis, extent)):
-                reason = f"{found.extent} does not fit the other operands of {variant.mnemonic}"
+                reason = f"{found.fragment.extent} does not fit the other operands of {variant.mnemonic}"
                 raise TableError(variant.table.file, f"{name}.extent", reason)
     if {"m", "n", "k"} <= seen.keys():
         return (seen["m"], seen["n"], seen["k"])
@@ -153,22 +127,6 @@ def _shape(variant: tables.Variant, key: Said, operands: Mapping[str, Entry]) ->
 def _extents(shape: str) -> Mapping[str, int]:
     """The numbers of a shape qualifier by their letters."""
     return {letter: int(number) for letter, number in re.findall(r"([mnk])(\d+)", shape)}
-
-
-@lru_cache(maxsize=4096)
-def _fragment(entry: Entry) -> Fragment:
-    return Fragment(
-        type=entry.type,
-        bits=entry.bits,
-        values=entry.values,
-        regs=entry.regs,
-        reg_type=entry.reg_type,
-        extent=entry.extent,
-        copies=entry.copies,
-        shift=entry.shift,
-        space=entry.space,
-        axes=entry.axes,
-    )
 
 
 DENSE = ("dp2a", "dp4a", "mma.sync", "mma.sync.kind::f8f6f4")  # D = A * B + C, all four in registers
