@@ -16,13 +16,13 @@ first may be in any order and are read only when their mnemonic is looked up. Ea
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import chain
 from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from gpu_checks.arrays import np
 from gpu_checks.model import Controls, Coordinates, Image, Labels, Metadata, Move, Recording
@@ -30,6 +30,7 @@ from gpu_checks.recordings_io.lines import RecordingError, check_end, check_gpu,
 from gpu_checks.recordings_io.run_length import entries
 from gpu_checks.recordings_io.writer import CONTROLS, HOST, OPERANDS, SCHEMA, identity
 
+T = TypeVar("T")
 SHIPPED = Path(__file__).parents[1] / "recordings"
 
 _HEADER: Mapping[str, type] = dict.fromkeys(("family", "gpu", "sm", "driver", "cuda", "nvrtc"), str)
@@ -79,10 +80,31 @@ def is_external(recording: Recording | Move) -> bool:
 
 
 @dataclass(frozen=True)
-class Recordings(Mapping[str, tuple[Recording, ...]]):
-    """Mnemonic -> its recordings, one per file that has it."""
+class ByMnemonic(Mapping[str, tuple[T, ...]]):
+    """Mnemonic -> what was recorded of it, one value per file that has it; read when it is looked up."""
 
     files: tuple[_File, ...]
+    kind: str  # how its lines begin: mnemonic or move
+    read: Callable[[_File, str], T]
+
+    def __getitem__(self, mnemonic: str) -> tuple[T, ...]:
+        found = tuple(self.read(file, mnemonic) for file in self.files if mnemonic in file.index[self.kind])
+        if not found:
+            raise KeyError(mnemonic)
+        return found
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(sorted({name for file in self.files for name in file.index[self.kind]}))
+
+    def __len__(self) -> int:
+        return len(list(iter(self)))
+
+
+class Recordings(ByMnemonic[Recording]):
+    """Mnemonic of a matrix product -> its recordings."""
+
+    def __init__(self, files: tuple[_File, ...]) -> None:
+        super().__init__(files, "mnemonic", _File.recording)
 
     def read_all(self) -> None:
         """Check every line's digest, also of tables to which no line refers. RecordingError for a wrong one."""
@@ -92,39 +114,8 @@ class Recordings(Mapping[str, tuple[Recording, ...]]):
 
     @property
     def moves(self) -> Mapping[str, tuple[Move, ...]]:
-        """Mnemonic of a matrix move -> its recordings, likewise."""
-        return Moves(self.files)
-
-    def __getitem__(self, mnemonic: str) -> tuple[Recording, ...]:
-        found = tuple(file.recording(mnemonic) for file in self.files if mnemonic in file.index["mnemonic"])
-        if not found:
-            raise KeyError(mnemonic)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted({name for file in self.files for name in file.index["mnemonic"]}))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
-
-
-@dataclass(frozen=True)
-class Moves(Mapping[str, tuple[Move, ...]]):
-    """Mnemonic of a matrix move -> its recordings, one per file that has it."""
-
-    files: tuple[_File, ...]
-
-    def __getitem__(self, mnemonic: str) -> tuple[Move, ...]:
-        found = tuple(file.move(mnemonic) for file in self.files if mnemonic in file.index["move"])
-        if not found:
-            raise KeyError(mnemonic)
-        return found
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(sorted({name for file in self.files for name in file.index["move"]}))
-
-    def __len__(self) -> int:
-        return len(list(iter(self)))
+        """Mnemonic of a matrix move -> its recordings."""
+        return ByMnemonic(self.files, "move", _File.move)
 
 
 @dataclass(frozen=True)

@@ -179,7 +179,8 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
     try:
         text, names = _posed(claim)
     except (ProblemError, TermError) as error:
-        return Outcome("unknown", "none", None, None, None, "", 0, engine(), perf_counter() - start, str(error))
+        seconds = perf_counter() - start
+        return Outcome(status="unknown", method="none", engine=engine(), seconds=seconds, reason=str(error))
     session = Session(text, budget, solver)
     status, reason = session.check()
     model = _refutation(claim, session, names) if status == "sat" else None
@@ -187,8 +188,6 @@ def prove_family_equals(claim: Equality, budget: int = BUDGET, solver: Solver | 
         status=status,
         method=f"integers, for every {', '.join(_parameters(claim)) or 'member'} >= 1",
         model=model,
-        bad=None,
-        unique=None,
         smt=text + "(check-sat)\n",
         rlimit=session.spent,
         engine=engine(),

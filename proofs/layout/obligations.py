@@ -59,8 +59,6 @@ def decide_obligations(
         status="vacuous" if vacuous else "sat" if model is not None else doubt.status,
         method=method,
         model=model,
-        bad=None,
-        unique=None,
         smt="(reset)\n".join(f"{text}(check-sat)\n" for one in obligations for text in one.problems()),
         rlimit=spent,
         engine=engine(),

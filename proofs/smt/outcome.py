@@ -13,7 +13,7 @@ BUDGET = 20_000_000
 """Default limit in z3's deterministic resource units; a claim about an atom takes a few thousand."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
     """The answer to "is there a counterexample?", with all that is needed to check the answer again.
 
@@ -32,11 +32,11 @@ class Outcome:
 
     status: Status
     method: str
-    model: Mapping[str, int] | None
-    bad: int | None
-    unique: bool | None
-    smt: str
-    rlimit: int
+    model: Mapping[str, int] | None = None
+    bad: int | None = None
+    unique: bool | None = None
+    smt: str = ""
+    rlimit: int = 0
     engine: str
     seconds: float
-    reason: str
+    reason: str = ""

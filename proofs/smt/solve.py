@@ -90,7 +90,8 @@ def decide(claim: Claim, budget: int = BUDGET, solver: Solver | None = None) -> 
     posed = _posed(claim)
     if posed is None:
         reason = f"no exact encoding up to {WIDTHS[-1]} bits"
-        return Outcome("unknown", "none", None, None, None, "", 0, engine(), perf_counter() - start, reason)
+        seconds = perf_counter() - start
+        return Outcome(status="unknown", method="none", engine=engine(), seconds=seconds, reason=reason)
     session = Session(posed.text, budget, solver)
     status, reason = session.check()
     counted = claim.points() <= (COUNTED if solver is None else solver.counted)
