@@ -65,50 +65,28 @@ class Hint:
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """One law. Every formula is expanded: no macro occurs in it.
+    """One law. Every formula is expanded: no macro occurs in it."""
 
-    name       its key in the catalogue
-    group      the file of the catalogue that defines it
-    statement  the law in words
-    formula    the law in mathematical notation; may be empty
-    source     where it is published
-    positive   variables that are extents: integers >= 1
-    natural    variables >= 0
-    integer    variables that are any integer
-    bits       the width, when the variables are bit-vectors; None for integers
-    functions  uninterpreted functions and their numbers of arguments
-    hyps       hypotheses
-    goal       what follows, in parts
-    hints      instances of earlier laws that the proof uses
-    cuts       intermediate steps of the proof, in order
-    mutants    declared mutants: each must have a counterexample
-    induction  how the law extends to every rank, in words; may be empty
-    why_open   why the law is not proved; empty when it is
-    let        definitions of macros, as written
-    arguments  the order of the variables in an instance, when it is not positive, natural, integer
-    written    the texts of hyps, goal and cuts, before expansion
-    """
-
-    name: str
-    group: str
-    statement: str
-    formula: str
-    source: str
-    positive: tuple[str, ...]
-    natural: tuple[str, ...]
-    integer: tuple[str, ...]
-    bits: int | None
-    functions: Mapping[str, int]
-    hyps: tuple[Node, ...]
-    goal: tuple[Node, ...]
-    hints: tuple[Hint, ...]
-    cuts: tuple[Node, ...]
-    mutants: tuple[Mutant, ...]
-    induction: str
-    why_open: str
-    let: tuple[str, ...]
-    arguments: tuple[str, ...]
-    written: Mapping[str, tuple[str, ...]]
+    name: str  # its key in the catalogue
+    group: str  # the file of the catalogue that defines it
+    statement: str  # the law in words
+    formula: str  # the law in mathematical notation; may be empty
+    source: str  # where it is published
+    positive: tuple[str, ...]  # variables that are extents: integers >= 1
+    natural: tuple[str, ...]  # variables >= 0
+    integer: tuple[str, ...]  # variables that are any integer
+    bits: int | None  # the width, when the variables are bit-vectors; None for integers
+    functions: Mapping[str, int]  # uninterpreted functions and their numbers of arguments
+    hyps: tuple[Node, ...]  # hypotheses
+    goal: tuple[Node, ...]  # what follows, in parts
+    hints: tuple[Hint, ...]  # instances of earlier laws that the proof uses
+    cuts: tuple[Node, ...]  # intermediate steps of the proof, in order
+    mutants: tuple[Mutant, ...]  # declared mutants: each must have a counterexample
+    induction: str  # how the law extends to every rank, in words; may be empty
+    why_open: str  # why the law is not proved; empty when it is
+    let: tuple[str, ...]  # definitions of macros, as written
+    arguments: tuple[str, ...]  # the order of the variables in an instance, when it is not positive, natural, integer
+    written: Mapping[str, tuple[str, ...]]  # the texts of hyps, goal and cuts, before expansion
 
     @property
     def variables(self) -> tuple[str, ...]:

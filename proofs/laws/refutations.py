@@ -27,26 +27,16 @@ Case = tuple[object, ...]
 
 @dataclass(frozen=True, slots=True)
 class Refutation:
-    """A false claim.
+    """A false claim."""
 
-    name         its key, R1 to R9
-    claim        the claim in words
-    source       where it is published
-    confirmed    the implementations and documents that have the error
-    search       the name of the search that finds the smallest counterexample
-    published    a counterexample from the literature or an issue tracker
-    repair       the condition under which the claim holds
-    repaired_by  the laws that prove the repair
-    """
-
-    name: str
-    claim: str
-    source: str
-    confirmed: str
-    search: str
-    published: str
-    repair: str
-    repaired_by: tuple[str, ...]
+    name: str  # its key, R1 to R9
+    claim: str  # the claim in words
+    source: str  # where it is published
+    confirmed: str  # the implementations and documents that have the error
+    search: str  # the name of the search that finds the smallest counterexample
+    published: str  # a counterexample from the literature or an issue tracker
+    repair: str  # the condition under which the claim holds
+    repaired_by: tuple[str, ...]  # the laws that prove the repair
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,22 +20,14 @@ WISH_BUDGET = 600_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The answer of a solver to a problem.
+    """The answer of a solver to a problem."""
 
-    engine   z3 or cvc5
-    status   sat, unsat or unknown
-    spent    the resource units of that solver
-    seconds  the time it took
-    reason   why the status is unknown
-    core     the names of the assumptions that the solver used, when they were requested
-    """
-
-    engine: str
-    status: Status
-    spent: int
-    seconds: float
-    reason: str = ""
-    core: tuple[str, ...] = ()
+    engine: str  # z3 or cvc5
+    status: Status  # sat, unsat or unknown
+    spent: int  # the resource units of that solver
+    seconds: float  # the time it took
+    reason: str = ""  # why the status is unknown
+    core: tuple[str, ...] = ()  # the names of the assumptions that the solver used, when they were requested
 
 
 def z3(problem: str, seed: int = 0, budget: int = Z3_BUDGET) -> Answer:

@@ -141,21 +141,14 @@ class Equality:
     For every thread t, replica q, value v and all parameters:
 
         locate(thr(t) + rep(q), v) = (x, y), with x and y within the extents and x + extent[0] * y = L(t, v)
-
-    title   what is claimed, in words
-    layout  the family L
-    extent  the extents of the tile
-    thr     logical thread -> lane, in every layout of the family as many threads as L has
-    rep     replica -> lane offset
-    locate  the formula, (lane, value) -> (x, y)
     """
 
-    title: str
-    layout: FamilyLayout
-    extent: tuple[Size, Size]
-    thr: Layout
-    rep: Layout
-    locate: Locate
+    title: str  # what is claimed, in words
+    layout: FamilyLayout  # the family L
+    extent: tuple[Size, Size]  # the extents of the tile
+    thr: Layout  # logical thread -> lane, in every layout of the family as many threads as L has
+    rep: Layout  # replica -> lane offset
+    locate: Locate  # the formula, (lane, value) -> (x, y)
 
     def facts(self, point: Mapping[str, int]) -> dict[str, int] | None:
         """The point with the values that disagree there, in plain Python; None when they agree."""

@@ -30,22 +30,14 @@ BANKS, WORD = 32, 4
 
 @dataclass(frozen=True, slots=True)
 class HandOver:
-    """A hand-over of registers between two instructions: value v of the second is value source(v) of the first.
+    """A hand-over of registers between two instructions: value v of the second is value source(v) of the first."""
 
-    locate   (lane, value) -> (row, column), the element in a register after the first instruction
-    rows     row -> its share of the number of the element
-    columns  column -> its share: the element has the number rows(row) + columns(column)
-    wanted   (lane, value) -> the number of the element that the second instruction reads
-    source   value of the second instruction -> value of the first, the same register
-    lanes    how many lanes there are
-    """
-
-    locate: Locate
-    rows: Layout
-    columns: Layout
-    wanted: Number
-    source: Layout
-    lanes: int
+    locate: Locate  # (lane, value) -> (row, column), the element in a register after the first instruction
+    rows: Layout  # row -> its share of the number of the element
+    columns: Layout  # column -> its share: the element has the number rows(row) + columns(column)
+    wanted: Number  # (lane, value) -> the number of the element that the second instruction reads
+    source: Layout  # value of the second instruction -> value of the first, the same register
+    lanes: int  # how many lanes there are
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,27 +45,17 @@ class Access:
     """Accesses of shared memory: value v of lane l is at byte swizzle(unit * base + element * tile(threads(l, v))).
 
     The layouts ``threads`` and ``tile`` are evaluated one after the other, never composed.
-
-    threads  (lane, value) -> index in the tile
-    tile     index -> number of the element
-    element  the size of an element in bytes
-    bits     how many bits a lane accesses at once
-    phase    how many neighbouring lanes are served together
-    swizzle  the permutation of byte addresses
-    bases    how many base addresses there are: base = 0 .. bases - 1
-    unit     the distance of two base addresses in bytes
-    shared   whether one word can serve several lanes
     """
 
-    threads: Layout
-    tile: Layout
-    element: int
-    bits: int
-    phase: int
-    swizzle: Swizzle
-    bases: int
-    unit: int
-    shared: bool = True
+    threads: Layout  # (lane, value) -> index in the tile
+    tile: Layout  # index -> number of the element
+    element: int  # the size of an element in bytes
+    bits: int  # how many bits a lane accesses at once
+    phase: int  # how many neighbouring lanes are served together
+    swizzle: Swizzle  # the permutation of byte addresses
+    bases: int  # how many base addresses there are: base = 0 .. bases - 1
+    unit: int  # the distance of two base addresses in bytes
+    shared: bool = True  # whether one word can serve several lanes
 
     @property
     def vector(self) -> int:

@@ -20,22 +20,15 @@ Locate: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]
 class Fragment:
     """The layout of an operand and what it has to satisfy.
 
-    layout  (logical thread, value) -> x + extent[0] * y
-    extent  (M, K) for A, (N, K) for B, (M, N) for C and D
-    thr     logical thread -> lane
-    rep     replica -> lane offset; 1:0 when ``thr`` covers the lanes
-    locate  the formula of the ISA tables, (lane, value) -> (x, y); None when there is none
-    copies  how many owners (logical thread, value) each element has
-
     Raises ProblemError when the layout does not have two modes, or an extent or ``copies`` is not positive.
     """
 
-    layout: Layout
-    extent: tuple[int, int]
-    thr: Layout
-    rep: Layout
-    locate: Locate | None
-    copies: int
+    layout: Layout  # (logical thread, value) -> x + extent[0] * y
+    extent: tuple[int, int]  # (M, K) for A, (N, K) for B, (M, N) for C and D
+    thr: Layout  # logical thread -> lane
+    rep: Layout  # replica -> lane offset; 1:0 when ``thr`` covers the lanes
+    locate: Locate | None  # the formula of the ISA tables, (lane, value) -> (x, y); None when there is none
+    copies: int  # how many owners (logical thread, value) each element has
 
     def __post_init__(self) -> None:
         domain(self.layout)

@@ -85,20 +85,15 @@ class Axis:
 class Partition:
     """An operand of a tiled MMA.
 
-    layout   (thread v, value) -> i + X * j, the layout of an atom of extents X x Y
-    threads  (v, w_M, w_N, w_K) -> thread
-    axes     the two axes of the tile of the operand
-    along    the modes of `threads` that count the atoms along these axes: (1, 3) for A, (2, 3) for B, (1, 2) for C
-    copies   how many owners each element has within the atom
-
     Raises ProblemError when `threads` has another number of threads than the atom, or of atoms than the axes.
     """
 
-    layout: Layout
-    threads: Layout
-    axes: tuple[Axis, Axis]
+    layout: Layout  # (thread v, value) -> i + X * j, the layout of an atom of extents X x Y
+    threads: Layout  # (v, w_M, w_N, w_K) -> thread
+    axes: tuple[Axis, Axis]  # the two axes of the tile of the operand
+    # the modes of `threads` that count the atoms along these axes: (1, 3) for A, (2, 3) for B, (1, 2) for C
     along: tuple[int, int]
-    copies: int
+    copies: int  # how many owners each element has within the atom
 
     def __post_init__(self) -> None:
         counted = [size(flat) for flat in top_modes(self.threads)]
@@ -232,23 +227,15 @@ def _posed(p: Partition) -> list[Obligations]:
 
 @dataclass(frozen=True, slots=True)
 class _Point:
-    """An owner of an element, by its digits.
+    """An owner of an element, by its digits."""
 
-    v         the thread in the atom
-    value     the value in the atom
-    atom      the number w of the atom along both axes
-    repeat    the number r of the repetition along both axes
-    identity  the digits in which two different owners of one element may not differ
-    element   the coordinates (x, y) of the element
-    compared  the numbers to which the lemma is applied: the element in the atom, its two positions, x and y
-    """
-
-    v: MixedRadix
-    value: MixedRadix
-    atom: tuple[MixedRadix, MixedRadix]
-    repeat: tuple[MixedRadix, MixedRadix]
-    identity: MixedRadix
-    element: tuple[MixedRadix, MixedRadix]
+    v: MixedRadix  # the thread in the atom
+    value: MixedRadix  # the value in the atom
+    atom: tuple[MixedRadix, MixedRadix]  # the number w of the atom along both axes
+    repeat: tuple[MixedRadix, MixedRadix]  # the number r of the repetition along both axes
+    identity: MixedRadix  # the digits in which two different owners of one element may not differ
+    element: tuple[MixedRadix, MixedRadix]  # the coordinates (x, y) of the element
+    # the numbers to which the lemma is applied: the element in the atom, its two positions, x and y
     compared: list[MixedRadix]
 
 

@@ -15,28 +15,19 @@ BUDGET = 20_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outcome:
-    """The answer to "is there a counterexample?", with all that is needed to check the answer again.
+    """The answer to "is there a counterexample?", with all that is needed to check the answer again."""
 
-    status   unsat: there is none, the claim is proved over its whole domain. sat: ``model`` is one, confirmed in plain
-             Python. unknown: ``reason`` says why the solver gave up. vacuous: the assumptions cannot be satisfied.
-    method   the encoding, or the argument, by which the answer was found, in words.
-    model    the smallest counterexample: the variables of the claim in order, then the values that disagree there.
-    bad      how many points disagree (each claim says what a point is); None when there are too many to count.
-    unique   whether ``bad`` is 1; None when ``bad`` is None.
-    smt      the SMT-LIB 2 problem that was solved, for any solver: satisfiable exactly when the claim is false.
-    rlimit   the resource units that z3 spent.
-    engine   the name and version of the solver.
-    seconds  the time it took, including the enumeration of counterexamples.
-    reason   why the status is unknown or vacuous; empty otherwise.
-    """
-
+    # unsat: there is none, the claim is proved over its whole domain. sat: ``model`` is one, confirmed in plain
+    # Python. unknown: ``reason`` says why the solver gave up. vacuous: the assumptions cannot be satisfied
     status: Status
-    method: str
+    method: str  # the encoding, or the argument, by which the answer was found, in words
+    # the smallest counterexample: the variables of the claim in order, then the values that disagree there
     model: Mapping[str, int] | None = None
+    # how many points disagree (each claim says what a point is); None when there are too many to count
     bad: int | None = None
-    unique: bool | None = None
-    smt: str = ""
-    rlimit: int = 0
-    engine: str
-    seconds: float
-    reason: str = ""
+    unique: bool | None = None  # whether ``bad`` is 1; None when ``bad`` is None
+    smt: str = ""  # the SMT-LIB 2 problem that was solved, for any solver: satisfiable exactly when the claim is false
+    rlimit: int = 0  # the resource units that z3 spent
+    engine: str  # the name and version of the solver
+    seconds: float  # the time it took, including the enumeration of counterexamples
+    reason: str = ""  # why the status is unknown or vacuous; empty otherwise

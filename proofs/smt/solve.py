@@ -42,16 +42,11 @@ class _Posed(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Claim(ABC):
-    """A statement about every point of a box of integers, written twice: for the solver and in plain Python.
+    """A statement about every point of a box of integers, written twice: for the solver and in plain Python."""
 
-    title      what is claimed, in words: the first line of the SMT-LIB text.
-    variables  name -> size, with the range [0, size); counterexamples are minimised in this order.
-    layouts    the layouts involved, as flat modes: their extents decide the encoding.
-    """
-
-    title: str
-    variables: Mapping[str, int]
-    layouts: tuple[Modes, ...]
+    title: str  # what is claimed, in words: the first line of the SMT-LIB text
+    variables: Mapping[str, int]  # name -> size, with the range [0, size); counterexamples are minimised in this order
+    layouts: tuple[Modes, ...]  # the layouts involved, as flat modes: their extents decide the encoding
 
     @abstractmethod
     def pose(self, script: Script, at: Mapping[str, Term]) -> Condition:

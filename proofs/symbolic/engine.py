@@ -77,28 +77,18 @@ def _draw(source: random.Random, top: int) -> int:
 
 @dataclass(slots=True)
 class Path:
-    """One path through the code.
+    """One path through the code."""
 
-    space       the inputs
-    script      the decisions that are prescribed, from an earlier path that forked
-    conditions  the conditions of the path, in order
-    taken       the decisions taken, in order
-    forks       the positions in ``taken`` at which the other decision is possible too
-    samples     the samples that take this path
-    result      what the code returned
-    error       the exception that the code raised
-    until       the moment, of time.monotonic(), at which the execution stops
-    """
-
-    space: Space
-    script: list[bool]
-    conditions: list[Node] = field(default_factory=list)
-    taken: list[bool] = field(default_factory=list)
+    space: Space  # the inputs
+    script: list[bool]  # the decisions that are prescribed, from an earlier path that forked
+    conditions: list[Node] = field(default_factory=list)  # the conditions of the path, in order
+    taken: list[bool] = field(default_factory=list)  # the decisions taken, in order
+    # the positions in ``taken`` at which the other decision is possible too
     forks: list[int] = field(default_factory=list)
-    samples: list[Values] = field(default_factory=list)
-    result: Any = None
-    error: Exception | None = None
-    until: float = math.inf
+    samples: list[Values] = field(default_factory=list)  # the samples that take this path
+    result: Any = None  # what the code returned
+    error: Exception | None = None  # the exception that the code raised
+    until: float = math.inf  # the moment, of time.monotonic(), at which the execution stops
 
     def decide(self, condition: Node) -> bool:
         """The truth of a condition on this path; a fork is noted when both values are possible."""

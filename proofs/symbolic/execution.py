@@ -39,45 +39,30 @@ ORDERS = 3
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An implementation of the operations.
+    """An implementation of the operations."""
 
-    name       its name, for messages
-    functions  the object that has the functions
-    make       (shape, stride) -> layout
-    refused    the exceptions by which it rejects inputs
-    exact      whether it must reject nothing inside the precondition
-    """
-
-    name: str
-    functions: Any
-    make: Callable[[Any, Any], Any]
-    refused: tuple[type[Exception], ...]
-    exact: bool = False
+    name: str  # its name, for messages
+    functions: Any  # the object that has the functions
+    make: Callable[[Any, Any], Any]  # (shape, stride) -> layout
+    refused: tuple[type[Exception], ...]  # the exceptions by which it rejects inputs
+    exact: bool = False  # whether it must reject nothing inside the precondition
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation at one rank.
+    """One operation at one rank."""
 
-    name     the name of the function
-    label    the name with the rank, unique in a campaign
-    space    the inputs
-    call     runs the operation of a target on values of the inputs
-    goals    the goals of a path, from its result
-    fault    what is wrong with a result on plain numbers; empty when nothing is
-    shown    the call on plain numbers, in words
-    refuses  the goals of a path that rejects its input: it lies outside the precondition; None when nothing is required
-    inside   whether it executes parts inside the code of `layouts`, which another implementation does not have
-    """
-
-    name: str
-    label: str
-    space: Space
-    call: Callable[[Target, Mapping[str, int]], Any]
-    goals: Callable[[Path, Any], Iterator[Goal]]
+    name: str  # the name of the function
+    label: str  # the name with the rank, unique in a campaign
+    space: Space  # the inputs
+    call: Callable[[Target, Mapping[str, int]], Any]  # runs the operation of a target on values of the inputs
+    goals: Callable[[Path, Any], Iterator[Goal]]  # the goals of a path, from its result
+    # what is wrong with a result on plain numbers; empty when nothing is
     fault: Callable[[Mapping[str, int], Any], str]
-    shown: Callable[[Mapping[str, int]], str]
+    shown: Callable[[Mapping[str, int]], str]  # the call on plain numbers, in words
+    # the goals of a path that rejects its input: it lies outside the precondition; None when nothing is required
     refuses: Callable[[Path], Iterator[Goal]] | None = None
+    # whether it executes parts inside the code of `layouts`, which another implementation does not have
     inside: bool = False
 
 
@@ -92,26 +77,16 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Examined:
-    """The paths of one operation, counted.
+    """The paths of one operation, counted."""
 
-    operation   its label
-    paths       how many paths there are, some of which no numbers take
-    proved      how many were proved
-    refused     how many reject their inputs
-    outside     how many of these were proved to lie outside the precondition
-    unknown     the reasons why others are unknown
-    violations  inputs on which the code is wrong
-    unexplored  how many known paths were not followed
-    """
-
-    operation: str
-    paths: int
-    proved: int
-    refused: int
-    outside: int
-    unknown: tuple[str, ...]
-    violations: tuple[Violation, ...]
-    unexplored: int
+    operation: str  # its label
+    paths: int  # how many paths there are, some of which no numbers take
+    proved: int  # how many were proved
+    refused: int  # how many reject their inputs
+    outside: int  # how many of these were proved to lie outside the precondition
+    unknown: tuple[str, ...]  # the reasons why others are unknown
+    violations: tuple[Violation, ...]  # inputs on which the code is wrong
+    unexplored: int  # how many known paths were not followed
 
 
 def ours() -> Target:

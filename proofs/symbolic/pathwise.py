@@ -25,22 +25,14 @@ Modes = list[tuple[Node, Node]]
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """One statement about a path.
+    """One statement about a path."""
 
-    why      what is claimed, in words
-    names    its variables besides the inputs
-    assumed  what is assumed of these
-    goal     the formula to be proved
-    hints    instances of laws that may be used
-    steps    goals that together imply this one
-    """
-
-    why: str
-    names: tuple[str, ...]
-    assumed: tuple[Node, ...]
-    goal: Node
-    hints: tuple[Node, ...] = ()
-    steps: tuple[Goal, ...] = ()  # when a step fails, the goal may still be true
+    why: str  # what is claimed, in words
+    names: tuple[str, ...]  # its variables besides the inputs
+    assumed: tuple[Node, ...]  # what is assumed of these
+    goal: Node  # the formula to be proved
+    hints: tuple[Node, ...] = ()  # instances of laws that may be used
+    steps: tuple[Goal, ...] = ()  # goals that together imply this one; when one fails, it may still be true
 
 
 def modes(flat: Flat) -> Modes:
