@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from math import gcd
 
-from layouts.arrays import np
+from layouts import batched
 from layouts.coalesce import coalesce, from_modes, merge
-from layouts.composed import ComposedLayout, composition, index_blocks
+from layouts.composed import ComposedLayout, composition
 from layouts.errors import LayoutError
 from layouts.int_tuple import Shaped, leaves, shape, size
 from layouts.inverse import right_inverse
@@ -26,12 +26,8 @@ def max_common_vector(a: Layout, b: Layout) -> int:
     8
     """
     inverse = right_inverse(b)
-    for block in index_blocks(size(inverse)):
-        indices = inverse(block)
-        differs = (indices >= size(a)) | (a(indices) != block)
-        if differs.any():
-            return int(block[np.argmax(differs)])
-    return size(inverse)
+    faults = batched.first_outside(inverse, size(a)), batched.first_not_inverse(a, inverse)
+    return min((fault for fault in faults if fault is not None), default=size(inverse))
 
 
 def max_common_layout(a: Layout, b: Layout) -> Layout:

@@ -9,12 +9,11 @@ check the other values; `fit` compares the whole table, without calling a layout
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import reduce
 from typing import TYPE_CHECKING
 
+from layouts import batched
 from layouts.arrays import np
 from layouts.coalesce import from_modes, merge
-from layouts.int_tuple import leaves
 from layouts.layout import Layout, make_layout
 
 if TYPE_CHECKING:
@@ -60,13 +59,7 @@ def fit(table: npt.ArrayLike) -> Layout | None:
     for axis, extent in enumerate(values.shape):
         line = np.moveaxis(values, axis, 0).reshape(extent, -1)[:, 0].tolist()
         modes.append(from_samples(extent, line.__getitem__))
-    if not np.array_equal(reduce(np.add.outer, map(_values, modes)), values):
+    whole = make_layout(*modes)
+    if not np.array_equal(batched.table(whole), values):
         return None
-    return make_layout(*modes) if len(modes) > 1 else modes[0]
-
-
-def _values(layout: Layout) -> npt.NDArray[np.int64]:
-    values = np.zeros(1, np.int64)
-    for s, d in zip(leaves(layout.shape), leaves(layout.stride), strict=True):
-        values = np.add.outer(np.arange(s) * d, values).ravel()
-    return values
+    return whole if len(modes) > 1 else modes[0]

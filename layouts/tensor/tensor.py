@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import repeat
 from typing import TYPE_CHECKING, Any
 
+from layouts import batched
 from layouts.arrays import np
 from layouts.compose import Tiler, composition
 from layouts.composed import ComposedLayout, on_layout
@@ -84,14 +85,14 @@ class Tensor:
         """
         if self.data is None:
             raise LayoutError(f"{self} has no storage")
-        found: IndexArray = self._within(self._places(np.arange(self.size, dtype=np.int64)[which]))
+        found: IndexArray = self._within(self._all_places()[which])
         return found
 
     def values(self) -> Any:
         """All elements, in the order of the index 0 .. size-1; of a tensor without storage, arrays of coordinates."""
         if self.data is not None:
             return self.data[self.indices()]
-        places = self._places(np.arange(self.size, dtype=np.int64))
+        places = self._all_places()
         return map_leaves(lambda at: np.broadcast_to(at, np.broadcast_shapes(np.shape(at), (self.size,))), places)
 
     def matrix(self) -> npt.NDArray[Any]:
@@ -118,6 +119,15 @@ class Tensor:
 
     def _places(self, coord: Slicer) -> Any:
         return index(self.offset + self.layout(coord))
+
+    def _all_places(self) -> Any:
+        """The places of all elements; where strides are no integers, by the call."""
+        inner = self.layout
+        while isinstance(inner, ComposedLayout):
+            inner = inner.layout_b
+        if all(type(d) is int for d in leaves(inner.stride)):
+            return index(self.offset + batched.batch(self.layout).values())
+        return self._places(np.arange(self.size, dtype=np.int64))
 
     def _view(self, coord: Slicer) -> Tensor:
         if isinstance(self.layout, ComposedLayout):  # its outer function is not linear, so the offset is inside it

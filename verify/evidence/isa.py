@@ -225,7 +225,7 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
         statement = f"the layout has {table.shape[0]} x {table.shape[1]} points, the ISA {wanted[0]} x {wanted[1]}"
         sizes = Counterexample({"threads": table.shape[0]}, statement, repair=repair.find(subject, part))
         return "exhaustive", table.size, sizes
-    if (ours := _called(part.parsed, table)) is not None:
+    if (ours := called(part.parsed, table)) is not None:
         return "exhaustive", table.size, ours
     cases = [(formula, replica) for formula in part.formulas for replica in range(subject.rep_size)]
     points = table.size * len(cases)
@@ -236,14 +236,19 @@ def equals(subject: BoundAtom, part: BoundOperand) -> Finding:
     return "exhaustive", points, None
 
 
-def _called(layout: Layout, table: Table) -> Counterexample | None:
-    """Where Layout.__call__ differs from the evaluation of the whole domain: an error of ours, no counterexample."""
+def called(layout: Layout, table: Table) -> Counterexample | None:
+    """Where Layout.__call__ differs from the table of the whole domain, which shows an error of ours.
+
+    A layout is linear in its digits, so the unit of each digit and the last point are compared.
+
+    >>> layout = Layout.parse("(2,4):(4,1)")
+    >>> called(layout, evaluate(layout)) is None, called(layout, evaluate(layout) + 1).statement
+    (True, 'T1 V0: 4 by itself, 5 among all points: an evaluation of ours is wrong')
+    """
     last = table.shape[0] - 1, table.shape[1] - 1
     for thread, value in (*(unit for unit in repair.units(layout) if unit is not None), last):
         if (alone := layout(thread, value)) != (got := int(table[thread, value])):
-            statement = (
-                f"T{thread} V{value}: {alone} by itself, {got} among all points: one of our evaluations is wrong"
-            )
+            statement = f"T{thread} V{value}: {alone} by itself, {got} among all points: an evaluation of ours is wrong"
             return Counterexample({"thread": thread, "value": value}, statement, reproduced=False)
     return None
 

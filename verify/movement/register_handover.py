@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import proofs
-from layouts import Layout, from_samples, size
+from layouts import Layout, batched, from_samples, size
 from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.errors import SpecError
@@ -92,7 +92,7 @@ class HandOver:
         order = order or Layout(wanted.values)
         lanes, values = np.arange(wanted.lanes)[:, None], np.arange(wanted.values)[None, :]
         place = np.zeros((x, y), np.int64)  # the number of the element that each place of a row in memory has
-        place[given.locate(lanes, np.asarray(order(values)))] = wanted.number(lanes, values)
+        place[given.locate(lanes, _table(order, wanted.values))] = wanted.number(lanes, values)
         parts = wanted.parts  # of an element: they are neighbours in memory, whatever their registers
         columns = from_samples(y, lambda c: int(place[0, c]) if c >= parts else c)
         rows = rows or from_samples(x, lambda r: int(place[r, 0]))
@@ -130,12 +130,19 @@ def compared(run: object, _: object, over: HandOver) -> list[Evidence]:
     return [finding(Check.ISA, wrong, "exhaustive", over.wanted.lanes * over.wanted.values, "numpy")]
 
 
+def _table(layout: Layout, extent: int) -> Table:
+    """The values at every index below an extent."""
+    found: Table = batched.compose(layout, Layout(extent)).values()
+    return found
+
+
 def _differing(over: HandOver) -> Table:
     """Every (lane, value) that gets another element than it wants."""
     shape = over.wanted.lanes, over.wanted.values
     lanes, values = np.arange(shape[0])[:, None], np.arange(shape[1])[None, :]
-    row, column = over.given.locate(lanes, np.asarray(over.order(values)))
-    place = over.rows(np.broadcast_to(row, shape)) + over.columns(np.broadcast_to(column, shape))
+    row, column = over.given.locate(lanes, _table(over.order, shape[1]))
+    rows, columns = map(_table, (over.rows, over.columns), over.given.extent)
+    place = rows[np.broadcast_to(row, shape)] + columns[np.broadcast_to(column, shape)]
     return np.argwhere(place != np.broadcast_to(over.wanted.number(lanes, values), shape))
 
 

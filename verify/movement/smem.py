@@ -22,7 +22,7 @@ from verify.movement.smem_access import BYTE, CAPACITY, WIDTHS, SmemAccess, Tabl
 
 def room(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Evidence that a CTA can have as much shared memory as the tile spans, from its base on."""
-    places = access.places(np.arange(size(access.tile)))
+    places = access.places.values()
     base, most = access.base or 0, access.capacity
     needed = base + (int(places.max()) + 1) * access.element // BYTE
     wrong = None

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import proofs
-from layouts import Layout, Swizzle, size
+from layouts import Layout, Swizzle, batched, size
 from layouts.arrays import np
 from layouts.bank_conflicts import LANES, PHASE, Access, Operation
 from layouts.int_tuple import IntTuple
@@ -77,19 +77,19 @@ class SmemAccess:
 
     def indices(self) -> Table:
         """The index in the tile of each (thread, value)."""
-        threads, values = (np.arange(size(mode)) for mode in self.threads)
-        found: Table = np.asarray(self.threads(threads[:, None], values[None, :]))
+        found: Table = batched.table(self.threads)
         return found
 
-    def places(self, indices: Table) -> Table:
+    @property
+    def places(self) -> batched.Batch:
         """The element of memory at which each index of the tile lies, from base 0."""
-        found: Table = np.asarray(self.swizzle(np.asarray(self.tile(indices))))
-        return found
+        return batched.compose(self.swizzle, self.tile)
 
     def offsets(self) -> Table:
         """The element of memory of each (thread, access, place in the access), from base 0."""
-        found = self.places(self.indices())
-        return found.reshape(len(found), -1, self.vector)
+        threads, values = map(size, self.threads)
+        found: Table = batched.compose(self.places, self.threads).values().reshape(values, threads).T
+        return found.reshape(threads, -1, self.vector)
 
     def accesses(self, base: int = 0) -> list[Access]:
         """Every access of every warp, in bytes from a base on."""

@@ -18,7 +18,7 @@ import isa_tables
 import proofs
 from isa_tables.smem import Layouts
 from isa_tables.smem import read as read_layouts
-from layouts import Layout, LayoutError, Swizzle, logical_divide, size
+from layouts import Layout, LayoutError, Swizzle, batched, logical_divide, size
 from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding
@@ -52,7 +52,7 @@ class Operand:
     @property
     def bytes(self) -> Table:
         """The byte at which each element (mn, k) lies, before the swizzle."""
-        found: Table = np.asarray(self.access.tile(*self.grid)) * self.access.element // BYTE
+        found: Table = batched.table(self.access.tile) * self.access.element // BYTE
         return found
 
 

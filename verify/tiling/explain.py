@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from layouts import Layout
-from layouts.arrays import np
 from layouts.tensor import Tensor
 from layouts.tiled import derive
 from verify.core.wording import describe
@@ -37,6 +36,6 @@ def _steps(tiling: Tiling, tiled: TiledOperand, thread: int) -> Iterator[str]:
         yield f"    {number or ' '} {step.name} {step.text}: {step.profile}"
         yield f"        {step.layout}"
     part = tiled.partition(thread, Tensor(None, memory))
-    points = [divmod(int(at), columns) for at in part.offset + part.layout(np.arange(part.size))]
+    points = [divmod(int(at), columns) for at in part.values()]
     where = describe(points, tiled.extent(tiling.tile), tiled.part.axes)
     yield f"    {part.size} element{'s' * (part.size > 1)}: {where}"

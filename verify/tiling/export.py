@@ -17,14 +17,13 @@ from layouts import (
     LayoutError,
     Swizzle,
     append,
+    batched,
     coalesce,
     composition,
     left_inverse,
     make_layout,
-    size,
     tile_to_shape,
 )
-from layouts.arrays import np
 from layouts.atoms import Atom, registry
 from layouts.atoms import CopyAtom as CopyEntry
 from layouts.tiled import CopyAtom, TiledCopy, TiledMMA
@@ -142,9 +141,8 @@ def renamed(given: Layout, wanted: Layout) -> Layout:
     LayoutError unless every thread of both has the same elements.
     """
     values = coalesce(composition(left_inverse(given[1]), wanted[1]))
-    every = np.arange(size(given[0]))
-    same = np.array_equal(given[0](every), wanted[0](every))
-    if not same or not np.array_equal(given[1](values(np.arange(size(values)))), wanted[1](np.arange(size(values)))):
+    differ = batched.first_difference(given[0], wanted[0])
+    if differ is not None or batched.first_difference(batched.compose(given[1], values), wanted[1]) is not None:
         raise LayoutError(f"threads have other elements in {wanted} than in {given}")
     return values
 

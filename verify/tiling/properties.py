@@ -18,7 +18,7 @@ from dataclasses import replace
 from math import prod
 from typing import TypeAlias
 
-from layouts import Layout, LayoutError, cosize, size
+from layouts import Layout, LayoutError, batched, cosize, size
 from layouts.arrays import np
 from layouts.atoms import AnyAtom, Atom
 from layouts.tensor import Tensor
@@ -104,7 +104,7 @@ def _outside(spec: TilingSpec, subject: BoundAtom, part: BoundOperand, prover: P
 def _numbered(run: object, tiling: Tiling, _: None) -> list[Evidence]:
     """Evidence that no two places of the atoms are one thread, and that threads are numbered as defined."""
     vmnk = tiling.mma.thr_layout_vmnk
-    numbers = vmnk(np.arange(size(vmnk)))
+    numbers = batched.batch(vmnk).values()
     order = np.argsort(numbers, kind="stable")
     twice = np.flatnonzero(np.diff(numbers[order]) == 0)
     wrong = None
@@ -202,6 +202,8 @@ def _equals(run: object, tiling: Tiling, tiled: TiledOperand) -> list[Evidence]:
         statement = f"it has {threads} threads x {values} values, the tiling {wanted.shape[0]} x {wanted.shape[1]}"
         wrong = Counterexample({"threads": threads}, statement, repair=repair(0))
         return [finding(Check.ISA, wrong, "enumeration", table.size, "numpy")]
+    if (ours := isa.called(layout, table)) is not None:
+        return [finding(Check.ISA, ours, "enumeration", table.size, "numpy")]
     bad = np.argwhere((table != wanted) & (wanted >= 0))
     if not len(bad):
         return [finding(Check.ISA, None, "enumeration", table.size, "numpy")]

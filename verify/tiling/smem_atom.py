@@ -8,7 +8,7 @@ from math import gcd
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import proofs
-from layouts import Layout, LayoutError, Swizzle, cosize, size, tile_to_shape
+from layouts import Layout, LayoutError, Swizzle, batched, cosize, size, tile_to_shape
 from layouts.arrays import np
 from verify.core.digits import image
 from verify.core.verdict import Check, Counterexample, Evidence, Statement, finding, unchecked
@@ -161,7 +161,7 @@ def _misplaced(tiled: TiledOperand, atom: Smem, extent: tuple[int, int]) -> Coun
 def _offsets(layout: Smem) -> Offsets:
     """The offset of each element (x, y)."""
     rows, columns = (size(mode) for mode in layout)
-    found: Offsets = np.asarray(layout(np.arange(rows * columns))).reshape(columns, rows).T
+    found: Offsets = batched.batch(layout).values().reshape(columns, rows).T
     return found
 
 

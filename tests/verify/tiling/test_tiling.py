@@ -15,6 +15,7 @@ import pytest
 from gpu_checks.tilings import recordings_of_tilings
 from layouts import Layout, make_layout
 from layouts.atoms import Atom, registry
+from layouts.batched.evaluate import Linear
 from layouts.tiled import ThrMMA, TiledMMA, tiled_mma
 from proofs import BUDGET
 from verify.binding.atom import BoundOperand
@@ -279,24 +280,12 @@ def test_an_operand_that_no_run_has_is_not_the_same() -> None:
 PREPARE = bind.prepare
 
 
-def test_a_bug_in_evaluation_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Enumeration calls layouts and the proof does not, so a layout that evaluates wrongly is always found."""
-    call = Layout.__call__
-
-    def wrong(layout: Layout, *coord: Any) -> Any:
-        found = call(layout, *coord)
-        return np.where(found == 40, 41, found) if isinstance(found, np.ndarray) else found
-
-    monkeypatch.setattr(Layout, "__call__", wrong)
-    assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
-
-
 def doubled(found: Any) -> Any:
     return found * 2
 
 
 def late(found: Any) -> Any:
-    return np.where(found > 300, found - 1, found) if isinstance(found, np.ndarray) else found
+    return found - (found > 300)
 
 
 def along_n_first(right: Callable[..., Layout], *given: Any) -> Layout:
@@ -344,9 +333,13 @@ def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, n
 
 
 @pytest.mark.parametrize("bug", [doubled, late])
-def test_a_bug_in_evaluation_is_never_verified(monkeypatch: pytest.MonkeyPatch, bug: Callable[[Any], Any]) -> None:
-    call = Layout.__call__
-    monkeypatch.setattr(Layout, "__call__", lambda layout, *coord: bug(call(layout, *coord)))
+@pytest.mark.parametrize(("owner", "name"), [(Layout, "__call__"), (Linear, "table")])
+def test_a_bug_in_evaluation_is_a_contradiction(
+    monkeypatch: pytest.MonkeyPatch, owner: type, name: str, bug: Callable[[Any], Any]
+) -> None:
+    """Of single points or of whole domains: the two are compared, and the proof uses neither."""
+    right = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *given: bug(right(*given)))
     assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
 
 
