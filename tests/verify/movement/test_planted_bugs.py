@@ -14,6 +14,8 @@ import pytest
 
 import layouts.compose
 from layouts import Layout, Swizzle, bank_conflicts
+from layouts.batched import evaluate
+from layouts.batched.evaluate import Linear
 from verify.movement import command as movement
 from verify.movement import register_handover
 
@@ -48,7 +50,7 @@ FALSE = {  # the arguments, and the property that does not hold
 }  # fmt: skip
 
 PROVED = {"room", "hand_over", "major", "whole_accesses", "disjoint", "free_of_bank_conflicts", "descriptor"}
-CALL = Layout.__call__
+CALL, TABLE, AT = Layout.__call__, Linear.table, Linear.at
 
 
 def evaluated(bug: Callable[[Any], Any]) -> Callable[..., Any]:
@@ -64,6 +66,11 @@ BUGS: dict[str, tuple[Any, str, Any]] = {
     "values missing": (Layout, "__call__", evaluated(lambda found: found * 0)),
     "values late": (Layout, "__call__", evaluated(late)),
     "strides ignored": (Layout, "__call__", lambda layout, *c: CALL(layout, *c) if len(c) > 1 else c[0]),
+    "whole domains doubled": (Linear, "table", lambda *given: TABLE(*given) * 2),
+    "whole domains late": (Linear, "table", lambda *given: late(TABLE(*given))),
+    "compositions doubled": (Linear, "at", lambda *given: AT(*given) * 2),
+    "compositions late": (Linear, "at", lambda *given: late(AT(*given))),
+    "swizzles of whole domains ignored": (evaluate, "_moved", lambda swizzle, x: x * 0),
     "swizzles ignored": (Swizzle, "__call__", lambda swizzle, x: x),
     "one swizzle for all": (Swizzle, "__call__", lambda swizzle, x: x ^ (x >> 7 & 7) << 4),
     "no conflict ever": (bank_conflicts, "_phase", lambda words, bits, shared: (1, None)),
