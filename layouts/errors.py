@@ -15,14 +15,17 @@ class ProfileError(LayoutError):
 class LayoutParseError(LayoutError):
     """A text is no layout, or no integer tuple.
 
-    The message has the text and the column (from 1) where parsing stopped.
+    The message has the text and the column (from 1) where parsing stopped, with the line if the text has several.
     """
 
     def __init__(self, text: str, column: int, problem: str) -> None:
         self.text = text
         self.column = column
         self.problem = problem
-        super().__init__(f"cannot read {_excerpt(text, column)!r}: {problem} at column {column}")
+        before = text[: column - 1]
+        line = before.count("\n") + 1
+        where = f"column {column}" if line == 1 else f"line {line}, column {column - before.rfind(chr(10)) - 1}"
+        super().__init__(f"cannot read {_excerpt(text, column)!r}: {problem} at {where}")
 
     def __reduce__(self) -> tuple[type, tuple[str, int, str]]:
         """Pickle by the three arguments, so that the error crosses process borders."""

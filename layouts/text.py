@@ -2,7 +2,7 @@
 """Integer tuples and layouts as text, in CuTe's notation ``((4,8),(2,2)):((32,1),(16,8))``.
 
 Parentheses always make a tuple: ``(8)`` has rank 1 and depth 1, ``8`` has depth 0. CuTe's static integers
-``_4`` are read as 4.
+``_4`` are read as 4. Any other spelling is left to `layouts.spelling`, which is imported for it alone.
 """
 
 from __future__ import annotations
@@ -35,29 +35,39 @@ def parse_int_tuple(text: str) -> IntTuple:
 
     Raises LayoutParseError.
     """
-    reader = _Reader(text)
-    result = reader.int_tuple()
-    reader.end()
+    try:
+        reader = Reader(text)
+        result = reader.int_tuple()
+        reader.end()
+    except LayoutParseError:
+        from layouts.spelling import int_tuple
+
+        return int_tuple(text)
     return result
 
 
 def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
     """Read ``shape:stride`` without validation: the profiles may differ, the extents may be of any sign.
 
-    >>> parse_shape_stride("(4,8):(8,1)")
-    ((4, 8), (8, 1))
+    >>> parse_shape_stride("(4,8):(8,1)"), parse_shape_stride("Layout<Shape<_4,_8>>")
+    (((4, 8), (8, 1)), ((4, 8), (1, 4)))
 
-    Raises LayoutParseError.
+    Raises LayoutParseError, also for a swizzle and for strides that are coordinates.
     """
-    reader = _Reader(text)
-    shape = reader.int_tuple()
-    reader.expect(":")
-    stride = reader.int_tuple()
-    reader.end()
+    try:
+        reader = Reader(text)
+        shape = reader.int_tuple()
+        reader.expect(":")
+        stride = reader.int_tuple()
+        reader.end()
+    except LayoutParseError:
+        from layouts.spelling import shape_stride
+
+        return shape_stride(text)
     return shape, stride
 
 
-class _Reader:
+class Reader:
     """A parser: a text and the position up to which it is read."""
 
     def __init__(self, text: str) -> None:
@@ -67,46 +77,56 @@ class _Reader:
             raise LayoutParseError(text, MAX_TEXT + 1, f"text longer than {MAX_TEXT} characters")
         self.blank()
 
-    def fail(self, problem: str) -> LayoutParseError:
-        return LayoutParseError(self.text, self.at + 1, problem)
+    def fail(self, problem: str, at: int | None = None) -> LayoutParseError:
+        """The error at a position, by default the one up to which the text is read."""
+        return LayoutParseError(self.text, (self.at if at is None else at) + 1, problem)
 
     def blank(self) -> None:
+        """Skip blanks."""
         found = SPACE.match(self.text, self.at)
         self.at = found.end() if found else self.at
 
     def sees(self, mark: str) -> bool:
+        """Whether a mark is next."""
         return self.text.startswith(mark, self.at)
 
     def found(self) -> str:
+        """The next character, for messages."""
         return repr(self.text[self.at]) if self.at < len(self.text) else "the end"
 
     def expect(self, mark: str) -> None:
+        """Read a mark, with the blanks after it. Raises LayoutParseError."""
         if not self.sees(mark):
             raise self.fail(f"expected {mark!r}, found {self.found()}")
         self.at += len(mark)
         self.blank()
 
     def end(self) -> None:
+        """Raise LayoutParseError unless the whole text is read."""
         if self.at < len(self.text):
             raise self.fail(f"expected the end, found {self.found()}")
 
     def int_tuple(self, level: int = 0) -> IntTuple:
-        if not self.sees("("):
-            return self.integer()
+        """An integer, or items in parentheses."""
+        return self.items("(", ")", level) if self.sees("(") else self.integer()
+
+    def items(self, opening: str, closing: str, level: int) -> IntTuple:
+        """The integer tuples in brackets, separated by commas."""
         if level == MAX_DEPTH:
             raise self.fail(f"parentheses nested deeper than {MAX_DEPTH}")
-        self.expect("(")
+        self.expect(opening)
         items: list[IntTuple] = []
-        while not self.sees(")"):
+        while not self.sees(closing):
             items.append(self.int_tuple(level + 1))
-            if not self.sees(")"):
+            if not self.sees(closing):
                 if not self.sees(","):
-                    raise self.fail(f"expected ',' or ')', found {self.found()}")
+                    raise self.fail(f"expected ',' or {closing!r}, found {self.found()}")
                 self.expect(",")
-        self.expect(")")
+        self.expect(closing)
         return tuple(items)
 
     def integer(self) -> int:
+        """An integer; CuTe writes a static one with an underscore."""
         token = INTEGER.match(self.text, self.at)
         if token is None:
             if self.sees("_"):

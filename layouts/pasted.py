@@ -1,0 +1,106 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A layout in any spelling, or an object of another library, as a value: the one reader of what users paste.
+
+>>> print(read_layout("Swizzle<2,3,3>{} o Layout<Shape<_8,_32>,Stride<_32,_1>>"), read_layout("(4,8):(1@0,1@1)")(9))
+Sw<2,3,3> o 0 o (8,32):(32,1) (1,2)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from layouts.composed import ComposedLayout
+from layouts.errors import LayoutError
+from layouts.int_tuple import MAX_DEPTH, IntTuple
+from layouts.layout import Layout
+from layouts.spelling import Basis, first_basis, parse_spelled
+from layouts.swizzle import Swizzle
+
+
+def read_layout(text: str) -> Layout | ComposedLayout:
+    """The layout of a text: with swizzles a ComposedLayout, with coordinates as strides a Layout of `layouts.tensor`.
+
+    Raises LayoutParseError, ProfileError, LayoutError.
+    """
+    found = parse_spelled(text)
+    layout: Layout | ComposedLayout
+    if first_basis(found.stride) is not None:
+        if found.swizzles:
+            raise LayoutError(f"{text:.60}: a swizzle of coordinates has no values")
+        from layouts.tensor import module_layout
+
+        return module_layout(found.shape, _elements(found.stride))
+    layout = Layout(found.shape, found.stride)
+    for swizzle, offset in reversed(found.swizzles):
+        layout = ComposedLayout(Swizzle(*swizzle), offset, layout)
+    return layout
+
+
+def _elements(stride: Any) -> Any:
+    """The strides with basis elements as coordinates."""
+    from layouts.tensor import E
+
+    if isinstance(stride, tuple):
+        return tuple(map(_elements, stride))
+    return stride.factor * E(*stride.path) if isinstance(stride, Basis) else stride
+
+
+def from_object(value: Any) -> Layout | ComposedLayout:
+    """The layout of an object of the CuTe DSL, pycute or tensor-layouts: by its shape and stride, or its parts.
+
+    >>> class Theirs:
+    ...     shape, stride = [4, (2, 4)], [2, (1, 8)]
+    >>> print(from_object(Theirs()))
+    (4,(2,4)):(2,(1,8))
+
+    An object with `inner`, `offset` and `outer` is their composition; one that only prints as a layout is read from its
+    text. Raises LayoutError.
+    """
+    if isinstance(value, Layout | ComposedLayout):
+        return value
+    if isinstance(value, str):
+        return read_layout(value)
+    for outer, inner in (("inner", "outer"), ("layout_a", "layout_b"), ("swizzle", "layout")):
+        if hasattr(value, outer) and hasattr(value, inner) and getattr(value, outer) is not None:
+            return ComposedLayout(
+                _swizzle(getattr(value, outer)),
+                _integer(getattr(value, "offset", 0), "offset"),
+                from_object(getattr(value, inner)),
+            )
+    try:
+        return Layout(_int_tuple(value.shape, "shape"), _int_tuple(value.stride, "stride"))
+    except (AttributeError, LayoutError) as error:
+        try:
+            return read_layout(str(value))
+        except LayoutError:
+            wanted = "an object with shape and stride, or one that prints as a layout"
+            raise LayoutError(f"{type(value).__name__}: expected {wanted}: {error}") from error
+
+
+def _swizzle(value: Any) -> Swizzle:
+    """A swizzle by its numbers, under the names of the libraries, or by its text."""
+    for names in (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S")):
+        if all(hasattr(value, name) for name in names):
+            return Swizzle(*(_integer(getattr(value, name), name) for name in names))
+    found = parse_spelled(f"{value} o 1:0").swizzles
+    if len(found) != 1:
+        raise LayoutError(f"{value!s:.60} is no swizzle")
+    return Swizzle(*found[0][0])
+
+
+def _int_tuple(value: Any, what: str, level: int = 0) -> IntTuple:
+    """A tuple or list of whole numbers, nested; numbers may be of a type of their own that is an index."""
+    if level > MAX_DEPTH:
+        raise LayoutError(f"{what} nests deeper than {MAX_DEPTH} levels")
+    if isinstance(value, tuple | list):
+        return tuple(_int_tuple(one, what, level + 1) for one in value)
+    return _integer(value, what)
+
+
+def _integer(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not (hasattr(value, "__index__") or hasattr(value, "value")):
+        raise LayoutError(f"{what} must be whole numbers, found {type(value).__name__} {value!s:.40}")
+    found = value.__index__() if hasattr(value, "__index__") else value.value
+    if type(found) is not int:
+        raise LayoutError(f"{what} must be whole numbers, found {type(value).__name__} {value!s:.40}")
+    return found

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A (thread, value) layout as a map: plain, behind swizzles, or with coordinates as its strides.
+
+Every point is computed digit by digit in plain integers, without `Layout.__call__`.
+
+>>> from layouts.pasted import read_layout
+>>> tile = Axis("m", 16), Axis("n", 8)
+>>> plain = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), tile)
+>>> identity = of_layout(read_layout("((4,8),(2,2)):((2@1,1@0),(1@1,8@0))"), tile)
+>>> plain(5, 3), plain == identity, of_layout(read_layout("Sw<1,0,4> o (32,4):(1,32)"), tile)(16, 0)
+((9, 3), True, (1, 1))
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from layouts import ComposedLayout, Layout, Swizzle, leaves, size
+from layouts.tensor import Coordinates
+from verify.core.digits import every, image
+from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
+
+Inputs = tuple[str, str]
+
+
+def of_layout(
+    layout: Layout | ComposedLayout,
+    outputs: Sequence[Axis],
+    inputs: Inputs = ("lane", "value"),
+    origin: Origin | None = None,
+) -> FragmentMap:
+    """The map of a layout of rank 2; an integer e is the element (e % X, e // X) of a tile of X rows.
+
+    Raises MapError for another rank, and for coordinates that are not those of the tile.
+    """
+    inner = _innermost(layout)
+    if not isinstance(inner.shape, tuple) or len(inner.shape) != 2:
+        raise MapError(f"{layout} has rank {len(inner)}, a (thread, value) layout has 2")
+    axes = tuple(Axis(name, size(mode)) for name, mode in zip(inputs, inner.shape, strict=True))
+    if axes[0].extent * axes[1].extent > LARGEST:
+        raise MapError(f"{layout}: more than {LARGEST} points")
+    tile = tuple(outputs)
+    if any(isinstance(step, Coordinates) for step in _strides(inner)):
+        threads, values = (_coordinates(half, len(tile)) for half in inner)
+        return FragmentMap.tabulate(lambda t, v: _sum(threads[t], values[v]), axes, tile, origin or Origin(str(layout)))
+    rows, columns = (every(half.shape, half.stride) for half in inner)
+    return FragmentMap.tabulate(
+        lambda t, v: _element(outside(layout, rows[t] + columns[v]), tile), axes, tile, origin or Origin(str(layout))
+    )
+
+
+def outside(layout: Any, value: int) -> int:
+    """What the swizzles, offsets and layouts around the innermost layout make of its value.
+
+    >>> from layouts.pasted import read_layout
+    >>> outside(read_layout("Sw<2,0,2> o 1 o 16:1"), 4)
+    4
+    """
+    if isinstance(layout, ComposedLayout):
+        return _applied(layout.layout_a, layout.offset + outside(layout.layout_b, value))
+    return value
+
+
+def _applied(outer: Swizzle | Layout | ComposedLayout, index: int) -> int:
+    """The value of an outer function at an index: S(x) = x ^ the read field, moved onto the changed one."""
+    if isinstance(outer, Layout):
+        return int(image(outer, index))
+    if isinstance(outer, ComposedLayout):
+        return _applied(outer.layout_a, outer.offset + _applied(outer.layout_b, index))
+    if index < 0:
+        raise MapError(f"{outer} of the negative index {index}")
+    field = index & outer.yyy_mask
+    return index ^ (field >> outer.shift if outer.shift >= 0 else field << -outer.shift)
+
+
+def _innermost(layout: Layout | ComposedLayout) -> Layout:
+    while isinstance(layout, ComposedLayout):
+        layout = layout.layout_b
+    return layout
+
+
+def _strides(layout: Layout) -> tuple[Any, ...]:
+    return leaves(layout.stride)
+
+
+def _coordinates(half: Layout, length: int) -> list[Point]:
+    """The coordinate at every index of a mode; raises MapError for one inside a mode of the tile."""
+    found = [(0,) * length]
+    for extent, step in zip(leaves(half.shape), _strides(half), strict=True):
+        flat = (0,) if step == 0 else step.value
+        if any(isinstance(c, tuple) for c in flat):
+            raise MapError(f"{half}: the coordinate {step} is inside a mode of the tile")
+        if any(flat[length:]):
+            raise MapError(f"{half}: the coordinate {step} is beyond the {length} axes of the tile")
+        moved = tuple(flat[:length]) + (0,) * (length - len(flat))
+        found = [_sum(before, tuple(digit * c for c in moved)) for digit in range(extent) for before in found]
+    return found
+
+
+def _sum(one: Point, other: Point) -> Point:
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def _element(value: int, tile: tuple[Axis, ...]) -> Point:
+    """An element's coordinates, the first fastest, the last unbounded."""
+    point = []
+    for axis in tile[:-1]:
+        point.append(value % axis.extent)
+        value //= axis.extent
+    return (*point, value)
