@@ -36,6 +36,23 @@ def read_layout(text: str) -> Layout | ComposedLayout:
     return layout
 
 
+def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
+    """The swizzle and the layout of a tile in shared memory; the swizzle of 0 bits where there is none.
+
+    >>> print(*swizzle_and_layout("S<3,3,3> o 0 o (8,64):(64,1)"), *swizzle_and_layout("(8,64):(64,1)"))
+    Sw<3,3,3> (8,64):(64,1) Sw<0,0,0> (8,64):(64,1)
+
+    Raises LayoutError, also for several swizzles, an offset, and strides that are coordinates.
+    """
+    found = parse_spelled(text)
+    if first_basis(found.stride) is not None:
+        raise LayoutError(f"{text:.60}: strides are coordinates, expected integers")
+    if len(found.swizzles) > 1 or any(offset for _, offset in found.swizzles):
+        raise LayoutError(f"{text:.60}: expected one swizzle without an offset, Sw<B,M,S> o 0 o LAYOUT")
+    swizzle = found.swizzles[0][0] if found.swizzles else (0, 0, 0)
+    return Swizzle(*swizzle), Layout(found.shape, found.stride)
+
+
 def _elements(stride: Any) -> Any:
     """The strides with basis elements as coordinates."""
     from layouts.tensor import E

@@ -16,6 +16,21 @@ from typing import Any
 
 from layouts import Layout
 
+PLAIN = frozenset("0123456789_-(),: \t\r\n")
+OTHERS = (  # what other spellings have in place of parentheses and numbers
+    (r'![a-z]+\.layout<\s*"?([^<>"]*)"?\s*>', r"\1"),
+    (r"\s|cute::|cute\.|\{\}", ""),
+    (r"(?:Int|C)<(-?\d+)>", r"\1"),
+    (r"(?:LayoutLeft|GenColMajor)(?:\(\))?", "'left'"),
+    (r"(?:LayoutRight|GenRowMajor)(?:\(\))?", "'right'"),
+    (r"(?:shape|stride)=", ""),
+    (r"(?:make_layout|Layout)[(<]", "("),
+    (r"(?:make_(?:shape|stride|tuple|coord)|Shape|Stride|Step|Coord|Tile|tuple)[(<]", "("),
+    (r"\[", "("),
+    (r"[\]>]", ")"),
+    ("_", ""),
+)
+
 
 @lru_cache(maxsize=4096)  # a second parser: no bug planted in the first is in it
 def read(text: str) -> tuple[object, object]:
@@ -26,13 +41,47 @@ def read(text: str) -> tuple[object, object]:
 
     >>> read("((4,8),(8)):((_32,1),(4,))")
     (((4, 8), (8,)), ((32, 1), (4,)))
-    >>> read("(4,()):(1,())")
-    ((4, ()), (1, ()))
+    >>> read("(4,()):(1,())"), read("Layout<Shape<_4,Int<8>>,Stride<_8,_1>>{}"), read("make_layout(make_shape(4, 8))")
+    (((4, ()), (1, ())), ((4, 8), (8, 1)), ((4, 8), (1, 4)))
     """
+    if set(text) - PLAIN:
+        text = _as_plain(text)
     plain = re.sub(r"(?<!\d)0+(?=\d)", "", re.sub(r"[\s_]", "", text))
     commas = plain.replace(",)", ")").replace(")", ",)").replace("(,)", "()")
     shape, stride = commas.split(":")
     return ast.literal_eval(shape), ast.literal_eval(stride)
+
+
+def _as_plain(text: str) -> str:
+    """The text of a layout of C++, Python or MLIR in CuTe's notation, by replacing words."""
+    for pattern, words in OTHERS:
+        text = re.sub(pattern, words, text)
+    if ":" in text:
+        return text
+    plain = text.replace(",)", ")").replace(")", ",)").replace("(,)", "()")
+    first, *rest = ast.literal_eval(plain)
+    order = next((word for word in rest if isinstance(word, str)), "left")
+    stride = rest[0] if rest and not isinstance(rest[0], str) else compact(first, order == "right")
+    return f"{first!r}:{stride!r}"
+
+
+def compact(shape: Any, rightmost: bool = False) -> Any:
+    """The strides of a compact layout, the leftmost or the rightmost mode fastest; 0 for extents of 1.
+
+    >>> compact((4, (2, 8))), compact((4, 8), rightmost=True)
+    ((1, (4, 8)), (8, 1))
+    """
+    unit = 1
+
+    def strides(part: Any) -> Any:
+        nonlocal unit
+        if isinstance(part, tuple):
+            found = [strides(one) for one in (reversed(part) if rightmost else part)]
+            return tuple(reversed(found) if rightmost else found)
+        before, unit = unit, unit * part
+        return 0 if part == 1 else before
+
+    return strides(shape)
 
 
 def modes(shape: object, stride: object) -> Iterator[tuple[int, int]]:

@@ -26,7 +26,6 @@ SIGNS: Mapping[str, frozenset[str]] = {  # sort of file -> keys; each of its tab
     "campaign": frozenset({"kind"}),
 }
 INSTRUCTION = frozenset({"isa", "section", "lanes", "mnemonic", "form"})  # keys at the top of an instruction's table
-SWIZZLED = re.compile(r"Sw<\s*(\d{1,2})\s*,\s*(\d{1,2})\s*,\s*(-?\d{1,2})\s*>\s*o\s*(?:0\s*o\s*)?(.+)")
 RECORDED = b'{"'  # the first bytes of a file of recordings
 
 

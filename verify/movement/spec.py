@@ -48,10 +48,16 @@ def as_it_is(value: object) -> Any:
 
 def layout(value: object) -> Layout:
     """A layout of at most 2^20 points, all below 2^56, without negative strides. Raises ValueError."""
-    from layouts import cosize, parse_layout, size
+    from layouts import parse_layout
+
+    return bounded(parse_layout(text(value)), value)
+
+
+def bounded(found: Layout, value: object) -> Layout:
+    """The layout, if it has at most 2^20 points, all below 2^56, and no negative strides. Raises ValueError."""
+    from layouts import cosize, size
     from layouts.int_tuple import leaves
 
-    found = parse_layout(text(value))
     if size(found) > POINTS:
         raise ValueError(f"{value} has more than {POINTS} points")
     if cosize(found) > LARGEST:
@@ -76,11 +82,10 @@ def swizzled(value: object) -> Tile:
 
     Raises ValueError.
     """
-    from layouts import Swizzle
-    from verify.core.files import SWIZZLED
+    from layouts.pasted import swizzle_and_layout
 
-    found = SWIZZLED.fullmatch(text(value).strip())
-    return Tile(layout(found[4] if found else value), Swizzle(*map(int, found.groups()[:3] if found else (0, 0, 0))))
+    swizzle, inner = swizzle_and_layout(text(value))
+    return Tile(bounded(inner, value), swizzle)
 
 
 def tile(value: object) -> Tile:

@@ -92,11 +92,21 @@ def _number(item: Item, value: object) -> int:
 
 
 def _layout(text: str) -> Layout:
-    from layouts import Layout, leaves, size
+    from layouts import Layout
 
+    return _bounded(Layout.parse(_short(text)), text)
+
+
+def _short(text: str) -> str:
     if len(text) > 4096:
         raise ValueError(f"a layout of {len(text)} letters is too long: at most 4096")
-    layout = Layout.parse(text)
+    return text
+
+
+def _bounded(layout: Layout, text: str) -> Layout:
+    """The layout, if its points and strides are few and small enough. Raises ValueError."""
+    from layouts import leaves, size
+
     if size(layout) > POINTS or max(map(abs, leaves(layout.stride)), default=0) > POINTS:
         raise ValueError(f"{text} has more than {POINTS} points, or a stride above that")
     return layout
@@ -159,17 +169,16 @@ def swizzle_atom(value: object) -> Smem:
 
     Raises ValueError.
     """
-    from layouts import Swizzle, composition
+    from layouts import composition
     from layouts.atoms.entry import kind
-    from verify.core.files import SWIZZLED
+    from layouts.pasted import swizzle_and_layout
 
     if not isinstance(value, str):
         raise ValueError(f"expected a layout as text, found {kind(value)}")
-    found = SWIZZLED.fullmatch(value.strip())
-    layout = _layout(found[4] if found else value)
+    swizzle, layout = swizzle_and_layout(_short(value))
     if len(layout) != 2:
         raise ValueError(f"{value} has rank {len(layout)}: expected 2, rows and columns")
-    return composition(Swizzle(*map(int, found.groups()[:3])), layout) if found else layout
+    return composition(swizzle, _bounded(layout, value))
 
 
 @dataclass(frozen=True, slots=True)
