@@ -10,7 +10,7 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
-from lanecheck_console.command import until_closed
+from lanecheck_console.command import unread, until_closed
 from lanecheck_console.progress import INTERRUPTED
 
 USAGE, INTERNAL = 2, 3
@@ -48,23 +48,11 @@ def _report(name: str, line: str, code: int) -> int:
 def parsed(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Sequence[str]]
 ) -> argparse.Namespace:
-    """The options; a usage error for an option that has no effect.
-
-    `stops` are the options that print something and exit, each with the other options that it reads.
-    """
-    options, absent = parser.parse_args(argv), vars(parser.parse_args([]))
-    changed = [name for name, value in vars(options).items() if value != absent[name]]
-    for stop in stops:
-        unread = [name for name in changed if name not in (stop, *stops[stop])]
-        if stop in changed and unread:
-            parser.error(f"--{stop} reads no {', '.join(_as_given(parser, name) for name in unread)}")
+    """The options; a usage error for an option that has no effect (`unread`)."""
+    options = parser.parse_args(argv)
+    if line := unread(parser, options, stops):
+        parser.error(line)
     return options
-
-
-def _as_given(parser: argparse.ArgumentParser, name: str) -> str:
-    """The option or positional argument as the user writes it."""
-    action = next(action for action in parser._actions if action.dest == name)
-    return action.option_strings[-1] if action.option_strings else str(action.metavar)
 
 
 def show(*lines: str) -> None:

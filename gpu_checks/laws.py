@@ -160,14 +160,11 @@ def campaign(name: str, least: int, xp: Any) -> Campaign:
     started = time.perf_counter()
     edge = max(4, round(least**0.25))
     while True:
-        found = _grid(name, _extents(name, edge), xp, started)
+        extents = (9, 9, 9, max(1, edge**4 // 729)) if name == "swizzle" else (edge,) * 4
+        found = _grid(name, extents, xp, started)
         if found.cases >= least or found.failures:
             return found
         edge = edge * 5 // 4 + 1
-
-
-def _extents(name: str, edge: int) -> tuple[int, ...]:
-    return (9, 9, 9, max(1, edge**4 // 729)) if name == "swizzle" else (edge,) * 4
 
 
 def _grid(name: str, extents: tuple[int, ...], xp: Any, started: float) -> Campaign:

@@ -15,7 +15,6 @@ from fnmatch import fnmatchcase
 from itertools import groupby
 from math import prod
 from pathlib import Path
-from typing import NoReturn
 
 from gpu_checks.check import check
 from gpu_checks.command import Interrupted, guarded, parsed, show
@@ -144,7 +143,9 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
                     worker.end()
                 raise
     except KeyboardInterrupt:
-        _cut_short(found, chosen, options)
+        if not options.quiet:  # a file of recordings that lacks some is not written
+            show(*_lines(found))
+        raise Interrupted(len(chosen) - len(found), len(chosen)) from None
     info = next((worker.device for worker in workers if isinstance(worker.device, DeviceInfo)), workers[0].device)
     if isinstance(info, Unavailable):  # no worker has the GPU, so groups are left
         results |= {s.mnemonic: info for group in waiting for s in group}
@@ -160,15 +161,6 @@ def _probe(chosen: Sequence[Signature], workers: Sequence[Worker], options: argp
     if any(not r.sound for r in recorded):
         return CONTRADICTED
     return UNCHECKED if options.require and len(recorded) < len(results) else OK
-
-
-def _cut_short(
-    results: Mapping[str, Finding | Unavailable], chosen: Sequence[Signature], options: argparse.Namespace
-) -> NoReturn:
-    """Print what was found before an interruption; a file of recordings that lacks some is not written."""
-    if not options.quiet:
-        show(*_lines(results))
-    raise Interrupted(len(chosen) - len(results), len(chosen))
 
 
 def groups_of(chosen: Sequence[Signature]) -> list[Sequence[Signature]]:

@@ -7,7 +7,7 @@ import argparse
 import errno
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 
 from lanecheck_console import installation
@@ -42,6 +42,23 @@ def parser(name: str, description: str | None, example: str, epilog: str = "") -
     )
     made.add_argument("--version", action=Version, nargs=0, help="show program's version number and exit")
     return made
+
+
+def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: Mapping[str, Collection[str]]) -> str:
+    """`--STOP reads no X, Y`, where options are given that have no effect; empty where there are none.
+
+    `stops` maps each option that prints something and stops to the other options that it reads.
+    """
+    given = [  # a positional argument that is absent may be an empty list
+        one for one in parser._actions
+        if getattr(options, one.dest, one.default) not in (one.default, one.default if one.option_strings else [])
+    ]  # fmt: skip
+    for stop in stops:
+        others = [one for one in given if one.dest not in (stop, *stops[stop])]
+        if others and any(one.dest == stop for one in given):
+            names = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in others)
+            return f"--{stop.replace('_', '-')} reads no {names}"
+    return ""
 
 
 @contextmanager

@@ -172,7 +172,7 @@ def evaluate(node: Node, at: Mapping[str, int], functions: Mapping[str, Table], 
     if head in ("and", "or", "implies", "if"):
         return _lazily(str(head), rest, lambda x: evaluate(x, at, functions, bits))
     values = [evaluate(x, at, functions, bits) for x in rest]
-    result = _apply(str(head), *values)
+    result = _PYTHON[str(head)](*values)
     return result if bits is None or isinstance(result, bool) else result % (1 << bits)
 
 
@@ -194,10 +194,6 @@ _PYTHON: dict[str, Callable[..., Value]] = {
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
 }  # fmt: skip
-
-
-def _apply(head: str, *values: Value) -> Value:
-    return _PYTHON[head](*values)
 
 
 _LOOSE = {"implies": 0, "if": 1, "or": 2, "and": 3, "not": 4}

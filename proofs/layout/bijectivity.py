@@ -51,7 +51,7 @@ def prove_bijective(
     """
     if min(*extents, copies, 1) < 1:
         raise ProblemError(f"extents {extents} and copies {copies} must be positive")
-    title = f"each element has {_owners(copies)}: {layout} onto {_by(extents)}"
+    title = f"each element has {_owners(copies)}: {layout} onto {'x'.join(map(str, extents))}"
     return _ownership(title, {"index": modes(layout)}, prod(extents), copies, budget, solver)
 
 
@@ -187,7 +187,3 @@ class _Ownership(Claim):
 
 def _owners(copies: int) -> str:
     return "one owner" if copies == 1 else f"{copies} owners"
-
-
-def _by(extents: tuple[int, ...]) -> str:
-    return "x".join(map(str, extents))

@@ -61,7 +61,8 @@ def sources() -> Mapping[str, str]:
         engine = (*ENGINE, *stating, *(("searched",) * (operation.name in SEARCHING)))
         files = [f"layouts/{name}.py" for name in EXECUTED[operation.name]]
         files += [f"proofs/symbolic/{name}.py" for name in engine]
-        digests[label] = hashlib.sha256("".join(_code(ROOT / file) for file in files).encode()).hexdigest()
+        code = (_parsed((ROOT / file).read_text(encoding="utf-8")) for file in files)
+        digests[label] = hashlib.sha256("".join(code).encode()).hexdigest()
     return digests
 
 
@@ -72,10 +73,6 @@ def _parsed(text: str) -> str:
     imported = sorted(ast.dump(alias) for node in tree.body if isinstance(node, ast.ImportFrom) for alias in node.names)
     tree.body = [node for node in tree.body if not isinstance(node, ast.ImportFrom)]
     return "".join([*imported, ast.dump(tree)])
-
-
-def _code(file: Path) -> str:
-    return _parsed(file.read_text(encoding="utf-8"))
 
 
 def _bare(tree: ast.Module) -> ast.Module:

@@ -248,10 +248,6 @@ def _right_inverted(a: Pair, result: Pair) -> str:
     return wrong
 
 
-def _left_inverted(a: Pair, result: Pair) -> str:
-    return definitions.left_inverse(flat(a), flat(result))
-
-
 def _divided(a: Pair, tiler: Pair, result: Pair) -> str:
     """What is wrong with (A o T, A o T*): its first mode is the tile, and both together have every value of A."""
     parts = _two(result)
@@ -322,7 +318,9 @@ REQUIRED: Mapping[str, Required] = {
     "composition": Required(_pairs, _composed, _plain_composition),
     "complement": Required(_with_target, _complemented, _plain_complement),
     "right_inverse": Required(_single, _right_inverted, lambda a: _is_compact(flat(a))),
-    "left_inverse": Required(_single, _left_inverted, lambda a: _is_compact(flat(a))),
+    "left_inverse": Required(
+        _single, lambda a, r: definitions.left_inverse(flat(a), flat(r)), lambda a: _is_compact(flat(a))
+    ),
     "logical_divide": Required(_pairs, _divided, _plain_division),
     "logical_product": Required(_pairs, _multiplied, lambda a, b: _is_one_mode(a) and _is_one_mode(b)),
 }

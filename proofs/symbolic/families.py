@@ -98,7 +98,9 @@ def family(operation: str, shape: str, by: str | None) -> Family:
     if len(lists[0]) > RANKS or (right and len(right[0]) > RANKS):
         raise InferenceError(f"--shape {shape}" + (f" --by {by}" if by else "") + f": at most {RANKS} modes")
     if operation == "composition":
-        return _composing(lists, _layout(right, by, operation))
+        right, (lists, note) = _layout(right, by, operation), _merged(lists)
+        found = _composition(len(lists[0]), len(right[0]))
+        return _checked(found, _named("MD", lists) | _named("Nr", right), note)
     if operation in ("logical_divide", "logical_product"):
         return _tiling(operation, lists, _layout(right, by, operation) if right else [])
     named = _named("sd", lists)
@@ -124,12 +126,6 @@ def one_run(shape: str) -> Family:
         if name not in given:
             given[name] = next(x for x in (name + "_" * k for k in count()) if x not in taken)
     return _checked(operation, given, note)
-
-
-def _composing(lists: Lists, right: Lists) -> Family:
-    lists, note = _merged(lists)
-    found = _composition(len(lists[0]), len(right[0]))
-    return _checked(found, _named("MD", lists) | _named("Nr", right), note)
 
 
 def _tiling(operation: str, lists: Lists, right: Lists) -> Family:

@@ -7,7 +7,7 @@ import argparse
 from collections.abc import Collection, Mapping, Sequence
 from typing import NoReturn
 
-from lanecheck_console.command import Help, Version
+from lanecheck_console.command import Help, Version, unread
 from verify.core.errors import UsageError
 
 EPILOG = """exit codes: 0 all verified; 1 something REFUTED; 2 usage, unknown name or malformed file; 3 contradiction,
@@ -66,17 +66,10 @@ def add_budget(parser: argparse.ArgumentParser) -> None:
 def parsed(
     parser: argparse.ArgumentParser, argv: Sequence[str] | None, stops: Mapping[str, Collection[str]]
 ) -> argparse.Namespace:
-    """The options; a UsageError for an option that would have no effect.
-
-    `stops` maps each option that prints something and stops to the other options that it reads.
-    """
+    """The options; a UsageError for an option that would have no effect (`unread`)."""
     options = parser.parse_args(argv)
-    given = [one for one in parser._actions if getattr(options, one.dest, one.default) not in ([], one.default)]
-    for stop in stops:
-        unread = [one for one in given if one.dest not in (stop, *stops[stop])]
-        if unread and any(one.dest == stop for one in given):
-            names = ", ".join(one.option_strings[-1] if one.option_strings else str(one.metavar) for one in unread)
-            raise UsageError(f"--{stop.replace('_', '-')} reads no {names}")
+    if line := unread(parser, options, stops):
+        raise UsageError(line)
     return options
 
 
