@@ -12,7 +12,7 @@ PROPERTIES = {
     "proofs/laws": {"induction", "induction_complete", "induction_parts", "induction_runs", "special_strides"},
     "proofs/symbolic": {"by_value", "divmod", "goals"},
     "verify/campaign": {"interrupted"},
-    "verify/cli": {"colour", "interrupted", "list_options", "stdout"},
+    "verify/cli": {"interrupted"},
     "verify/movement": {"planted_bugs"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }

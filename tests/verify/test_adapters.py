@@ -12,10 +12,18 @@ from tests.verify.test_copy_soundness import LDMATRIX, toml
 from verify.atom import command as atom
 
 PAIRS = [0, 1, 4, 5, 2, 3, 6, 7]  # of two registers the upper half of the one and the lower half of the other exchanged
+
+
 LOWER_FIRST = [0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15]  # of four registers: no involution
+
+
 HALVES = [2, 3, 0, 1]
+
+
 # Digits of the 16-bit halves of a lane: 0 the half of a register, 1 of two registers, 2 of two pairs of registers.
 RIGHT = {"pairs": (PAIRS, (1, 0, 2)), "lower first": (LOWER_FIRST, (1, 2, 0)), "none": (None, (0, 1, 2))}
+
+
 WRONG = {
     "as the instruction leaves them": (PAIRS, (0, 1, 2)),
     "permuted, but not said": (None, (1, 0, 2)),
@@ -73,28 +81,3 @@ def test_a_permutation_and_the_layout_that_it_leaves_are_verified_by_each_check(
 def test_another_permutation_than_the_layouts_is_refuted_by_each_check(turned, case, tmp_path, capsys) -> None:
     found = verified(ldmatrix(turned, *WRONG[case]), tmp_path, capsys)
     assert found == {"isa": {"REFUTED"}, "proof": {"REFUTED"}, "gpu": {"REFUTED"}}
-
-
-@pytest.mark.parametrize(
-    ("permutation", "order", "code", "said"),
-    [
-        (PAIRS, (1, 0, 2), 0, ""),
-        (
-            PAIRS,
-            (0, 1, 2),
-            1,
-            "Dst calls byte 2 of lane 0 bits 16..23; it is byte 0 of lane 8, which Src calls bits 1024..1031",
-        ),
-        (
-            None,
-            (1, 0, 2),
-            1,
-            "Dst calls byte 2 of lane 0 bits 1024..1031; it is byte 2 of lane 0, which Src calls bits 16..23",
-        ),
-    ],
-)
-def test_the_gpus_check_alone_finds_the_first_byte(permutation, order, code, said, tmp_path, capsys) -> None:
-    file = tmp_path / "atoms.toml"
-    file.write_text(toml(ldmatrix(False, permutation, order)), encoding="utf-8")
-    assert atom.main(["--atoms", str(file), "--checks", "gpu", "--require", "gpu", "-v"]) == code
-    assert said in capsys.readouterr().out

@@ -2,7 +2,6 @@
 """The checks compared with brute force, and so with one another, on random small layouts."""
 
 from collections import Counter
-from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -11,17 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gpu_checks import Controls, Recording
-from layouts import Layout
 from layouts.atoms import registry
 from verify.atom.properties import IN_BOUNDS, OWNERSHIP
-from verify.binding.atom import contracted, prepare
-from verify.core.digits import halves
+from verify.binding.atom import prepare
 from verify.core.verdict import Check, Status
-from verify.evidence import isa
 from verify.evidence.gpu import Labels, labels, relabelling
 from verify.layout import onto_tile
 
 Modes = list[tuple[int, int]]
+
+
 MODES = st.lists(st.tuples(st.integers(1, 4), st.integers(0, 12)), min_size=1, max_size=3)
 
 
@@ -119,60 +117,3 @@ def test_the_gpu_agrees_exactly_when_the_tables_do(
         rows[[one, other], 0] = rows[[other, one], 0]
     found = relabelling(subject, claimed, recording(hardware, numbering))
     assert isinstance(found, int) == (table(claimed) == table(hardware))
-
-
-def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
-    subject = prepare(replace(ATOM, operands=dict(ATOM.operands) | {"A": "((4,8),1):((8,2),0)"}))
-    claimed = labels(subject)
-    assert not isinstance(claimed, str)
-    hardware = labels(prepare(ATOM))
-    assert not isinstance(hardware, str)
-    identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
-    found = relabelling(subject, claimed, recording(hardware, identity))
-    assert not isinstance(found, int) and "outside" in found.statement
-
-
-def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() -> None:
-    """A's first lane is right, B's first lane is not: the conflict is reported of B."""
-    subject, hardware = prepare(ATOM), labels(prepare(ATOM))
-    assert not isinstance(hardware, str)
-    observed = recording(hardware, {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))})
-    observed.operands["B"][0, 0, 2] = 1
-    found = relabelling(subject, hardware, observed)
-    assert not isinstance(found, int)
-    assert (found.axis, found.operands, found.lane, found.value) == ("k", ("A", "B"), 0, 0)
-    assert found.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
-
-
-def test_every_point_of_every_replica_is_counted() -> None:
-    """Four groups of eight threads do what one of them does: 8 threads x 8 values are compared four times."""
-    subject = prepare(registry()["SM70_8x8x4_F32F16F16F32_NT"])
-    (part,) = (part for part in subject.parts if part.name == "C")
-    assert isa.equals(subject, part) == ("exhaustive", 256, None)
-
-
-def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
-    monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
-    assert isa.product(subject).seconds == 2.5
-    assert isa.compared(isa.ownership, subject, subject.parts[0]).seconds == 1.5
-
-
-@pytest.mark.parametrize("extent", [(8, 7), (7, 8)])
-def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: tuple[int, int]) -> None:
-    """Although the layout has there what the formula of the instruction has: its last row, or its last column."""
-    subject = prepare(ATOM)
-    (part,) = (part for part in subject.parts if part.name == "C")
-    layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
-    found = isa.equals(subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
-    assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
-    assert found.damage == ("8 of 64 points disagree",)
-
-
-def test_a_layout_of_three_modes_has_no_halves() -> None:
-    with pytest.raises(TypeError, match=r"is not a \(thread, value\) layout"):
-        halves(Layout((2, 2, 2), (1, 2, 4)))
-
-
-def test_an_element_is_one_number_where_there_is_no_single_instruction() -> None:
-    assert contracted(registry()["UniversalFMA<float,float,float,float>"]) == 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -16,7 +16,6 @@ import pytest
 
 import gpu_checks
 from gpu_checks import Move, Recording
-from gpu_checks.model import DeviceInfo, Unavailable
 from gpu_checks.recordings_io import writer
 from isa_tables.signature import signature
 from layouts.atoms import registry
@@ -25,11 +24,9 @@ from verify import layout
 from verify.atlas import command as atlas
 from verify.atlas.rows import tabulate
 from verify.atom import command as atom
-from verify.atom.checker import AtomChecker, prepared
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, OWNERSHIP, PRODUCT, RELATION, SAME_BITS, SIGNATURE
 from verify.core.verdict import Check, Claim, Evidence, Property, Scope, Status, Verdict, join
-from verify.evidence.gpu import Missing
-from verify.evidence.gpu_live import Live
 from verify.laws import command as laws
 from verify.movement import command as movement
 from verify.mutate import command as mutate
@@ -37,10 +34,20 @@ from verify.report import Case, Report, as_text
 from verify.tiling import command as tiling
 
 MMA, COPY = "SM80_16x8x16_F32F16F16F32_TN", "SM75_U32x4_LDSM_N"
+
+
 UNRECORDED = "SM80_CP_ASYNC_CACHEALWAYS<uint32_t,uint32_t>"
+
+
 NO_BOOK = "SM100_UTCCP_128dp256bit_1cta"  # the ISA has no order of its bits
+
+
 NOTHING = "UniversalFMA<float,float,float,float>"  # ptx = []
+
+
 CHECKS = [set(chosen) for count in (1, 2, 3) for chosen in combinations(Check, count)]
+
+
 CHECKERS = {frozenset(chosen): AtomChecker(frozenset(chosen)) for chosen in CHECKS}
 
 
@@ -135,6 +142,8 @@ def verdict_on(prop: Property, *said: tuple[Check, Status]) -> Verdict:
 
 
 ISA, PROOF, GPU = Check
+
+
 PROVED, AGREES, REFUTED, UNKNOWN, UNCHECKED, *_ = Status
 
 
@@ -247,44 +256,6 @@ def test_the_atlas_and_the_laws_of_a_module_are_exit_4_too(tmp_path: Path, capsy
     capsys.readouterr()
     assert laws.main(["--infer", "complement", "--shape", "(4)", "--allow-unchecked"]) == 2
     assert "--infer reads no --allow-unchecked" in capsys.readouterr().err
-
-
-def test_live_without_a_gpu_is_one_line_and_exit_4(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr(gpu_checks, "device_info", lambda: Unavailable("no CUDA device: none is here"))
-    for words in ([MMA, "--live"], ["--all", "--live", "--format", "json"], [NOTHING, "--live", "--allow-unchecked"]):
-        assert atom.main(words) == 4
-        output = capsys.readouterr()
-        assert (output.out, output.err) == ("", "lanecheck: --live: no CUDA device: none is here\n")
-    assert atom.main([MMA, "--live", "--format", "junit", "-o", str(tmp_path / "junit.xml")]) == 4
-    assert junit(tmp_path / "junit.xml")["error"] == ["lanecheck verified"]
-    assert atom.main([MMA, "--live", "--checks", "isa"]) == 2
-
-
-class Broken:
-    """A worker on whose GPU every probe fails."""
-
-    def __init__(self, device: DeviceInfo | Unavailable) -> None:
-        self.device = device
-
-    def run(self, jobs: Sequence[object]) -> Sequence[tuple[int, object]]:
-        return [(index, Unavailable("the probe process ended")) for index in range(len(jobs))]
-
-
-@pytest.mark.parametrize(
-    ("sm", "applies"), [("sm_90a", True), ("sm_70", False), (None, True)], ids=["has it", "lacks it", "no GPU"]
-)
-def test_a_gpu_that_has_the_instruction_and_shows_nothing_is_a_gap(sm: str | None, applies: bool) -> None:
-    """A GPU that does not have it is none: nothing could be seen there."""
-    device = Unavailable("gone") if sm is None else DeviceInfo("Simulated", sm, "1", "13.0", "13.0")
-    live = Live(Broken(device))  # type: ignore[arg-type]
-    (mnemonic,) = registry()[MMA].ptx or ()
-    assert live(signature(mnemonic)) == Missing("the probe process ended", applies)
-    (in_memory,) = live.product(prepared(registry()["SM90_64x8x16_F32F16F16_SS"]))
-    assert in_memory.reason == "products are run with all operands in registers" and not in_memory.applies
-    found = AtomChecker(lookup=live, multiply=live.product).case(registry()[MMA])
-    assert found.status == ("UNCHECKED" if applies else "VERIFIED")
 
 
 def swapped(right: Recording) -> Recording:

@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,30 +15,26 @@ import pytest
 import gpu_checks
 from gpu_checks import Recording, probe
 from gpu_checks.model import Labels
-from gpu_checks.record import Bench
 from gpu_checks.recordings_io import writer
-from gpu_checks.tilings import store as tilings
-from gpu_checks.worker import Job
-from isa_tables.signature import signature
 from layouts.atoms import Atom, registry
-from tests.gpu_checks.kernels.test_digit_coded import sparse_machine
-from tests.gpu_checks.simulated import Simulated, tile_maps
-from tests.verify.evidence.test_gpu_shared_memory import MMA_SP
 from verify.atom import command as atom
-from verify.atom.checker import AtomChecker, prepared
-from verify.atom.properties import EQUALS_ABSOLUTE, RELATION
+from verify.atom.checker import AtomChecker
+from verify.atom.properties import RELATION
 from verify.core.verdict import Check, Evidence, Property, Status
-from verify.evidence import gpu_runs
 from verify.evidence.gpu import Recorded
-from verify.evidence.gpu_live import Live
-from verify.tiling import command as tiling
-
-pytestmark = pytest.mark.slow
 
 TN = "SM80_16x8x16_F32F16F16F32_TN"
+
+
 SS = "SM90_64x16x16_F32F16F16_SS"
+
+
 SPARSE = "SM90::GMMA::SPARSE::GMMA_64x64x32_F32F16F16_RS"
+
+
 LIBRARY = gpu_checks.recordings()
+
+
 Change = Callable[[Recording], Recording]
 
 
@@ -131,19 +127,6 @@ def test_recordings_by_kernels_of_another_text_are_read_with_a_warning_for_each_
     assert "recording of Planted, sm_90a, driver 580.159.04, by kernels of another text" in out
 
 
-def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    text = (tilings.RECORDINGS / "nvidia_h200.jsonl").read_text()
-    (tmp_path / "cut.jsonl").write_text(text[:-1000])
-    monkeypatch.setattr(gpu_runs, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
-    gpu_runs.runs.cache_clear()
-    assert tiling.main(["examples/tilings.toml"]) == 2
-    err = capsys.readouterr().err
-    assert err.startswith(f"lanecheck: {tmp_path / 'cut.jsonl'}:31: the last line does not end: it was cut")
-    assert err.count("\n") == 1
-
-
 def test_what_was_read_from_no_place_is_refuted() -> None:
     """A place without a class in registers may be a copy of one that has; all of an operand cannot be."""
     right = recording(TN)
@@ -167,73 +150,6 @@ def test_an_address_at_which_nothing_is_read_is_refuted(swizzle: str) -> None:
     found = evidence_on(SS, replace(right, images=tuple(images)))
     assert found.status is Status.REFUTED and found.counterexample is not None
     assert "the hardware reads neither that slot" in found.counterexample.statement
-
-
-def test_absolute_coordinates_that_say_nothing_confirm_nothing() -> None:
-    right = recording(TN)
-    missing = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
-    found = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
-    assert found.status is Status.UNCHECKED and "no absolute coordinates are known" in found.reason
-
-
-def test_metadata_that_were_not_swept_bear_nothing_out() -> None:
-    """Without a pattern or a selector of the ISA tables nothing is compared."""
-    right = recording(SPARSE)
-    assert right.metadata is not None and evidence_on(SPARSE, right).status is Status.AGREES
-    kept, rulers = right.metadata.kept, right.metadata.rulers
-    for part, tables in (("kept", kept), ("rulers", rulers)):
-        for left in ({}, dict(list(tables.items())[1:])):
-            found = evidence_on(SPARSE, replace(right, metadata=replace(right.metadata, **{part: left})))
-            assert found.status is Status.UNCHECKED and "are not those of the ISA tables" in found.reason
-
-
-def test_metadata_of_the_next_lane_are_refuted() -> None:
-    """That a GPU ignores the selector an atom cannot see: its E is in the lanes of both."""
-    right = recording(SPARSE)
-    assert right.metadata is not None
-    rotated = {f: other(r, np.s_[..., 0], (r[..., 0] + 4) % 128) for f, r in right.metadata.rulers.items()}
-    found = evidence_on(SPARSE, replace(right, metadata=replace(right.metadata, rulers=rotated)))
-    assert found.status is Status.REFUTED
-
-
-@dataclass
-class Here:
-    """A worker on a simulated machine in this process."""
-
-    machine: Simulated
-
-    def run(self, jobs: Sequence[Job]) -> Iterator[tuple[int, object]]:
-        yield from ((index, job.on(Bench(self.machine))) for index, job in enumerate(jobs))
-
-
-def test_live_products_of_an_instruction_with_metadata_are_unchecked() -> None:
-    """They are among the controls of its probe; with the maps of an atom alone they cannot be run."""
-    _, machine = sparse_machine((MMA_SP.ptx or ("",))[0])
-    found = Live(Here(machine)).product(prepared(MMA_SP))  # type: ignore[arg-type]
-    said = "products are run with A, B and C alone, the instruction has E too"
-    assert [(one.status, one.reason) for one in found] == [(Status.UNCHECKED, said)]
-
-
-@pytest.mark.parametrize("wrong", [False, True])
-def test_live_products_are_run_through_the_atoms_maps(wrong: bool) -> None:
-    mnemonic = "mma.sync.aligned.m16n8k8.row.col.f16.f16.f16.f16"
-    subject = prepared(mma("SM80_16x8x8_F16F16F16F16_TN"))
-    maps = tile_maps(signature(mnemonic))
-    if wrong:
-        maps["B"] = np.roll(maps["B"], 1, axis=0)
-    (found,) = Live(Here(Simulated({mnemonic: maps}))).product(subject)  # type: ignore[arg-type]
-    assert found.status is (Status.REFUTED if wrong else Status.AGREES)
-
-
-def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
-    """An atom has one layout for both."""
-    right = recording(TN)
-    order = np.arange(right.passthrough.size)
-    order[[17, 40]] = order[[40, 17]]
-    found = evidence_on(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
-    assert found.status is Status.REFUTED and found.counterexample is not None
-    said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
-    assert found.counterexample.statement == said
 
 
 def test_a_refutation_by_another_gpu_is_replayed_by_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

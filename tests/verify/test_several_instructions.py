@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Atoms that name several instructions: each is compared at its own sizes, and one that was not compared is no pass."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from itertools import permutations
@@ -12,20 +11,24 @@ import pytest
 from isa_tables.mnemonic import said
 from isa_tables.signature import mnemonics
 from layouts.atoms import AnyAtom, Atom, AtomFileError, CopyAtom, load, registry
-from verify.atlas import command as atlas
 from verify.atlas.without_atom import NoAtom, as_atom
-from verify.atom import command
 from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, SIGNATURE
 from verify.core.verdict import Check, Property, Status, Verdict
-from verify.gate import Suite
 from verify.report import Case, Report
-from verify.tiling import command as tiling
 
 K16 = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
 K8 = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32"
+
+
 BLOCK32 = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.block32"
+
+
 SCALE_2X = "tcgen05.mma.cta_group::1.kind::mxf4.block_scale.scale_vec::2X"
+
+
 ENTRY = """
 ["{name}"]
 ptx = {ptx}
@@ -69,8 +72,6 @@ def quoted(*names: str) -> str:
 
 
 # what is issued, in order
-
-
 def test_an_instruction_of_other_sizes_is_refuted_by_name_and_the_right_one_is_not(
     tmp_path: Path, checker: AtomChecker
 ) -> None:
@@ -155,8 +156,6 @@ def test_two_instructions_that_each_make_the_whole_product_are_one_too_many(
 
 
 # what nobody compared
-
-
 @pytest.mark.parametrize("require", ["isa", "proof", "gpu"])
 def test_an_instruction_of_a_family_without_a_table_leaves_the_headline_unchecked(
     require: str, tmp_path: Path, checker: AtomChecker
@@ -208,8 +207,6 @@ def test_tcgen05_beside_mma_is_refuted_for_its_rows(tmp_path: Path, checker: Ato
 
 
 # alternatives
-
-
 def test_ptx_is_a_mnemonic_or_what_is_issued_in_order_with_alternatives_as_a_nested_list(tmp_path: Path) -> None:
     one = given(tmp_path, f'"{K16}"')
     assert (one.ptx, one.mnemonics) == ((K16,), (K16,))
@@ -249,8 +246,6 @@ def test_each_alternative_is_verified_by_itself(tmp_path: Path, checker: AtomChe
 
 
 # lists that are complete
-
-
 @pytest.mark.parametrize(
     ("shape", "says"),
     [((96, 64, 16), "M = 96"), ((128, 12, 16), "N = 12"), ((128, 264, 16), "N = 264"), ((128, 64, 32), "128x64x32")],
@@ -287,8 +282,6 @@ def test_a_shape_that_a_mnemonic_cannot_have_is_refuted(mnemonic: str, tmp_path:
 
 
 # operands that the atom leaves out
-
-
 @pytest.mark.parametrize(
     ("mnemonic", "operand"),
     [
@@ -317,8 +310,6 @@ def test_an_operand_that_the_atom_does_not_give_is_unchecked_and_the_others_are_
 
 
 # what an entry expects
-
-
 def test_an_atom_that_expects_unchecked_and_is_fails_no_run_and_one_that_is_something_else_is_a_surprise(
     tmp_path: Path, checker: AtomChecker
 ) -> None:
@@ -358,91 +349,3 @@ def test_what_registered_atoms_expect_has_a_reason_and_holds(checker: AtomChecke
     assert {atom.name.rsplit("_", 2)[0] for atom in expecting} == {"SM100_UTCCP"}
     assert all(atom.expect and atom.expect.partition(": ")[2] for atom in expecting)
     assert {case(atom, checker).status for atom in expecting} == {"UNCHECKED"}
-
-
-# one atom's failure
-
-
-def test_a_fault_of_ours_in_one_atom_leaves_the_others_their_verdicts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "three.toml"
-    path.write_text("".join(ENTRY.format(name=name, ptx=quoted(K16)) for name in ("one", "two", "three")))
-    true = AtomChecker.verify
-
-    def checked(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
-        if atom.name == "two":
-            raise ZeroDivisionError("planted")
-        return true(self, atom, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(AtomChecker, "verify", checked)
-    assert command.main(["--atoms", str(path)]) == 3
-    output = capsys.readouterr()
-    assert "one    VERIFIED" in output.out and "three  VERIFIED" in output.out and "two" not in output.out
-    assert "internal error, two was not verified: ZeroDivisionError: planted" in output.err
-    assert "Traceback" not in output.err
-
-
-def test_an_atom_that_is_malformed_for_its_instruction_leaves_the_others_their_verdicts(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = tmp_path / "two.toml"
-    bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
-    path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
-    assert command.main(["--atoms", str(path)]) == 2
-    output = capsys.readouterr()
-    assert "fine  VERIFIED" in output.out
-    line = 1 + next(i for i, text in enumerate(path.read_text().splitlines()) if text.startswith("E = "))
-    assert output.err.startswith(f"lanecheck: {path}:{line}:1: bad.E: ") and "has no operand E\n" in output.err
-
-
-def test_an_atom_that_is_malformed_or_fails_leaves_the_others_their_rows_in_the_atlas_and_their_tilings(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, given = tmp_path / "two.toml", tmp_path / "tilings.toml"
-    bad = ENTRY.format(name="bad", ptx=quoted(K16)) + 'E = "((4,8),(2,2,2)):((32,1),(16,8,128))"\n'
-    path.write_text(bad + ENTRY.format(name="fine", ptx=quoted(K16)))
-    assert atlas.main(["--atoms", str(path), "-q"]) == 2
-    output = capsys.readouterr()
-    assert output.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and output.out.endswith("exit 2\n")
-    assert output.err.count("has no operand E\n") == 1
-    given.write_text('["one"]\natom = "fine"\n["two"]\natom = "fine"\natoms_layout = [2]\n')
-    assert tiling.main([str(given), "--atoms", str(path), "-q"]) == 2
-    output = capsys.readouterr()
-    assert output.out.startswith("2 subjects: 2 verified;") and output.err.count("has no operand E\n") == 1
-    path.write_text(ENTRY.format(name="bad", ptx=quoted(K16)) + ENTRY.format(name="fine", ptx=quoted(K16)))
-    right = AtomChecker.verify
-
-    def failing(checker: AtomChecker, atom: AnyAtom) -> list[Verdict]:
-        if atom.name == "bad":
-            raise ZeroDivisionError("planted")
-        return right(checker, atom)
-
-    monkeypatch.setattr(AtomChecker, "verify", failing)
-    monkeypatch.delenv("LANECHECK_TRACEBACK", raising=False)
-    assert atlas.main(["--atoms", str(path), "-q"]) == 3
-    output = capsys.readouterr()
-    assert output.out.startswith("1 atoms of 1 instructions: 1 VERIFIED;") and output.out.endswith("exit 3\n")
-    assert "internal error, bad was not verified: ZeroDivisionError: planted" in output.err
-
-
-def test_the_gate_of_a_test_suite_reports_the_others_beside_the_one_that_failed(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "three.toml"
-    names = {"one": K16, "two": K16, "three": K8}
-    path.write_text("".join(ENTRY.format(name=name, ptx=quoted(ptx)) for name, ptx in names.items()))
-    true = AtomChecker.verify
-
-    def checked(self: AtomChecker, atom: AnyAtom, *rest: object) -> list[Verdict]:
-        if atom.name == "two":
-            raise ZeroDivisionError("planted")
-        return true(self, atom, *rest)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(AtomChecker, "verify", checked)
-    checker = Suite()
-    entries, fault = checker.read(path)
-    found = checker.verify(entries)
-    assert not fault and [case.name for case in found.report.cases] == ["one", "three"]
-    assert "internal error, two was not verified" in found.failure
-    assert re.search(r"^three .*REFUTED", found.failure, re.MULTILINE)

@@ -11,11 +11,12 @@ from layouts import Layout
 from layouts.atoms import Atom, load, registry
 from verify.atom import command
 from verify.atom.checker import AtomChecker
-from verify.atom.properties import EQUALS, PRODUCT, SIGNATURE, SIZE
-from verify.core.verdict import Check, Status
+from verify.core.verdict import Check
 from verify.report import Case
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
+
+
 WRONG_B = "((4,8),(2,2)):((1,4),(32,64))"  # a bijection onto 8x16, and wrong
 
 
@@ -31,22 +32,10 @@ def status(atom: Atom, *checks: Check) -> str:
     return Case(atom.name, tuple(checker.verify(atom))).status
 
 
-def test_an_unknown_mnemonic_hides_no_other() -> None:
-    wrong = atom(operands={"B": WRONG_B}, ptx=(*(registry()[NAME].ptx or ()), "banana"))
-    assert status(wrong) == "REFUTED"
-    assert status(atom(ptx=("banana", "mma.sync.aligned.m16n8k24.row.col.f32.f16.f16.f32"))) == "REFUTED"
-
-
 def test_a_misspelt_family_is_not_verified() -> None:
     assert (
         status(atom(operands={"B": WRONG_B}, ptx=("mma.synk.aligned.m16n8k16.row.col.f32.f16.f16.f32",))) != "VERIFIED"
     )
-
-
-@pytest.mark.parametrize("check", list(Check))
-@pytest.mark.parametrize("name", ["SM80_16x8x128_S32U1U1S32_TN_XORPOPC", "SM61_DP2A"])
-def test_form_is_checked_whichever_checks_are_requested(check: Check, name: str) -> None:
-    assert status(atom(name), check) == "REFUTED"
 
 
 @pytest.mark.parametrize(
@@ -56,29 +45,6 @@ def test_form_is_checked_whichever_checks_are_requested(check: Check, name: str)
 def test_too_many_threads_are_refuted_by_every_check(operands: dict[str, str]) -> None:
     for check in Check:
         assert status(atom(operands=operands), check) == "REFUTED"
-
-
-@pytest.mark.parametrize(
-    ("thr", "words"),
-    [
-        ("64:1", "numbers 64 threads"),
-        ("16384:1", "numbers 16384 threads"),
-        ("32:1000000", "up to lane"),
-        ("32:0", "replica"),
-        ("16:1", ""),
-        ("(4,2):(1,20)", ""),
-        ("-32:1", "extents"),
-        ("(4,8):(8,1)", ""),
-    ],
-)
-def test_threads_at_fault_are_a_wrong_claim_and_offer_no_repair(thr: str, words: str) -> None:
-    verdicts = AtomChecker().verify(atom(thr=thr))
-    case = Case(NAME, tuple(verdicts))
-    assert case.status == "REFUTED"
-    reported = [v.counterexample for v in verdicts if v.counterexample is not None]
-    assert any(words in wrong.statement for wrong in reported)
-    if thr != "(4,8):(8,1)":
-        assert not any(wrong.repair for wrong in reported)
 
 
 @pytest.mark.parametrize(
@@ -113,40 +79,6 @@ def test_an_instruction_issued_again_on_the_same_elements_is_a_fault() -> None:
     assert len(once) == 1 and status(atom()) == "VERIFIED" and status(atom(ptx=once * 2)) == "REFUTED"
 
 
-@pytest.mark.parametrize(
-    "shape",
-    [(128, 64, 8), (8, 64, 128), (128, 4, 64)],
-)
-def test_a_tile_that_lacks_elements_of_the_instruction_is_refuted(shape: tuple[int, int, int]) -> None:
-    """Its layouts stay inside the tile, which is longer along another axis; the instruction does not."""
-    verdicts = AtomChecker().verify(atom(shape=shape))
-    assert [v.claim.part for v in verdicts if v.status is Status.REFUTED] == ["shape"]
-    product = next(v for v in verdicts if v.claim.prop == PRODUCT)
-    assert product.status is Status.UNCHECKED and "shape" in product.reason
-
-
-def test_threads_of_one_atom_work_for_one_product() -> None:
-    """Eight logical threads of m8n8k4 spread over two quad pairs: refuted by isa and proof, without a recording."""
-    spread = atom("SM70_8x8x4_F32F16F16F32_TN", thr="(8,1):(1,0)")
-    verdicts = AtomChecker(frozenset({Check.ISA, Check.PROOF})).verify(spread)
-    signature = next(v for v in verdicts if v.claim.prop == SIGNATURE)
-    said = {e.check: e.status for e in signature.evidence}
-    assert said == {Check.ISA: Status.REFUTED, Check.PROOF: Status.REFUTED}
-
-
-def test_nothing_is_counted_against_an_instruction_that_is_not_there() -> None:
-    size = next(v for v in AtomChecker().verify(atom(ptx=None)) if v.claim.prop == SIZE)
-    assert "instruction" not in size.claim.text
-    assert status(atom(ptx=None)) == "UNCHECKED"
-
-
-def test_a_tile_in_memory_is_seen_by_every_thread_also_where_no_instruction_is_named() -> None:
-    bare = atom("SM90_64x8x16_F32F16F16_SS", ptx=None)
-    assert status(bare, Check.ISA, Check.PROOF) == "UNCHECKED"
-    for wrong in ("(128,(64,16)):(1,(1,64))", "(128,(64,16)):(0,(1,32))", "(64,(64,16)):(0,(1,64))"):
-        assert status(replace(bare, operands={**bare.operands, "A": wrong}), Check.ISA) == "REFUTED"
-
-
 def test_a_bug_in_the_parser_contradicts_a_second_reading(monkeypatch: pytest.MonkeyPatch) -> None:
     true_parse = Layout.parse
     monkeypatch.setattr(Layout, "parse", staticmethod(lambda text: true_parse(text.replace("(8,16)", "(16,8)"))))
@@ -172,26 +104,6 @@ source = "a test"
     output = capsys.readouterr().out
     assert re.search(r"^fine +VERIFIED", output, re.MULTILINE) and re.search(r"^bad .*REFUTED", output, re.MULTILINE)
     assert len(load(path)) == 2
-
-
-def test_required_checks_must_have_been_made() -> None:
-    assert command.main(["SM80_16x8x16", "--require", "gpu", "--require", "isa", "-q"]) == 0
-    assert command.main(["UniversalFMA", "--require", "isa", "-q"]) == 4
-    assert command.main(["SM61_DP4A", "--require", "gpu", "-q"]) == 0
-
-
-@pytest.mark.parametrize("bad_first", [True, False])
-def test_formulas_that_address_differently_share_no_answer(bad_first: bool) -> None:
-    """D of wgmma has one formula for every N: evidence for N = 48 is none for N = 8."""
-    good = atom("SM90_64x8x32_S32S8S8_SS_TN")
-    other = tuple(ptx.replace("n8k", "n48k") for ptx in good.ptx or ())
-    bad = replace(good, name="bad", ptx=(*(good.ptx or ()), *other))  # of one alone the shape is at fault
-    checker = AtomChecker()
-    found = {one.name: checker.verify(one) for one in ([bad, good] if bad_first else [good, bad])}
-    assert Case(good.name, tuple(found[good.name])).status == "VERIFIED"
-    refuted = {v.claim.prop for v in found["bad"] if v.status is Status.REFUTED and v.claim.part == "C"}
-    assert refuted == {SIZE, EQUALS}
-    assert Case("bad", tuple(found["bad"])).status == "REFUTED"  # what holds for every N is no answer of the solver's
 
 
 @pytest.mark.parametrize(

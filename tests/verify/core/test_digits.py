@@ -1,17 +1,22 @@
 # SPDX-License-Identifier: Apache-2.0
 """One walk over mixed-radix digits, of integers, arrays and terms, against counting the coordinates out."""
 
+from __future__ import annotations
+
 from itertools import product
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as hyp
 
 from layouts import Layout
 from proofs.smt.term import Term
-from verify.core.digits import digits, every, image, lane_of, terms, walk, walks
+from verify.core.digits import digits, every, halves, image, lane_of, terms, walk, walks
 
 EXTENTS = hyp.lists(hyp.integers(1, 5), min_size=1, max_size=4)
+
+
 LAYOUTS = EXTENTS.flatmap(
     lambda s: hyp.lists(hyp.integers(-9, 9), min_size=len(s), max_size=len(s)).map(lambda d: Layout(tuple(s), tuple(d)))
 )
@@ -55,3 +60,8 @@ def test_a_term_is_walked_as_an_integer_is():
         ("*", ("mod", ("div", "x", "4"), "8"), "1"),
     )
     assert [d for _, d in terms((4, 8), (32, 1), x)] == [32, 1]
+
+
+def test_a_layout_of_three_modes_has_no_halves() -> None:
+    with pytest.raises(TypeError, match=r"is not a \(thread, value\) layout"):
+        halves(Layout((2, 2, 2), (1, 2, 4)))

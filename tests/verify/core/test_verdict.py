@@ -3,13 +3,12 @@
 
 import itertools
 import json
-from xml.etree import ElementTree
 
 import pytest
 
 from verify.atom.properties import EQUALS, RELATION, SIGNATURE
 from verify.core.verdict import Check, Claim, Counterexample, Evidence, Status, Verdict, join
-from verify.report import Case, Report, as_html, as_json, as_junit, as_text
+from verify.report import Case, Report, as_json, as_text
 
 CLAIM = Claim("atom", "A", EQUALS, "equals the ISA")
 
@@ -104,9 +103,3 @@ def test_what_is_taken_is_counted_separately_and_is_no_yes() -> None:
         "TAKEN": 1,
     }
     assert "taken" not in as_text.render(Report((Case("atom", (verdict_of(Status.PROVED),)),)))
-
-
-def test_what_is_taken_is_no_pass_in_junit_and_named_in_html() -> None:
-    suite = ElementTree.fromstring(as_junit.render(taken())).find("testsuite")
-    assert suite is not None and (suite.get("tests"), suite.get("skipped")) == ("2", "1")
-    assert '<span class="TAKEN">TAKEN</span>' in as_html.render(taken())

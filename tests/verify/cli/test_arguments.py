@@ -15,11 +15,22 @@ from verify.movement import command as movement
 from verify.tiling import command as tiling
 
 ACCESS = ["--shared", "256:1", "--access", "(32,1):(1,0)", "--element", "32"]
+
+
 TILED = ["--atom", "SM80_16x8x16_F32F16F16F32_TN"]
+
+
 INFER = ["composition", "--shape", "4", "--by", "2:1"]
+
+
 ENTRIES = {"files", "only", *movement.KEYS}
+
+
 TILING = {"files", "only", "atom", "all", "atoms", "atoms_layout", "permutation", "tile", "smem_a", "smem_b"}
+
+
 CODE = {"code", "module", "path", "only", "rank"}
+
 
 # (command, the words before the option, the option, the options that it reads: names, and where to write)
 STOPS = {

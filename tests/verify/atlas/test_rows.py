@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The rows of the atlas: every atom is counted once, by the outcome of each check."""
+
+from collections import Counter
+from dataclasses import replace
+
+import pytest
+
+from layouts.atoms import registry
+from verify.atlas.rows import Atlas, Outcome, instruction, tabulate
+from verify.atlas.without_atom import without_atom
+from verify.atom.checker import AtomChecker
+
+
+@pytest.fixture(scope="module")
+def whole() -> Atlas:
+    return tabulate(registry().values(), AtomChecker(), without_atom(registry().values()))
+
+
+@pytest.mark.slow
+def test_every_atom_is_counted_once(whole: Atlas) -> None:
+    """Against a plain count of the names, and against the verdicts of the rows."""
+    assert Counter({row.instruction: row.atoms for row in whole.rows}) == Counter(
+        instruction(atom)[1] for atom in registry().values()
+    )
+    for atlas in (whole, whole.by_family()):
+        for row in (*atlas.rows, atlas.total()):
+            assert sum(row.verdicts.values()) == row.atoms
+            assert all(sum(counts.values()) == row.atoms for counts in row.outcomes.values())
+    assert whole.total().atoms == whole.by_family().total().atoms == len(registry())
+
+
+@pytest.mark.slow
+def test_known_defects_and_only_they_are_refuted(whole: Atlas) -> None:
+    refuted = {wrong.name for row in whole.rows for wrong in row.refuted}
+    assert refuted == {name for name, atom in registry().items() if atom.known_defect}
+    assert whole.exit == 0
+
+
+@pytest.mark.slow
+def test_missing_evidence_is_counted_and_has_a_reason(whole: Atlas) -> None:
+    for row in whole.rows:
+        for check, counts in row.outcomes.items():
+            missing = counts[Outcome.UNCHECKED] + counts[Outcome.PART]
+            assert missing <= sum(row.reasons.get(check, Counter()).values())
+            assert all(reason.strip() for reason in row.reasons.get(check, ()))
+
+
+@pytest.mark.slow
+def test_evidence_is_shared_among_equal_operands(whole: Atlas) -> None:
+    wgmma = next(row for row in whole.rows if row.instruction == "wgmma.mma_async.sync m64nNk16")
+    assert 0.75 * wgmma.evidence < wgmma.shared < wgmma.evidence
+
+
+def test_an_atom_that_nothing_was_compared_with_is_undecided_unless_that_is_allowed() -> None:
+    bare = replace(registry()["SM80_8x8x4_F64F64F64F64_TN"], ptx=None)
+    assert tabulate([bare], AtomChecker()).exit == 4 and tabulate([bare], AtomChecker(), allow_unchecked=True).exit == 0
+
+
+def test_provenance_is_of_operands_alone() -> None:
+    """The product has none, which depends on all operands, nor have claims without a formula."""
+    (row,) = tabulate([registry()["SM90_64x16x16_F32F16F16_SS"]], AtomChecker()).rows
+    isa_text, derived = "ISA text", "derived: a figure; CUTLASS; the rule of all fragments"
+    assert row.provenance == {"A": {isa_text: None}, "B": {isa_text: None}, "C": {derived: None}}
+
+
+def test_a_wrong_table_is_a_contradiction(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where isa refutes every layout, the other two checks contradict it."""
+    from verify.core.verdict import Counterexample
+
+    monkeypatch.setattr("verify.evidence.isa._compare", lambda *_: Counterexample({}, "planted"))  # seam: a planted bug
+    found = tabulate([registry()["SM80_16x8x16_F32F16F16F32_TN"]], AtomChecker())
+    assert found.exit == 3 and found.rows[0].verdicts["CONTRADICTION"] == 1

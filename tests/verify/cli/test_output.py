@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a report goes: in colour on a terminal only, in an encoding that lacks letters, to a device that is full."""
+
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from verify.cli import output
+
+
+class Screen(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("terminal", "environment", "painted"),
+    [
+        (True, {}, True),
+        (False, {}, False),
+        (True, {"NO_COLOR": "1"}, False),
+        (True, {"NO_COLOR": ""}, True),
+        (False, {"FORCE_COLOR": "1"}, True),
+        (True, {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
+        (True, {"TERM": "dumb"}, False),
+    ],
+)
+def test_colour(terminal: bool, environment: dict[str, str], painted: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("TERM", "xterm")
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    screen = Screen() if terminal else io.StringIO()
+    monkeypatch.setattr(sys, "stdout", screen)
+    monkeypatch.setitem(sys.modules, "rich", None)  # it would be an ImportError
+    output.write("SM80 VERIFIED, UNVERIFIED REFUTED\n", None)
+    coloured = "SM80 \x1b[32mVERIFIED\x1b[0m, UNVERIFIED \x1b[1;31mREFUTED\x1b[0m\n"
+    assert screen.getvalue() == (coloured if painted else "SM80 VERIFIED, UNVERIFIED REFUTED\n")
+
+
+def test_a_file_is_never_in_colour(tmp_path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    output.write("VERIFIED\n", str(tmp_path / "report"))
+    assert (tmp_path / "report").read_text() == "VERIFIED\n"
+
+
+ATOM = """["É"]
+shape  = [8, 8, 4]
+thr    = "32:1"
+types  = { D = "f32", A = "f32", B = "f32", C = "f32" }
+A      = "(32,1):(1,0)"
+B      = "(32,1):(1,0)"
+C      = "(32,2):(1,32)"
+source = "a test"
+"""
+
+
+def run(*words: str, encoding: str = "utf-8", stdout: object = subprocess.PIPE) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONIOENCODING": encoding, "PYTHONUNBUFFERED": ""}
+    command = [sys.executable, "-m", *words]
+    return subprocess.run(command, env=environment, stdout=stdout, stderr=subprocess.PIPE, text=True, check=False)
+
+
+def test_letters_that_the_encoding_lacks_are_escaped(tmp_path: Path) -> None:
+    file = tmp_path / "mine.toml"
+    file.write_text(ATOM, encoding="utf-8")
+    done = run("verify.atom", "--atoms", str(file), encoding="ascii")
+    assert (done.returncode, done.stderr) == (4, "")
+    assert done.stdout.startswith("\\xc9  UNCHECKED ")
+
+
+def test_the_help_needs_no_letters() -> None:
+    done = run("verify", "--help", encoding="ascii")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "usage: lanecheck COMMAND" in done.stdout
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full here")
+@pytest.mark.parametrize("words", [("verify.atom", "--list"), ("verify.layout", "8:1", "--onto", "8")], ids="|".join)
+def test_a_full_device_is_one_line(words: tuple[str, ...]) -> None:
+    with open("/dev/full", "w") as full:
+        done = run(*words, stdout=full)
+    assert (done.returncode, done.stderr) == (2, "lanecheck: cannot write to stdout: No space left on device\n")

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Relations and labels that a GPU showed: the first that conflicts is reported."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from tests.verify.test_cross_check import ATOM, recording
+from tests.verify.test_planted_recordings import TN, evidence_on
+from tests.verify.test_planted_recordings import recording as recorded
+from verify.atom.properties import EQUALS_ABSOLUTE
+from verify.binding.atom import prepare
+from verify.core.verdict import Status
+from verify.evidence.gpu import labels, relabelling
+
+
+def test_a_label_outside_the_tile_is_a_conflict_first() -> None:
+    subject = prepare(replace(ATOM, operands=dict(ATOM.operands) | {"A": "((4,8),1):((8,2),0)"}))
+    claimed = labels(subject)
+    assert not isinstance(claimed, str)
+    hardware = labels(prepare(ATOM))
+    assert not isinstance(hardware, str)
+    identity = {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))}
+    found = relabelling(subject, claimed, recording(hardware, identity))
+    assert not isinstance(found, int) and "outside" in found.statement
+
+
+def test_the_first_element_of_the_second_operand_can_be_the_one_that_breaks() -> None:
+    """A's first lane is right, B's first lane is not: the conflict is reported of B."""
+    subject, hardware = prepare(ATOM), labels(prepare(ATOM))
+    assert not isinstance(hardware, str)
+    observed = recording(hardware, {"m": list(range(8)), "n": list(range(8)), "k": list(range(4))})
+    observed.operands["B"][0, 0, 2] = 1
+    found = relabelling(subject, hardware, observed)
+    assert not isinstance(found, int)
+    assert (found.axis, found.operands, found.lane, found.value) == ("k", ("A", "B"), 0, 0)
+    assert found.statement.startswith("B lane 0 value 0 is claimed to hold k=0; the hardware pairs it with other")
+
+
+def test_absolute_coordinates_that_say_nothing_confirm_nothing() -> None:
+    right = recorded(TN)
+    missing = tuple(replace(one, labels=np.full_like(one.labels, -1)) for one in right.coordinates)
+    found = evidence_on(TN, replace(right, coordinates=missing), EQUALS_ABSOLUTE)
+    assert found.status is Status.UNCHECKED and "no absolute coordinates are known" in found.reason
+
+
+def test_c_that_arrives_elsewhere_in_d_is_refuted() -> None:
+    """An atom has one layout for both."""
+    right = recorded(TN)
+    order = np.arange(right.passthrough.size)
+    order[[17, 40]] = order[[40, 17]]
+    found = evidence_on(TN, replace(right, passthrough=order.reshape(right.passthrough.shape)))
+    assert found.status is Status.REFUTED and found.counterexample is not None
+    said = "what C holds in lane 4 value 1 arrives in D lane 10 value 0, which is claimed to hold another element"
+    assert found.counterexample.statement == said

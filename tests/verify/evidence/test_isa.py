@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ISA tables' check: every point of every replica, products with metadata and scale factors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from layouts import Layout
+from layouts.atoms import Atom, registry
+from tests.verify.test_cross_check import ATOM
+from tests.verify.test_families import refuted, shelf
+from verify.atom.checker import prepared
+from verify.binding.atom import prepare
+from verify.evidence import isa
+
+SCALED = shelf("sm120_sparse_block_scaled.toml")
+
+
+@pytest.mark.parametrize("operand", ["A", "E", "SFA", "SFB"])
+def test_scale_factors_and_metadata_must_equal_the_isa_tables(operand: str) -> None:
+    name = (
+        "SM120::BLOCKSCALED::SPARSE::SM120_SPARSE_16x8x128_TN_VS<float_e2m1_t, float_e2m1_t, float, float_ue8m0_t, 64>"
+    )
+    atom = SCALED[name]
+    assert isinstance(atom, Atom)
+    assert refuted(atom) == set()
+    text = atom.operands[operand]
+    swapped = {
+        "A": "((4,8),(16,2,2)):((256,1),(16,1024,8))",
+        "E": "((2,2,8),(64)):((1024,8,1),(16))",
+        "SFA": "((2,2,8),128):((0,8,1),16)",
+        "SFB": "((8,4),128):((1,0),8)",
+    }[operand]
+    assert swapped != text
+    assert (operand, "equals_isa") in refuted(replace(atom, operands={**atom.operands, operand: swapped}))
+
+
+@pytest.mark.parametrize(
+    ("part", "drawn"),
+    [("A", range(-8, 8)), ("B", range(-8, 8)), ("E", range(2)), ("SFA", (1, 2, 3)), ("SFB", (1, 2, 3))],
+)
+def test_numbers_of_a_product_are_signed_metadata_drop_and_scale_factors_are_positive(part: str, drawn: range) -> None:
+    subject = prepared(next(iter(SCALED.values())))
+    (found,) = (one for one in subject.parts if one.name == part)
+    assert set(isa.random_matrix(found, Random(1)).ravel().tolist()) == set(map(float, drawn))
+
+
+def test_every_point_of_every_replica_is_counted() -> None:
+    """Four groups of eight threads do what one of them does: 8 threads x 8 values are compared four times."""
+    subject = prepare(registry()["SM70_8x8x4_F32F16F16F32_NT"])
+    (part,) = (part for part in subject.parts if part.name == "C")
+    assert isa.equals(subject, part) == ("exhaustive", 256, None)
+
+
+@pytest.mark.parametrize("extent", [(8, 7), (7, 8)])
+def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: tuple[int, int]) -> None:
+    """Although the layout has there what the formula of the instruction has: its last row, or its last column."""
+    subject = prepare(ATOM)
+    (part,) = (part for part in subject.parts if part.name == "C")
+    layout = Layout(((4, 8), 2), ((2 * extent[0], 1), extent[0]))
+    found = isa.equals(subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
+    assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
+    assert found.damage == ("8 of 64 points disagree",)

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts on tilings: right ones are verified, and every way of making one wrong is refuted."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from gpu_checks.tilings import recordings_of_tilings
+from layouts import Layout
+from layouts.atoms import Atom, registry
+from layouts.batched.evaluate import Linear
+from layouts.tiled import tiled_mma
+from tests.verify.tiling.tilings import F16, FMA, INTERLEAVED, TWO_BY_TWO, refuted, verdict, verified
+from verify.core.errors import SpecError
+from verify.core.verdict import Status
+from verify.tiling import properties
+from verify.tiling.proof import Prover
+from verify.tiling.properties import (
+    EQUALS,
+    IN_BOUNDS,
+    OWNERSHIP,
+    THREADS,
+    WELL_FORMED,
+)
+from verify.tiling.spec import TilingSpec, permutation
+
+
+def one_of_each() -> dict[str, list[str]]:
+    """Every MMA atom, of a family the first, by what its name begins with."""
+    groups: dict[str, dict[str, str]] = defaultdict(dict)
+    atoms = registry()
+    for name in atoms:
+        atom = atoms[name]
+        if isinstance(atom, Atom):
+            entry = atom.family.name if atom.family is not None else name
+            groups[name.partition("_")[0].partition("<")[0].partition(":")[0]].setdefault(entry, name)
+    return {group: list(names.values()) for group, names in groups.items()}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("group", one_of_each())
+def test_every_registered_atom_is_verified_two_by_two(group: str) -> None:
+    prover = Prover()
+    for name in one_of_each()[group]:
+        found = verified(TilingSpec(name, name, TWO_BY_TWO), prover)
+        if found.known_defect:
+            assert found.as_known, name
+        elif (registry()[name].known_defect or "").startswith("ptx:"):  # what it issues cannot be compared
+            assert (found.status, found.excuse) == ("UNCHECKED", "as expected"), name
+        else:
+            assert {v.status for v in found.verdicts} == {Status.PROVED, Status.AGREES}, name
+
+
+PERMUTATIONS = {
+    "kept": (F16, "_,_,_"),
+    "enlarged": (F16, "64,32,32"),
+    "n reordered": (F16, INTERLEAVED),
+    "m reordered": (F16, "(16,2,2):(1,32,16),_,_"),
+    "k reordered": (F16, "_,_,(2,4,4):(1,8,2)"),
+    "all reordered": (F16, "(16,2,2):(1,32,16),(8,2,2):(1,16,8),(4,2,2):(1,8,4)"),
+    "fours": (FMA, "(2,4):(4,1),(2,4):(4,1),_"),
+    "by threes": (F16, "(16,2,3):(1,48,16),_,_"),
+}
+
+
+@pytest.mark.parametrize("name", PERMUTATIONS)
+def test_every_sort_of_permutation_is_verified(name: str) -> None:
+    atom, text = PERMUTATIONS[name]
+    found = verified(TilingSpec(name, atom, TWO_BY_TWO, permutation(text)))
+    assert found.status == "VERIFIED"
+    assert all(v.status.confirmed for v in found.verdicts)
+
+
+ATOMS_LAYOUTS = ["(2,2,1):(2,1,0)", "(2,2,2):(1,2,4)", "(1,1,4):(0,0,1)", "(2,2,1):(1,4,0)", "(3,1,2):(2,0,1)"]
+
+
+@pytest.mark.parametrize("text", ATOMS_LAYOUTS)
+def test_every_order_of_atoms_is_verified(text: str) -> None:
+    assert verified(TilingSpec("order", F16, Layout.parse(text), permutation(INTERLEAVED))).status == "VERIFIED"
+
+
+def test_a_quadpair_alone_and_four_of_them() -> None:
+    """Volta's atom has eight threads, at lanes 0 to 3 and 16 to 19; four of them fill a warp."""
+    atom = "SM70_8x8x4_F32F16F16F32_NT"
+    alone, four = verified(TilingSpec("one", atom)), verified(TilingSpec("four", atom, TWO_BY_TWO))
+    assert (alone.status, four.status) == ("VERIFIED", "VERIFIED")
+    assert verdict(alone, THREADS).claim.text == "8 threads for one atom, numbered up to 19"
+    assert verdict(four, THREADS).claim.text == "32 threads: 8 for each of 2x2x1 atoms"
+
+
+def test_one_scalar_and_one_thread() -> None:
+    """The smallest tiled MMA there is: one element, one thread, all strides 0."""
+    found = verified(TilingSpec("one", FMA), Prover(runs=recordings_of_tilings()))
+    assert found.status == "VERIFIED" and verdict(found, THREADS).claim.text == "1 thread for one atom"
+
+
+def doubled(found: Any) -> Any:
+    return found * 2
+
+
+def late(found: Any) -> Any:
+    return found - (found > 300)
+
+
+def along_n_first(right: Callable[..., Layout], *given: Any) -> Layout:
+    v, m, n, k = right(*given)
+    return Layout((32, 2, 4, 1), (v.stride, n.stride, m.stride, k.stride))
+
+
+def crowded(right: Callable[..., Layout], *given: Any) -> Layout:
+    return Layout(right(*given).shape, (1, 16, 32, 0))
+
+
+def exchanged(right: Callable[..., Any], *given: Any) -> Any:
+    v, m, n, k = right(*given)
+    return v, n, m, k
+
+
+PLANTED: dict[str, tuple[str, Callable[..., Any]]] = {
+    "threads numbered along N first": ("_threads", along_n_first),
+    "threads of a smaller atom": ("_threads", crowded),
+    "a thread's place in other digits": ("flat_coord", exchanged),
+    "a permutation ignored": ("_permutation", lambda right, axis, tiler, covered: Layout(covered)),
+    "atoms distributed by the other axis": ("_distributed", lambda right, layout, x, y: right(layout, y, x)),
+    "idle threads where there are none": ("_place_of", lambda right, threads: Layout(128, 1)),
+}
+
+
+# with these the library cannot build the tiling
+REJECTED = {"threads numbered along N first", "threads of a smaller atom", "idle threads where there are none"}
+
+
+@pytest.mark.parametrize("name", PLANTED)
+def test_a_bug_in_tiled_mma_is_never_verified(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    """Enumeration is compared with a definition that uses no TiledMMA: what it gets wrong is refuted."""
+    where, bug = PLANTED[name]
+    right = getattr(tiled_mma, where)
+    monkeypatch.setattr(tiled_mma, where, lambda *given: bug(right, *given))
+    tiled_mma._thrfrg.cache_clear()  # seam: the cache
+    try:
+        atoms, tiler = Layout((2, 4, 1)), permutation("_,(8,4,2):(1,16,8),_" if "ignored" in name else "_,_,_")
+        found = verified(TilingSpec("planted", F16, atoms, tiler))
+    except SpecError:
+        assert name in REJECTED
+    else:
+        assert name not in REJECTED and (refuted(found) or found.contradiction)
+    finally:
+        tiled_mma._thrfrg.cache_clear()  # seam: the cache
+
+
+@pytest.mark.parametrize("bug", [doubled, late])
+@pytest.mark.parametrize(("owner", "name"), [(Layout, "__call__"), (Linear, "table")])
+def test_a_bug_in_evaluation_is_a_contradiction(
+    monkeypatch: pytest.MonkeyPatch, owner: type, name: str, bug: Callable[[Any], Any]
+) -> None:
+    """Of single points or of whole domains: the two are compared, and the proof uses neither."""
+    right = getattr(owner, name)
+    monkeypatch.setattr(owner, name, lambda *given: bug(right(*given)))
+    assert verified(TilingSpec("planted", F16, TWO_BY_TWO)).contradiction
+
+
+WRONG_TILINGS: dict[str, tuple[Callable[[], TilingSpec], set[tuple[str, Any]]]] = {
+    "museum 12: two warpgroups swapped": (
+        lambda: TilingSpec(
+            "swapped",
+            "SM90_64x16x16_F32F16F16_SS",
+            Layout((2, 1, 1)),
+            claimed={"C": "((4,8,4,2),(2,2,2)):((256,1,16,-64),(128,8,1024))"},
+        ),
+        {("C", IN_BOUNDS), ("C", OWNERSHIP), ("C", EQUALS)},
+    ),
+    "museum 12: two warpgroups interleaved": (
+        lambda: TilingSpec(
+            "interleaved",
+            "SM90_64x16x16_F32F16F16_SS",
+            Layout((2, 1, 1)),
+            claimed={"C": "((4,8,4,2),(2,2,2)):((256,1,32,16),(128,8,1024))"},
+        ),
+        {("C", EQUALS)},
+    ),
+    "the ISA's own C of one atom, forgotten to tile": (
+        lambda: TilingSpec("one", F16, TWO_BY_TWO, claimed={"C": "((4,8),(2,2)):((32,1),(16,8))"}),
+        {("C", OWNERSHIP), ("C", EQUALS)},
+    ),
+    "no layout at all": (
+        lambda: TilingSpec("profiles", F16, claimed={"A": "((4,8),4):((32,1),(16,8))"}),
+        {("A", WELL_FORMED)},
+    ),
+}
+
+
+def test_of_a_layout_of_another_size_nothing_agrees() -> None:
+    """One atom's C has 32 threads; of four atoms' 128 threads each holds 4 of 512 accumulators."""
+    spec, _ = WRONG_TILINGS["the ISA's own C of one atom, forgotten to tile"]
+    wrong = verdict(verified(spec()), EQUALS, "C").counterexample
+    assert wrong is not None and wrong.statement == "it has 32 threads x 4 values, the tiling 128 x 4"
+    assert wrong.repair.endswith("512 of 512 agree (now 0)")
+
+
+def test_a_thread_is_named_within_its_atom() -> None:
+    """With two atoms of 32 threads along M and three along N, index 32 * (1 + 2 * 2) + 5 is in atom (1,2)."""
+    expected = [properties.place_in_words(Layout((32, 2, 3, 1)), index) for index in (31, 165)]
+    assert expected == ["T31 of atom (0,0,0)", "T5 of atom (1,2,0)"]
+
+
+@pytest.mark.parametrize("name", WRONG_TILINGS)
+def test_a_claimed_layout_that_is_not_the_tilings(name: str) -> None:
+    spec, wanted = WRONG_TILINGS[name]
+    assert refuted(verified(spec())) == wanted
+
+
+def test_a_claimed_layout_that_is_the_tilings_written_otherwise() -> None:
+    """(4,8,4,2) and its equal (4,8,8) are one function: museum 11's false alarm must not recur."""
+    claimed = {"C": "((4,8,8),(2,2,2)):((256,1,16),(128,8,1024))"}
+    two = Layout((2, 1, 1))
+    assert verified(TilingSpec("same", "SM90_64x16x16_F32F16F16_SS", two, claimed=claimed)).status == "VERIFIED"
