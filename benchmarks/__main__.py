@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`python -m benchmarks [command|atlas|algebra|gpu|laws|tiling …]`: measure, and report which targets are met."""
+"""`python -m benchmarks [SUITE …]`: measure, and report which targets are met."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ import argparse
 import importlib
 from collections.abc import Sequence
 
-from gpu_checks import command
 from gpu_checks.command import guarded
+from lanecheck_console import command
 
-SUITES = ("command", "atlas", "algebra", "gpu", "laws", "tiling")
+SUITES = ("command", "atlas", "algebra", "campaign", "gpu", "laws", "tiling")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

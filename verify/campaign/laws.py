@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
+from layouts.batched import Batch, compose, stacked
 from layouts.int_tuple import IntTuple, leaves
 from proofs.symbolic.enumerated import refines
-from verify.campaign import values
-from verify.campaign.values import Array
 
+Array = Any  # of numpy
 Decided = tuple[Array, Array]
 """For each case whether the law is broken, and whether it does not apply, or not at every point."""
 
@@ -45,16 +45,19 @@ class Rows:
     @cached_property
     def table(self) -> Array:
         """The values of each of the layouts, not of each case."""
-        return values.whole(self.extents, self.strides)
+        return self._batch(self.strides).values()
 
     @cached_property
     def values(self) -> Array:
         """The values of each case's layout: (cases, points)."""
         return self.table[self.which]
 
-    def at(self, indices: Array) -> Array:
-        """The values at indices, a row for each case, the last mode unbounded."""
-        return values.at(self.extents, self.strides[self.which], indices)
+    def after(self, inner: Rows) -> Array:
+        """L(R(k)) for each index k of R, a row for each case, the last mode of L unbounded."""
+        return compose(self._batch(self.strides[self.which]), inner._batch(inner.strides[inner.which])).values()
+
+    def _batch(self, strides: Array) -> Batch:
+        return stacked(np.broadcast_to(np.array(self.extents), strides.shape), strides)
 
     def inside(self, indices: Array) -> Array:
         """The values at indices of the domain, a row for each case."""
@@ -114,7 +117,7 @@ def _complemented(a: Rows, target: int, r: Rows) -> Decided:
     for pattern in np.unique(counted, axis=0):
         cases = np.flatnonzero((counted == pattern).all(1)[a.which])
         kept = Rows(
-            tuple(e for e, c in zip(a.extents, pattern, strict=True) if c), a.strides[:, pattern], a.which[cases]
+            tuple(e if c else 1 for e, c in zip(a.extents, pattern, strict=True)), a.strides * pattern, a.which[cases]
         )
         wrong[cases] = _uncovered(kept, target, r.values[cases])
     return wrong, _none(a)
@@ -131,13 +134,15 @@ def _uncovered(a: Rows, target: int, rest: Array) -> Array:
 
 
 def _right_inverted(a: Rows, r: Rows) -> Decided:
-    compact = (np.sort(a.values) == np.arange(a.size)).all(1)
-    back = a.at(r.values) == np.arange(r.size)
-    return ~back.all(1) | (compact & (r.size < a.size)), _none(a)
+    compact = np.zeros(len(a.strides), dtype=bool)
+    likely = np.flatnonzero(a.table.max(1) == a.size - 1)
+    compact[likely] = (np.sort(a.table[likely]) == np.arange(a.size)).all(1)
+    back = a.after(r) == np.arange(r.size)
+    return ~back.all(1) | (compact[a.which] & (r.size < a.size)), _none(a)
 
 
 def _left_inverted(a: Rows, r: Rows) -> Decided:
-    return ~_injective(a) | (r.at(a.values) != np.arange(a.size)).any(1), _none(a)
+    return ~_injective(a) | (r.after(a) != np.arange(a.size)).any(1), _none(a)
 
 
 def _divided(a: Rows, tiler: Rows, r: Rows) -> Decided:

@@ -23,6 +23,7 @@ from verify.campaign.examine import Second, examined
 from verify.campaign.found import Found
 from verify.campaign.laws import LAWS
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
+from verify.cli.ending import uncollected
 from verify.core.errors import UsageError
 
 CHUNKS = 10_000  # of one law, about, at most
@@ -106,9 +107,10 @@ class LawTask:
         paired = isinstance(self.seconds, range)
         seconds: list[Second] = [domain[n] for n in self.seconds] if paired else list(self.seconds)  # type: ignore[index]
         step = max(1, BLOCK // len(seconds))
-        for start in range(self.firsts.start, self.firsts.stop, step):
-            block = [domain[n] for n in range(start, min(start + step, self.firsts.stop))]
-            found += examined(target, self.law, block, seconds)
+        with uncollected():
+            for start in range(self.firsts.start, self.firsts.stop, step):
+                block = [domain[n] for n in range(start, min(start + step, self.firsts.stop))]
+                found += examined(target, self.law, block, seconds)
         return found
 
 
