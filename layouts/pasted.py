@@ -13,7 +13,7 @@ from layouts.composed import ComposedLayout
 from layouts.errors import LayoutError
 from layouts.int_tuple import MAX_DEPTH, IntTuple
 from layouts.layout import Layout
-from layouts.spelling import Basis, first_basis, parse_spelled
+from layouts.spelling import Basis, first_basis, parse_written
 from layouts.swizzle import Swizzle
 
 
@@ -22,7 +22,7 @@ def read_layout(text: str) -> Layout | ComposedLayout:
 
     Raises LayoutParseError, ProfileError, LayoutError.
     """
-    found = parse_spelled(text)
+    found = parse_written(text)
     layout: Layout | ComposedLayout
     if first_basis(found.stride) is not None:
         if found.swizzles:
@@ -44,7 +44,7 @@ def swizzle_and_layout(text: str) -> tuple[Swizzle, Layout]:
 
     Raises LayoutError, also for several swizzles, an offset, and strides that are coordinates.
     """
-    found = parse_spelled(text)
+    found = parse_written(text)
     if first_basis(found.stride) is not None:
         raise LayoutError(f"{text:.60}: strides are coordinates, expected integers")
     if len(found.swizzles) > 1 or any(offset for _, offset in found.swizzles):
@@ -99,7 +99,7 @@ def _swizzle(value: Any) -> Swizzle:
     for names in (("num_bits", "num_base", "num_shift"), ("bits", "base", "shift"), ("B", "M", "S")):
         if all(hasattr(value, name) for name in names):
             return Swizzle(*(_integer(getattr(value, name), name) for name in names))
-    found = parse_spelled(f"{value} o 1:0").swizzles
+    found = parse_written(f"{value} o 1:0").swizzles
     if len(found) != 1:
         raise LayoutError(f"{value!s:.60} is no swizzle")
     return Swizzle(*found[0][0])

@@ -89,7 +89,7 @@ def first_basis(t: IntTuple) -> Basis | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Spelled:
+class Written:
     """A layout as it is written: swizzles with their offsets, outermost first, then shape and stride.
 
     A stride's integers may be :class:`Basis` elements.
@@ -100,10 +100,10 @@ class Spelled:
     stride: IntTuple
 
 
-def parse_spelled(text: str) -> Spelled:
+def parse_written(text: str) -> Written:
     """Read a layout in any spelling, swizzles and coordinates included, without validation.
 
-    >>> parse_spelled("S<2,3,3> o 0 o (8,32):(32,1)").swizzles, str(parse_spelled("4:1@0").stride)
+    >>> parse_written("S<2,3,3> o 0 o (8,32):(32,1)").swizzles, str(parse_written("4:1@0").stride)
     ((((2, 3, 3), 0),), '1@0')
 
     Raises LayoutParseError.
@@ -134,7 +134,7 @@ class Speller(Reader):
         self.at = found.end() if found else self.at
         self.blank()
 
-    def layout(self, level: int = 0) -> Spelled:
+    def layout(self, level: int = 0) -> Written:
         """A layout behind any number of swizzles."""
         swizzles: list[tuple[tuple[int, int, int], int]] = []
         word = self.word()
@@ -153,9 +153,9 @@ class Speller(Reader):
         if found := ORIGIN.match(self.text, self.at):  # the origin of a tensor of coordinates
             self.at = found.end()
             self.blank()
-        return Spelled(tuple(swizzles), *self.plain())
+        return Written(tuple(swizzles), *self.plain())
 
-    def composed(self, closing: str, level: int) -> Spelled:
+    def composed(self, closing: str, level: int) -> Written:
         """The arguments of composition: a swizzle, perhaps an offset, and a layout."""
         if level == MAX_DEPTH:
             raise self.fail(f"compositions nested deeper than {MAX_DEPTH}")
@@ -168,7 +168,7 @@ class Speller(Reader):
             self.expect(",")
         inner = self.layout(level + 1)
         self.close(closing)
-        return Spelled(((swizzle, offset), *inner.swizzles), inner.shape, inner.stride)
+        return Written(((swizzle, offset), *inner.swizzles), inner.shape, inner.stride)
 
     def swizzle(self) -> tuple[int, int, int]:
         """The three numbers of a swizzle."""

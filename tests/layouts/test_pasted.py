@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every spelling of a layout is read as the same value, and what cannot be read is told with the spelling wanted."""
+"""Every spelling of a layout is read as the same value, and what cannot be read is rejected with the spelling wanted."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def test_a_basis_in_a_mode_is_printed_from_the_inside() -> None:
         ("[" * 70, "nested deeper than 64"),
     ],
 )
-def test_what_cannot_be_read_is_told_with_the_spelling_wanted(text: str, problem: str) -> None:
+def test_what_cannot_be_read_is_rejected_with_the_spelling_wanted(text: str, problem: str) -> None:
     with pytest.raises(LayoutError) as raised:
         read_layout(text)
     assert problem in str(raised.value)
@@ -161,7 +161,7 @@ def test_objects_of_other_libraries_are_read_by_their_parts() -> None:
 
 
 @pytest.mark.parametrize("value", [3, None, Theirs(), Theirs(shape=1.5, stride=1), Theirs(shape=True, stride=1)])
-def test_an_object_that_is_no_layout_is_told(value: object) -> None:
+def test_an_object_that_is_no_layout_is_rejected(value: object) -> None:
     with pytest.raises(LayoutError, match="expected an object with shape and stride"):
         from_object(value)
 

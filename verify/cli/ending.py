@@ -33,8 +33,9 @@ def as_process(main: Callable[[], int]) -> NoReturn:
 
 def _watched() -> bool:
     """Whether a profiler, a debugger or a measurement of coverage is on."""
-    tools = sys.monitoring.get_tool if sys.version_info >= (3, 12) else lambda _: None
-    return sys.getprofile() is not None or sys.gettrace() is not None or any(map(tools, range(6)))
+    if sys.version_info >= (3, 12) and any(map(sys.monitoring.get_tool, range(6))):
+        return True
+    return sys.getprofile() is not None or sys.gettrace() is not None
 
 
 def guarded(body: Callable[[Sequence[str] | None], int], argv: Sequence[str] | None) -> int:

@@ -168,7 +168,7 @@ def _map(
     if given.table is not None:
         from verify.maps import table
 
-        return table.read(folder / given.table, table.Sides(names.inputs, tile, _columns(tile))), None
+        return table.read(folder / given.table, table.Columns(names.inputs, tile, _columns(tile))), None
     axes = names.inputs if given.lane is not None else tile
     texts = {axis.name: str(getattr(given, key)) for axis, key in zip(axes, given.form, strict=True)}
     words = "; ".join(f"{key}: {getattr(given, key)}" for key in given.form)

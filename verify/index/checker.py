@@ -35,7 +35,7 @@ def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:
         for row, states, provenance, evidence in (
             (SIZE, _says_size, "", lambda one: [_enumerated(one, lambda: _size(one))]),
             (IN_BOUNDS, _says_bounds, "", lambda one: [_enumerated(one, lambda: findings.in_bounds(one.found))]),
-            (OWNERSHIP, _says_owners, "", _owned),
+            (OWNERSHIP, _says_owners, "", _ownership),
             (EQUALS, _says_equal, part.operand.provenance, lambda one: _equal(subject, one)),
         )
     ]
@@ -116,7 +116,7 @@ def _enumerated(part: IndexOperand, find: Finding) -> Evidence:
     )
 
 
-def _owned(part: IndexOperand) -> list[Evidence]:
+def _ownership(part: IndexOperand) -> list[Evidence]:
     copies = _copies(part)
     if part.inverse and part.wanted is not None and len(part.wanted) > len(part.found):
         why = "the ISA has several owners of an element, an inverse map names one of them"

@@ -19,7 +19,7 @@ or Python (--row and --col, or inversely --lane and --value), a table, or F2 bas
 lane and value. Or a TOML FILE with several. Texts are parsed, never executed.
 
 names in expressions: lane, laneid, threadIdx.x, tid; i, or the loops of --values; warp in a warpgroup; of an inverse
-map row and col; min, max, abs; and what --let defines. Where no language is stated, C and Python must agree."""
+map row and col; min, max, abs; and what --let defines. Where no language is given, C and Python must agree."""
 KEYS = spec.options()
 REPEATED = ("let", "select")
 STOPS = {"list": ("files", "only", *KEYS, "output")}

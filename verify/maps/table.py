@@ -3,7 +3,7 @@ r"""Tables as maps: CSV with named columns, and JSON as rows with named fields o
 
 >>> lane, value, row, col = Axis("lane", 2), Axis("value", 1), Axis("m", 2), Axis("n", 1)
 >>> names = {"lane": "lane", "i": "value", "row": "m", "col": "n"}
->>> found = from_csv("lane,i,row,col\n0,0,1,0\n1,0,0,0\n", "c.csv", Sides((lane, value), (row, col), names))
+>>> found = from_csv("lane,i,row,col\n0,0,1,0\n1,0,0,0\n", "c.csv", Columns((lane, value), (row, col), names))
 >>> found(1, 0), found.source((1, 0))
 ((0, 0), 'c.csv:3')
 """
@@ -21,7 +21,7 @@ MAX_BYTES = 4 << 20
 NUMBER = re.compile(r"\s*(-?[0-9]{1,18})\s*")
 
 
-class Sides(NamedTuple):
+class Columns(NamedTuple):
     """The axes that a table has, and the names of columns for them; a name may be in capitals."""
 
     inputs: tuple[Axis, ...]
@@ -29,7 +29,7 @@ class Sides(NamedTuple):
     names: Mapping[str, str]  # name of a column -> name of an axis
 
     @property
-    def wanted(self) -> list[str]:
+    def axes(self) -> list[str]:
         """The axes' names."""
         return [axis.name for axis in (*self.inputs, *self.outputs)]
 
@@ -39,12 +39,12 @@ class Sides(NamedTuple):
         for name, axis in zip(header, found, strict=True):
             if not axis:
                 raise MapError(f"{where}: unknown column {name!r:.60}; known are {', '.join(self.names)}")
-        for axis in self.wanted:
+        for axis in self.axes:
             if found.count(axis) != 1:
                 has = "no column" if axis not in found else "several columns"
                 listed = ", ".join(name for name, one in self.names.items() if one == axis)
                 raise MapError(f"{where}: {has} for {axis}: expected one of {listed}")
-        return [found.index(axis) for axis in self.wanted]
+        return [found.index(axis) for axis in self.axes]
 
     def relation(self, rows: Sequence[tuple[int, Point]], file: str) -> FragmentMap:
         """The map of (line, coordinates), each in the order of the axes; line 0 where none is known."""
@@ -54,7 +54,7 @@ class Sides(NamedTuple):
         return FragmentMap.from_pairs(self.inputs, self.outputs, pairs, Origin("", file), lines)
 
 
-def read(path: Path, sides: Sides) -> FragmentMap:
+def read(path: Path, wanted: Columns) -> FragmentMap:
     """The map in a file, JSON if its name says so, else CSV. Raises MapError, with the line."""
     try:
         with path.open("rb") as stream:
@@ -68,10 +68,10 @@ def read(path: Path, sides: Sides) -> FragmentMap:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise MapError(f"{path}: is not UTF-8 text: byte {error.start}") from error
-    return (from_json if path.suffix.lower() == ".json" else from_csv)(text, str(path), sides)
+    return (from_json if path.suffix.lower() == ".json" else from_csv)(text, str(path), wanted)
 
 
-def from_csv(text: str, file: str, sides: Sides) -> FragmentMap:
+def from_csv(text: str, file: str, wanted: Columns) -> FragmentMap:
     """The map of a CSV table: a line of names, then a line of whole numbers for each point. Raises MapError."""
     import csv
 
@@ -85,7 +85,7 @@ def from_csv(text: str, file: str, sides: Sides) -> FragmentMap:
                 continue
             where = f"{file}:{reader.line_num}"
             if columns is None:
-                columns, header = sides.columns(row, where), row
+                columns, header = wanted.columns(row, where), row
                 continue
             if len(row) != len(header):
                 raise MapError(f"{where}: {len(row)} fields, the header has {len(header)}")
@@ -93,8 +93,8 @@ def from_csv(text: str, file: str, sides: Sides) -> FragmentMap:
     except csv.Error as error:
         raise MapError(f"{file}:{reader.line_num}: {error}") from error
     if not rows:
-        raise MapError(f"{file}: a line of names ({', '.join(sides.wanted)}) and at least one of numbers are expected")
-    return sides.relation(rows, file)
+        raise MapError(f"{file}: a line of names ({', '.join(wanted.axes)}) and at least one of numbers are expected")
+    return wanted.relation(rows, file)
 
 
 def _whole(field: str, where: str) -> int:
@@ -104,7 +104,7 @@ def _whole(field: str, where: str) -> int:
     return int(found[1])
 
 
-def from_json(text: str, file: str, sides: Sides) -> FragmentMap:
+def from_json(text: str, file: str, wanted: Columns) -> FragmentMap:
     """The map of a JSON list, of objects with named fields or nested as [lane][value] = [row, col]. Raises MapError."""
     import json
 
@@ -114,33 +114,33 @@ def from_json(text: str, file: str, sides: Sides) -> FragmentMap:
         raise MapError(f"{file}: is no JSON: {error}") from error
     if not isinstance(data, list) or not data:
         raise MapError(f"{file}: expected a list of points, found {type(data).__name__}")
-    listed = _named(data, file, sides) if isinstance(data[0], dict) else _nested(data, (), file, sides)
-    return sides.relation([(0, point) for point in listed], file)
+    listed = _named(data, file, wanted) if isinstance(data[0], dict) else _nested(data, (), file, wanted)
+    return wanted.relation([(0, point) for point in listed], file)
 
 
-def _named(data: list[Any], file: str, sides: Sides) -> Iterator[Point]:
+def _named(data: list[Any], file: str, wanted: Columns) -> Iterator[Point]:
     for number, one in enumerate(data):
         where = f"{file}: point {number}"
         if not isinstance(one, dict):
             raise MapError(f"{where}: expected an object, found {one!r:.60}")
         values = list(one.values())
-        columns = sides.columns(list(one), where)
+        columns = wanted.columns(list(one), where)
         yield tuple(_number(values[column], where) for column in columns)
 
 
-def _nested(data: Any, point: Point, file: str, sides: Sides) -> Iterator[Point]:
+def _nested(data: Any, point: Point, file: str, wanted: Columns) -> Iterator[Point]:
     """The points of nested lists: as many levels as inputs, then the image, a list or one number."""
     where = f"{file}: {list(point)}"
-    if len(point) < len(sides.inputs):
+    if len(point) < len(wanted.inputs):
         if not isinstance(data, list):
-            raise MapError(f"{where}: expected a list by {sides.inputs[len(point)].name}, found {data!r:.60}")
+            raise MapError(f"{where}: expected a list by {wanted.inputs[len(point)].name}, found {data!r:.60}")
         for number, one in enumerate(data):
-            yield from _nested(one, (*point, number), file, sides)
+            yield from _nested(one, (*point, number), file, wanted)
         return
     image = data if isinstance(data, list) else [data]
-    if len(image) != len(sides.outputs):
-        wanted = ", ".join(axis.name for axis in sides.outputs)
-        raise MapError(f"{where}: expected [{wanted}], found {data!r:.60}")
+    if len(image) != len(wanted.outputs):
+        listed = ", ".join(axis.name for axis in wanted.outputs)
+        raise MapError(f"{where}: expected [{listed}], found {data!r:.60}")
     yield (*point, *(_number(one, where) for one in image))
 
 

@@ -222,7 +222,7 @@ def test_a_wrong_line_of_a_table_is_named(file: Path, capsys: pytest.CaptureFixt
     assert "lane 5, value 2: map (k=11, n=1), ISA (k=10, n=1)" in text
 
 
-def test_all_errors_of_a_file_are_told_with_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_errors_of_a_file_are_reported_with_their_lines(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "maps.toml"
     path.write_text(
         '["a"]\nptx = "mma"\noperand = "C"\nrow = "0"\ncol = "0"\n["b"]\nlang = "java"\nrow = 3\n'
