@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every spelling of a layout is read as the same value, and what cannot be read is rejected with the spelling wanted."""
+"""Every spelling of a layout is read as the same value, and what cannot be read is rejected with that spelling."""
 
 from __future__ import annotations
 
