@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The syntax tree of an ISA formula, and its value.
 
-A tree is made of numbers (`Constant`, `Name`, `Arithmetic`, `Choice`) and conditions (`Comparison`, `Both`,
-`Either`, `Opposite`); `parsing.parse` makes it from text. `evaluate` computes it on anything that overloads
-Python's operators: ints, numpy arrays, symbolic terms.
+`parsing.parse` makes a tree from text, and keeps numbers and conditions separate. `evaluate` computes it on anything
+that overloads Python's operators: ints, numpy arrays, symbolic terms.
 
-    >>> tree = Choice(Comparison("<", Name("i"), Constant(2)), Constant(0), Constant(8))
+    >>> tree = Choice(Operation("<", Name("i"), Constant(2)), Constant(0), Constant(8))
     >>> [evaluate(tree, {"i": i}) for i in range(4)]
     [0, 0, 8, 8]
 """
@@ -33,57 +32,31 @@ class Name:
 
 
 @dataclass(frozen=True, slots=True)
-class Arithmetic:
-    """left op right, op one of + - * // % & | ^ << >>."""
+class Operation:
+    """left op right: + - * // % & | ^ << >> < <= > >= == != of numbers, and or of conditions."""
 
     op: str
-    left: Number
-    right: Number
+    left: Tree
+    right: Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """then if condition else otherwise."""
 
-    condition: Condition
-    then: Number
-    otherwise: Number
-
-
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """left op right, op one of < <= > >= == !=."""
-
-    op: str
-    left: Number
-    right: Number
-
-
-@dataclass(frozen=True, slots=True)
-class Both:
-    """left and right; also a chained comparison."""
-
-    left: Condition
-    right: Condition
-
-
-@dataclass(frozen=True, slots=True)
-class Either:
-    """left or right."""
-
-    left: Condition
-    right: Condition
+    condition: Tree
+    then: Tree
+    otherwise: Tree
 
 
 @dataclass(frozen=True, slots=True)
 class Opposite:
     """not condition."""
 
-    condition: Condition
+    condition: Tree
 
 
-Number = Constant | Name | Arithmetic | Choice
-Condition = Comparison | Both | Either | Opposite
+Tree = Constant | Name | Operation | Choice | Opposite
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +64,7 @@ class Formula:
     """A parsed formula: its text, its tree, and its outermost conditional as (value, condition) texts."""
 
     text: str
-    tree: Number | Condition
+    tree: Tree
     pieces: tuple[tuple[str, str], ...]  # the last one's condition is ""
     signed: bool  # contains a subtraction, so it could be negative
     names: frozenset[str] = frozenset()  # that it mentions, parameters included
@@ -108,7 +81,7 @@ class Formula:
         ]
 
 
-ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
+OPERATORS: Mapping[str, Callable[[Any, Any], Any]] = {
     "+": operator.add,
     "-": operator.sub,
     "*": operator.mul,
@@ -119,14 +92,14 @@ ARITHMETIC: Mapping[str, Callable[[Any, Any], Any]] = {
     "^": operator.xor,
     "<<": operator.lshift,
     ">>": operator.rshift,
-}
-_COMPARISON: Mapping[str, Callable[[Any, Any], Any]] = {
     "<": operator.lt,
     "<=": operator.le,
     ">": operator.gt,
     ">=": operator.ge,
     "==": operator.eq,
     "!=": operator.ne,
+    "and": operator.and_,
+    "or": operator.or_,
 }
 
 
@@ -146,7 +119,7 @@ def where(condition: Any, then: Any, otherwise: Any) -> Any:
     return numpy.where(condition, then, otherwise)
 
 
-def evaluate(tree: Number | Condition, values: Mapping[str, Any]) -> Any:
+def evaluate(tree: Tree, values: Mapping[str, Any]) -> Any:
     """The value of a tree, a number or a truth value, where its names have these values."""
     return _EVALUATION[type(tree)](tree, values)
 
@@ -154,12 +127,9 @@ def evaluate(tree: Number | Condition, values: Mapping[str, Any]) -> Any:
 _EVALUATION: Mapping[type, Callable[[Any, Mapping[str, Any]], Any]] = {
     Constant: lambda tree, values: tree.value,
     Name: lambda tree, values: values[tree.name],
-    Arithmetic: lambda tree, values: ARITHMETIC[tree.op](evaluate(tree.left, values), evaluate(tree.right, values)),
+    Operation: lambda tree, values: OPERATORS[tree.op](evaluate(tree.left, values), evaluate(tree.right, values)),
     Choice: lambda tree, values: where(
         evaluate(tree.condition, values), evaluate(tree.then, values), evaluate(tree.otherwise, values)
     ),
-    Comparison: lambda tree, values: _COMPARISON[tree.op](evaluate(tree.left, values), evaluate(tree.right, values)),
-    Both: lambda tree, values: evaluate(tree.left, values) & evaluate(tree.right, values),
-    Either: lambda tree, values: evaluate(tree.left, values) | evaluate(tree.right, values),
     Opposite: lambda tree, values: evaluate(tree.condition, values) ^ True,
 }

@@ -15,23 +15,10 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import lru_cache, partial, reduce
 
 from isa_tables.errors import TableError
-from isa_tables.formula import (
-    ARITHMETIC,
-    Arithmetic,
-    Both,
-    Choice,
-    Comparison,
-    Condition,
-    Constant,
-    Either,
-    Formula,
-    Name,
-    Number,
-    Opposite,
-)
+from isa_tables.formula import OPERATORS, Choice, Constant, Formula, Name, Operation, Opposite, Tree
 from isa_tables.schema import NAME
 
 MAX_BYTES = 4096
@@ -65,6 +52,8 @@ _SYMBOL: Mapping[type[ast.AST], str] = {
     ast.GtE: ">=",
     ast.Eq: "==",
     ast.NotEq: "!=",
+    ast.And: "and",
+    ast.Or: "or",
 }
 # C's operator -> Python's. The single = is what the ISA prints for equality.
 _NOT_OURS = re.compile(r"&&|\|\||!(?!=)|\?|(?<!/)/(?!/)|(?<![<>=!])=(?!=)")
@@ -170,7 +159,7 @@ class _Reader:
     def error(self, reason: str, node: ast.expr) -> FormulaError:
         return FormulaError(reason, self.text, node.col_offset + 1)
 
-    def number(self, node: ast.expr, depth: int) -> Number:
+    def number(self, node: ast.expr, depth: int) -> Tree:
         if depth > MAX_DEPTH:
             raise self.error(f"nested deeper than {MAX_DEPTH}", node)
         match node:
@@ -194,7 +183,7 @@ class _Reader:
             raise self.error("a constant of 32 bits or more", node)
         return Constant(value)
 
-    def name(self, name: str, node: ast.expr) -> Number:
+    def name(self, name: str, node: ast.expr) -> Tree:
         name = "%laneid" if self.text.startswith("%laneid", node.col_offset) else name
         self.seen.add(name)
         if name in self.constants:
@@ -204,16 +193,16 @@ class _Reader:
         known = ", ".join([*self.names, *self.constants])
         raise self.error(f"unknown name {name!r} (known here: {known})", node)
 
-    def arithmetic(self, op: str, left: Number, right: Number, node: ast.BinOp) -> Number:
+    def arithmetic(self, op: str, left: Tree, right: Tree, node: ast.BinOp) -> Tree:
         if op in ("//", "%", "<<", ">>"):
             self.check_right(op, right, node.right)
         if op in ("//", "%", ">>") and self.signed(left):
             raise self.error(f"the left side of {op!r} contains a subtraction: C and Python may differ", node)
         if isinstance(left, Constant) and isinstance(right, Constant):
-            return self.constant(ARITHMETIC[op](left.value, right.value), node)
-        return Arithmetic(op, left, right)
+            return self.constant(OPERATORS[op](left.value, right.value), node)
+        return Operation(op, left, right)
 
-    def check_right(self, op: str, right: Number, node: ast.expr) -> None:
+    def check_right(self, op: str, right: Tree, node: ast.expr) -> None:
         if not isinstance(right, Constant):
             raise self.error(f"the right side of {op!r} must be a constant", node)
         if op in ("//", "%") and right.value <= 0:
@@ -221,34 +210,33 @@ class _Reader:
         if op in ("<<", ">>") and not 0 <= right.value <= MAX_SHIFT:
             raise self.error(f"a shift must be by 0..{MAX_SHIFT}", node)
 
-    def signed(self, tree: Number) -> bool:
+    def signed(self, tree: Tree) -> bool:
         match tree:
             case Constant(value):
                 return value < 0
             case Name(name):
                 return self.names[name]
-            case Arithmetic(op, left, right):
+            case Operation(op, left, right):
                 return op == "-" or self.signed(left) or self.signed(right)
             case Choice(_, then, otherwise):
                 return self.signed(then) or self.signed(otherwise)
+            case Opposite():
+                return False
 
-    def condition(self, node: ast.expr, depth: int) -> Condition:
+    def condition(self, node: ast.expr, depth: int) -> Tree:
         if depth > MAX_DEPTH:
             raise self.error(f"nested deeper than {MAX_DEPTH}", node)
         match node:
             case ast.Compare():
                 return self.comparison(node, depth)
-            case ast.BoolOp(op=op, values=[first, *rest]):
-                tree = self.condition(first, depth + 1)
-                for value in rest:
-                    right = self.condition(value, depth + 1)
-                    tree = Both(tree, right) if isinstance(op, ast.And) else Either(tree, right)
-                return tree
+            case ast.BoolOp(op=op, values=values):
+                conditions = [self.condition(value, depth + 1) for value in values]
+                return reduce(partial(Operation, _SYMBOL[type(op)]), conditions)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
                 return Opposite(self.condition(operand, depth + 1))
         raise self.error("expected a condition, found a number", node)
 
-    def comparison(self, node: ast.Compare, depth: int) -> Condition:
+    def comparison(self, node: ast.Compare, depth: int) -> Tree:
         operands = [node.left, *node.comparators]
         for side in operands:
             bitwise = isinstance(side, ast.BinOp) and isinstance(side.op, ast.BitAnd | ast.BitOr | ast.BitXor)
@@ -256,12 +244,9 @@ class _Reader:
                 reason = "a bit operator beside a comparison needs brackets: C binds it otherwise"
                 raise self.error(reason, side)
         numbers = [self.number(side, depth + 1) for side in operands]
-        trees: list[Condition] = []
+        trees: list[Tree] = []
         for op, left, right in zip(node.ops, numbers[:-1], numbers[1:], strict=True):
             if type(op) not in _SYMBOL:
                 raise self.error(f"{type(op).__name__} is not in the language", node)
-            trees.append(Comparison(_SYMBOL[type(op)], left, right))
-        tree = trees[0]
-        for right_tree in trees[1:]:
-            tree = Both(tree, right_tree)
-        return tree
+            trees.append(Operation(_SYMBOL[type(op)], left, right))
+        return reduce(partial(Operation, "and"), trees)
