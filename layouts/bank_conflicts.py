@@ -200,21 +200,17 @@ def best_swizzle(accesses: Sequence[Access]) -> Best:
     widest = max(access.bits for access in accesses)
     best: Best | None = None
     for swizzle in swizzles(widest, max(used) + widest // 8):
-        best = _better(accesses, swizzle, best)
-        if best is not None and best.free:
-            break
+        totals, excess = [], 0
+        for access in accesses:
+            one = access.through(swizzle)
+            totals.append(one.total)
+            excess += one.excess
+            if best is not None and excess >= best.excess:
+                break
+        else:
+            best = Best(swizzle, tuple(totals), excess)
+            if best.free:
+                break
     if best is None:
         raise LayoutError("no swizzle keeps these accesses together")
     return best
-
-
-def _better(accesses: Sequence[Access], swizzle: Swizzle, best: Best | None) -> Best | None:
-    """The better of a swizzle and the best so far; stops counting once its excess is as large as that of the best."""
-    totals, excess = [], 0
-    for access in accesses:
-        one = access.through(swizzle)
-        totals.append(one.total)
-        excess += one.excess
-        if best is not None and excess >= best.excess:
-            return best
-    return Best(swizzle, tuple(totals), excess)

@@ -100,7 +100,14 @@ def read(path: Path) -> Document:
 
 def document(raw: bytes, file: str) -> Document:
     """The document of a TOML text, `file` named in errors. Raises AtomFileError unless it is UTF-8, at most 64 deep."""
-    text = _decoded(raw, file)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise AtomFileError(file, "", f"is not UTF-8: byte {error.start} is {raw[error.start]:#04x}") from error
+    # tomllib needs quadratic time for a key of very many parts.
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.count(".") > MAX_DOTS:
+            raise AtomFileError(file, "", f"line {number} has more than {MAX_DOTS} dots")
     reading = _Reading(file, text.replace("\r\n", "\n"))
     tables = reading.tables()
     if deeper(tables, MAX_DEPTH):
@@ -120,18 +127,6 @@ def parse(raw: bytes, file: str) -> dict[str, object]:
     if found.errors:
         raise found.errors[0]
     return found.tables
-
-
-def _decoded(raw: bytes, file: str) -> str:
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise AtomFileError(file, "", f"is not UTF-8: byte {error.start} is {raw[error.start]:#04x}") from error
-    # tomllib needs quadratic time for a key of very many parts.
-    for number, line in enumerate(text.splitlines(), 1):
-        if line.count(".") > MAX_DOTS:
-            raise AtomFileError(file, "", f"line {number} has more than {MAX_DOTS} dots")
-    return text
 
 
 @dataclass(slots=True)

@@ -87,8 +87,12 @@ class Entry:
         raise self.error(key, problem, cause)
 
     def error(self, key: str, problem: str, cause: BaseException | None = None) -> AtomFileError:
-        """The AtomFileError of a key."""
-        text, letter = _pointed(cause)
+        """The AtomFileError of a key; its spot has the letter at which parsing of a layout stopped."""
+        text, letter = "", -1
+        while cause is not None and letter < 0:
+            if isinstance(cause, LayoutParseError):
+                text, letter = cause.text, cause.column - 1
+            cause = cause.__cause__
         spot = Spot(self.name if self.family is None else self.family.name, key, text, letter)
         return AtomFileError(self.file, f"{self.name}.{key}" if key else self.name or '""', problem, spot)
 
@@ -313,15 +317,6 @@ def likeliest(key: str, known: Sequence[str]) -> str:
     return next((name for name in near if name.partition(".")[0] in known), "")
 
 
-def _pointed(error: BaseException | None) -> tuple[str, int]:
-    """The text of a layout that does not parse, and the index of the letter where parsing stopped."""
-    while error is not None:
-        if isinstance(error, LayoutParseError):
-            return error.text, error.column - 1
-        error = error.__cause__
-    return "", -1
-
-
 @dataclass(frozen=True, slots=True)
 class Family:
     """An entry with its parameters: each a list of whole numbers, or of words."""
@@ -344,7 +339,9 @@ class Family:
 
     def said(self, name: str) -> dict[str, str] | None:
         """The parameters in a name of this family, listed values or not; None where the name does not fit."""
-        found = re.fullmatch(_pattern(self.name), name)
+        fixed = PLACE.split(self.name)
+        parts = (re.escape(text) if i % 2 == 0 else rf"(?P<{text}>[A-Za-z0-9_]+?)" for i, text in enumerate(fixed))
+        found = re.fullmatch("".join(parts), name)
         return None if found is None else found.groupdict()
 
 
@@ -361,10 +358,3 @@ def _filled(entry: Entry, key: str, value: object) -> object:
     if isinstance(value, dict):
         return {name: _filled(entry, f"{key}.{name}", item) for name, item in value.items()}
     return value
-
-
-def _pattern(name: str) -> str:
-    """A regular expression for the names of a family's instances."""
-    fixed = PLACE.split(name)
-    parts = (re.escape(text) if i % 2 == 0 else rf"(?P<{text}>[A-Za-z0-9_]+?)" for i, text in enumerate(fixed))
-    return "".join(parts)

@@ -35,7 +35,9 @@ class AtomFileError(ValueError):
         self.place = place  # line and column from 1, and the line's text
         self.errors: tuple[AtomFileError, ...] = (self,)
         where = file if place is None else f"{file}:{place[0]}:{place[1]}"
-        super().__init__(": ".join(_one_line(part) for part in (where, key, problem) if part))
+        parts = (p if len(p) <= self.LONGEST else f"{p[: self.LONGEST]}..." for p in (where, key, problem) if p)
+        line = ": ".join(parts)  # a key of a file may contain anything: unprintable characters are escaped
+        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line))
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         """Pickle by the arguments, so that the error crosses process borders."""
@@ -73,10 +75,3 @@ def raised(errors: Sequence[AtomFileError]) -> AtomFileError:
     """The exception for one or more errors: a single one itself, else AtomFileErrors."""
     all_of_them = AtomFileErrors(errors)
     return all_of_them if len(all_of_them.errors) > 1 else all_of_them.errors[0]
-
-
-def _one_line(text: str) -> str:
-    """The text shortened, unprintable characters escaped: a key of a file may contain anything."""
-    if len(text) > AtomFileError.LONGEST:
-        text = text[: AtomFileError.LONGEST] + "..."
-    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)

@@ -137,7 +137,16 @@ class TiledMMA:
 
         Raises LayoutError where thrfrg does.
         """
-        return on_layout(lambda plain: self._tv(operand, plain), layout)
+
+        def by_thread(plain: Layout) -> Layout:
+            (v, places), values = self.thrfrg(operand, plain)
+            x, y = _axes(operand)
+            modes = [v, *(Layout(extent, 0) for extent in self.atoms)]
+            modes[1 + x], modes[1 + y] = places
+            modes.append(Layout(size(_filled(self.thr_layout_vmnk)[1]), 0))
+            return make_layout(composition(make_layout(*modes), _place_of(self.thr_layout_vmnk)), values)
+
+        return on_layout(by_thread, layout)
 
     @property
     def layoutA_TV(self) -> Layout:
@@ -170,14 +179,6 @@ class TiledMMA:
         """The shape (frg, restX, restY, ...) of each thread's view of an operand's shape."""
         fragment: Layout = _fragment(self, operand, Layout(shape), 0, (0, 0))[0]
         return fragment.shape
-
-    def _tv(self, operand: str, layout: Layout) -> Layout:
-        threads, values = self.thrfrg(operand, layout)
-        v, places = threads
-        x, y = _axes(operand)
-        modes = [v, *(Layout(extent, 0) for extent in self.atoms), Layout(size(_filled(self.thr_layout_vmnk)[1]), 0)]
-        modes[1 + x], modes[1 + y] = places
-        return make_layout(composition(make_layout(*modes), _place_of(self.thr_layout_vmnk)), values)
 
     def _check(self, operand: str, layout: Layout | ComposedLayout) -> None:
         if len(layout) < 2:
