@@ -82,13 +82,13 @@ class AtomChecker(Run):
         evidence = super().evidence
         if row.scope is Scope.INSTRUCTION:
             return evidence(row, subject, operand, before)
-        found = of_each(subject, lambda view: evidence(row, view, _in_view(view, operand), before))
+
+        def of_view(view: BoundAtom) -> list[Evidence]:
+            own = operand and next((part for part in view.parts if part.name == operand.name), operand)
+            return evidence(row, view, own, before)
+
+        found = of_each(subject, of_view)
         return found + [e for why in row.gaps(subject, operand) for e in self.no_evidence(row, why)]
-
-
-def _in_view(view: BoundAtom, operand: BoundOperand | None) -> BoundOperand | None:
-    """The operand of a view of the atom."""
-    return operand and next((part for part in view.parts if part.name == operand.name), operand)
 
 
 def taken(atom: AnyAtom) -> list[Verdict]:

@@ -60,14 +60,19 @@ def _check_gpu(options: argparse.Namespace) -> None:
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
     from gpu_checks import RecordingError
+    from verify.cli.batch import verified
 
     try:
         with ExitStack() as clean_up:
             clean_up.enter_context(ending.uncollected())
             clean_up.enter_context(ending.warnings_in_a_line())
-            return _verify(atoms, _checker(options, clean_up), options)
+            verify, require = _checker(options, clean_up).case, options.require
+            report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     except RecordingError as error:
         raise UsageError(str(error)) from error
+    for case in report.cases if options.emit_smt else ():
+        _emit(Path(options.emit_smt), case.verdicts)
+    return report
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -122,15 +127,6 @@ def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
     if extra:
         len(library)  # opens every file: what is no recording is reported once, not for each atom
     return AtomChecker(checks, budget, Recorded(library), options=replay)
-
-
-def _verify(atoms: Sequence[AnyAtom], checker: AtomChecker, options: argparse.Namespace) -> Report:
-    from verify.cli.batch import verified
-
-    report = verified(atoms, checker.case, "atoms", options.require, options.expect_known, options.quiet)
-    for case in report.cases if options.emit_smt else ():
-        _emit(Path(options.emit_smt), case.verdicts)
-    return report
 
 
 def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:

@@ -170,16 +170,12 @@ def fits_copy(subject: BoundAtom, atom: CopyAtom, named: Named) -> Evidence:
         return unchecked(Check.ISA, named.unknown)
     if named.instruction is None:
         return isa.form("looked up", named.rejected)
-    faults = [*_faults(subject.seen_by(named.instruction), atom)] or [*_again(subject, atom, named)]
+    faults = [*_faults(subject.seen_by(named.instruction), atom)]
+    if not faults:  # or the bits are copied more than once, by this instruction or by one issued before
+        times = (atom.ptx or ()).count(named.mnemonic)
+        twice = f"the atom issues {named.mnemonic} {times} times, one makes the whole copy"
+        faults = [twice] * (times > 1) + [*again(subject, named, lambda view: _faults(view, atom), "copy")]
     return isa.form("compared", *faults)
-
-
-def _again(subject: BoundAtom, atom: CopyAtom, named: Named) -> Iterator[str]:
-    """The faults that the bits are copied more than once, by this instruction or by one issued before."""
-    times = (atom.ptx or ()).count(named.mnemonic)
-    if times > 1:
-        yield f"the atom issues {named.mnemonic} {times} times, one makes the whole copy"
-    yield from again(subject, named, lambda view: _faults(view, atom), "copy")
 
 
 def _faults(subject: BoundAtom, atom: CopyAtom) -> Iterator[str]:

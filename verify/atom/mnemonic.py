@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 
 import isa_tables
@@ -63,35 +63,26 @@ def _faults(subject: BoundAtom) -> Iterator[str]:
 def type_faults(subject: BoundAtom) -> Iterator[str]:
     """The faults in the atom's types, as bound to one instruction."""
     types, signature = subject.mma.types, subject.instruction.signature
-    yield from _mismatched(types, signature.types)
+    shared = [operand for operand in types if operand in signature.types[0]]
+    allowed = list(dict.fromkeys(tuple(row[operand] for operand in shared) for row in signature.types))
+    ours = tuple(types[operand] for operand in shared)
+
+    def together(words: Sequence[str]) -> str:
+        return ", ".join(f"{operand} {word}" for operand, word in zip(shared, words, strict=True))
+
+    if ours not in allowed:
+        single = [dict.fromkeys(column) for column in zip(*allowed, strict=True)]
+        alone = [
+            f"{operand} is {claim}, the instruction's is {' or '.join(words)}"
+            for operand, claim, words in zip(shared, ours, single, strict=True)
+            if claim not in words
+        ]
+        distance = {words: sum(a != b for a, b in zip(ours, words, strict=True)) for words in allowed}
+        near = [together(words) for words, count in distance.items() if count == min(distance.values())]
+        pair = f"{together(ours)} do not go together in this instruction; nearest that do: {'; or '.join(near)}"
+        yield from alone or [pair]
     if "C" not in signature.operands and types["C"] != types["D"]:
         yield f"C is {types['C']}, the instruction accumulates in D, which is {types['D']}"
-
-
-def _mismatched(claimed: Mapping[str, str], right: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """The faults in an atom's types: one that the instruction does not have, or a combination that it does not."""
-    shared = [operand for operand in claimed if operand in right[0]]
-    ours = [claimed[operand] for operand in shared]
-    allowed = list(dict.fromkeys(tuple(types[operand] for operand in shared) for types in right))
-    if tuple(ours) in allowed:
-        return
-    single = [list(dict.fromkeys(column)) for column in zip(*allowed, strict=True)]
-    alone = [
-        f"{operand} is {claim}, the instruction's is {' or '.join(types)}"
-        for operand, claim, types in zip(shared, ours, single, strict=True)
-        if claim not in types
-    ]
-    if alone:
-        yield from alone
-        return
-    distance = {types: sum(a != b for a, b in zip(ours, types, strict=True)) for types in allowed}
-    near = [types for types, count in distance.items() if count == min(distance.values())]
-    words = "; or ".join(_together(shared, types) for types in near)
-    yield f"{_together(shared, ours)} do not go together in this instruction; nearest that do: {words}"
-
-
-def _together(operands: Sequence[str], types: Sequence[str]) -> str:
-    return ", ".join(f"{operand} {word}" for operand, word in zip(operands, types, strict=True))
 
 
 def _place_faults(subject: BoundAtom, part: BoundOperand, signature: isa_tables.Signature) -> Iterator[str]:

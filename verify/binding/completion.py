@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import isa_tables
 from isa_tables.signature import find, signature
@@ -70,9 +71,14 @@ def _without_operand(atom: AnyAtom) -> Iterator[AtomFileError]:
 
 def _filled(atom: IncompleteAtom) -> AnyAtom:
     found: dict[str, object] = {}
-    if errors := [*_not_in_tables(atom)]:
-        raise raised(errors)
-    for gap in atom.gaps:
+    errors: list[AtomFileError] = []
+    for mnemonic in atom.mnemonics:
+        try:
+            isa_tables.instruction(mnemonic)
+        except isa_tables.IsaError as error:
+            problem = f"{error}; it does not determine what is left out: {', '.join(atom.gaps)}"
+            errors.append(atom.entry.error("ptx", problem))
+    for gap in () if errors else atom.gaps:
         try:
             found[gap] = _agreed(atom, gap)
         except AtomFileError as error:
@@ -84,23 +90,13 @@ def _filled(atom: IncompleteAtom) -> AnyAtom:
     return _placed(whole) if isinstance(whole, Atom) else whole
 
 
-def _not_in_tables(atom: IncompleteAtom) -> Iterator[AtomFileError]:
-    """An error for each mnemonic that the ISA tables lack, so that nothing can be taken from it."""
-    for mnemonic in atom.mnemonics:
-        try:
-            isa_tables.instruction(mnemonic)
-        except isa_tables.IsaError as error:
-            yield atom.entry.error("ptx", f"{error}; it does not determine what is left out: {', '.join(atom.gaps)}")
-
-
 def _nested(found: Mapping[str, object]) -> dict[str, object]:
     """Keys such as types.D as nested tables."""
-    tables: dict[str, object] = {}
+    tables: dict[str, Any] = {}
     for key, value in found.items():
         name, _, inner = key.partition(".")
         if inner:
-            before = tables.get(name, {})
-            tables[name] = {**(before if isinstance(before, dict) else {}), inner: value}
+            tables.setdefault(name, {})[inner] = value
         else:
             tables[name] = value
     return tables
