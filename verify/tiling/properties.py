@@ -326,76 +326,133 @@ def _well_formed(_: Tiling, tiled: TiledOperand) -> bool:
     return tiled.read[0] is not None
 
 
+TILE = "tiling"
+
 THREADS = Property(
     "thread_numbers",
     Scope.THREADS,
     words="threads",
+    says={TILE: "each (v, wM, wN, wK) is a different thread"},
     states=_numbering,
     isa=_numbered,
     proof=threads,
     reads=lambda check, tiling, _: str(tiling.mma.thr_layout_vmnk) if check is Check.PROOF else None,
+    how=("every one", "z3", ""),
 )
 WELL_FORMED = replace(
     atoms.WELL_FORMED,
+    says={TILE: "a layout that the spec claims has congruent profiles (claimed only where it has not)"},
     states=lambda _, tiled: Statement(tiled.name, f"{tiled.claimed} is a layout with congruent profiles"),
     applies=lambda tiling, tiled: not _well_formed(tiling, tiled),
     isa=lambda run, tiling, tiled: [isa.form("parsed", tiled.read[1])],
+    how=("parsed", "", ""),
 )
 OWNERSHIP = Property(
     "ownership",
     Scope.OPERAND,
+    says={TILE: "the (thread, value) layout gives each element its number of owners"},
     states=_of_layout(lambda tiled: f"gives each element of {tiled.whole[1].tile} {_owners(tiled)}"),
     applies=_well_formed,
     isa=_of_tile(at_points(isa.ownership)),
     proof=_of_tile(by_solver(proof.ownership)),
     reads=_cache_key,
+    how=("every point", "z3", ""),
 )
 IN_BOUNDS = Property(
     "in_bounds",
     Scope.OPERAND,
+    says={TILE: "the (thread, value) layout stays in the tile"},
     states=_of_layout(lambda tiled: f"stays inside {tiled.whole[1].tile}"),
     applies=_well_formed,
     isa=_of_tile(at_points(isa.in_bounds)),
     proof=first(_follows_from_ownership, _of_tile(by_solver(proof.in_bounds))),
     reads=_cache_key,
+    how=("every point", "follows from *ownership*, else z3", ""),
 )
 EQUALS = Property(
     "equals_tiled_atom",
     Scope.OPERAND,
+    says={TILE: "it is the atom's layout, tiled as above"},
     states=_of_layout(lambda tiled: "is the atom's, tiled"),
     applies=_well_formed,
     isa=_equals,
     proof=equals,
     reads=_cache_key,
     required=atoms.EQUALS.required,
+    how=("every point, compared with plain integers", "z3", ""),
 )
-PARTITION = Property("partition", Scope.OPERAND, states=_partition_text, isa=_partition, reads=_cache_key)
-MULTIPLES = Property("multiples", Scope.OPERAND, states=_multiples_text, proof=multiples, reads=_cache_key)
-REGISTERS = Property("registers", Scope.TILING, states=cost.registers, isa=cost.count_registers)
-CALLS = Property("calls", Scope.TILING, states=cost.calls, isa=cost.count_calls)
+PARTITION = Property(
+    "partition",
+    Scope.OPERAND,
+    states=_partition_text,
+    isa=_partition,
+    reads=_cache_key,
+    says={
+        TILE: "`partition_X` of the given tile gives each element its number of owners, each thread its own elements"
+    },
+    how=("every point, compared with plain integers", "", ""),
+)
+MULTIPLES = Property(
+    "multiples",
+    Scope.OPERAND,
+    states=_multiples_text,
+    proof=multiples,
+    reads=_cache_key,
+    says={TILE: "each element has its number of owners for **every** M, N, K that are multiples of the tile"},
+    how=("", "z3, linear integers", ""),
+)
+REGISTERS = Property(
+    "registers",
+    Scope.TILING,
+    states=cost.registers,
+    isa=cost.count_registers,
+    says={TILE: "the registers that a thread needs"},
+    how=("counted on the fragments and on the whole tile", "", ""),
+)
+CALLS = Property(
+    "calls",
+    Scope.TILING,
+    states=cost.calls,
+    isa=cost.count_calls,
+    says={TILE: "the instructions that an atom issues"},
+    how=("counted on the fragments and on the whole tile", "", ""),
+)
 PRODUCT = Property(
     "product",
     Scope.TILING,
+    says={TILE: "A, B and C distributed by the partitions, multiplied by the instruction, gathered: equal to numpy's"},
     states=_multiplies,
     isa=_computed,
     gpu=lambda run, tiling, _: [recorded(tiling, run.runs)],
     reads=_product_key,
+    how=("one product of random integers", "", "where this tiled MMA was run"),
 )
-TILING = replace(atoms.TILING, scope=Scope.TILING, states=_law, needs=(verified(MULTIPLES),))
+TILING = replace(
+    atoms.TILING,
+    scope=Scope.TILING,
+    states=_law,
+    needs=(verified(MULTIPLES),),
+    says={TILE: "the law for every bijective atom and every count (premise: *multiples*)"},
+    how=("", "z3, uninterpreted atom", ""),
+)
 SWIZZLE_ATOM = Property(
     "swizzle_atom",
     Scope.MEMORY,
+    says={TILE: "it divides the tile, its period divides it, no two elements collide, each copy equals the atom"},
     states=smem_atom.divides,
     isa=smem_atom.enumerated,
     proof=smem_atom.proved,
     reads=smem_atom.copies_key,
+    how=("every element", "z3: one copy after another, for an atom without holes", ""),
 )
 INSTRUCTION = Property(
     "instruction",
     Scope.TILING,
+    says={TILE: "every instruction of the atom computes this product (claimed only where one may not)"},
     states=lambda *_: Statement("", "every instruction of the atom computes this product"),
     applies=lambda tiling, _: bool(instruction.compared(None, tiling, None)),
     isa=instruction.compared,
+    how=("compared", "", ""),
 )
 PROPERTIES = (
     THREADS,

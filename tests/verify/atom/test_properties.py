@@ -1,39 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of an atom's properties: the docs are made from it, and a row is all that another property takes."""
+"""The table of an atom's properties: a row is all that another property takes; equal cache keys share evidence."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
-import pytest
-
 from layouts.atoms import registry
-from tests.verify.property_tables import assert_documented, table
 from verify.atom.checker import AtomChecker, prepared
-from verify.atom.properties import COPY, EQUALS, MMA, OWNERSHIP, PROPERTIES, SIZE, of_operand
+from verify.atom.properties import EQUALS, MMA, OWNERSHIP, PROPERTIES, SIZE, of_operand
 from verify.core.evidence_cache import EvidenceCache
 from verify.core.verdict import Check, Counterexample, Evidence, Property, Scope, Status
 from verify.report import Report, as_html, as_json, as_junit, as_text
-from verify.tiling.properties import PROPERTIES as OF_TILINGS
 
 NAME = "SM80_16x8x16_F32F16F16F32_TN"
-
-
-def test_the_docs_have_the_tables() -> None:
-    assert_documented("claims.md", table(PROPERTIES, MMA), table(PROPERTIES, COPY))
-
-
-@pytest.mark.parametrize("rows", [PROPERTIES, OF_TILINGS], ids=["atoms", "tilings"])
-def test_a_key_names_one_property(rows: tuple[Property, ...]) -> None:
-    assert len({row.key for row in rows}) == len(rows)
-    assert all(re.fullmatch(r"[a-z]+(_[a-z]+)*", row.key) for row in rows)
-
-
-@pytest.mark.parametrize("row", PROPERTIES, ids=lambda row: row.key)
-def test_each_check_that_is_made_is_in_the_docs(row: Property) -> None:
-    assert row.says.keys() <= {MMA, COPY} and row.says
-    assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Check]
 
 
 def count(run: object, atom: object, operand: object) -> list[Evidence]:

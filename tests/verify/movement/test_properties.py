@@ -1,35 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table of a movement's properties: the docs are made from it, and what has one key is checked once."""
+"""The table of a movement's properties: what has one cache key is checked once, and nothing else is shared."""
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
 
 import pytest
 
 from tests.verify.movement.arguments import F16, ROWS, X4
-from tests.verify.property_tables import assert_documented, table
-from verify.core.verdict import Check, Property, Status
+from verify.core.verdict import Status
 from verify.movement import bind, spec
-from verify.movement.properties import MOVEMENT, PROPERTIES, MovementChecker
+from verify.movement.properties import MovementChecker
 from verify.report import Case
 
 ACCESS = {"shared": ROWS, "access": "(32,8):(1,64)", "element": 16, "width": 128}
-
-
-def test_the_docs_have_the_table() -> None:
-    assert_documented("movement.md", table(PROPERTIES, MOVEMENT))
-
-
-@pytest.mark.parametrize("row", PROPERTIES, ids=lambda row: row.key)
-def test_each_check_that_is_made_is_in_the_docs(row: Property) -> None:
-    assert re.fullmatch(r"[a-z]+(_[a-z]+)*", row.key) and row.says.keys() == {MOVEMENT}
-    assert [bool(how) for how in row.how] == [row.by(check) is not None for check in Check]
-
-
-def test_a_key_names_one_property() -> None:
-    assert len({row.key for row in PROPERTIES}) == len(PROPERTIES)
 
 
 def shared(case: Case) -> set[str]:
