@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -26,12 +27,14 @@ def claim(_: object, access: SmemAccess) -> Statement:
 
 def enumerated(run: object, _: object, access: SmemAccess) -> list[Evidence]:
     """Every access at every base within a word, by the model of banks: a base of whole words shifts all banks alike."""
+    started = time.perf_counter()
     each = [one for base in range(0, WORD, min(access.unit, WORD)) for one in access.accesses(base)]
     found = [_unmerged(one) for one in each]
     total = sum(one.through(PLAIN).total for one in access.accesses())
     first = next(((number, one.conflict) for number, one in enumerate(found) if one.conflict), None)
     wrong = None if first is None else _conflicting(access, *first, found)
-    return [finding(Check.ISA, wrong, f"every base within a word; at base 0, {total} wavefronts", len(found), "numpy")]
+    method, seconds = f"every base within a word; at base 0, {total} wavefronts", time.perf_counter() - started
+    return [finding(Check.ISA, wrong, method, len(found), "numpy", seconds=seconds)]
 
 
 def _unmerged(access: Access) -> Wavefronts:
