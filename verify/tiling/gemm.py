@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tiled GEMM in numpy, through nothing but the partitions and the fragments.
+"""A tiled GEMM in numpy, through nothing but the partitions and the fragments, and its product compared with numpy's.
 
 Every thread copies its partitions of A and B into fragments, and its accumulators into its partition of C. In between,
 the threads of an atom issue its instruction on their fragments: the instruction reads registers only, and its elements
@@ -17,9 +17,10 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from layouts import Layout, LayoutError
 from layouts.arrays import np
 from layouts.tensor import Tensor
+from verify.core.verdict import Check, Counterexample, Evidence, Status, finding, unchecked
 from verify.evidence import repair
 from verify.evidence.isa import RANGES, effective, evaluate
-from verify.tiling import reference
+from verify.tiling import instruction, reference
 from verify.tiling.bind import TiledOperand, Tiling
 
 if TYPE_CHECKING:
@@ -27,6 +28,29 @@ if TYPE_CHECKING:
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
 Array: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
+
+
+def computed(_run: object, tiling: Tiling, _: None) -> list[Evidence]:
+    """Evidence of a product of random integers through the library's partitions, compared with numpy's."""
+    other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
+    if other:  # an instruction cannot be issued on fragments of another size
+        return [unchecked(Check.ISA, other[0])]
+    given = operands(tiling)
+    right = expected(given)
+    wrong = None
+    try:
+        found = run(tiling, given)
+        if len(bad := np.argwhere(found != right)):
+            m, n = (int(c) for c in bad[0])
+            got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
+            wrong = Counterexample(
+                {"m": m, "n": n},
+                f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
+                damage=(f"{len(bad)} of {right.size} elements are wrong",),
+            )
+    except LayoutError as error:
+        wrong = Counterexample({}, f"a partition does not fit its operand: {error}")
+    return [finding(Check.ISA, wrong, "random integers", right.size, "numpy", Status.AGREES)]
 
 
 def operands(tiling: Tiling, seed: int = 0) -> dict[str, Array]:

@@ -40,7 +40,6 @@ from verify.core.verdict import (
     finding,
     join,
     replayed,
-    unchecked,
 )
 from verify.core.wording import owners
 from verify.evidence import isa, proof
@@ -280,29 +279,6 @@ def _product_key(check: Check, tiling: Tiling, _: None) -> Hashable:
     return (tiling.cache_key(*tiling.operands), maps) if check is Check.ISA else None
 
 
-def _computed(run: object, tiling: Tiling, _: None) -> list[Evidence]:
-    """Evidence of a product of random integers through the library's partitions, compared with numpy's."""
-    other = [why for part in tiling.subject.parts if (why := instruction.misfit(tiling.subject, part))]
-    if other:  # an instruction cannot be issued on fragments of another size
-        return [unchecked(Check.ISA, other[0])]
-    given = gemm.operands(tiling)
-    right = gemm.expected(given)
-    wrong = None
-    try:
-        found = gemm.run(tiling, given)
-        if len(bad := np.argwhere(found != right)):
-            m, n = (int(c) for c in bad[0])
-            got = "not written, or by owners that differ" if np.isnan(found[m, n]) else f"{found[m, n]:.0f}"
-            wrong = Counterexample(
-                {"m": m, "n": n},
-                f"(m={m}, n={n}) is {got}, numpy has {right[m, n]:.0f} (seed 0)",
-                damage=(f"{len(bad)} of {right.size} elements are wrong",),
-            )
-    except LayoutError as error:
-        wrong = Counterexample({}, f"a partition does not fit its operand: {error}")
-    return [finding(Check.ISA, wrong, "random integers", right.size, "numpy", Status.AGREES)]
-
-
 def _law(tiling: Tiling, _: None) -> Statement:
     shape = "x".join(map(str, tiling.subject.mma.shape))
     return Statement("", f"tiles of {shape} atoms, for every count of atoms and repeats")
@@ -422,7 +398,7 @@ PRODUCT = Property(
     Scope.TILING,
     says={TILE: "A, B and C distributed by the partitions, multiplied by the instruction, gathered: equal to numpy's"},
     states=_multiplies,
-    isa=_computed,
+    isa=gemm.computed,
     gpu=lambda run, tiling, _: [recorded(tiling, run.runs)],
     reads=_product_key,
     how=("one product of random integers", "", "where this tiled MMA was run"),
