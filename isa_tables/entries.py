@@ -37,7 +37,7 @@ class Fragment:
     regs: int  # registers per lane
     reg_type: str  # b32, f32, f64 or s32; b64 for a descriptor
     extent: tuple[int, int]  # rows and columns of the tile: A (m, k), B (k, n), C and D (m, n)
-    copies: int = 1  # how many (lane, i) have each element; of an operand with places, how many places
+    copies: int = 1  # how many (lane, i) have each element, contributing or not; of an operand with places, how many
     shift: int = 0  # unused bits below the first element (e2m1 in a byte: 2; the high half of dp2a's b: 16)
     space: str = "reg"  # reg, smem, gmem or tmem; in memory, the registers have an address
     axes: tuple[str, str] = ("row", "col")  # what the two coordinates are: m, n, k, bit, lane, column, ...

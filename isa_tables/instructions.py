@@ -8,7 +8,7 @@ with `locate` (registers), `place` (Tensor Memory) and `address` (shared memory)
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -24,9 +24,9 @@ _COPY = "copy"
 _WARP = 32
 
 
-@dataclass(frozen=True, slots=True)
-class Operand:
-    """One operand: locate(lane, i) = (row, col), with the ISA's own formula behind it.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operand(Fragment):
+    """One operand: a fragment with its map, locate(lane, i) = (row, col), and the ISA's own formula behind it.
 
     In registers, lane and value name an element of the tile; `holds(lane)` says whether the instruction reads or
     writes it there. In memory every lane sees the whole tile: `place` (Tensor Memory) and `layouts` (shared
@@ -42,7 +42,6 @@ class Operand:
     """
 
     name: str  # D, A, B, C, E, SFA, ...
-    fragment: Fragment  # its types, registers and extents
     lanes: int  # threads that share the instruction
     let: Mapping[str, Formula]  # named parts of the formulas, in order
     maps: Mapping[str, Formula]  # formulas by key: row, col and holds, or the coordinates of `place`
@@ -57,41 +56,6 @@ class Operand:
     file: str  # the table that it was read from
     param: Mapping[str, int]  # the instruction's parameters and selections that formulas may use
     counts: Mapping[str, int | str]  # the numbers of the fragment as the table has them, formulas of the parameters
-
-    @property
-    def values(self) -> int:
-        """Elements per lane."""
-        return self.fragment.values
-
-    @property
-    def bits(self) -> int:
-        """Bits of register per element."""
-        return self.fragment.bits
-
-    @property
-    def regs(self) -> int:
-        """Registers per lane."""
-        return self.fragment.regs
-
-    @property
-    def extent(self) -> tuple[int, int]:
-        """Rows and columns of the tile."""
-        return self.fragment.extent
-
-    @property
-    def copies(self) -> int:
-        """How many (lane, i) have each element, lanes that do not contribute included; in memory, how many places."""
-        return self.fragment.copies
-
-    @property
-    def space(self) -> str:
-        """Where the operand is: reg, smem, gmem or tmem."""
-        return self.fragment.space
-
-    @property
-    def axes(self) -> tuple[str, str]:
-        """What the two coordinates are: ("m", "k"), ("m", "bit"), ("lane", "column"), ..."""
-        return self.fragment.axes
 
     @property
     def row(self) -> Formula:
@@ -297,7 +261,7 @@ def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
         names[key] = let[key].signed
     return Operand(
         name=name,
-        fragment=found.fragment,
+        **{field.name: getattr(found.fragment, field.name) for field in fields(Fragment)},
         lanes=lanes,
         let=let,
         maps=_maps(found, file, names, {"bits": found.fragment.bits, **variant.numbers}),

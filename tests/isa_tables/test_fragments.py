@@ -19,7 +19,9 @@ F64 = "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"
 # one mnemonic per distinct set of formulas
 DISTINCT = list(
     {
-        tuple((o.row.text, o.col.text, o.fragment) for o in instruction(name).operands.values()): name
+        tuple(
+            (o.row.text, o.col.text, signature(name).operands[o.name]) for o in instruction(name).operands.values()
+        ): name
         for name in mnemonics()
     }.values()
 )

@@ -271,13 +271,13 @@ def test_fragments_of_wmma_have_registers_but_no_layout() -> None:
     for name in mnemonics("wmma.mma*"):
         mma = instruction(name)
         (shape,) = re.findall(r"m\d+n\d+k\d+", name)
-        key = f"{shape} {mma.operands['A'].fragment.type}".replace("s8", "u8").replace("s4", "u4")
+        key = f"{shape} {mma.operands['A'].type}".replace("s8", "u8").replace("s4", "u4")
         seen.add(key)
         a, b, c = WMMA[key]
         regs = {k: o.regs for k, o in mma.operands.items()}
         assert (regs["A"], regs["B"]) == (a, b)
         for x in "CD":
-            assert regs[x] == (c // 2 if mma.operands[x].fragment.type == "f16" else c)
+            assert regs[x] == (c // 2 if mma.operands[x].type == "f16" else c)
         for operand in mma.operands.values():
             assert operand.unspecified and operand.provenance == "ISA text"
             assert operand.text().startswith("unspecified by the ISA")
@@ -285,7 +285,7 @@ def test_fragments_of_wmma_have_registers_but_no_layout() -> None:
                 with pytest.raises(IsaError, match="leaves unspecified"):
                     ask()
             copies = {"A": COPIES.get(key, (1, 1))[0], "B": COPIES.get(key, (1, 1))[1]}.get(operand.name, 1)
-            assert (operand.copies, operand.fragment.copies) == (copies, copies), (name, operand.name)
+            assert operand.copies == copies, (name, operand.name)
     assert seen == set(WMMA)
     load = instruction("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16")
     assert load.signature == signature("wmma.load.a.sync.aligned.m16n16k16.row.shared.f16")

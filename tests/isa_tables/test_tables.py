@@ -195,7 +195,7 @@ def test_a_new_family_needs_a_file_and_no_code(tmp_path: Path) -> None:
     assert (found.signature.shape, found.signature.asm) == ((8, 24, 4), "{D}, {A}, [{B}], 1")
     d, b = found.operands["D"], found.operands["B"]
     assert (d.values, d.extent, d.uses, d.locate(5, 3)) == (6, (8, 24), {"N"}, (1, 9))
-    assert (b.fragment.type, b.space, b.uses, b.place(3, 20)) == ("tf32", "tmem", {"place"}, {"lane": 7, "column": 20})
+    assert (b.type, b.space, b.uses, b.place(3, 20)) == ("tf32", "tmem", {"place"}, {"lane": 7, "column": 20})
     with pytest.raises(NotInIsa, match=r"nearest: newmma.sync.aligned.m8n16k4.f32.tf32, newmma.*m8n24k4"):
         instruction("newmma.sync.aligned.m8n20k4.f32.tf32", folder=tmp_path)
 

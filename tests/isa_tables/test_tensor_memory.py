@@ -145,4 +145,4 @@ def test_a_load_with_reduction_has_one_result_a_thread() -> None:
     assert found.signature.asm == "{R}, {RED}, [taddr], 8"
     assert red.provenance.startswith("derived: by analogy")
     plain = instruction("tcgen05.ld.red.sync.aligned.32x32b.x2.max.s32")
-    assert plain.operands["RED"].provenance == "ISA text" and plain.operands["RED"].fragment.type == "s32"
+    assert plain.operands["RED"].provenance == "ISA text" and plain.operands["RED"].type == "s32"

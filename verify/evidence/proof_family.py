@@ -118,8 +118,7 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
 
 def unlimited(formula: Registers) -> Registers:
     """The formula without a limit on values: members beyond the listed ones have more of them."""
-    fragment = replace(formula.table.fragment, values=PLACEHOLDER)
-    return replace(formula, table=replace(formula.table, fragment=fragment))
+    return replace(formula, table=replace(formula.table, values=PLACEHOLDER))
 
 
 def _fits(whole: Whole, formula: Formula) -> bool:

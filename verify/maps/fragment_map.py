@@ -201,7 +201,7 @@ class FragmentMap:
         if operand.placed:
             return cls._placed(operand, tile, origin)
         inputs = Axis("lane", operand.lanes), Axis("value", operand.values)
-        packing = Packing(operand.bits, operand.bits * operand.fragment.per_register, operand.fragment.shift)
+        packing = Packing(operand.bits, operand.bits * operand.per_register, operand.shift)
         held = [operand.holds(lane) for lane in range(operand.lanes)]
         return cls.tabulate(
             lambda lane, value: operand.locate(lane, value) if held[lane] else None, inputs, tile, origin, packing
