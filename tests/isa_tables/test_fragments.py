@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One operand evaluated and shown in every way: ints, arrays, terms, text, LaTeX, and with the ISA's misprints."""
+"""One operand evaluated and shown in every way: ints, arrays, terms, text, and with the ISA's misprints."""
 
 from __future__ import annotations
 
@@ -19,10 +19,8 @@ F64 = "mma.sync.aligned.m16n8k16.row.col.f64.f64.f64.f64"
 # one mnemonic per distinct set of formulas
 DISTINCT = list(
     {
-        tuple(
-            (o.row.text, o.col.text, signature(name).operands[o.name]) for o in instruction(name).operands.values()
-        ): name
-        for name in mnemonics()
+        tuple((o.row.text, o.col.text, found.signature.operands[o.name]) for o in found.operands.values()): name
+        for name, found in ((name, instruction(name)) for name in mnemonics())
     }.values()
 )
 
