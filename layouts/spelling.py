@@ -22,7 +22,7 @@ from typing import Any, cast
 
 from layouts.int_tuple import MAX_DEPTH, IntTuple, leaves
 from layouts.order import compact_col_major, compact_row_major
-from layouts.text import MAX_DIGITS, Reader
+from layouts.reader import MAX_DIGITS, Reader
 
 EXAMPLES = "(4,8):(8,1), Layout<Shape<_4,_8>,Stride<_8,_1>> or Layout((4,8),(8,1))"
 INTEGER = re.compile(r"(?:cute::)?_?(-?[0-9]+)(?:\{\})?")
@@ -86,6 +86,17 @@ class Basis:
 def first_basis(t: IntTuple) -> Basis | None:
     """The first basis element among the integers of a stride; None if there is none."""
     return next((leaf for leaf in cast("tuple[object, ...]", leaves(t)) if isinstance(leaf, Basis)), None)
+
+
+def factors(stride: Any) -> Any:
+    """A stride with the factors of basis elements in their places.
+
+    >>> factors((Basis(2, (0,)), (4, 1)))
+    (2, (4, 1))
+    """
+    if isinstance(stride, tuple):
+        return tuple(map(factors, stride))
+    return stride.factor if isinstance(stride, Basis) else stride
 
 
 @dataclass(frozen=True, slots=True)

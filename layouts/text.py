@@ -7,15 +7,9 @@ Parentheses always make a tuple: ``(8)`` has rank 1 and depth 1, ``8`` has depth
 
 from __future__ import annotations
 
-import re
-
 from layouts.errors import LayoutParseError
-from layouts.int_tuple import MAX_DEPTH, IntTuple
-
-MAX_TEXT = 64 * 1024
-MAX_DIGITS = 64
-INTEGER = re.compile(r"_?(-?[0-9]+)")
-SPACE = re.compile(r"[ \t\r\n]*")
+from layouts.int_tuple import IntTuple
+from layouts.reader import Reader
 
 
 def format_int_tuple(t: IntTuple) -> str:
@@ -65,75 +59,3 @@ def parse_shape_stride(text: str) -> tuple[IntTuple, IntTuple]:
 
         return shape_stride(text)
     return shape, stride
-
-
-class Reader:
-    """A parser: a text and the position up to which it is read."""
-
-    def __init__(self, text: str) -> None:
-        self.text = text
-        self.at = 0
-        if len(text) > MAX_TEXT:
-            raise LayoutParseError(text, MAX_TEXT + 1, f"text longer than {MAX_TEXT} characters")
-        self.blank()
-
-    def fail(self, problem: str, at: int | None = None) -> LayoutParseError:
-        """The error at a position, by default the one up to which the text is read."""
-        return LayoutParseError(self.text, (self.at if at is None else at) + 1, problem)
-
-    def blank(self) -> None:
-        """Skip blanks."""
-        found = SPACE.match(self.text, self.at)
-        self.at = found.end() if found else self.at
-
-    def sees(self, mark: str) -> bool:
-        """Whether a mark is next."""
-        return self.text.startswith(mark, self.at)
-
-    def found(self) -> str:
-        """The next character, for messages."""
-        return repr(self.text[self.at]) if self.at < len(self.text) else "the end"
-
-    def expect(self, mark: str) -> None:
-        """Read a mark, with the blanks after it. Raises LayoutParseError."""
-        if not self.sees(mark):
-            raise self.fail(f"expected {mark!r}, found {self.found()}")
-        self.at += len(mark)
-        self.blank()
-
-    def end(self) -> None:
-        """Raise LayoutParseError unless the whole text is read."""
-        if self.at < len(self.text):
-            raise self.fail(f"expected the end, found {self.found()}")
-
-    def int_tuple(self, level: int = 0) -> IntTuple:
-        """An integer, or items in parentheses."""
-        return self.items("(", ")", level) if self.sees("(") else self.integer()
-
-    def items(self, opening: str, closing: str, level: int) -> IntTuple:
-        """The integer tuples in brackets, separated by commas."""
-        if level == MAX_DEPTH:
-            raise self.fail(f"parentheses nested deeper than {MAX_DEPTH}")
-        self.expect(opening)
-        items: list[IntTuple] = []
-        while not self.sees(closing):
-            items.append(self.int_tuple(level + 1))
-            if not self.sees(closing):
-                if not self.sees(","):
-                    raise self.fail(f"expected ',' or {closing!r}, found {self.found()}")
-                self.expect(",")
-        self.expect(closing)
-        return tuple(items)
-
-    def integer(self) -> int:
-        """An integer; CuTe writes a static one with an underscore."""
-        token = INTEGER.match(self.text, self.at)
-        if token is None:
-            if self.sees("_"):
-                raise self.fail("'_' means a whole mode and is for tilers only, expected an integer")
-            raise self.fail(f"expected an integer or '(', found {self.found()}")
-        if len(token[1]) > MAX_DIGITS:
-            raise self.fail(f"integer of more than {MAX_DIGITS} digits")
-        self.at = token.end()
-        self.blank()
-        return int(token[1])

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from itertools import product
 from math import prod
@@ -219,12 +219,16 @@ class Entry:
             self.fail(key, f"a mnemonic is at most {LONGEST_NAME} printable characters, found {text!r:.40}")
         return text
 
-    def layout(self, key: str) -> str:
-        """The text of a layout that parses and has at most 2^24 points."""
-        text = self.text(self.value(key), key)
+    def layout(self, key: str, plain: bool = True) -> str:
+        """The text of a layout that parses and has at most 2^24 points; `plain` excludes swizzles and coordinates.
+
+        A list of shape and strides is a text too.
+        """
+        value = self.value(key)
+        text = self.text(_bracketed(value) if isinstance(value, list) else value, key)
         if text not in self.parsed:
             try:
-                shape, stride = parse_shape_stride(text)
+                shape, stride = parse_shape_stride(text) if plain else _any_layout(text)
             except LayoutParseError as error:
                 self.fail(key, str(error), error)
             if prod(max(extent, 1) for extent in leaves(shape)) > LARGEST:
@@ -278,6 +282,21 @@ class Entry:
         if text is not None and "known_defect" in self.table:
             self.fail("expect", "a known_defect expects a refutation; give one of the two")
         return text
+
+
+def _bracketed(value: object) -> str:
+    """The text of a list of shape and strides: [[4, 8], [8, 1]]."""
+    return f"[{','.join(map(_bracketed, value))}]" if isinstance(value, list) else str(value)
+
+
+def _any_layout(text: str) -> tuple[IntTuple, IntTuple]:
+    """Shape and stride of a layout, those of the innermost behind swizzles; coordinates count by their factors."""
+    with suppress(LayoutParseError):
+        return parse_shape_stride(text)
+    from layouts.spelling import factors, parse_spelled
+
+    found = parse_spelled(text)
+    return found.shape, factors(found.stride)
 
 
 def kind(value: object) -> str:

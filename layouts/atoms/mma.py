@@ -29,7 +29,7 @@ def whole(entry: Entry) -> Atom:
         found = Atom(
             shape=read(lambda: _shape(entry)),
             types=read(lambda: _types(entry)),
-            operands={operand: read(partial(entry.layout, operand)) for operand in operands},
+            operands={operand: read(partial(entry.layout, operand, plain=False)) for operand in operands},
             element=read(lambda: _element(entry)),
             space=read(lambda: entry.spaces((*OPERANDS, *EXTRA), SPACES)),
             copies=read(lambda: entry.copies((*OPERANDS, *EXTRA))),

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 
 from layouts import Layout, LayoutError, LayoutParseError, ProfileError, parse_int_tuple, parse_layout
-from layouts.text import MAX_TEXT, parse_shape_stride
+from layouts.reader import MAX_TEXT
+from layouts.text import parse_shape_stride
 from tests.layouts import strategies as st
 
 

@@ -27,7 +27,7 @@ from verify.core.verdict import (
     unchecked,
 )
 from verify.core.wording import owners
-from verify.evidence import isa, proof, proof_family
+from verify.evidence import enumeration, isa, proof, proof_family
 from verify.evidence.run import Run, first, verified
 
 MMA, COPY, EVERY_POINT = "mma", "copy", "every point"
@@ -135,7 +135,7 @@ def given(atom: BoundAtom, operand: BoundOperand) -> bool:
 
 
 def _laid_out(atom: BoundAtom, operand: BoundOperand, _: Sequence[Verdict]) -> str:
-    fault = "" if operand.layout is not None else "the layout is not well formed"
+    fault = "" if operand.well_formed else "the layout is not well formed"
     return fault if given(atom, operand) else operand.no_formula
 
 
@@ -178,9 +178,22 @@ def not_given(atom: BoundAtom, operand: str) -> str:
 # What the checks find
 
 
-def at_points(find: Callable[[BoundAtom, BoundOperand], isa.Finding]) -> CheckFunction:
-    """The check of one operand at every point of its domain."""
-    return lambda run, atom, operand: [isa.compared(find, atom, operand)]
+def at_points(
+    find: Callable[[BoundAtom, BoundOperand], isa.Finding], points: enumeration.Find | None = None
+) -> CheckFunction:
+    """The check of one operand at every point of its domain; `points` finds the same in a map."""
+
+    def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
+        if points is not None and operand.map is not None:
+            return [enumeration.compared(points, atom, operand)]
+        return [isa.compared(find, atom, operand)]
+
+    return check
+
+
+def of_layouts(prove: CheckFunction) -> CheckFunction:
+    """The proof about a layout; a map has none but the enumeration of its points."""
+    return lambda run, atom, operand: [] if operand.map is not None else prove(run, atom, operand)
 
 
 def by_solver(prove: proof.Prove) -> CheckFunction:
@@ -255,17 +268,17 @@ def _absolute(run: Run, atom: BoundAtom, _: None) -> list[Evidence]:
 
 def _operand_key(check: Check, atom: BoundAtom, operand: BoundOperand) -> Hashable:
     where = (operand.axes, operand.extent, atom.atom.thr, atom.lanes, atom.multiplicity(operand))
-    return (operand.text, *where, operand.keys)
+    return (operand.text, operand.map, *where, operand.keys)
 
 
 def _product_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
     """The key of a product; None for a live GPU, which makes the product of every atom."""
-    maps = tuple((part.text, part.extent, part.keys) for part in atom.parts)
+    maps = tuple((part.text, part.map, part.extent, part.keys) for part in atom.parts)
     return None if check is Check.GPU else (maps, tuple(atom.atom.space.items()), atom.atom.thr)
 
 
 def _observed_key(check: Check, atom: BoundAtom, _: None) -> Hashable:
-    maps = tuple((part.text, part.extent) for part in atom.parts)
+    maps = tuple((part.text, part.map, part.extent) for part in atom.parts)
     adapter = atom.atom.adapter if isinstance(atom.atom, CopyAtom) else None
     return (maps, tuple(atom.atom.space.items()), atom.atom.thr, adapter, mnemonic_of(atom.instruction))
 
@@ -317,7 +330,7 @@ SIZE = _of_layout(
     "size",
     says={MMA: "as many threads and values as the instruction's fragment", COPY: "as many threads and bits"},
     states=of_operand(_size),
-    isa=at_points(isa.fragment_size),
+    isa=at_points(isa.fragment_size, enumeration.size),
     reads=lambda *read: (_operand_key(*read), read[-1].name),  # a repair names the operand
     how=("counted", "", ""),
     form=True,
@@ -329,16 +342,16 @@ OWNERSHIP = _of_layout(
         COPY: "each bit named once, or as often as several threads give its address",
     },
     states=of_operand(_owners),
-    isa=at_points(isa.ownership),
-    proof=first(_for_family(proof_family.ownership), _certified),
+    isa=at_points(isa.ownership, enumeration.ownership),
+    proof=of_layouts(first(_for_family(proof_family.ownership), _certified)),
     how=(EVERY_POINT, "z3", ""),
 )
 IN_BOUNDS = _of_layout(
     "in_bounds",
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
-    isa=at_points(isa.in_bounds),
-    proof=first(_for_family(proof_family.ownership), _follows_from(OWNERSHIP), by_solver(proof.in_bounds)),
+    isa=at_points(isa.in_bounds, enumeration.in_bounds),
+    proof=of_layouts(first(_for_family(proof_family.ownership), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_layout(
@@ -351,8 +364,8 @@ EQUALS = _of_layout(
     applies=lambda atom, operand: (
         not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
     ),
-    isa=at_points(isa.equals),
-    proof=first(_for_family(proof_family.equals), by_solver(proof.equals)),
+    isa=at_points(isa.equals, enumeration.equals),
+    proof=of_layouts(first(_for_family(proof_family.equals), by_solver(proof.equals))),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
     gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),
@@ -363,8 +376,8 @@ RIGHT_INVERSE = _of_layout(
     says={MMA: "L(R(k)) = k on the whole tile, R its right inverse"},
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
     applies=given,
-    isa=at_points(isa.inverse_holds),
-    proof=first(_for_family(proof_family.inverse), _follows_from(OWNERSHIP), by_solver(proof.inverse)),
+    isa=at_points(isa.inverse_holds, enumeration.inverse),
+    proof=of_layouts(first(_for_family(proof_family.inverse), _follows_from(OWNERSHIP), by_solver(proof.inverse))),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
     needs=(*LAID_OUT, _not_refuted(OWNERSHIP)),
 )

@@ -11,21 +11,24 @@ Nothing is refuted here. What does not parse, and what the ISA tables lack, is k
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import prod
+from types import MappingProxyType
 from typing import Any
 
 import isa_tables
 from isa_tables.signature import find
-from layouts import Layout, LayoutError, complement, cosize, size
+from layouts import Layout, LayoutError, ProfileError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
-from verify.core.digits import lane_of
+from verify.core.digits import lane_of, walks
+from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
 
+NO_MAPS: Mapping[str, FragmentMap] = MappingProxyType({})
 LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
 EXTENTS = ("M", "N", "K")  # extents that a descriptor may choose
 
@@ -43,6 +46,8 @@ class BoundOperand:
     formulas: tuple[Formula, ...]
     no_formula: str = ""  # why the ISA tables have no formula, though they have the instruction
     keys: tuple[tuple[object, ...], ...] = ()  # those of the formulas
+    # its map, point by point, in place of a layout: of a layout with a swizzle or with coordinates, of an expression
+    map: FragmentMap | None = None
 
     @property
     def parsed(self) -> Layout:
@@ -68,7 +73,25 @@ class BoundOperand:
         >>> BoundOperand("C", "(32,4):(1,32)", Layout.parse("(32,4):(1,32)"), "", (16, 8), ()).domain
         (32, 4)
         """
+        if self.map is not None:
+            return self.map.inputs[0].extent, self.map.inputs[1].extent
         return (0, 0) if self.layout is None else (size(self.layout[0]), size(self.layout[1]))
+
+    @property
+    def points(self) -> FragmentMap:
+        """The map. Raises TypeError for an operand with a plain layout."""
+        if self.map is None:
+            raise TypeError(f"{self.text} is a layout, not a map given point by point")
+        return self.map
+
+    @property
+    def well_formed(self) -> bool:
+        """Whether it has a layout or a map."""
+        return self.layout is not None or self.map is not None
+
+    def rows(self) -> list[list[int]]:
+        """The element of every (thread, value), in plain integers, by thread. Raises TypeError if it is ill formed."""
+        return walks(self.parsed) if self.map is None else self.map.elements()
 
     @property
     def tile(self) -> str:
@@ -227,8 +250,24 @@ class BoundAtom:
         return self.threads, max(1, points // max(1, self.threads))
 
 
-def prepare(entry: Atom | IncompleteAtom) -> BoundAtom:
+def _as_map(text: str, fault: str, tile: tuple[Axis, ...]) -> tuple[FragmentMap | None, str]:
+    """The map of a layout with a swizzle or with coordinates as strides, or None and why the text is none."""
+    from layouts.pasted import read_layout
+    from verify.maps.of_layout import of_layout
+
+    try:
+        layout = read_layout(text)
+        return of_layout(layout, tile, ("thread", "value"), Origin(text)), ""
+    except ProfileError:
+        return None, fault
+    except (LayoutError, MapError) as error:
+        return None, str(error)
+
+
+def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, FragmentMap] = NO_MAPS) -> BoundAtom:
     """The MMA atom bound to its instructions; what its entry leaves out is taken from them.
+
+    `maps` has the operands that are given point by point, (thread, value) -> (x, y), in place of their layouts.
 
     Raises AtomFileError for an operand that none of the instructions has, and for a key that they do not determine.
 
@@ -248,7 +287,7 @@ def prepare(entry: Atom | IncompleteAtom) -> BoundAtom:
     chosen = tuple({**space, **scale, "M": m, "N": n, "K": k * contracted(atom)}.items())
     named = tuple(_copying(mnemonic) or look_up(mnemonic, chosen) for mnemonic in atom.mnemonics)
     every = known(named)
-    return joined([_view(atom, named, instruction) for instruction in every or (None,)])
+    return joined([_view(atom, named, instruction, maps) for instruction in every or (None,)])
 
 
 def _copying(mnemonic: str) -> Named | None:
@@ -277,7 +316,9 @@ def mnemonic_of(instruction: isa_tables.Instruction) -> str:
     return instruction.signature.mnemonic
 
 
-def _view(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None) -> BoundAtom:
+def _view(
+    atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruction | None, maps: Mapping[str, FragmentMap]
+) -> BoundAtom:
     """The atom bound to one instruction: numbered over its lanes, each operand with its formulas."""
     m, n, k = atom.shape
     lanes, thr, rep, thr_fault = threads(atom.thr, issuers(instruction) if instruction is not None else 0)
@@ -285,9 +326,13 @@ def _view(atom: Atom, named: tuple[Named, ...], instruction: isa_tables.Instruct
     parts = []
     for name, text in atom.operands.items():
         layout, fault = thread_value(text)
+        points = maps.get(name)
+        if layout is None and points is None:
+            points, fault = _as_map(text, fault, tuple(map(Axis, AXES[name], extents[name])))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
+        keys = tuple(found)
         parts.append(
-            BoundOperand(name, text, layout, fault, extents[name], tuple(found.values()), no_formula, tuple(found))
+            BoundOperand(name, text, layout, fault, extents[name], tuple(found.values()), no_formula, keys, points)
         )
     return BoundAtom(atom, thr, rep, thr_fault, lanes, tuple(parts), named, instruction)
 

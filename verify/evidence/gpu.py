@@ -32,6 +32,7 @@ from verify.core.verdict import Check, Counterexample, Evidence, Status, uncheck
 from verify.evidence.cache_key import atom_key, recording_key
 from verify.evidence.gpu_shared_memory import comparable
 from verify.evidence.gpu_sparse import Conflict
+from verify.maps.fragment_map import FragmentMap
 
 R = TypeVar("R", gpu_checks.Recording, gpu_checks.Move)
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.int64]]"
@@ -61,11 +62,11 @@ def labels(subject: BoundAtom) -> Labels | str:
     threads, replicas = _owners(subject.thr, subject.rep, subject.lanes)
     table = {}
     for part in subject.parts:
-        if part.layout is None:
+        if not part.well_formed:
             return f"{part.name} is not well formed"
         if subject.mma.space.get(part.name, "reg") != "reg":
             continue
-        rows, width = _walked(part.layout), part.extent[0]
+        rows, width = _walked(part.map or part.parsed), part.extent[0]
         if len(rows) > subject.threads:
             return f"{part.name} distributes elements to {len(rows)} threads, the atom has {subject.threads}"
         elements = np.full((subject.threads, rows.shape[1], 2), NOTHING, dtype=np.int64)
@@ -84,9 +85,10 @@ def _owners(thr: Layout, rep: Layout, lanes: int) -> tuple[Table, Table]:
 
 
 @lru_cache(maxsize=16)  # plain integers, as above
-def _walked(layout: Layout) -> Table:
-    """The element of each (thread, value) of a layout."""
-    return np.array(walks(layout), dtype=np.int64)
+def _walked(layout: Layout | FragmentMap) -> Table:
+    """The element of each (thread, value) of a layout, or of a map."""
+    rows = layout.elements() if isinstance(layout, FragmentMap) else walks(layout)
+    return np.array(rows, dtype=np.int64)
 
 
 def relabelling(

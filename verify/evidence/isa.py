@@ -70,6 +70,8 @@ def form(method: str, *faults: str, points: int = 1) -> Evidence:
 def parsed(part: BoundOperand) -> list[Evidence]:
     """The evidence that a layout parses with congruent profiles, and that a second parser reads the same."""
     layout = part.layout
+    if part.map is not None:
+        return [form("parsed", "")]
     if layout is None:
         return [form("parsed", part.fault or f"{part.text} is no layout")]
     other = f"a second reading of {part.text} differs from {layout}"
@@ -404,13 +406,17 @@ def by_lane(subject: BoundAtom, part: BoundOperand) -> Table:
     In memory it is the map of one thread, or of one thread of each CTA: that all have the same is another claim.
     """
     if isinstance(part.formulas[0], Memory):
-        return evaluate(part.parsed)[: part.formulas[0].ctas]
-    table = evaluate(part.parsed)
+        return _table(part)[: part.formulas[0].ctas]
+    table = _table(part)
     thr, rep = subject.numbering
     lanes = batched.batch(thr).values()[:, None] + batched.batch(rep).values()
     spread = np.empty((subject.lanes, table.shape[1]), dtype=np.int64)
     spread[lanes] = table[:, None, :]
     return spread
+
+
+def _table(part: BoundOperand) -> Table:
+    return evaluate(part.parsed) if part.map is None else np.array(part.map.elements(), dtype=np.int64)
 
 
 def _through_fragments(
