@@ -293,9 +293,9 @@ def _any_layout(text: str) -> tuple[IntTuple, IntTuple]:
     """Shape and stride of a layout, those of the innermost behind swizzles; coordinates count by their factors."""
     with suppress(LayoutParseError):
         return parse_shape_stride(text)
-    from layouts.spelling import factors, parse_spelled
+    from layouts.spelling import factors, parse_written
 
-    found = parse_spelled(text)
+    found = parse_written(text)
     return found.shape, factors(found.stride)
 
 

@@ -182,18 +182,7 @@ def at_points(
     find: Callable[[BoundAtom, BoundOperand], isa.Finding], points: enumeration.Find | None = None
 ) -> CheckFunction:
     """The check of one operand at every point of its domain; `points` finds the same in a map."""
-
-    def check(run: Run, atom: BoundAtom, operand: BoundOperand) -> list[Evidence]:
-        if points is not None and operand.map is not None:
-            return [enumeration.compared(points, atom, operand)]
-        return [isa.compared(find, atom, operand)]
-
-    return check
-
-
-def of_layouts(prove: CheckFunction) -> CheckFunction:
-    """The proof about a layout; a map has none but the enumeration of its points."""
-    return lambda run, atom, operand: [] if operand.map is not None else prove(run, atom, operand)
+    return enumeration.or_points(lambda run, atom, operand: [isa.compared(find, atom, operand)], points)
 
 
 def by_solver(prove: proof.Prove) -> CheckFunction:
@@ -343,7 +332,7 @@ OWNERSHIP = _of_layout(
     },
     states=of_operand(_owners),
     isa=at_points(isa.ownership, enumeration.ownership),
-    proof=of_layouts(first(_for_family(proof_family.ownership), _certified)),
+    proof=enumeration.or_points(first(_for_family(proof_family.ownership), _certified)),
     how=(EVERY_POINT, "z3", ""),
 )
 IN_BOUNDS = _of_layout(
@@ -351,7 +340,9 @@ IN_BOUNDS = _of_layout(
     says={MMA: "no value outside the tile", COPY: "no bit beyond the last"},
     states=of_operand(_in_bounds),
     isa=at_points(isa.in_bounds, enumeration.in_bounds),
-    proof=of_layouts(first(_for_family(proof_family.ownership), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))),
+    proof=enumeration.or_points(
+        first(_for_family(proof_family.ownership), _follows_from(OWNERSHIP), by_solver(proof.in_bounds))
+    ),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
 )
 EQUALS = _of_layout(
@@ -365,7 +356,7 @@ EQUALS = _of_layout(
         not is_copy(atom) or (operand.name in COPY_OPERANDS and not gives_names(atom, operand))
     ),
     isa=at_points(isa.equals, enumeration.equals),
-    proof=of_layouts(first(_for_family(proof_family.equals), by_solver(proof.equals))),
+    proof=enumeration.or_points(first(_for_family(proof_family.equals), by_solver(proof.equals))),
     how=(EVERY_POINT, "z3", ""),
     needs=(*LAID_OUT, lambda atom, operand, _: "" if operand.formulas else atom.no_instruction or operand.no_formula),
     gaps=lambda atom, operand: atom.uncompared if atom.by is not None and given(atom, operand) else (),
@@ -377,7 +368,9 @@ RIGHT_INVERSE = _of_layout(
     states=of_operand(lambda _, operand: f"its right inverse composed with it is the identity on {operand.tile}"),
     applies=given,
     isa=at_points(isa.inverse_holds, enumeration.inverse),
-    proof=of_layouts(first(_for_family(proof_family.inverse), _follows_from(OWNERSHIP), by_solver(proof.inverse))),
+    proof=enumeration.or_points(
+        first(_for_family(proof_family.inverse), _follows_from(OWNERSHIP), by_solver(proof.inverse))
+    ),
     how=(EVERY_POINT, "follows from *ownership*, else z3", ""),
     needs=(*LAID_OUT, _not_refuted(OWNERSHIP)),
 )

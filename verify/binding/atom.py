@@ -21,12 +21,12 @@ from typing import Any
 
 import isa_tables
 from isa_tables.signature import find
-from layouts import Layout, LayoutError, ProfileError, complement, cosize, size
+from layouts import Layout, LayoutError, complement, cosize, size
 from layouts.atoms import Atom, CopyAtom, IncompleteAtom
 from verify.binding.completion import EXTRA, FRAGMENTS, completed, in_tables, moves
 from verify.binding.coordinates import AXES, Formula, formulas
 from verify.core.digits import lane_of, walks
-from verify.maps.fragment_map import Axis, FragmentMap, MapError, Origin
+from verify.maps.fragment_map import Axis, FragmentMap
 
 NO_MAPS: Mapping[str, FragmentMap] = MappingProxyType({})
 LARGEST = 1 << 62  # values of 64-bit integers, with room for one sum
@@ -250,20 +250,6 @@ class BoundAtom:
         return self.threads, max(1, points // max(1, self.threads))
 
 
-def _as_map(text: str, fault: str, tile: tuple[Axis, ...]) -> tuple[FragmentMap | None, str]:
-    """The map of a layout with a swizzle or with coordinates as strides, or None and why the text is none."""
-    from layouts.pasted import read_layout
-    from verify.maps.of_layout import of_layout
-
-    try:
-        layout = read_layout(text)
-        return of_layout(layout, tile, ("thread", "value"), Origin(text)), ""
-    except ProfileError:
-        return None, fault
-    except (LayoutError, MapError) as error:
-        return None, str(error)
-
-
 def prepare(entry: Atom | IncompleteAtom, maps: Mapping[str, FragmentMap] = NO_MAPS) -> BoundAtom:
     """The MMA atom bound to its instructions; what its entry leaves out is taken from them.
 
@@ -328,7 +314,9 @@ def _view(
         layout, fault = thread_value(text)
         points = maps.get(name)
         if layout is None and points is None:
-            points, fault = _as_map(text, fault, tuple(map(Axis, AXES[name], extents[name])))
+            from verify.maps.of_layout import of_text
+
+            points, fault = of_text(text, fault, tuple(map(Axis, AXES[name], extents[name])))
         found, no_formula = ({}, "") if instruction is None else _formulas(name, instruction, extents[name])
         keys = tuple(found)
         parts.append(

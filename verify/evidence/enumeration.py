@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The check `isa` of an operand whose map is given point by point: expressions, tables, swizzled or other layouts.
 
-A map has a few hundred points, and visiting each is the proof: no solver is asked. The ISA's formula is evaluated at
+A map has a few hundred points, and visiting each is the proof: no solver is needed. The ISA's formula is evaluated at
 one lane and value at a time.
 """
 
@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from typing import Any
 
 from verify.binding.atom import BoundAtom, BoundOperand
 from verify.core.digits import lane_of
-from verify.core.verdict import Check, Counterexample, Evidence, finding
+from verify.core.verdict import Check, CheckFunction, Counterexample, Evidence, finding
 from verify.maps import findings
 from verify.maps.fragment_map import Axis, FragmentMap, grid
 
@@ -27,6 +28,17 @@ def compared(find: Find, subject: BoundAtom, part: BoundOperand) -> Evidence:
     return finding(
         Check.ISA, wrong, findings.METHOD, len(found), "plain integers", seconds=time.perf_counter() - started
     )
+
+
+def or_points(check: CheckFunction, find: Find | None = None) -> CheckFunction:
+    """The check of an operand by its layout; of one that is a map by a finding, or none: a map needs no solver."""
+
+    def checked(run: Any, subject: BoundAtom, part: BoundOperand) -> list[Evidence]:
+        if part.map is None:
+            return check(run, subject, part)
+        return [] if find is None else [compared(find, subject, part)]
+
+    return checked
 
 
 def size(subject: BoundAtom, part: BoundOperand, found: FragmentMap) -> Counterexample | None:

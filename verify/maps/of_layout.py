@@ -3,7 +3,6 @@
 
 Every point is computed digit by digit in plain integers, without `Layout.__call__`.
 
->>> from layouts.pasted import read_layout
 >>> tile = Axis("m", 16), Axis("n", 8)
 >>> plain = of_layout(read_layout("((4,8),(2,2)):((32,1),(16,8))"), tile)
 >>> identity = of_layout(read_layout("((4,8),(2,2)):((2@1,1@0),(1@1,8@0))"), tile)
@@ -16,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from layouts import ComposedLayout, Layout, Swizzle, leaves, size
+from layouts import ComposedLayout, Layout, LayoutError, ProfileError, Swizzle, leaves, size
+from layouts.pasted import read_layout
 from layouts.tensor import Coordinates
 from verify.core.digits import every, image
 from verify.maps.fragment_map import LARGEST, Axis, FragmentMap, MapError, Origin, Point
@@ -50,10 +50,20 @@ def of_layout(
     )
 
 
+def of_text(text: str, fault: str, outputs: Sequence[Axis]) -> tuple[FragmentMap | None, str]:
+    """The map of a layout with a swizzle or with coordinates as strides; None and why, for a plain one its `fault`."""
+    try:
+        layout = read_layout(text)
+        return of_layout(layout, outputs, ("thread", "value"), Origin(text)), ""
+    except ProfileError:
+        return None, fault
+    except (LayoutError, MapError) as error:
+        return None, str(error)
+
+
 def outside(layout: Any, value: int) -> int:
     """What the swizzles, offsets and layouts around the innermost layout make of its value.
 
-    >>> from layouts.pasted import read_layout
     >>> outside(read_layout("Sw<2,0,2> o 1 o 16:1"), 4)
     4
     """
