@@ -62,7 +62,14 @@ class F2Matrix:
     @property
     def rank(self) -> int:
         """The dimension of the image: f takes 2^rank values, each 2^(width - rank) times."""
-        return len(_reduced(self.columns))
+        basis: dict[int, int] = {}  # of the span of the columns, by the highest bit of each vector
+        for column in self.columns:
+            rest = column
+            while rest and rest.bit_length() in basis:
+                rest ^= basis[rest.bit_length()]
+            if rest:
+                basis[rest.bit_length()] = rest
+        return len(basis)
 
     @overload
     def __call__(self, index: int) -> int: ...
@@ -213,15 +220,3 @@ def _swizzles(bits: int) -> Iterator[Swizzle]:
             for distance in range(width, bits - width - base + 1):
                 yield Swizzle(width, base, distance)
                 yield Swizzle(width, base, -distance)
-
-
-def _reduced(columns: tuple[int, ...]) -> dict[int, int]:
-    """A basis of the span of the columns, by the highest bit of each vector."""
-    basis: dict[int, int] = {}
-    for column in columns:
-        rest = column
-        while rest and rest.bit_length() in basis:
-            rest ^= basis[rest.bit_length()]
-        if rest:
-            basis[rest.bit_length()] = rest
-    return basis

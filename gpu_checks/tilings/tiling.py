@@ -162,17 +162,16 @@ def check(tiling: Tiling) -> None:
             _check_product(tiling.threads, tiling.reuse.product)
         _check_product(tiling.threads, tiling.product)
         for name, (feed, product, operand) in tiling.feeds.items():
-            _check_feed(tiling.threads, name, feed, prod(product.extent(operand)))
+            size = prod(product.extent(operand))
+            for what, layout in (("copy", feed.copy), ("shared", feed.shared)):
+                why = f"{what} of {name} = {layout} has size {layout.size}; the tile has {size}"
+                _require(layout.size == size, why)
+            copy = f"copy of {name} = {feed.copy}"
+            _require(len(feed.copy.modes) == 2, f"{copy} is not (thread, value)")
+            copiers = feed.copy.modes[0].size
+            _require(copiers <= tiling.threads, f"{copy} asks for {copiers} threads; there are {tiling.threads}")
     except TilingError as error:
         raise TilingError(f"{tiling.name}: {error}") from None
-
-
-def _check_feed(threads: int, name: str, feed: Feed, size: int) -> None:
-    for what, layout in (("copy", feed.copy), ("shared", feed.shared)):
-        _require(layout.size == size, f"{what} of {name} = {layout} has size {layout.size}; the tile has {size}")
-    _require(len(feed.copy.modes) == 2, f"copy of {name} = {feed.copy} is not (thread, value)")
-    copiers = feed.copy.modes[0].size
-    _require(copiers <= threads, f"copy of {name} = {feed.copy} asks for {copiers} threads; there are {threads}")
 
 
 def _check_product(threads: int, product: Product) -> None:

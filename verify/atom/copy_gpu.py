@@ -70,7 +70,7 @@ def _compare(
     registers: tuple[str, Rows], other: tuple[str, Rows], move: gpu_checks.Move, adapter: Adapter | None
 ) -> Finding:
     """The first byte of a register whose bits have other names in the other operand."""
-    operand, rows = registers
+    (operand, rows), (source, others) = registers, other
     lanes, register_bytes, _ = move.places.shape
     if (len(rows), len(rows[0])) != (lanes, register_bytes * BYTE):
         statement = f"{operand} has {len(rows[0])} bits in each lane, the instruction moves {register_bytes * BYTE}"
@@ -79,9 +79,12 @@ def _compare(
         for byte in range(register_bytes):
             there, place = (int(c) for c in move.places[lane, _left(byte, adapter)])
             claimed = list(rows[lane][byte * BYTE : (byte + 1) * BYTE])
-            seen = list(other[1][there][place * BYTE : (place + 1) * BYTE])
+            seen = list(others[there][place * BYTE : (place + 1) * BYTE])
             if claimed != seen:
-                return 0, _clash((operand, lane, byte, claimed), (other[0], there, place, seen))
+                names = f"{seen[0]}..{seen[-1]}" if seen else "none"
+                statement = f"{operand} calls byte {byte} of lane {lane} bits {claimed[0]}..{claimed[-1]}; "
+                statement += f"it is byte {place} of lane {there}, which {source} calls bits {names}"
+                return 0, Counterexample({"lane": lane, "byte": byte}, statement, extent="smallest")
     return lanes * register_bytes * BYTE, None
 
 
@@ -91,13 +94,3 @@ def _left(byte: int, adapter: Adapter | None) -> int:
         return byte
     group = len(adapter.bytes)
     return byte // group * group + adapter.bytes[byte % group]
-
-
-def _clash(register: tuple[str, int, int, list[int]], other: tuple[str, int, int, list[int]]) -> Counterexample:
-    (operand, lane, byte, claimed), (source, there, place, seen) = register, other
-    names = f"{seen[0]}..{seen[-1]}" if seen else "none"
-    statement = (
-        f"{operand} calls byte {byte} of lane {lane} bits {claimed[0]}..{claimed[-1]}; "
-        f"it is byte {place} of lane {there}, which {source} calls bits {names}"
-    )
-    return Counterexample({"lane": lane, "byte": byte}, statement, extent="smallest")

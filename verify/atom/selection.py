@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -17,7 +18,7 @@ from verify.core.names import select
 if TYPE_CHECKING:
     import argparse
 
-    from layouts.atoms import AnyAtom, Family
+    from layouts.atoms import AnyAtom
     from verify.core.verdict import Check
 
 NAMED = re.compile(r"SM(\d+)(?=[_:<])")
@@ -84,15 +85,32 @@ def chosen(patterns: Sequence[str], arch: str | None, atoms: Mapping[str, AnyAto
 
 
 def _selected(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> list[str]:
-    """The atoms of names as given, or else without the namespaces of CUTLASS."""
+    """The atoms of names as given, or else without the namespaces of CUTLASS.
+
+    Only the families that may have such atoms are opened, if that finds some. A name of a family with a value that the
+    family lacks is an error of its own.
+    """
+    from layouts.atoms.shelf import Shelf
+
     bare = [unqualified(pattern) for pattern in patterns]
     for wanted in (patterns, bare):
+        starts = [re.split(r"[*?\[]", pattern)[0] for pattern in wanted]
         with suppress(SpecError):
-            return select(wanted, _likely(wanted, atoms), "atom")
+            return select(wanted, atoms.beginning(*starts) if isinstance(atoms, Shelf) else atoms, "atom")
     try:
         return select(bare, atoms, "atom")
     except SpecError as error:
-        raise SpecError("", _out_of_range(bare, atoms) or error.problem) from error
+        if isinstance(atoms, Shelf):
+            families = atoms.families()
+        else:
+            families = [*{atom.family.name: atom.family for atom in atoms.values() if atom.family}.values()]
+        for name, family in product(bare, families):
+            for parameter, word in (family.said(name) or {}).items():
+                values = [str(value) for value in family.params[parameter]]
+                if word not in values:
+                    problem = f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
+                    raise SpecError("", problem) from error
+        raise SpecError("", error.problem) from error
 
 
 def unqualified(name: str) -> str:
@@ -102,34 +120,6 @@ def unqualified(name: str) -> str:
     'UniversalFMA<half_t,half_t>'
     """
     return re.sub(r"(?<![\w:])(?:::)?(?:cute|cutlass)::(?:arch::)?", "", name.strip())
-
-
-def _likely(patterns: Sequence[str], atoms: Mapping[str, AnyAtom]) -> Iterable[str]:
-    """The names that may match some patterns, without opening every family where that is possible."""
-    from layouts.atoms.shelf import Shelf
-
-    if not isinstance(atoms, Shelf):
-        return atoms
-    return atoms.beginning(*(re.split(r"[*?\[]", pattern)[0] for pattern in patterns))
-
-
-def _out_of_range(names: Sequence[str], atoms: Mapping[str, AnyAtom]) -> str:
-    """The parameter of a family for which a name has a value that the family lacks, in words; empty if none."""
-    for name in names:
-        for family in _families(atoms):
-            for parameter, word in (family.said(name) or {}).items():
-                values = [str(value) for value in family.params[parameter]]
-                if word not in values:
-                    return f"{name}: {parameter} = {word} is not one of {', '.join(values)} of {family.name}"
-    return ""
-
-
-def _families(atoms: Mapping[str, AnyAtom]) -> Iterable[Family]:
-    from layouts.atoms.shelf import Shelf
-
-    if isinstance(atoms, Shelf):
-        return atoms.families()
-    return {atom.family.name: atom.family for atom in atoms.values() if atom.family is not None}.values()
 
 
 def architecture(name: str) -> int | None:

@@ -181,7 +181,8 @@ def tiling_of(
 
 
 def feed_spec(kernel: KernelMMA, operand: str, major: str, shared: Shared | None, matrix_load: bool) -> FeedSpec:
-    """The feed of an operand: shared memory as given, or as its instruction reads it; by ldmatrix if asked for.
+    """The feed of an operand: shared memory as given, or as its instruction reads it; if asked for, by the widest
+    ldmatrix that fills its registers.
 
     TilingError where no matrix load fills the operand's registers, or no swizzle fits its tile.
     """
@@ -193,7 +194,18 @@ def feed_spec(kernel: KernelMMA, operand: str, major: str, shared: Shared | None
             )
         return FeedSpec(major, shared or _canonical(extent, major, fragment.bits, operand))
     spec = FeedSpec(major, shared)
-    return _by_matrices(kernel, operand, spec) if matrix_load else spec
+    if not matrix_load:
+        return spec
+    if fragment.bits != _HALF:
+        raise TilingError(f"{operand}: ldmatrix is exported for elements of {_HALF} bits, not of {fragment.bits}")
+    for name in _LOADS[major]:
+        try:
+            chosen = replace(spec, load=name)
+            kernel.feed(operand, chosen)
+            return chosen
+        except LayoutError as error:
+            fault = str(error)
+    raise TilingError(f"{operand}: no ldmatrix fills its registers from {major}-major memory: {fault}")
 
 
 def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> Shared:
@@ -207,18 +219,3 @@ def _canonical(extent: tuple[int, int], major: str, bits: int, operand: str) -> 
         if line * bits % (width * 8) == lines % 8 == 0:
             return piece(major, width, bits)
     raise TilingError(f"{operand}: no {major}-major lines that a descriptor can describe divide a tile of {extent}")
-
-
-def _by_matrices(kernel: KernelMMA, operand: str, spec: FeedSpec) -> FeedSpec:
-    """The feed with the widest ldmatrix that fills the operand's registers."""
-    fragment = kernel.product.fragment(operand)
-    if fragment.bits != _HALF:
-        raise TilingError(f"{operand}: ldmatrix is exported for elements of {_HALF} bits, not of {fragment.bits}")
-    for name in _LOADS[spec.major]:
-        try:
-            chosen = replace(spec, load=name)
-            kernel.feed(operand, chosen)
-            return chosen
-        except LayoutError as error:
-            fault = str(error)
-    raise TilingError(f"{operand}: no ldmatrix fills its registers from {spec.major}-major memory: {fault}")
