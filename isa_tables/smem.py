@@ -1,11 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrices in shared memory: where the descriptor's canonical layouts put an element, and the descriptor itself.
 
-A file of `isa_tables/memory/` has one `[[layout]]` for each major and swizzle: `address` in bytes of element
-(`mn`, `k`), `mn` the coordinate that is not contracted, as a formula of `lbo` and `sbo` (leading and stride
-dimension byte offset), `bits` of an element and `T`, the elements in 16 bytes. `[[swizzle]]` has the formula that
-permutes the addresses of a pattern and `code`, the swizzle's number in the descriptor. `[[field]]` describes the bits
-of the descriptor, constant ones included.
+Both are formulas of the files in `isa_tables/memory`; `schema.toml` has their keys. `mn` is the coordinate that is not
+contracted, `lbo` and `sbo` are the leading and the stride dimension byte offset.
 
 >>> k_major = read("wgmma")
 >>> [k_major.address(row, 8, 16, "128B", "K", sbo=1024) for row in range(4)]

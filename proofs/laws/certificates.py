@@ -155,16 +155,12 @@ def unproved(folder: Path = FOLDER) -> Iterable[str]:
         raise KeyboardInterrupt(f"{missing} of {len(laws)} laws not proved anew")
 
 
+@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Write the certificates, or compare them with --check.
 
     Returns 0; 1 when one is not current, 2 when cvc5 is needed and missing, 130 when interrupted.
     """
-    with until_closed():
-        return _main(argv)
-
-
-def _main(argv: Sequence[str] | None) -> int:
     parser = command.parser("proofs.laws.certificates", __doc__, "--check --prove")
     parser.add_argument("--check", action="store_true", help="compare instead of writing")
     parser.add_argument("--prove", action="store_true", help="with --check: prove all laws again and compare")

@@ -134,14 +134,7 @@ class Term:
         b = self._lift(other)
         return self._make("xor", b, _bits_interval(self, b))
 
-    def __rand__(self, other: Number) -> Term:
-        return self & other
-
-    def __ror__(self, other: Number) -> Term:
-        return self | other
-
-    def __rxor__(self, other: Number) -> Term:
-        return self ^ other
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __lt__(self, other: Number) -> Condition:
         return self._compare("<", other)
@@ -210,14 +203,7 @@ class Condition:
             return Condition(("not", self.expr), self.width)
         return self._join("xor", other)
 
-    def __rand__(self, other: bool) -> Condition:
-        return self & other
-
-    def __ror__(self, other: bool) -> Condition:
-        return self | other
-
-    def __rxor__(self, other: bool) -> Condition:
-        return self ^ other
+    __rand__, __ror__, __rxor__ = __and__, __or__, __xor__
 
     def __where__(self, a: Number, b: Number) -> Term:
         x = a if isinstance(a, Term) else constant(index(a), self.width)

@@ -174,17 +174,13 @@ def _write(done: Mapping[str, Mapping[str, Any]], file: Path) -> None:
     file.write_text('{"schema": 2, "operations": {\n' + ",\n".join(lines) + "\n}}\n", encoding="utf-8")
 
 
+@until_closed()
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the campaign, or check the record with --check.
 
     Returns 0; 1 when the record is not current or has an unproved path, 2 when an operation cannot be executed, and 130
     when interrupted (the results so far are recorded).
     """
-    with until_closed():
-        return _main(argv)
-
-
-def _main(argv: Sequence[str] | None) -> int:
     parser = command.parser("proofs.symbolic.campaign", __doc__, "--check")
     parser.add_argument("--check", action="store_true", help="compare instead of running")
     parser.add_argument("--jobs", type=int, default=2, metavar="N", help="processes (default: 2)")
