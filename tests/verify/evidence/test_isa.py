@@ -64,3 +64,10 @@ def test_an_element_just_beyond_the_tile_differs_from_the_instructions(extent: t
     found = isa.equals(subject, replace(part, extent=extent, layout=layout, text=str(layout)))[2]
     assert found is not None and f"outside {extent[0]}x{extent[1]} (m,n)" in found.statement
     assert found.damage == ("8 of 64 points disagree",)
+
+
+def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
+    times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
+    monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
+    assert isa.product(subject).seconds == 2.5
+    assert isa.compared(isa.ownership, subject, subject.parts[0]).seconds == 1.5

@@ -1,15 +1,59 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A run over a table of properties: which checks are made, and what evidence has."""
+"""A run over a table of properties: which checks are made, what a need stops, and that a cache key is read once."""
 
-import pytest
+from __future__ import annotations
 
-from tests.verify.test_cross_check import ATOM
-from verify.binding.atom import prepare
-from verify.evidence import isa
+from collections.abc import Sequence
+from types import SimpleNamespace
+from typing import Any
+
+from verify.core.verdict import Check, Evidence, Property, Scope, Status
+from verify.evidence.run import Run, first, verified
+
+SUBJECTS = [SimpleNamespace(name=name, size=size) for name, size in (("one", 4), ("two", 4), ("odd", 3))]
 
 
-def test_evidence_has_the_time_it_took(monkeypatch: pytest.MonkeyPatch) -> None:
-    times, subject = iter([100.0, 102.5, 200.0, 201.5]), prepare(ATOM)
-    monkeypatch.setattr(isa.time, "perf_counter", lambda: next(times))
-    assert isa.product(subject).seconds == 2.5
-    assert isa.compared(isa.ownership, subject, subject.parts[0]).seconds == 1.5
+class Alone(Run):
+    """A run whose subjects have one unit."""
+
+    def units(self, subject: Any, scope: Scope) -> Sequence[Any]:
+        return [subject]
+
+
+def even(calls: list[str]) -> Property:
+    def find(_: Run, subject: Any, __: Any) -> list[Evidence]:
+        calls.append(subject.name)
+        return [Evidence(Check.ISA, Status.REFUTED if subject.size % 2 else Status.PROVED, "counted")]
+
+    return Property("even", isa=find, reads=lambda check, subject, _: subject.size, form=True)
+
+
+def test_evidence_with_one_key_is_found_once_and_names_its_first_subject() -> None:
+    calls: list[str] = []
+    run, row = Alone(), even(calls)
+    found = [run.verdicts([row], subject)[0] for subject in SUBJECTS]
+    assert [one.status for one in found] == [Status.PROVED, Status.PROVED, Status.REFUTED]
+    assert calls == ["one", "odd"] and [one.evidence[0].shared for one in found] == ["", "one", ""]
+    assert calls == ["one", "odd"] and Alone().verdicts([row], SUBJECTS[1])[0].evidence[0].shared == ""
+
+
+def test_a_need_that_is_not_met_leaves_the_property_unchecked_with_the_reason() -> None:
+    row = even([])
+    proved = Property("follows", proof=lambda *_: [Evidence(Check.PROOF, Status.PROVED, "z3")], needs=(verified(row),))
+    for subject, status in zip(SUBJECTS, (Status.PROVED, Status.PROVED, Status.UNCHECKED), strict=True):
+        _, found = Alone().verdicts([row, proved], subject)
+        assert found.status is status
+    assert found.evidence[0].reason == "its premise is not verified:  even is REFUTED"
+
+
+def test_only_requested_checks_are_made_and_the_form_always() -> None:
+    by_all = {check.value: lambda *_, check=check: [Evidence(check, Status.PROVED, "")] for check in Check}
+    run = Alone(checks=frozenset({Check.PROOF}))
+    assert run.made(Property("any", **by_all)) == [Check.PROOF]  # type: ignore[arg-type]
+    assert run.made(Property("form", **by_all, form=True)) == [Check.ISA, Check.PROOF]  # type: ignore[arg-type]
+
+
+def test_the_first_check_with_evidence_is_taken() -> None:
+    found = [Evidence(Check.PROOF, Status.PROVED, "second")]
+    assert first(lambda *_: [], lambda *_: found, lambda *_: [])(Alone(), None, None) == found
+    assert first(lambda *_: [])(Alone(), None, None) == []

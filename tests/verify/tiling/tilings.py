@@ -26,6 +26,10 @@ def verified(spec: TilingSpec, prover: Prover | None = None) -> Case:
     return case(spec, registry(), prover or Prover())
 
 
+def prepared(spec: TilingSpec) -> bind.Tiling:
+    return bind.prepare(spec, bind.find(spec, registry()))
+
+
 def refuted(found: Case) -> set[tuple[str, Any]]:
     return {(v.claim.part, v.claim.prop) for v in found.verdicts if v.status is Status.REFUTED}
 
