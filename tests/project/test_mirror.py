@@ -16,6 +16,13 @@ PROPERTIES = {
     "verify/movement": {"planted_bugs"},
     "verify/tiling": {"docs", "outside_its_tile"},
 }
+# rooms of verify whose modules are tested together, by the file that does
+TOGETHER = {
+    "verify/campaign": "test_run",  # a whole campaign of each sort
+    "verify/index": "test_command",  # right and wrong expressions, tables and bases
+    "verify/maps": "test_findings",  # maps of every source, compared point by point
+    "verify/movement": "test_planted_bugs",  # every sort of movement, with bugs planted in what it rests on
+}
 
 
 def modules(room: Path) -> set[str]:
@@ -34,3 +41,12 @@ def test_the_tests_of_a_room_are_named_by_its_modules_or_by_a_property() -> None
         if name not in modules(ROOT / room):
             others.setdefault(room.as_posix(), set()).add(name)
     assert others == PROPERTIES
+
+
+def test_every_module_of_verify_has_a_test_of_its_name() -> None:
+    every = [path for path in (ROOT / "verify").glob("**/*.py") if not path.name.startswith("__")]
+    rooms = {path: path.parent.relative_to(ROOT).as_posix() for path in every}
+    assert TOGETHER.keys() <= set(rooms.values())
+    tests = {f"tests/{room}/{TOGETHER.get(room, f'test_{path.stem}')}.py" for path, room in rooms.items()}
+    assert len(tests) > 50
+    assert sorted(test for test in tests if not (ROOT / test).is_file()) == []
