@@ -61,13 +61,6 @@ def composed(a: Flat, n: int, r: int) -> Flat | None:
     return tuple(shapes), tuple(strides)
 
 
-def composed_by_mode(a: Flat, b: Flat) -> list[Flat] | None:
-    """(A o B_0, A o B_1, ...); None when one of the modes is not admissible."""
-    results = [composed(a, n, r) for n, r in zip(*b, strict=True)]
-    whole = [result for result in results if result is not None]
-    return whole if len(whole) == len(results) else None
-
-
 def cute_fold(a: Flat, n: int, r: int, guard: str) -> Flat | None:
     """A o (n:r) as CuTe computes it; None when CuTe's assertion rejects it.
 
@@ -115,34 +108,44 @@ def right_inverse(a: Flat) -> Flat:
     return (tuple(shapes), tuple(strides)) if shapes else ((1,), (0,))
 
 
-class Published:
-    """The operations that the refuted claims are about, as published.
+class Rejected(Exception):
+    """An operation rejects its input: the claim says nothing of it."""
 
-    Those of an implementation override them; each returns None where it rejects its input.
+
+class Published:
+    """The operations that the refuted claims are about, as published; those of an implementation override them.
+
+    Each raises Rejected for an input that it rejects.
     """
 
-    def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
-        """Each mode by the fold of Shah 2024."""
-        return composed_by_mode(a, b)
+    def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
+        """(A o B_0, A o B_1, ...), each mode by the fold of Shah 2024, which must accept all of them."""
+        return [_accepted(composed(a, n, r)) for n, r in zip(*b, strict=True)]
 
-    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
+    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
         """A o (n:r) by CuTe's fold."""
-        return cute_fold(a, n, r, guard)
+        return _accepted(cute_fold(a, n, r, guard))
 
-    def complement(self, a: Flat, target: int) -> Flat | None:
+    def complement(self, a: Flat, target: int) -> Flat:
         """The complement with gaps rounded down."""
         return complement(a, target)
 
-    def left_inverse(self, a: Flat) -> Flat | None:
+    def left_inverse(self, a: Flat) -> Flat:
         """The right inverse of (A, A*)."""
         rest = complement(a, cosize(a))
         return right_inverse((a[0] + rest[0], a[1] + rest[1]))
 
-    def compatible(self, a: object, b: object) -> bool | None:
+    def compatible(self, a: object, b: object) -> bool:
         """Whether the sizes are equal, mode by mode at the top level."""
         if isinstance(a, tuple) and isinstance(b, tuple):
             return len(a) == len(b) and all(shape_size(x) == shape_size(y) for x, y in zip(a, b, strict=True))
         return shape_size(a) == shape_size(b)
+
+
+def _accepted(result: Flat | None) -> Flat:
+    if result is None:
+        raise Rejected
+    return result
 
 
 def shape_size(shape: object) -> int:

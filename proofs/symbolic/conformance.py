@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from proofs.laws.published import Flat, Published, composed_by_mode, cute_fold
+from proofs.laws.published import Flat, Published, Rejected
 from proofs.symbolic.definitions import flat
 from proofs.symbolic.execution import Target, pair
 
@@ -20,51 +20,45 @@ DOCUMENTED = ("R7",)
 
 
 class Claimed(Published):
-    """The operations of an implementation in the form of the claims; each returns None when its input is rejected."""
+    """The operations of an implementation in the form of the claims."""
 
     def __init__(self, target: Target) -> None:
         self.target = target
 
-    def by_mode(self, a: Flat, b: Flat) -> list[Flat] | None:
+    def by_mode(self, a: Flat, b: Flat) -> list[Flat]:
         """The modes of A o B, for B of rank 2 or more, when each mode alone is admissible (Shah 2024)."""
-        if composed_by_mode(a, b) is None:
-            return None
+        super().by_mode(a, b)  # raises Rejected where a mode alone is not admissible
         found = self._run(lambda on: on.composition(self._layout(a), self._layout(b)))
-        if found is None:
-            return None
         return [_flat((s, d)) for s, d in zip(*pair(found), strict=True)]
 
-    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat | None:
+    def fold(self, a: Flat, n: int, r: int, guard: str) -> Flat:
         """A o (n:r), when the published guard accepts it."""
-        if cute_fold(a, n, r, guard) is None:
-            return None
+        super().fold(a, n, r, guard)  # raises Rejected where the guard does
         return self._flat(lambda on: on.composition(self._layout(a), self.target.make(n, r)))
 
-    def complement(self, a: Flat, target: int) -> Flat | None:
+    def complement(self, a: Flat, target: int) -> Flat:
         """The complement of A in [0, target)."""
         return self._flat(lambda on: on.complement(self._layout(a), target))
 
-    def left_inverse(self, a: Flat) -> Flat | None:
+    def left_inverse(self, a: Flat) -> Flat:
         """The left inverse of A."""
         return self._flat(lambda on: on.left_inverse(self._layout(a)))
 
-    def compatible(self, a: object, b: object) -> bool | None:
+    def compatible(self, a: object, b: object) -> bool:
         """Whether a shape is compatible with another."""
-        found = self._run(lambda on: on.compatible(a, b))
-        return None if found is None else bool(found)
+        return bool(self._run(lambda on: on.compatible(a, b)))
 
     def _layout(self, a: Flat) -> Any:
         return self.target.make(*((side[0] if len(side) == 1 else side) for side in a))
 
-    def _flat(self, call: Callable[[Any], Any]) -> Flat | None:
-        found = self._run(call)
-        return None if found is None else _flat(pair(found))
+    def _flat(self, call: Callable[[Any], Any]) -> Flat:
+        return _flat(pair(self._run(call)))
 
     def _run(self, call: Callable[[Any], Any]) -> Any:
         try:
             return call(self.target.functions)
-        except self.target.refused:
-            return None
+        except self.target.refused as error:
+            raise Rejected from error
 
 
 def _flat(layout: tuple[Any, Any]) -> Flat:
