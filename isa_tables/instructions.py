@@ -88,11 +88,6 @@ class Operand(Fragment):
             raise IsaError(f"{self.name} is in {self.space}, every lane sees all of it: use `place` or `address`")
         return self.maps[key]
 
-    @property
-    def lane_name(self) -> str:
-        """The name of the lane in formulas: %laneid of a warp, `thread` of a warpgroup."""
-        return "%laneid" if self.lanes <= _WARP else "thread"
-
     def locate(self, lane: Any, i: Any) -> tuple[Any, Any]:
         """(row, col) of the element that a lane has as value i: A (m, k), B (k, n), C and D (m, n), others as `axes`.
 
@@ -101,7 +96,7 @@ class Operand(Fragment):
         operand has no such map. The result has no meaning for a lane where `holds` is false.
         """
         row, col = self.row, self.col
-        ends = {self.lane_name: (lane, self.lanes), _VALUE: (i, self.values)}
+        ends = {lane_name(self.lanes): (lane, self.lanes), _VALUE: (i, self.values)}
         values, shape = self._values(ends)
         return _shaped(evaluate(row.tree, values), shape), _shaped(evaluate(col.tree, values), shape)
 
@@ -109,7 +104,7 @@ class Operand(Fragment):
         """Whether a lane contributes: a bool, an array of bools, or a condition over terms."""
         if "holds" not in self.maps:
             return _shaped(True, getattr(lane, "shape", None))
-        values, shape = self._values({self.lane_name: (lane, self.lanes)})
+        values, shape = self._values({lane_name(self.lanes): (lane, self.lanes)})
         return _shaped(evaluate(self.maps["holds"].tree, values), shape)
 
     def place(self, row: Any, col: Any, copy: Any = 0) -> dict[str, Any]:
@@ -123,7 +118,7 @@ class Operand(Fragment):
         """
         if not self.placed:
             raise IsaError(f"{self.name} is in {self.space}, without formulas for the place of an element")
-        ends = dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
+        ends = self._ends(row, col)
         values, shape = self._values({**ends, _COPY: (copy, self.copies)})
         return {key: _shaped(evaluate(formula.tree, values), shape) for key, formula in self.maps.items()}
 
@@ -134,7 +129,7 @@ class Operand(Fragment):
         >>> b.cta(0, 31), b.cta(0, 32)
         (0, 1)
         """
-        ends = dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
+        ends = self._ends(row, col)
         values, shape = self._values({**ends, **({_COPY: (0, self.copies)} if self.placed else {})})
         return _shaped(evaluate(self.maps["cta"].tree, values) if "cta" in self.maps else 0, shape)
 
@@ -148,12 +143,16 @@ class Operand(Fragment):
         if self.layouts is None or major not in self.majors:
             has = f"{self.space}, with major {' or '.join(self.majors)}" if self.majors else self.space
             raise IsaError(f"{self.name} is in {has}: no {major}-major address maps")
-        ends = dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
+        ends = self._ends(row, col)
         values, shape = _prepare(ends)
         inner = next(axis for axis in ends if axis.startswith("k"))
         (outer,) = ends.keys() - {inner}
         where = smem.read(self.layouts).address(values[outer], values[inner], self.bits, swizzle, major, **strides)
         return _shaped(where, shape)
+
+    def _ends(self, row: Any, col: Any) -> dict[str, tuple[Any, int]]:
+        """The coordinates of an element by their names, each with its extent."""
+        return dict(zip(names_of(self.axes), zip((row, col), self.extent, strict=True), strict=True))
 
     def _values(self, ends: Mapping[str, tuple[Any, int]]) -> tuple[dict[str, Any], tuple[int, ...] | None]:
         values, shape = _prepare(ends)
@@ -167,7 +166,11 @@ class Operand(Fragment):
 
         Raises TableError when the printed text is no formula.
         """
-        names = {self.lane_name: False, _VALUE: False, **{name: formula.signed for name, formula in self.let.items()}}
+        names = {
+            lane_name(self.lanes): False,
+            _VALUE: False,
+            **{name: formula.signed for name, formula in self.let.items()},
+        }
         formulas = {
             key: parse_in(self.file, f"{self.name}.printed.{key}", text, names, self.param)
             for key, text in self.printed.items()
@@ -216,8 +219,7 @@ class Instruction:
         >>> [lane for lane in range(32) if volta.product(lane) == 1]
         [4, 5, 6, 7, 20, 21, 22, 23]
         """
-        name = "%laneid" if self.signature.lanes <= _WARP else "thread"
-        values, shape = _prepare({name: (lane, self.signature.lanes)})
+        values, shape = _prepare({lane_name(self.signature.lanes): (lane, self.signature.lanes)})
         return _shaped(evaluate(self.product_formula.tree, values), shape)
 
 
@@ -242,14 +244,13 @@ def instruction(mnemonic: str, folder: Path = tables.SHIPPED, **select: str | in
     signature = signature_of(variant, found)
     operands = {name: _operand(name, variant, one) for name, one in found.items()}
     table = variant.table
-    name = "%laneid" if table.lanes <= _WARP else "thread"
-    product = parse_in(table.file, "product", table.product or "0", {name: False}, {})
+    product = parse_in(table.file, "product", table.product or "0", {lane_name(table.lanes): False}, {})
     return Instruction(signature, operands, table.section, table.isa, table.errata, product)
 
 
 def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
     file, lanes = variant.table.file, variant.table.lanes
-    coordinates = ["%laneid" if lanes <= _WARP else "thread", _VALUE]
+    coordinates = [lane_name(lanes), _VALUE]
     if found.placed or found.layouts:
         coordinates = [*names_of(found.fragment.axes), *([_COPY] if found.placed else [])]
     names = dict.fromkeys(coordinates, False)
@@ -287,6 +288,11 @@ def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str
         key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "holds" else names, param)
         for key, text in found.maps.items()
     }
+
+
+def lane_name(lanes: int) -> str:
+    """The name of the lane in formulas: %laneid of a warp, `thread` of a warpgroup."""
+    return "%laneid" if lanes <= _WARP else "thread"
 
 
 def names_of(axes: tuple[str, str]) -> tuple[str, str]:
