@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 from gpu_checks.banks.command import LEAST, Observation, recordings_of_banks
@@ -31,7 +31,6 @@ from verify.core.errors import Exit, UsageError
 from verify.tiling import spec
 from verify.tiling.bind import find
 from verify.tiling.export import FeedSpec, KernelMMA, Tile, feed_spec, renamed, strided, tiling_of, with_instruction
-from verify.tiling.spec import TilingSpec
 
 SHIPPED = Path(__file__).with_suffix(".toml")
 DESCRIPTION = """Export tiled MMAs as plain layouts, from which `python -m gpu_checks.tilings --file` makes kernels.
@@ -64,11 +63,8 @@ def _kernel_mma(table: Mapping[str, str]) -> KernelMMA:
     """The tiled MMA of a table of `gpu_kernels.toml`."""
     atom = registry()[table["atom"]]
     assert isinstance(atom, Atom), atom
-    atoms, permutation = (
-        spec.atoms_layout(table.get("atoms_layout", "1")),
-        spec.permutation(table.get("permutation", "_")),
-    )
-    return with_instruction(atom, TiledMMA(atom, atoms, permutation), spec.tile(table["tile"]))
+    atoms, order = spec.atoms_layout(table.get("atoms_layout", "1")), spec.permutation(table.get("permutation", "_"))
+    return with_instruction(atom, TiledMMA(atom, atoms, order), spec.tile(table["tile"]))
 
 
 def _feed(table: Mapping[str, str]) -> FeedSpec:
@@ -77,58 +73,31 @@ def _feed(table: Mapping[str, str]) -> FeedSpec:
     return FeedSpec(table.get("major", "K"), smem, table.get("load", ""))
 
 
-@dataclass(frozen=True, slots=True)
-class Compared:
-    """An access pattern: the wavefronts of the model, at least its operation's least, and those that a GPU took."""
-
-    observed: Observation
-    model: int
-
-    @property
-    def same(self) -> bool:
-        """Whether both numbers of wavefronts are equal."""
-        return self.model == self.observed.wavefronts
-
-
-def compared() -> Iterator[Compared]:
-    """Every recorded access pattern against `layouts.bank_conflicts`."""
+def compared() -> Iterator[tuple[Observation, int]]:
+    """Every recorded access pattern, with its wavefronts by `layouts`: at least its operation's least."""
     for observed in recordings_of_banks():
         pattern, operation = observed.pattern, observed.pattern.operation
         if matrices(operation):
             model = matrix_wavefronts(pattern.rows)
         else:
             model = wavefronts(pattern.addresses, pattern.bits, Operation(operation))
-        yield Compared(observed, max(model.total, LEAST.get(operation, 0)))
+        yield observed, max(model.total, LEAST.get(operation, 0))
 
 
-@dataclass(frozen=True, slots=True)
-class KernelOptions:
-    """What a file of tilings leaves open: each operand's major, the operands with ldmatrix, the matrices' extents."""
-
-    majors: Mapping[str, str]  # K where absent
-    loads: frozenset[str] = frozenset()
-    size: Tile | None = None  # absent: two tiles along m and n, three along k
-
-    def tiling(self, one: TilingSpec) -> Tiling:
-        """The kernel of a tiling; LayoutError, IsaError or TilingError where there is none."""
-        atom = find(one, registry())
-        mma = TiledMMA(atom, one.atoms_layout, one.permutation)
-        kernel = with_instruction(atom, mma, one.tile or mma.shape_mnk)
-        a, b = (
-            feed_spec(kernel, x, self.majors.get(x, "K"), one.smem.get(x), matrix_load=x in self.loads) for x in "AB"
-        )
-        return tiling_of(one.name, kernel, a, b, size=self.size)
-
-
-def in_file(file: Path, options: KernelOptions) -> Iterator[Tiling]:
+def in_file(file: Path, majors: Mapping[str, str], loads: Sequence[str], size: Tile | None) -> Iterator[Tiling]:
     """The tilings of a file of `verify.tiling`; UsageError for one that cannot be exported.
 
-    Shared memory is laid out as the file says, else as the instruction reads it. Layouts that the file claims are
-    ignored: `verify.tiling` verifies them.
+    The file leaves open each operand's major (K where absent), the operands with ldmatrix, and the matrices' extents
+    (where absent two tiles along m and n, three along k). Shared memory is laid out as the file says, else as the
+    instruction reads it. Layouts that the file claims are ignored: `verify.tiling` verifies them.
     """
     for one in spec.load(file):
+        atom = find(one, registry())
         try:
-            tiling = options.tiling(one)
+            mma = TiledMMA(atom, one.atoms_layout, one.permutation)
+            kernel = with_instruction(atom, mma, one.tile or mma.shape_mnk)
+            a, b = (feed_spec(kernel, x, majors.get(x, "K"), one.smem.get(x), matrix_load=x in loads) for x in "AB")
+            tiling = tiling_of(one.name, kernel, a, b, size=size)
             check(tiling)
             hash_of(tiling)  # raises where no kernel can be written
         except (IsaError, LayoutError, TilingError) as error:
@@ -160,24 +129,21 @@ def _main(argv: Sequence[str] | None) -> int:
     )
     parser.add_argument("-o", "--output", metavar="FILE", help="write them there, as `gpu_checks.tilings --file` reads")
     options = parser.parse_args(argv)
-    kernel_options = _kernel_options(options)
+    majors, size = _of_files(options)
     try:
-        found = (
-            [tiling for file in options.files for tiling in in_file(file, kernel_options)]
-            if options.files
-            else list(shipped())
-        )
+        found = [tiling for file in options.files for tiling in in_file(file, majors, options.ldmatrix, size)]
     except AtomFileError as error:
         raise UsageError(str(error)) from error
-    if not found:
+    if options.files and not found:
         raise UsageError("the files have no tiling")
     if options.files or options.output:
-        output.write(lines(found), options.output)
+        output.write(lines(found or shipped()), options.output)
         return Exit.OK
-    return _compare(found)
+    return _compare([*shipped()])
 
 
-def _kernel_options(options: argparse.Namespace) -> KernelOptions:
+def _of_files(options: argparse.Namespace) -> tuple[dict[str, str], Tile | None]:
+    """The majors of the operands and the extents of the matrices, which only tilings of a FILE leave open."""
     given = options.major or options.ldmatrix or options.size
     if given and not options.files:
         raise UsageError("--major, --ldmatrix and --size are for the tilings of a FILE: give a FILE too")
@@ -191,7 +157,7 @@ def _kernel_options(options: argparse.Namespace) -> KernelOptions:
         extent = spec.tile(options.size) if options.size else None
     except ValueError as error:
         raise UsageError(f"--size {error}") from error
-    return KernelOptions(majors, frozenset(options.ldmatrix), extent)
+    return majors, extent
 
 
 def _compare(derived: Sequence[Tiling]) -> int:
@@ -202,7 +168,9 @@ def _compare(derived: Sequence[Tiling]) -> int:
         run.tiling.name for run in runs if not (run.equal and run.powered and run.kernel_hash == hash_of(run.tiling))
     ]
     differing = [
-        f"{one.observed.pattern.name}: {one.model}, observed {one.observed.wavefronts}" for one in banks if not one.same
+        f"{observed.pattern.name}: {model}, observed {observed.wavefronts}"
+        for observed, model in banks
+        if model != observed.wavefronts
     ]
     for count, what, differ in (
         (len(derived), "shipped tilings are those derived today", stale),
