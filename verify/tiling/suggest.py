@@ -28,32 +28,23 @@ def builds(spec: TilingSpec, build: Build) -> bool:
         return False
 
 
-def straightened(spec: TilingSpec, build: Build) -> Layout | None:
-    """The atoms in their order without holes and without a permutation; None where that has no TiledMMA either."""
+def nearest_atoms(spec: TilingSpec, build: Build) -> tuple[int | None, list[Layout]]:
+    """Suggestions for the atoms: in order without holes, with another count along one axis, or along several.
+
+    The axis, if there is one, is where another count is nearest; the atoms have the next smaller and the next larger.
+    """
     straight = compacted(spec.atoms_layout)
-    return straight if builds(_atoms(spec, straight), build) else None
-
-
-def along_one_axis(spec: TilingSpec, build: Build) -> tuple[int, list[Layout]] | None:
-    """The axis along which another count is nearest, and the atoms with the next smaller and the next larger one."""
-    found = [(axis, near) for axis in range(3) if (near := _counts(spec, axis, build))]
-    distances = [min(abs(size(atoms[axis]) - spec.counts[axis]) for atoms in near) for axis, near in found]
-    return found[distances.index(min(distances))] if found else None
-
-
-def nearest_atoms(spec: TilingSpec, build: Build) -> list[Layout]:
-    """Suggestions for the atoms: in order without holes, with another count along one axis, or along several."""
-    if straight := straightened(spec, build):
-        return [straight]
-    if one := along_one_axis(spec, build):
-        return one[1]
+    if builds(_atoms(spec, straight), build):
+        return None, [straight]
+    if found := [(axis, near) for axis in range(3) if (near := _counts(spec, axis, build))]:
+        return min(found, key=lambda one: min(abs(size(atoms[one[0]]) - spec.counts[one[0]]) for atoms in one[1]))
     counts = sorted(
         product(*(range(1, 2 * count + 2) for count in spec.counts)),
         key=lambda counts: (sum(abs(a - b) for a, b in zip(counts, spec.counts, strict=True)), counts),
     )
     strides = tuple(min(map(abs, leaves(stride))) for stride in wrap(spec.atoms_layout.stride))  # the order of the axes
     tried = (compacted(Layout(c, strides)) for c in islice(counts, TRIED))
-    return [*islice((atoms for atoms in tried if builds(_atoms(spec, atoms), build)), 1)]
+    return None, [*islice((atoms for atoms in tried if builds(_atoms(spec, atoms), build)), 1)]
 
 
 def tiler_in_place(spec: TilingSpec, axis: int, tiler: Layout, build: Build) -> str:

@@ -14,11 +14,9 @@ from verify.tiling.spec import AS_IT_IS, AXES, TilingSpec
 from verify.tiling.suggest import (
     THREADS,
     Build,
-    along_one_axis,
     builds,
     nearest_atoms,
     permutations_in_order,
-    straightened,
     tiler_in_place,
 )
 
@@ -65,20 +63,19 @@ def check_numbers(spec: TilingSpec, atom: Atom, threads: int, build: Build) -> N
 def _unnumbered(spec: TilingSpec, atom: Atom, error: LayoutError, build: Build) -> SpecError:
     """The error of holes in the atoms' numbers, or of counts that leave lanes between the atoms."""
     atoms, between = spec.atoms_layout, f"cannot be numbered between the lanes {atom.thr} of {atom.name}"
-    if straight := straightened(spec, build):
-        return spec.error("atoms_layout", f"{atoms} leaves holes that no layout can fill; {straight} would do")
-    if one := along_one_axis(spec, build):
-        axis, near = one
-        count = spec.counts[axis]
-        why = f"{atoms}: {count} atom{'s' * (count > 1)} along {AXES[axis]} {between}"
-        return spec.error("atoms_layout", f"{why}; {_either(near)} would do")
-    if near := nearest_atoms(spec, build):
-        return spec.error("atoms_layout", f"{atoms}: the atoms {between}; {_either(near)} would do")
-    return spec.error("", f"{spec.atom}: {error}")
+    axis, near = nearest_atoms(spec, build)
+    if not near:
+        return spec.error("", f"{spec.atom}: {error}")
+    if axis is not None:
+        why = f": {spec.counts[axis]} atom{'s' * (spec.counts[axis] > 1)} along {AXES[axis]} {between}"
+    else:
+        straight = near[0].shape == atoms.shape
+        why = " leaves holes that no layout can fill" if straight else f": the atoms {between}"
+    return spec.error("atoms_layout", f"{atoms}{why}; {_either(near)} would do")
 
 
 def _atoms_rejected(spec: TilingSpec, why: str, build: Build) -> SpecError:
-    near = nearest_atoms(spec, build)
+    _, near = nearest_atoms(spec, build)
     return spec.error("atoms_layout", f"{why}; {_either(near)} would do" if near else why)
 
 
