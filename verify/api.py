@@ -20,7 +20,6 @@ from verify.gate import Entry, Suite
 from verify.report import Report
 
 if TYPE_CHECKING:
-    from layouts import Layout
     from layouts.atoms import AnyAtom
     from verify.maps.fragment_map import FragmentMap
     from verify.movement.bind import Movement
@@ -73,10 +72,10 @@ def verify_movement(
     return _report(mine, (), allow_unchecked)
 
 
-def verify_layout(
-    layout: str | Layout, onto: tuple[int, int] | int | None = None, equals: str | Layout | None = None
-) -> Report:
+def verify_layout(layout: object, onto: tuple[int, int] | int | None = None, equals: object | None = None) -> Report:
     """The verdicts on one layout: as a map onto a tile (element x + M y), or as the same function as another.
+
+    A layout is a text in any spelling, or an object of ours, of the CuTe DSL, of pycute or of tensor-layouts.
 
     >>> verify_layout("((4,8),(2,2)):((32,1),(16,8))", onto=(16, 8)).exit().name
     'OK'
@@ -89,9 +88,25 @@ def verify_layout(
 
     if (onto is None) == (equals is None):
         raise SpecError("", "verify_layout: give onto or equals, one of the two")
+    text = _text_of(layout)
     if onto is None:
-        return compare(str(layout), str(equals))
-    return onto_tile(str(layout), (onto, 1) if isinstance(onto, int) else onto)
+        return compare(text, _text_of(equals))
+    return onto_tile(text, (onto, 1) if isinstance(onto, int) else onto)
+
+
+def _text_of(layout: object) -> str:
+    """The text of a layout, or of an object of the CuTe DSL, pycute or tensor-layouts. Raises UsageError."""
+    from layouts import LayoutError
+    from layouts.pasted import from_object
+    from verify.layout import plain
+
+    if isinstance(layout, str):
+        return layout
+    try:
+        found = from_object(layout)
+    except LayoutError as error:
+        raise UsageError(str(error)) from error
+    return str(found) if plain(found) or not hasattr(found, "stride") else str(layout)
 
 
 def verify_index(index: str | Path | None = None, file: str | Path | None = None, **given: Any) -> Report:

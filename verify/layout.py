@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 from verify.cli import arguments, ending, output
 from verify.core.errors import UsageError
+from verify.maps.fragment_map import Axis, FragmentMap, MapError
 
 if TYPE_CHECKING:
-    from layouts import Layout
+    from layouts import ComposedLayout, Layout
     from verify.report import Report
 
 DESCRIPTION = """Verify one layout, such as "((4,8),8):((32,1),8)": does it stay inside the tile MxN (element x + M*y),
@@ -83,8 +84,9 @@ def _no_layout(text: str, problem: str) -> str:
 
 def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     """The verdicts on a layout as a map onto a tile, by enumeration and by the solver."""
-    from layouts import LayoutError, ProfileError, cosize, parse_layout, size
+    from layouts import Layout, LayoutError, ProfileError, cosize, parse_layout, size
     from layouts.atoms import Atom
+    from layouts.pasted import read_layout
     from verify.atom.checker import AtomChecker
     from verify.atom.properties import IN_BOUNDS, OWNERSHIP, WELL_FORMED
     from verify.binding.atom import BoundAtom, BoundOperand
@@ -92,61 +94,102 @@ def onto_tile(text: str, extent: tuple[int, int]) -> Report:
     from verify.evidence import isa
     from verify.report import Case, Report
 
-    read, fault = None, ""
+    read: Layout | None = None
+    points, fault = None, ""
     try:
-        read = parse_layout(text)
+        found = read_layout(text)
+        if isinstance(found, Layout) and plain(found):
+            read = found
+        else:
+            points = points_of(found, tuple(map(Axis, "mn", extent)))
     except ProfileError as error:
         fault = str(error)
-    except LayoutError as error:
+    except (LayoutError, MapError) as error:
         raise UsageError(_no_layout(text, str(error))) from error
     layout = None if read is None else as_thread_value(read)
     if layout is not None and max(size(layout), cosize(layout)) > LARGEST:
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
-    part = BoundOperand("C", text, layout, fault, extent, ())
-    threads = size(layout[0]) if layout is not None else 1
+    part = BoundOperand("C", text, layout, fault, extent, (), map=points)
+    threads = max(1, part.domain[0])
     atom = Atom(name=text, ptx=None, shape=(*extent, 1), thr=f"{threads}:1", types={}, operands={"C": text})
     subject = BoundAtom(atom, parse_layout(atom.thr), parse_layout("1:0"), "", threads, (part,), ())
     checker = AtomChecker(frozenset({Check.ISA, Check.PROOF}))
     form = Claim(text, "", WELL_FORMED, "is a layout with congruent profiles")
-    verdicts = [join(form, isa.parsed(replace(part, layout=read)))]
+    verdicts = [join(form, isa.parsed(replace(part, layout=read) if points is None else part))]
     for row, claim in (
         (IN_BOUNDS, f"stays inside {extent[0]}x{extent[1]}"),
         (OWNERSHIP, f"gives each element of {extent[0]}x{extent[1]} one owner"),
     ):
-        if layout is not None:
+        if part.well_formed:
             verdicts.append(join(Claim(text, "", row, claim), checker.evidence(row, subject, part)))
     return Report((Case(text, tuple(verdicts)),))
 
 
 def compare(text: str, other: str) -> Report:
     """The verdict on two layouts as functions: shapes may differ in trivial and merged modes, values may not."""
+    from layouts import Layout
     from verify.atom.properties import EQUALS
-    from verify.core.verdict import Claim, join
+    from verify.core.verdict import Check, Claim, finding, join
     from verify.evidence.isa import same_function
+    from verify.maps import findings
     from verify.report import Case, Report
 
-    layouts = [as_thread_value(_parsed(each)) for each in (text, other)]
     claim = Claim(text, "", EQUALS, f"is the same function as {other}")
-    return Report((Case(text, (join(claim, [same_function(*layouts)]),)),))
+    first, second = (_parsed(each) for each in (text, other))
+    if isinstance(first, Layout) and isinstance(second, Layout) and plain(first) and plain(second):
+        evidence = same_function(as_thread_value(first), as_thread_value(second))
+    else:
+        try:
+            mine, theirs = (points_of(each, (Axis("element", LARGEST),)) for each in (first, second))
+        except MapError as error:
+            raise UsageError(str(error)) from error
+        wrong = findings.equals(mine, theirs, other)
+        evidence = finding(Check.ISA, wrong, findings.METHOD, len(mine), "plain integers")
+    return Report((Case(text, (join(claim, [evidence]),)),))
 
 
-def _parsed(text: str) -> Layout:
-    from layouts import LayoutError, cosize, parse_layout, size
+def plain(layout: Layout | ComposedLayout) -> bool:
+    """Whether a layout has no swizzle around it, and integers as strides."""
+    from layouts import Layout, leaves
+
+    return isinstance(layout, Layout) and all(type(stride) is int for stride in leaves(layout.stride))
+
+
+def points_of(layout: Layout | ComposedLayout, outputs: tuple[Axis, ...]) -> FragmentMap:
+    """The map of a layout in any spelling, by (thread, value) or by one index. Raises MapError."""
+    from layouts import ComposedLayout
+    from verify.maps.of_layout import of_layout
+
+    if isinstance(layout, ComposedLayout) and len(layout) != 2:
+        inner = layout.layout_b
+        if isinstance(inner, ComposedLayout):
+            raise MapError(f"{layout} has rank {len(layout)}: behind several swizzles it should be (thread, value)")
+        layout = ComposedLayout(layout.layout_a, layout.offset, as_thread_value(inner))
+    elif not isinstance(layout, ComposedLayout):
+        layout = as_thread_value(layout)
+    return of_layout(layout, outputs, ("thread", "value"))
+
+
+def _parsed(text: str) -> Layout | ComposedLayout:
+    from layouts import Layout, LayoutError, cosize, size
+    from layouts.pasted import read_layout
 
     try:
-        layout = parse_layout(text)
+        layout = read_layout(text)
     except LayoutError as error:
         raise UsageError(_no_layout(text, str(error))) from error
-    if max(size(layout), cosize(layout)) > LARGEST:
+    if size(layout) > LARGEST or (isinstance(layout, Layout) and plain(layout) and cosize(layout) > LARGEST):
         raise UsageError(f"{text!r}: more than 2^24 points or values, too many to enumerate")
     return layout
 
 
 def as_thread_value(layout: Layout) -> Layout:
     """A layout of rank 2 as it is; any other as (index, 1 value)."""
+    from layouts.layout import trusted
+
     if isinstance(layout.shape, tuple) and len(layout.shape) == 2:
         return layout
-    return type(layout)((layout.shape, 1), (layout.stride, 0))
+    return trusted((layout.shape, 1), (layout.stride, 0))
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 from layouts.atoms.errors import AtomFileError, Spot
 from layouts.atoms.places import Path as Keys
 from layouts.atoms.places import Places, places
+from layouts.atoms.printed import as_toml
 
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 64
@@ -108,6 +109,7 @@ def document(raw: bytes, file: str) -> Document:
     for number, line in enumerate(text.splitlines(), 1):
         if line.count(".") > MAX_DOTS:
             raise AtomFileError(file, "", f"line {number} has more than {MAX_DOTS} dots")
+    text = as_toml(text, Path(file).stem)
     reading = _Reading(file, text.replace("\r\n", "\n"))
     tables = reading.tables()
     if deeper(tables, MAX_DEPTH):

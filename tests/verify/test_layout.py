@@ -3,7 +3,8 @@
 
 import pytest
 
-from verify import layout
+from verify import layout, verify_layout
+from verify.core.errors import UsageError
 
 
 @pytest.mark.parametrize(
@@ -63,3 +64,46 @@ def test_bad_input_is_one_line(arguments: list[str], words: str, capsys: pytest.
     assert layout.main(arguments) == 2
     output = capsys.readouterr().err
     assert len(output.splitlines()) == 1 and output.startswith("lanecheck: ") and words in output
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "line"),
+    [
+        (["Layout<Shape<Shape<_4,_8>,_8>,Stride<Stride<_32,_1>,_8>>", "--onto", "8x32"], 1, "no owner"),
+        (["make_layout(make_shape(32, 4), LayoutLeft{})", "--onto", "16x8"], 0, "3 proved"),
+        (["Sw<1,0,4> o (32,4):(1,32)", "--onto", "16x8"], 0, "3 proved"),
+        (["Sw<1,0,4> o 128:1", "--onto", "128"], 0, "3 proved"),
+        (["Sw<1,0,4> o (32,4):(1,33)", "--onto", "16x8"], 1, "thread 29, value 3 has (m=0, n=8), outside 16x8"),
+        (["((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", "--onto", "16x8"], 0, "3 proved"),
+        (["Sw<1,0,4> o (32,4):(1,32)", "--equals", "(32,4):(1,32)"], 1, "thread 16, value 0: map (element=17)"),
+        (["Sw<0,0,0> o (32,4):(1,32)", "--equals", "Layout((32,4),(1,32))"], 0, "1 proved"),
+        (["((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", "--equals", "(32,4):(1,32)"], 2, "beyond the 1 axes of the tile"),
+        (["Sw<1,0,3> o 0 o Sw<1,0,3> o 16:1", "--onto", "16"], 2, "behind several swizzles it should be"),
+        (["Sw<1,0,3> o smem_ptr[16b](unset) o 16:1", "--onto", "16"], 2, "write the layout of elements"),
+    ],
+)
+def test_every_spelling_is_read(words: list[str], code: int, line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert layout.main(words) == code
+    found = capsys.readouterr()
+    assert line in " ".join((found.out + found.err).split())
+
+
+class Theirs:
+    """An object of another library: a shape and a stride, or only a text."""
+
+    def __init__(self, text: str, **attributes: object) -> None:
+        self.text = text
+        self.__dict__ |= attributes
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def test_objects_of_other_libraries_are_verified() -> None:
+    theirs = Theirs("?", shape=((4, 8), (2, 2)), stride=((32, 1), (16, 8)))
+    assert verify_layout(theirs, onto=(16, 8)).exit().name == "OK"
+    assert verify_layout(theirs, equals=Theirs("Layout<Shape<_128>>")).exit().name == "REFUTED"
+    identity = Theirs("((4,8),(2,2)):((2@1,1@0),(1@1,8@0))", shape=((4, 8), (2, 2)), stride=(("2@1", "1@0"), ()))
+    assert verify_layout(identity, onto=(16, 8)).exit().name == "OK"
+    with pytest.raises(UsageError, match="expected an object with shape and stride"):
+        verify_layout(Theirs("?"), onto=(16, 8))

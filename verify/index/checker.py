@@ -24,8 +24,12 @@ LANES_AND_VALUES = ("lane", "value")
 
 def case(subject: BoundIndex) -> Case:
     """All verdicts on an entry."""
-    verdicts = tuple(verdict for part in subject.parts for verdict in operand_verdicts(subject, part))
-    return Case(subject.name, verdicts, layouts=tuple((part.name, part.text) for part in subject.parts))
+    verdicts = [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
+    if len(subject.parts) > 2:  # A, B and C: a whole atom
+        from verify.index import whole
+
+        verdicts += whole.verdicts(subject, verdicts)
+    return Case(subject.name, tuple(verdicts), layouts=tuple((part.name, part.text) for part in subject.parts))
 
 
 def operand_verdicts(subject: BoundIndex, part: IndexOperand) -> list[Verdict]:

@@ -209,8 +209,20 @@ def test_a_file_of_many(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, text = run(capsys, str(file), "--only", "accumulators", "--format", "junit")
     assert code == 0
     assert 'name="accumulators' in text or "accumulators" in text
+    claims = [one["property"] for one in report["subjects"][1]["verdicts"] if not one["part"]]
+    assert claims == ["product", "relation", "equals_absolute"]
     assert verify_index(file).exit().name == "OK"
     assert [case.name for case in verify_index("all of them", file).cases] == ["all of them"]
+
+
+def test_a_relabelled_product_agrees_with_the_recording(file: Path) -> None:
+    """One permutation of k in A and B: every product is right, the absolute coordinates are not."""
+    text = file.read_text(encoding="utf-8").replace("t*2 + (i & 1) + 8*(i >> 2)", "(t*2 + (i & 1) + 8*(i >> 2)) ^ 1")
+    file.write_text(text.replace('B = { table = "b.csv" }', 'B = { row = "(t*2 + i%2 + 8*(i//2)) ^ 1", col = "g" }'))
+    (case,) = verify_index("all of them", file).cases
+    found = {(one.claim.part, one.claim.prop.key): one.status.value for one in case.verdicts}
+    assert found["A", "equals_isa"] == found["B", "equals_isa"] == found["", "equals_absolute"] == "REFUTED"
+    assert found["", "product"] == found["", "relation"] == "AGREES"
 
 
 def test_a_wrong_line_of_a_table_is_named(file: Path, capsys: pytest.CaptureFixture[str]) -> None:
