@@ -20,6 +20,7 @@ COMMANDS = {
     "banks": ("gpu_checks.banks.command", "time accesses to shared memory on this GPU: bank conflicts"),
     "campaign": ("verify.campaign.command", "check laws and implementations on every layout up to a bound"),
     "export": ("verify.tiling.gpu_kernels", "tiled MMAs as the layouts that `tilings` makes kernels from"),
+    "foreign": ("verify.foreign.command", "verify the maps of other projects by calling their own functions"),
     "index": ("verify.index.command", "verify index arithmetic, tables and F2 bases against an instruction"),
     "laws": ("verify.laws.command", "prove the laws of the layout algebra for all extents and ranks"),
     "layout": ("verify.layout", "check one layout: bounds and ownership of a tile"),

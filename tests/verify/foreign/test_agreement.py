@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of agreement, as it is made and as it is committed; the reports beside it."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from tests.verify.foreign.adapters import HOSTILE, written
+from verify.foreign.command import ADAPTERS, main, shipped
+
+
+def test_the_page_of_agreement_has_wrong_maps_first_and_counts_what_was_not_compared(tmp_path, monkeypatch):
+    monkeypatch.delenv("CI", raising=False)
+    page = tmp_path / "agreement.md"
+    assert main([str(written(tmp_path, HOSTILE)), "--seconds", "1", "-q", "--agreement", str(page)]) == 1
+    lines = page.read_text().splitlines()
+    assert "21 maps: 6 right, 3 wrong, 12 not compared." in lines
+    rows = [line for line in lines if line.startswith("| `")]
+    assert [row.split("`")[1] for row in rows[:3]] == ["liar", "wrong", "wrong inverse"]
+    assert "**wrong**, against the ISA: lane" in rows[1] and "**wrong**, against its own inverse: " in rows[2]
+    assert all(row.endswith("| equal |") for row in rows[3:])
+
+
+def test_the_committed_page_names_every_adapter_with_its_version():
+    page = (ADAPTERS.parents[2] / "docs" / "agreement.md").read_text()
+    projects = [line.split()[1] for line in page.splitlines() if line.startswith("## ")]
+    named = {
+        re.search(r'^(?:DISTRIBUTION|PROJECT) = "(.+)"', (ADAPTERS / f"{name}.py").read_text(), re.M)[1]
+        for name in shipped()
+    }
+    assert set(projects) == named
+
+
+@pytest.mark.parametrize(
+    "path", sorted((ADAPTERS.parents[2] / "docs" / "reports").glob("*.md")), ids=lambda path: path.stem
+)
+def test_what_a_report_computes_without_us_is_so(path):
+    """Each script of a report asserts what the report says."""
+    texts = re.findall(r"```python\n(.+?)```", path.read_text(), re.S)
+    for text in texts:
+        exec(text, {})
+    assert path.stem == "README" or any("assert " in text for text in texts)

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdicts on a project's map: each property can fail, and an own inverse must lead back."""
+
+from __future__ import annotations
+
+import pytest
+
+from verify.foreign.answers import ForeignMap, MissingMap
+from verify.foreign.checker import case, wrong_inverse
+from verify.maps.fragment_map import Axis, FragmentMap
+
+LANES, VALUES = Axis("lane", 32), Axis("value", 4)
+TILE = (Axis("m", 16), Axis("n", 8))
+PTX = "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"
+
+
+def right(lane, value):
+    return lane // 4 + value // 2 * 8, lane % 4 * 2 + value % 2
+
+
+def made(function, **more):
+    return ForeignMap("C", FragmentMap.tabulate(function, (LANES, VALUES), TILE), PTX, "C", **more)
+
+
+def statuses(found):
+    return {one.claim.prop.key: one.status.value for one in case("project 1.0", found).verdicts}
+
+
+def test_a_right_map_is_proved():
+    assert set(statuses(made(right)).values()) == {"PROVED"} and case("project 1.0", made(right)).status == "VERIFIED"
+
+
+@pytest.mark.parametrize(
+    ("function", "refuted"),
+    [
+        (lambda lane, value: right(lane ^ 1, value), {"equals_isa"}),
+        (lambda lane, value: right(lane & 30, value), {"ownership", "equals_isa"}),
+        (
+            lambda lane, value: (right(lane, value)[0] + 8, right(lane, value)[1]),
+            {"in_bounds", "ownership", "equals_isa"},
+        ),
+    ],
+)
+def test_each_property_can_fail(function, refuted):
+    found = statuses(made(function))
+    assert {key for key, status in found.items() if status == "REFUTED"} == refuted
+
+
+def test_a_map_of_other_extents_is_refuted():
+    found = FragmentMap.tabulate(right, (Axis("lane", 16), VALUES), TILE)
+    assert statuses(ForeignMap("C", found, PTX, "C"))["size"] == "REFUTED"
+
+
+def test_an_instruction_that_is_not_in_the_tables_is_unchecked_and_its_own_inverse_is_still_compared():
+    found = made(right, inverse=FragmentMap.tabulate(right, (LANES, VALUES), TILE))
+    wanted = {"equals_isa": "UNCHECKED", "own_inverse": "PROVED"}
+    assert statuses(ForeignMap("C", found.map, "mma.none", "C", inverse=found.inverse)) == wanted
+    assert case("p", ForeignMap("C", found.map, note="another vendor")).expect == "UNCHECKED: another vendor"
+
+
+def test_a_map_that_is_missing_is_unchecked_with_the_reason():
+    [verdict] = case("p", MissingMap("C", "it hangs")).verdicts
+    assert verdict.status.value == "UNCHECKED" and verdict.reason == "the map could not be had: it hangs"
+
+
+def test_an_inverse_of_several_owners_needs_to_name_one_of_them():
+    both = FragmentMap.tabulate(lambda lane: lane // 2, [Axis("lane", 4)], [Axis("m", 2)])
+    one = FragmentMap.from_pairs(both.inputs, both.outputs, [((0,), (0,)), ((3,), (1,))])
+    assert wrong_inverse(both, one) is None
+
+
+def test_an_inverse_that_leads_elsewhere_or_nowhere_is_refuted_at_the_smallest_element():
+    forward = FragmentMap.tabulate(lambda lane: lane, [Axis("lane", 4)], [Axis("m", 4)])
+    swapped = FragmentMap.tabulate(lambda lane: lane ^ (lane > 1), [Axis("lane", 4)], [Axis("m", 4)])
+    wrong = wrong_inverse(forward, swapped)
+    assert wrong is not None and wrong.statement == "(m=2) is said to be lane 3, which has (m=3)"
+    assert wrong.damage == ("2 of 4 elements disagree",)
+    short = FragmentMap.from_pairs(forward.inputs, forward.outputs, [((0,), (0,)), ((1,), (1,)), ((2,), (2,))])
+    wrong = wrong_inverse(forward, short)
+    assert wrong is not None and wrong.statement == "(m=3) has no lane and value" and wrong.unique

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`verify.foreign`: adapters of this folder's, run by this interpreter."""
+
+from __future__ import annotations
+
+import ast
+import json
+import sys
+
+import pytest
+
+from tests.verify.foreign.adapters import HOSTILE, RIGHT, written
+from verify.foreign import command
+from verify.foreign.command import ADAPTERS, main, shipped
+
+BAD_MAPS = ("wrong", "wrong inverse", "liar")
+
+
+@pytest.fixture(autouse=True)
+def no_ci(monkeypatch):
+    """Outside CI, unless a test says otherwise."""
+    monkeypatch.delenv("CI", raising=False)
+
+
+def verdicts(capsys, *arguments):
+    """(exit code, status of each map by its name) of a run."""
+    code = main([*map(str, arguments), "--format", "json", "-q"])
+    found = json.loads(capsys.readouterr().out)
+    return code, {one["name"].partition(": ")[2]: one for one in found["subjects"]}
+
+
+def test_a_right_map_is_verified_at_every_point(tmp_path, capsys):
+    code, found = verdicts(capsys, written(tmp_path, RIGHT))
+    assert code == 0 and found["C"]["status"] == "VERIFIED"
+    by_key = {one["property"]: one["status"] for one in found["C"]["verdicts"]}
+    assert by_key == dict.fromkeys(("size", "in_bounds", "ownership", "equals_isa"), "PROVED")
+
+
+def test_wrong_maps_and_inverses_are_refuted_and_missing_maps_are_unchecked(tmp_path, capsys):
+    code, found = verdicts(capsys, written(tmp_path, HOSTILE), "--seconds", "1")
+    assert code == 1
+    assert {name for name, one in found.items() if one["status"] == "REFUTED"} == set(BAD_MAPS)
+    assert {name for name, one in found.items() if one["status"] == "VERIFIED"} == {
+        "first", "prints", "daemon", "child of a child", "right inverse", "last",
+    }  # fmt: skip
+    inverse = {one["property"]: one for one in found["wrong inverse"]["verdicts"]}
+    wrong = inverse["own_inverse"]["counterexample"]
+    assert inverse["equals_isa"]["status"] == "PROVED" and inverse["own_inverse"]["status"] == "REFUTED"
+    assert wrong["statement"] == "(m=0, n=0) is said to be lane 3, value 1, which has (m=0, n=7)"
+    assert "128 of 128 elements disagree" in wrong["damage"]
+    assert "--only 'wrong inverse'" in wrong["replay"]
+
+
+def test_missing_maps_alone_are_undecided_until_that_is_accepted(tmp_path, capsys):
+    path = written(tmp_path, HOSTILE)
+    only = ("--only", "aborts", "--only", "last")
+    code, found = verdicts(capsys, path, *only)
+    assert code == 4 and {name: one["status"] for name, one in found.items()} == {
+        "aborts": "UNCHECKED",
+        "last": "VERIFIED",
+    }
+    assert main([str(path), *only, "--allow-unchecked", "-q"]) == 0
+
+
+def test_a_project_that_is_not_installed_is_one_line_and_undecided(tmp_path, capsys):
+    path = written(tmp_path, "import no_such_package_here")
+    code, found = verdicts(capsys, path)
+    assert code == 4 and found["all maps"]["verdicts"][0]["reason"] == (
+        "the map could not be had: ModuleNotFoundError: No module named 'no_such_package_here'"
+    )
+
+
+def test_a_project_that_ends_its_process_between_two_maps_misses_the_maps_after_it(tmp_path, capsys):
+    text = (
+        RIGHT
+        + """
+import os, signal
+def kills():
+    os.kill(os.getppid(), signal.SIGKILL)
+    signal.pause()
+def maps():
+    yield "first", fragment
+    yield "kills", kills
+    yield "last", fragment
+"""
+    )
+    code, found = verdicts(capsys, written(tmp_path, text))
+    assert code == 4 and {name: one["status"] for name, one in found.items()} == {
+        "first": "VERIFIED",
+        "kills": "UNCHECKED",
+        "last": "UNCHECKED",
+    }
+    assert "its process ended with signal 9" in found["kills"]["verdicts"][0]["reason"]
+
+
+def test_in_ci_code_is_run_only_where_that_is_said(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    path = written(tmp_path, RIGHT)
+    assert main([str(path), "-q"]) == 2
+    assert "--allow-exec" in capsys.readouterr().err
+    assert main([str(path), "-q", "--allow-exec"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        ((), "which project? One of cutlass_dsl, flydsl, jax,"),
+        (("trition",), "trition"),
+        (("no/such.py",), "no/such.py: there is no such adapter file"),
+    ],
+)
+def test_a_project_that_is_none_is_a_usage_error(arguments, line, capsys):
+    assert main(list(arguments)) == 2
+    assert line in capsys.readouterr().err
+
+
+def test_the_adapters_are_listed(capsys):
+    assert main(["--list"]) == 0
+    assert capsys.readouterr().out.split() == shipped()
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_shipped_adapter_names_its_project_and_imports_the_standard_library_and_the_project_alone(name):
+    tree = ast.parse((ADAPTERS / f"{name}.py").read_text())
+    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+    roots = {
+        module.partition(".")[0]
+        for node in ast.walk(tree)
+        for module in (
+            [one.name for one in node.names]
+            if isinstance(node, ast.Import)
+            else [node.module or ""]
+            if isinstance(node, ast.ImportFrom)
+            else []
+        )
+    }
+    assert "PROJECT" in names
+    own = {"jax": {"jax", "jaxlib"}, "cutlass_dsl": {"cutlass"}}.get(name, {name})
+    assert roots <= own | set(sys.stdlib_module_names)
+
+
+def test_the_help_lists_every_command_that_runs_code(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    assert "verify.laws --module" in " ".join(capsys.readouterr().out.split()) and command.DESCRIPTION

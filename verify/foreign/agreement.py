@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The page of agreement: what each map of each project was found to be, as Markdown.
+
+A map that is there for every N, or for each warp, has one row. Maps of instructions that the ISA tables lack are
+counted by their reason.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from verify.core.verdict import Status, Verdict
+from verify.foreign.answers import ForeignMap, MissingMap
+from verify.report import Case
+
+HEAD = """# What other projects' maps are
+
+Each project's own functions were called for every lane and value, in an interpreter with the released package, and the
+result was compared with the PTX ISA at every point, and with the project's own inverse where it has one. *equal*: the
+same element everywhere. *wrong*: with the smallest counterexample; [reports](reports/README.md) have the cause and the
+repair. [How it is done, and what it does not cover](foreign.md).
+
+This page is made by `python -m verify.foreign --agreement docs/agreement.md …`.
+"""
+SERIES = (  # what is one row: every N of a wgmma, every warp
+    (re.compile(r"\bn = \d+"), "n = N"),
+    (re.compile(r"\bm64n\d+k"), "m64nNk"),
+    (re.compile(r"_64x\d+x"), "_64xNx"),
+    (re.compile(r"\bwarp \d+"), "each warp"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A map as the page shows it."""
+
+    name: str
+    operand: str  # with its instruction; empty where it is a whole tile
+    result: str
+    order: int  # wrong ones first
+
+
+def page(found: Sequence[tuple[str, ForeignMap | MissingMap, Case]]) -> str:
+    """The page on some maps: of (project and version, map, its verdicts)."""
+    projects = dict.fromkeys(project for project, _, _ in found)
+    parts = [HEAD]
+    for project in sorted(projects, key=str.lower):
+        parts.append(_section(project, [(one, case) for name, one, case in found if name == project]))
+    return "\n".join(parts)
+
+
+def _section(project: str, found: Sequence[tuple[ForeignMap | MissingMap, Case]]) -> str:
+    compared = [(one, case) for one, case in found if isinstance(one, ForeignMap) and _is_compared(case)]
+    rows = Counter(_row(one, case) for one, case in compared)
+    lines = [f"## {project}", "", f"{_count(len(found), 'map')}: {_tally(found)}.", ""]
+    if rows:
+        lines += ["| map | operand | result |", "|---|---|---|"]
+        for row, count in sorted(rows.items(), key=lambda item: item[0].order):
+            several = f" ({count} maps)" if count > 1 else ""
+            lines.append(f"| `{row.name}`{several} | {row.operand} | {row.result} |")
+        lines.append("")
+    why = Counter(_reason(case) for _, case in found if case.status == Status.UNCHECKED)
+    lines += [f"- {_count(count, 'map')} not compared with the ISA: {reason}" for reason, count in why.items()]
+    return "\n".join([*lines, ""] if why else lines)
+
+
+def _is_compared(case: Case) -> bool:
+    return case.status != Status.UNCHECKED
+
+
+def _row(found: ForeignMap, case: Case) -> Row:
+    wrong = _wrong(case.verdicts)
+    name, ptx = (_series(text) for text in (found.name, found.ptx))
+    operand = f"{found.operand} of `{ptx}`" if found.ptx else ""
+    if wrong is not None and wrong.counterexample is not None:
+        shown = wrong.counterexample
+        against = "the ISA" if wrong.claim.prop.key != "own_inverse" else "its own inverse"
+        damage = f" ({shown.damage[0]})" if shown.damage else ""
+        return Row(name, operand, f"**wrong**, against {against}: {shown.statement}{damage}", 0)
+    return Row(name, operand, "equal" if found.ptx else "agrees with its own inverse", 1)
+
+
+def _wrong(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """The refutation to show: that by the ISA's formula before others."""
+    refuted = [one for one in verdicts if one.status is Status.REFUTED]
+    return min(refuted, key=lambda one: one.claim.prop.key != "equals_isa", default=None)
+
+
+def _series(text: str) -> str:
+    for pattern, general in SERIES:
+        text = pattern.sub(general, text)
+    return text
+
+
+def _reason(case: Case) -> str:
+    reason = next(verdict.reason for verdict in case.verdicts if verdict.status is Status.UNCHECKED)
+    if "is not in the tables" in reason or "has no such" in reason:
+        return "the ISA tables have no instruction of the name that the project gives"
+    return reason
+
+
+def _tally(found: Sequence[tuple[ForeignMap | MissingMap, Case]]) -> str:
+    counts = Counter(case.status for _, case in found)
+    words = {"VERIFIED": "right", Status.REFUTED: "wrong", Status.UNCHECKED: "not compared"}
+    return ", ".join(f"{counts[status]} {word}" for status, word in words.items() if counts[status])
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The verdicts on a project's maps: compared with the ISA where an instruction is named, and with its own inverse.
+
+A map for an instruction that the ISA tables lack, or of another vendor, is UNCHECKED, with its own inverse compared. A
+map that could not be had is UNCHECKED, with the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from verify.core.errors import SpecError
+from verify.core.verdict import (
+    Check,
+    Claim,
+    Counterexample,
+    Evidence,
+    Property,
+    Scope,
+    Status,
+    Verdict,
+    finding,
+    join,
+    unchecked,
+)
+from verify.foreign.answers import ForeignMap, MissingMap
+from verify.index import bind
+from verify.index.checker import EQUALS, operand_verdicts
+from verify.maps import findings
+from verify.maps.fragment_map import FragmentMap, grid
+from verify.report import Case
+
+OWN_INVERSE = Property(
+    "own_inverse",
+    Scope.OPERAND,
+    says={"foreign": "the project's own inverse function leads to a lane and value that have the element"},
+    how=("by enumeration", "", ""),
+)
+PROPERTIES = (OWN_INVERSE,)
+
+
+def case(project: str, found: ForeignMap | MissingMap, replay: str = "") -> Case:
+    """All verdicts on one map of a project; `replay` is the command that finds a counterexample again."""
+    name = f"{project}: {found.name}"
+    if isinstance(found, MissingMap):
+        return Case(name, (_missing(name, "", f"the map could not be had: {found.why}"),))
+    verdicts = [*_of_instruction(name, found), *_own_inverse(name, found)]
+    layouts = ((found.operand or "map", str(found.map.origin)),)
+    refuted = any(one.status is Status.REFUTED for one in verdicts)
+    expect = f"UNCHECKED: {found.note}" if not found.ptx and found.note and not refuted else ""
+    return Case(name, tuple(_replayed(one, replay) for one in verdicts), layouts=layouts, expect=expect)
+
+
+def _of_instruction(name: str, found: ForeignMap) -> Sequence[Verdict]:
+    """The verdicts on the properties of an operand, as of index arithmetic; without an instruction one UNCHECKED.
+
+    A map that is there for its inverse, of a tile of several instructions, is compared with that alone.
+    """
+    if not found.ptx and not found.note and found.inverse is not None:
+        return []
+    if not found.ptx:
+        return [_missing(name, found.operand, found.note or "the project names no instruction")]
+    try:
+        subject = bind.of_map(found.map, found.ptx, found.operand, found.select)
+    except SpecError as error:
+        return [_missing(name, found.operand, error.problem)]
+    subject = replace(subject, spec=replace(subject.spec, name=name))
+    return [verdict for part in subject.parts for verdict in operand_verdicts(subject, part)]
+
+
+def _missing(name: str, part: str, why: str) -> Verdict:
+    return join(Claim(name, part, EQUALS, "equals the ISA"), [unchecked(Check.ISA, why)])
+
+
+def _own_inverse(name: str, found: ForeignMap) -> list[Verdict]:
+    if found.inverse is None:
+        return []
+    claim = Claim(name, found.operand, OWN_INVERSE, "is undone by the project's own inverse")
+    return [join(claim, [_compared(found.map, found.inverse)])]
+
+
+def _compared(forward: FragmentMap, inverse: FragmentMap) -> Evidence:
+    return finding(Check.ISA, wrong_inverse(forward, inverse), findings.METHOD, len(inverse), "plain integers")
+
+
+def wrong_inverse(forward: FragmentMap, inverse: FragmentMap) -> Counterexample | None:
+    """The smallest element that a project's inverse does not lead back from; None if there is none.
+
+    `inverse` has the axes of `forward`: its pairs read backwards. An element of several owners needs one of them only.
+    """
+    wrong = []
+    for element in grid(inverse.outputs):
+        owners = inverse.owners(element)
+        strays = [point for point in owners if forward.at(*point) != (element,)]
+        if strays or not owners:
+            wrong.append((element, strays))
+    if not wrong:
+        return None
+    element, strays = wrong[0]
+    says = "has no lane and value"
+    if strays:
+        back = " and ".join(map(forward.show, forward.at(*strays[0]))) or "no element"
+        says = f"is said to be {forward.show_input(strays[0])}, which has {back}"
+    return Counterexample(
+        {axis.name: c for axis, c in zip(inverse.outputs, element, strict=True)},
+        f"{forward.show(element)} {says}",
+        extent="unique" if len(wrong) == 1 else "smallest",
+        damage=(f"{len(wrong)} of {len(list(grid(inverse.outputs)))} elements disagree",),
+        unique=len(wrong) == 1,
+    )
+
+
+def _replayed(verdict: Verdict, replay: str) -> Verdict:
+    wrong = verdict.counterexample
+    return verdict if wrong is None else replace(verdict, counterexample=replace(wrong, replay=replay))

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program that calls a project's functions, in the project's own interpreter; standard library only.
+
+    python -I child.py ADAPTER.py DESCRIPTOR SECONDS [NAME OR GLOB]...
+
+It imports the adapter, which imports the project, and writes JSON lines to the file descriptor: first what there is,
+
+    {"project": "tinygrad", "version": "0.14.0", "maps": ["...", ...]}
+
+then one answer for each map, in order: `{"name": ..., "map": {...}}` or `{"name": ..., "missing": "why"}`. Each map is
+made in a fork of its own, so that a crash, an exit or a hang costs that map alone; what it leaves running is ended.
+Standard output and standard error belong to the project. This isolates accidents; it is no sandbox.
+
+An adapter has `PROJECT`, the name of its distribution; `DISTRIBUTION`, where that is another; and `maps()`, which
+yields (name, function). The function returns a dict: `source`, `ptx`, `operand`, `note`, `inputs` and `outputs` as
+`verify.foreign.answers` describes them; `of`, which is called with every input and returns its image (a tuple), several
+(a list of tuples) or None; and perhaps `back`, the project's own inverse, called with every output.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib.util
+import itertools
+import json
+import math
+import operator
+import os
+import resource
+import select
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+MOST = 4 << 20  # bytes of one answer
+POINTS = 1 << 20  # of one map
+GIB = 1 << 30
+LIMITS = (("RLIMIT_CORE", 0), ("RLIMIT_FSIZE", 64 << 20), ("RLIMIT_AS", 64 * GIB), ("RLIMIT_NOFILE", 1024))
+SUBREAPER = 36  # PR_SET_CHILD_SUBREAPER: whatever loses its parent becomes a child of this process
+DIGITS = 1 << 62
+
+
+def main(adapter: str, descriptor: int, seconds: float, only: list[str]) -> None:
+    """Answer for every map of an adapter, or for those whose names match."""
+    limit()
+    out = os.fdopen(descriptor, "wb", buffering=0)
+    os.set_inheritable(descriptor, False)
+    try:
+        module = load(adapter)
+        listed = [(str(name), make) for name, make in module.maps()]
+        listed = [one for one in listed if not only or any(one[0] == p or fnmatchcase(one[0], p) for p in only)]
+        names = [name for name, _ in listed]
+        found = {"project": module.PROJECT, "version": version_of(module), "maps": names}
+    except BaseException as error:  # an exit too
+        found = {"missing": describe(error)}
+    write(out, found)
+    if "missing" in found:
+        return
+    for name, make in listed:
+        write(out, {"name": name, **answer(make, seconds, out)})
+        end_all()
+
+
+def limit() -> None:
+    """Set the limits of resources, and become the parent of orphans where the system can do that."""
+    for name, most in LIMITS:
+        _, hard = resource.getrlimit(getattr(resource, name))
+        resource.setrlimit(getattr(resource, name), (most if hard < 0 else min(most, hard), hard))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
+
+
+def load(path: str) -> Any:
+    """Import an adapter from its file."""
+    spec: Any = importlib.util.spec_from_file_location("adapter", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def version_of(module: Any) -> str:
+    """The version of the installed distribution, or of the module itself."""
+    try:
+        return version(getattr(module, "DISTRIBUTION", module.PROJECT))
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def answer(make: Any, seconds: float, out: Any) -> Any:
+    """What one function returns, made in a fork: {"map": ...}, or {"missing": why}."""
+    source, sink = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(source)
+        out.close()  # so that it ends with this process's parent
+        try:
+            text = json.dumps({"map": plain(tabulated(make()))}, allow_nan=False)
+        except BaseException as error:
+            text = json.dumps({"missing": describe(error)})
+        content = text.encode()
+        content = (
+            content if len(content) < MOST else json.dumps({"missing": f"an answer of {len(content)} bytes"}).encode()
+        )
+        while content:
+            content = content[os.write(sink, content) :]
+        os.write(sink, b"\n")
+        os._exit(0)
+    os.close(sink)
+    content, status = received(source, child, time.monotonic() + seconds)
+    os.close(source)
+    if content.endswith(b"\n"):
+        return json.loads(content)
+    if status is None:
+        return {"missing": f"no answer within {seconds} s"}
+    how = f"signal {-status} ({signal.strsignal(-status)})" if status < 0 else f"exit code {status}"
+    return {"missing": f"its process ended with {how} before it answered"}
+
+
+def received(source: int, child: int, deadline: float) -> tuple[bytes, int | None]:
+    """(what came until the line was whole, exit status): None as status where the time ran out; the child has ended."""
+    content, status = b"", None
+    while not content.endswith(b"\n") and len(content) <= MOST:
+        ready = select.select([source], [], [], 0.02)[0]
+        if ready:
+            part = os.read(source, 1 << 16)
+            content += part
+            if part:
+                continue
+        if status is not None or time.monotonic() > deadline:
+            break
+        ended, how = os.waitpid(child, os.WNOHANG)
+        if ended:
+            status = os.waitstatus_to_exitcode(how)
+    if status is None:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    return content, status
+
+
+def tabulated(found: dict[str, Any]) -> dict[str, Any]:
+    """The same map with every pair in place of its functions."""
+    found = {**found}
+    function, back = found.pop("of"), found.pop("back", None)
+    found["pairs"] = [[*point, *image] for point in grid(found["inputs"]) for image in images(function(*point))]
+    if back is not None:
+        found["inverse"] = [[*point, *image] for image in grid(found["outputs"]) for point in images(back(*image))]
+    return found
+
+
+def grid(axes: Any) -> Iterator[tuple[int, ...]]:
+    """Every point within the extents."""
+    if math.prod(extent for _, extent in axes) > POINTS:
+        raise ValueError(f"more than {POINTS} points")
+    return itertools.product(*(range(extent) for _, extent in axes))
+
+
+def images(returned: Any) -> list[Any]:
+    """The images that a function has returned: a tuple is one, a list has several, None has none."""
+    return returned if isinstance(returned, list) else [] if returned is None else [returned]
+
+
+def plain(value: Any) -> Any:
+    """The same value of dicts, lists, texts and whole numbers only; TypeError for anything else.
+
+    A number must say by `__index__` what it is, and be small: what compares equal to everything is no number.
+    """
+    if value is None or type(value) in (str, bool):
+        return value
+    if isinstance(value, dict):
+        return {str(key): plain(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(one) for one in value]
+    number = operator.index(value)
+    if type(number) is not int or not -DIGITS < number < DIGITS:
+        raise ValueError("a number of more than 62 bits")
+    return number
+
+
+def describe(error: BaseException) -> str:
+    """An error in one line."""
+    text = " ".join(str(error).split())
+    return f"{type(error).__name__}: {text}"[:300]
+
+
+def write(out: Any, value: Any) -> None:
+    """Write a line whole."""
+    content = json.dumps(value).encode() + b"\n"
+    while content:
+        content = content[out.write(content) :]
+
+
+def end_all() -> None:
+    """End every process that a map has left behind: the children of this one, orphans among them."""
+    while True:
+        left = children(os.getpid())
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        for pid in left:
+            os.waitpid(pid, 0)
+        if not left:
+            return
+
+
+def children(parent: int) -> list[int]:
+    """The processes whose parent this is, where the system has /proc."""
+    found = []
+    for name in os.listdir("/proc") if os.path.isdir("/proc/self") else []:
+        if name.isdigit():
+            try:
+                with open(f"/proc/{name}/stat", encoding="latin-1") as file:
+                    fields = file.read().rpartition(")")[2].split()
+            except OSError:
+                continue
+            if int(fields[1]) == parent:
+                found.append(int(name))
+    return found
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), sys.argv[4:])

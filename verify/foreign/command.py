@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m verify.foreign PROJECT… --python VENV/bin/python`: verify the maps of other projects."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from lanecheck_console.progress import Progress
+from verify.cli import arguments, ending, output
+from verify.core.errors import Exit, UsageError
+from verify.core.names import select
+from verify.foreign import isolation
+from verify.foreign.agreement import page
+from verify.foreign.answers import ForeignMap, MissingMap, read
+from verify.foreign.checker import case
+from verify.report import Case, Report
+
+ADAPTERS = Path(__file__).with_name("adapters")
+DESCRIPTION = """Verify the maps of fragments that other projects have: their own functions are called for every lane
+and value, and compared with the PTX ISA and with the project's own inverse. PROJECT is one of the adapters (--list), or
+the path of an adapter of yours. The project is imported by the interpreter of --python, in a child process with a
+folder, a home and limits of its own: a crash or a hang costs one map. That isolates accidents, it is no sandbox.
+
+Commands that run code of others, all of them: verify.foreign, verify.laws --module. In CI (the variable CI is
+set) they need --allow-exec."""
+EXAMPLE = "tinygrad triton --python venv/bin/python"
+STOPS = {"list": ("output",)}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Verify the maps of the projects that the arguments name; returns the exit code."""
+    return ending.guarded(_main, argv)
+
+
+def _main(argv: Sequence[str] | None) -> int:
+    options = arguments.parsed(_parser(), argv, STOPS)
+    if options.list:
+        output.write("\n".join(shipped()) + "\n", options.output)
+        return Exit.OK
+    if not options.projects:
+        raise UsageError(f"which project? One of {', '.join(shipped())}, or the path of an adapter")
+    if os.environ.get("CI") and not options.allow_exec:
+        raise UsageError("this runs code of the projects: in CI say so with --allow-exec")
+    adapters = [_adapter(name) for name in options.projects]
+    found = _verified(adapters, options)
+    if options.agreement:
+        output.write(page(found), options.agreement)
+    return output.report(Report(tuple(case for _, _, case in found)), options)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser("python -m verify.foreign", DESCRIPTION, EXAMPLE)
+    parser.add_argument("projects", nargs="*", metavar="PROJECT", help="an adapter's name, or the path of one")
+    parser.add_argument(
+        "--python", metavar="FILE", default=sys.executable, help="the interpreter that has the projects (this one)"
+    )
+    parser.add_argument("--only", action="append", default=[], metavar="GLOB", help="only maps whose names match")
+    parser.add_argument("--seconds", type=float, default=20.0, metavar="S", help="time for one map (20)")
+    parser.add_argument("--start", type=float, default=120.0, metavar="S", help="time to import a project (120)")
+    parser.add_argument("--allow-exec", action="store_true", help="run the code of the projects in CI too")
+    parser.add_argument("--agreement", metavar="FILE", help="write the results there too, as a page of Markdown")
+    parser.add_argument("--list", action="store_true", help="print the adapters and stop")
+    return parser
+
+
+def shipped() -> list[str]:
+    """The names of the adapters that come with Lanecheck."""
+    return sorted(path.stem for path in ADAPTERS.glob("*.py") if path.stem != "__init__")
+
+
+def _adapter(name: str) -> Path:
+    if name.endswith(".py") or os.sep in name:
+        path = Path(name)
+        if not path.is_file():
+            raise UsageError(f"{name}: there is no such adapter file")
+        return path
+    [found] = select([name], shipped(), "adapter")
+    return ADAPTERS / f"{found}.py"
+
+
+def _verified(adapters: Sequence[Path], options: argparse.Namespace) -> list[tuple[str, ForeignMap | MissingMap, Case]]:
+    """(project and version, map, its verdicts) for every map of the adapters."""
+    every = []
+    for adapter in adapters:
+        for project, found in maps_of(adapter, options):
+            named = str(adapter) if adapter.parent != ADAPTERS else adapter.stem
+            words = ["python", "-m", "verify.foreign", named, "--python", options.python, "--only", found.name]
+            every.append((project, found, case(project, found, shlex.join(words))))
+    return every
+
+
+def maps_of(adapter: Path, options: argparse.Namespace) -> Iterator[tuple[str, ForeignMap | MissingMap]]:
+    """(project and version, map) for every map of an adapter; what does not come is missing, with the reason."""
+    found = isolation.answers(adapter, options.python, options.seconds, options.start, options.only)
+    try:
+        head = next(found, {"missing": "its process answered nothing"})
+    except isolation.NoAnswer as missing:
+        head = {"missing": str(missing)}
+    if "missing" in head:
+        yield adapter.stem, MissingMap("all maps", head["missing"])
+        return
+    project, names = f"{head['project']} {head['version']}", head["maps"]
+    why = "its process ended before it answered"
+    with Progress(len(names), "maps", options.quiet) as shown:
+        for name in names:
+            try:
+                answer = next(found, {"name": name, "missing": why})
+            except isolation.NoAnswer as missing:
+                why = str(missing)
+                answer = {"name": name, "missing": why}
+            shown.step(name)
+            yield project, read(answer)
