@@ -39,11 +39,9 @@ class Job(Protocol):
     @property
     def signature(self) -> Signature:
         """The instruction it will need."""
-        ...
 
     def on(self, bench: Bench) -> Any:
         """Do it; Unsupported or DeviceFault where it cannot be done."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,6 @@ class Read(Protocol):
 
     def __call__(self, reader: Callable[[], T]) -> T:
         """The reader's result; None where it fails."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,30 +95,24 @@ def copy_operands(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[s
     """
     if not moves(instruction.signature) or left_open(instruction):
         return {}
-    registers = _in_registers(instruction)
-    addressed = next((table for table in instruction.operands.values() if table.space != "reg"), None)
-    if not registers:
-        return _in_memory(atom, instruction)
-    rows, columns = registers[0].extent
-    extent = rows, instruction.signature.products, columns
+    registers, operands = _in_registers(instruction), instruction.operands.values()
+
+    def of(table: isa_tables.Operand | None, moved: isa_tables.Operand, bits: int) -> CopyOperand:
+        rows, columns = moved.extent
+        return CopyOperand(table, instruction, (rows, instruction.signature.products, columns), bits)
+
+    if not registers:  # from memory to memory, by their spaces: none where a table has no map
+        by_space = {table.space: table for table in operands if "row" in table.maps}
+        if not all(atom.space[name] in by_space for name in COPY_OPERANDS):
+            return {}
+        mapped = {name: by_space[atom.space[name]] for name in COPY_OPERANDS}
+        return {name: of(table, table, table.bits) for name, table in mapped.items()}
     if len(registers) > 1 and all(atom.space[name] == "reg" for name in COPY_OPERANDS):
-        source, destination = (CopyOperand(registers[i], instruction, extent, registers[i].bits) for i in (1, 0))
+        source, destination = (of(registers[i], registers[0], registers[i].bits) for i in (1, 0))
         return {"Src": replace(source, inverse=inverse(source)), "Dst": destination}
+    addressed = next((table for table in operands if table.space != "reg"), None)
     tables = {name: registers[0] if atom.space[name] == "reg" else addressed for name in COPY_OPERANDS}
-    return {name: CopyOperand(table, instruction, extent, registers[0].bits) for name, table in tables.items()}
-
-
-def _in_memory(atom: CopyAtom, instruction: isa_tables.Instruction) -> dict[str, CopyOperand]:
-    """The operands of a copy from memory to memory, by their spaces; none where a table has no map."""
-    by_space = {table.space: table for table in instruction.operands.values() if "row" in table.maps}
-    if not all(atom.space[name] in by_space for name in COPY_OPERANDS):
-        return {}
-    found = {}
-    for name in COPY_OPERANDS:
-        table = by_space[atom.space[name]]
-        rows, columns = table.extent
-        found[name] = CopyOperand(table, instruction, (rows, instruction.signature.products, columns), table.bits)
-    return found
+    return {name: of(table, registers[0], registers[0].bits) for name, table in tables.items()}
 
 
 def _formulas(

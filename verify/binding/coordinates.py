@@ -40,36 +40,29 @@ class Formula(Protocol):
 
     def locate(self, lane: Any, value: Any) -> tuple[Any, Any]:
         """(x, y) of element `value` of `lane`, on ints, arrays and terms alike."""
-        ...
 
     @property
     def values(self) -> int:
         """Values per lane, as the atom counts them."""
-        ...
 
     @property
     def copies(self) -> int:
         """The number of owners of each element, over all lanes."""
-        ...
 
     @property
     def citation(self) -> str:
         """The section of the PTX ISA, with the provenance."""
-        ...
 
     @property
     def provenance(self) -> str:
         """The origin of the formula: ISA text, corrected, derived or observed."""
-        ...
 
     @property
     def key(self) -> tuple[object, ...]:
         """Equal for equal formulas."""
-        ...
 
     def text(self) -> str:
         """The formula as the ISA tables write it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

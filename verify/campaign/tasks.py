@@ -43,11 +43,9 @@ class Task(Protocol):
     @property
     def cases(self) -> int:
         """How many cases it has."""
-        ...
 
     def run(self) -> Found | Stopped:
         """The cases counted, or why a implementation of others has none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

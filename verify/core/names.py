@@ -16,7 +16,6 @@ class Named(Protocol):
     @property
     def name(self) -> str:
         """Its name."""
-        ...
 
 
 S = TypeVar("S", bound=Named)

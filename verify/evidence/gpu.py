@@ -217,11 +217,9 @@ class Lookup(Protocol):
 
     def __call__(self, signature: Signature) -> tuple[gpu_checks.Recording, ...] | Missing:
         """The recordings of a matrix product, or why there are none."""
-        ...
 
     def moves(self, signature: Signature) -> tuple[gpu_checks.Move, ...] | Missing:
         """The recordings of a matrix move, or why there are none."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
