@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 
@@ -20,28 +20,37 @@ class Spot:
 class AtomFileError(ValueError):
     """A file of atoms has an error; the message is one line: file, line, column, key, problem.
 
-    `errors` has all errors that were found in the file; this one is the first.
+    `errors` has all errors that were found in the file, the first of which this one is. Where they are several, the
+    message has a line for each.
     """
 
     LONGEST = 300
 
     def __init__(
-        self, file: str, key: str, problem: str, spot: Spot | None = None, place: tuple[int, int, str] | None = None
+        self,
+        file: str,
+        key: str,
+        problem: str,
+        spot: Spot | None = None,
+        place: tuple[int, int, str] | None = None,
+        errors: tuple[AtomFileError, ...] = (),
     ) -> None:
         self.file = file
         self.key = key
         self.problem = problem
         self.spot = spot
         self.place = place  # line and column from 1, and the line's text
-        self.errors: tuple[AtomFileError, ...] = (self,)
+        self.errors = errors or (self,)
         where = file if place is None else f"{file}:{place[0]}:{place[1]}"
         parts = (p if len(p) <= self.LONGEST else f"{p[: self.LONGEST]}..." for p in (where, key, problem) if p)
         line = ": ".join(parts)  # a key of a file may contain anything: unprintable characters are escaped
-        super().__init__("".join(c if c.isprintable() else ascii(c)[1:-1] for c in line))
+        alone = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in line)
+        super().__init__("\n".join(map(str, errors)) or alone)
 
     def __reduce__(self) -> tuple[type, tuple[object, ...]]:
         """Pickle by the arguments, so that the error crosses process borders."""
-        return type(self), (self.file, self.key, self.problem, self.spot, self.place)
+        errors = self.errors if len(self.errors) > 1 else ()
+        return type(self), (self.file, self.key, self.problem, self.spot, self.place, errors)
 
     @property
     def pointed(self) -> str:
@@ -54,24 +63,9 @@ class AtomFileError(ValueError):
         return f"    {shown}\n    {' ' * (column - 1 - start)}^"
 
 
-class AtomFileErrors(AtomFileError):
-    """All errors of a file, a line for each; `file`, `key` and `problem` are those of the first."""
-
-    def __init__(self, errors: Iterable[AtomFileError]) -> None:
-        found = tuple({str(one): one for error in errors for one in error.errors}.values())
-        first = found[0]
-        super().__init__(first.file, first.key, first.problem, first.spot, first.place)
-        self.errors = found
-
-    def __str__(self) -> str:
-        return "\n".join(map(str, self.errors))
-
-    def __reduce__(self) -> tuple[type, tuple[object, ...]]:
-        """Pickle by the errors."""
-        return type(self), (self.errors,)
-
-
-def raised(errors: Sequence[AtomFileError]) -> AtomFileError:
-    """The exception for one or more errors: a single one itself, else AtomFileErrors."""
-    all_of_them = AtomFileErrors(errors)
-    return all_of_them if len(all_of_them.errors) > 1 else all_of_them.errors[0]
+def raised(errors: Iterable[AtomFileError]) -> AtomFileError:
+    """The exception for one or more errors: a single one itself."""
+    first, *others = {str(one): one for error in errors for one in error.errors}.values()
+    if not others:
+        return first
+    return AtomFileError(first.file, first.key, first.problem, first.spot, first.place, (first, *others))

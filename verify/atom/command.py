@@ -41,21 +41,15 @@ def _main(argv: Sequence[str] | None) -> int:
     if not (options.names or options.all or options.arch or options.atoms):
         raise UsageError("which atom? Give a NAME, --all, --arch SM, --atoms FILE, or --list to see them")
     names = selection.chosen(options.names, options.arch, pool)
-    _check_gpu(options)
+    _checks(options)
+    if options.live:
+        import gpu_checks
+
+        found = gpu_checks.device_info()
+        if isinstance(found, gpu_checks.Unavailable):
+            raise AbsentError(f"--live: {found.reason}")
     report = _report([pool[name] for name in names], options)
     return output.report(report, options)
-
-
-def _check_gpu(options: argparse.Namespace) -> None:
-    """Raise AbsentError for --live on a machine without a GPU or without CuPy."""
-    _checks(options)
-    if not options.live:
-        return
-    import gpu_checks
-
-    found = gpu_checks.device_info()
-    if isinstance(found, gpu_checks.Unavailable):
-        raise AbsentError(f"--live: {found.reason}")
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
