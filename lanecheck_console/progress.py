@@ -52,10 +52,10 @@ class Progress:
         """Set the name of the item that is worked on."""
         self.name = name
 
-    def step(self, name: str = "") -> None:
-        """Count one more item as done; several threads may do so."""
+    def step(self, name: str = "", count: int = 1) -> None:
+        """Count more items as done; several threads may do so."""
         with self._lock:
-            self.done += 1
+            self.done += count
             self.name = name or self.name
 
     @contextmanager

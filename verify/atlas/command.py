@@ -14,7 +14,12 @@ from verify.cli import arguments, ending, output
 from verify.core.errors import Exit, UsageError
 
 if TYPE_CHECKING:
+    from argparse import Namespace
+    from collections.abc import Mapping
+
+    from layouts.atoms import AnyAtom
     from verify.atlas.rows import Atlas
+    from verify.core.verdict import Check
 
 FORMATS = ("text", "markdown", "json", "html")
 FILES = {"markdown": "atlas.md", "json": "atlas.json", "html": "atlas.html"}
@@ -53,18 +58,27 @@ def _atlas(options: argparse.Namespace) -> Atlas:
     pool = selection.pool(options.atoms, options)
     names = selection.chosen(options.names, options.arch, pool)
 
+    everything = not (options.names or options.arch or options.atoms)
+    whole = _tabulated(pool, names, checks, everything, options)
+    if getattr(options, "malformed", ()) and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
+        whole = replace(whole, exit=Exit.USAGE)
+    return whole.by_family() if options.by == "family" else whole
+
+
+def _tabulated(
+    pool: Mapping[str, AnyAtom], names: Sequence[str], checks: frozenset[Check], everything: bool, options: Namespace
+) -> Atlas:
+    from verify.atlas.processes import MANY, tabulate_many
     from verify.atlas.rows import tabulate
     from verify.atlas.without_atom import without_atom
     from verify.atom.checker import AtomChecker
 
-    everything = not (options.names or options.arch or options.atoms)
     bare = without_atom(pool.values()) if everything else ()
+    if len(names) >= MANY and not options.atoms:
+        return tabulate_many(names, bare, checks, options.quiet, options.allow_unchecked)
     with ending.uncollected():
         atoms = (pool[name] for name in names)
-        whole = tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked)
-    if getattr(options, "malformed", ()) and whole.exit not in (Exit.CONTRADICTION, Exit.INTERRUPTED):
-        whole = replace(whole, exit=Exit.USAGE)
-    return whole.by_family() if options.by == "family" else whole
+        return tabulate(atoms, AtomChecker(checks), bare, options.quiet, options.allow_unchecked)
 
 
 def _rendered(atlas: Atlas, form: str, quiet: bool = False) -> str:

@@ -232,6 +232,60 @@ def place(mnemonic: str) -> tuple[str, str]:
     return family, " ".join(filter(None, (family, shape)))
 
 
+@dataclass(slots=True)
+class Counted:
+    """The rows counted so far, by their instruction, with the exit codes and failures of their atoms."""
+
+    rows: dict[str, Row] = field(default_factory=dict)
+    bare: dict[str, Row] = field(default_factory=dict)  # of instructions without an atom
+    exits: set[Exit] = field(default_factory=set)
+    failures: list[Failure] = field(default_factory=list)  # of atoms that were rejected, or ended in an internal error
+
+    def count(self, one: AnyAtom | str, checker: AtomChecker, allow_unchecked: bool) -> Failure | None:
+        """Verify an atom, or an instruction without one, and count it in; returns why that failed."""
+        if isinstance(one, str):
+            (family, name), found = place(one), as_atom(one)
+            if not isinstance(found, NoAtom):
+                self._count(found, self.bare.setdefault(name, Row(name, family)), checker, True)
+                return None
+            observed = isinstance(checker.recordings(signature(one)), tuple)
+            self.bare.setdefault(name, Row(name, family)).leave_open(found, _checks(checker), observed)
+            return None
+
+        def counted(atom: AnyAtom) -> None:
+            family, name = instruction(atom)
+            self._count(atom, self.rows.setdefault(name, Row(name, family)), checker, allow_unchecked)
+
+        failed = attempt(one, counted)
+        if isinstance(failed, Failure):
+            self.exits.add(failed.code)
+            self.failures.append(failed)
+        return failed
+
+    def _count(self, atom: AnyAtom, row: Row, checker: AtomChecker, allow_unchecked: bool) -> None:
+        case = checker.case(atom)
+        row.add(case, atom.mnemonics, _checks(checker))
+        self.exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())
+
+    def absorb(self, other: Counted) -> None:
+        """Count in what was counted elsewhere."""
+        for mine, theirs in ((self.rows, other.rows), (self.bare, other.bare)):
+            for name, row in theirs.items():
+                mine.setdefault(name, Row(name, row.family)).absorb(row)
+        self.exits |= other.exits
+        self.failures += other.failures
+
+    def atlas(self, checks: tuple[Check, ...], missing: int) -> Atlas:
+        """The atlas: rows in alphabetical order of their instruction, and the exit code of a report.
+
+        Known defects, and only they, may be refuted. An instruction without an atom may be UNCHECKED.
+        """
+        ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED)
+        code = next((code for code in ranked if code in self.exits), Exit.OK if self.rows or self.bare else Exit.EMPTY)
+        ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (self.rows, self.bare))
+        return Atlas(ordered, checks, Exit.INTERRUPTED if missing else code, beside, missing)
+
+
 def tabulate(
     atoms: Iterable[AnyAtom],
     checker: AtomChecker,
@@ -239,51 +293,26 @@ def tabulate(
     quiet: bool = False,
     allow_unchecked: bool = False,
 ) -> Atlas:
-    """The atlas of some atoms, and of instructions without an atom: rows in alphabetical order of their instruction.
+    """The atlas of some atoms, and of instructions without an atom, made by one checker.
 
-    Its exit code is a report's: known defects, and only they, may be refuted. An instruction without an atom may be
-    UNCHECKED. An atom that is rejected, or that ends in an internal error, stops no other.
+    An atom that is rejected, or that ends in an internal error, stops no other.
     """
-    rows: dict[str, Row] = {}
-    bare: dict[str, Row] = {}
-    exits: set[Exit] = set()
-    checks = tuple(check for check in Check if check in checker.checks)
+    counted = Counted()
 
     def count(one: AnyAtom | str, shown: Progress) -> None:
-        if not isinstance(one, str):
-            done = attempt(one, lambda atom: _count(atom, instruction(atom), rows, checker, exits, allow_unchecked))
-            if isinstance(done, Failure):
-                exits.add(done.code)
-                with shown.aside():
-                    complain(f"lanecheck: {done.message.splitlines()[0]}", done.code)
-            return
-        (family, name), found = place(one), as_atom(one)
-        if isinstance(found, NoAtom):
-            observed = isinstance(checker.recordings(signature(one)), tuple)
-            bare.setdefault(name, Row(name, family)).leave_open(found, checks, observed)
-        else:
-            _count(found, (family, name), bare, checker, exits, allow_unchecked=True)
+        if failed := counted.count(one, checker, allow_unchecked):
+            with shown.aside():
+                report_failure(failed)
 
     everything: list[AnyAtom | str] = [*atoms, *without_atom]
     _, missing = each(everything, count, "instructions", lambda one: one if isinstance(one, str) else one.name, quiet)
-    ranked = (Exit.CONTRADICTION, Exit.USAGE, Exit.REFUTED, Exit.UNDECIDED)
-    code = next((code for code in ranked if code in exits), Exit.OK if rows or bare else Exit.EMPTY)
-    code = Exit.INTERRUPTED if missing else code
-    ordered, beside = (tuple(found[name] for name in sorted(found)) for found in (rows, bare))
-    return Atlas(ordered, checks, code, beside, missing)
+    return counted.atlas(_checks(checker), missing)
 
 
-def _count(
-    atom: AnyAtom,
-    where: tuple[str, str],
-    rows: dict[str, Row],
-    checker: AtomChecker,
-    exits: set[Exit],
-    allow_unchecked: bool,
-) -> None:
-    """Verify an atom and count it in its row."""
-    family, name = where
-    case = checker.case(atom)
-    checks = [check for check in Check if check in checker.checks]
-    rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, checks)
-    exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())
+def report_failure(failed: Failure) -> None:
+    """Print why an atom was not verified."""
+    complain(f"lanecheck: {failed.message.splitlines()[0]}", failed.code)
+
+
+def _checks(checker: AtomChecker) -> tuple[Check, ...]:
+    return tuple(check for check in Check if check in checker.checks)

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from math import prod
 from types import MappingProxyType
 from typing import Any
@@ -127,7 +127,7 @@ class Named:
     rejected: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # without slots, so that what follows from the fields is kept
 class BoundAtom:
     """An atom bound to one instruction, the first of those it names that the ISA tables have; `others` are the rest.
 
@@ -170,7 +170,7 @@ class BoundAtom:
         """The atom bound to each of its instructions in the ISA tables; unbound if they have none."""
         return (self, *self.others)
 
-    @property
+    @cached_property
     def shape_fault(self) -> str:
         """How the shape differs from that of the only instruction of the atom; empty if it does not."""
         if not isinstance(self.atom, Atom) or self.by is None or len(known(self.named)) > 1:
@@ -190,12 +190,12 @@ class BoundAtom:
         """The atom bound to one of its instructions."""
         return next(view for view in self.views if view.by and mnemonic_of(view.by) == mnemonic_of(instruction))
 
-    @property
+    @cached_property
     def uncompared(self) -> tuple[str, ...]:
         """Why some instructions of the atom cannot be compared with it."""
         return tuple(n.rejected or n.unknown for n in self.named if n.instruction is None)
 
-    @property
+    @cached_property
     def omitted(self) -> dict[str, str]:
         """The operands in registers of an instruction that the atom does not give, each with its mnemonic."""
         return {
@@ -206,7 +206,7 @@ class BoundAtom:
             if name not in self.atom.operands
         }
 
-    @property
+    @cached_property
     def no_instruction(self) -> str:
         """Why the ISA tables have no instruction for the atom; empty if they have one."""
         if self.by is not None:

@@ -232,6 +232,7 @@ def moves(signature: isa_tables.Signature) -> bool:
     return not {"A", "B"} <= signature.operands.keys()
 
 
+@lru_cache(maxsize=8192)  # the shipped tables do not change while a process runs
 def in_tables(mnemonic: str) -> isa_tables.Signature | None:
     """The signature of an instruction; None if the ISA tables have no such instruction."""
     try:

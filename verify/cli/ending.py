@@ -23,6 +23,7 @@ def as_process(main: Callable[[], int]) -> NoReturn:
     Only where a profiler or a debugger is on, which writes when Python ends, does Python end as usual.
     """
     gc.set_threshold(100_000)  # imports make many objects and no garbage
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # our matrices are small: more threads take twice the time
     code = main()
     if not _watched():
         with suppress(OSError, AttributeError):  # there is no stderr

@@ -105,7 +105,8 @@ class Property:
 
     def by(self, check: Check) -> CheckFunction | None:
         """The function of one of the three checks; None if the property has none."""
-        return {Check.ISA: self.isa, Check.PROOF: self.proof, Check.GPU: self.gpu}[check]
+        found: CheckFunction | None = getattr(self, check.value)
+        return found
 
     @property
     def gpu_alone(self) -> bool:

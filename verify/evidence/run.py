@@ -60,6 +60,7 @@ class Run:
     loaded: proofs.Solver | None = None  # else made with the first proof
     # evidence found so far, by what it depends on
     cache: EvidenceCache = field(default_factory=EvidenceCache, init=False)
+    _made: dict[str, list[Check]] = field(default_factory=dict, init=False)  # the checks of each property
 
     @cached_property
     def solver(self) -> proofs.Solver:
@@ -117,8 +118,10 @@ class Run:
 
     def made(self, row: Property) -> list[Check]:
         """The checks of a property that this run makes."""
-        formal = frozenset({Check.ISA}) if row.form else frozenset[Check]()
-        return [check for check in Check if row.by(check) is not None and check in self.checks | formal]
+        if row.key not in self._made:
+            requested = self.checks | {Check.ISA} if row.form else self.checks
+            self._made[row.key] = [check for check in Check if row.by(check) is not None and check in requested]
+        return self._made[row.key]
 
     def no_evidence(self, row: Property, why: str) -> list[Evidence]:
         """UNCHECKED for every check of a property, with the reason; for a GPU only if it is the only check."""
