@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Gates: a measurement and its baseline take turns, so that a slow phase of the machine affects both.
 
-A figure is the median of the ratios of at least 15 pairs. Its limit is held against their lower quartile: what other
-programs do to one pair in two misses no gate, what is slower in three pairs of four does. Processes are measured by the
+A figure is the median of the ratios of at least 15 pairs. Its limit is compared with their lower quartile: other
+programs may slow down half of the pairs, what has become slower itself is slower in all. Processes are measured by the
 CPU seconds that they and their children take, with one thread for linear algebra: starting the others burns time for
-which nobody waits. What runs several processes at once is measured by the clock on the wall.
+which nobody waits. Where several processes work at once, the clock on the wall counts.
 """
 
 from __future__ import annotations
@@ -13,14 +13,14 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from resource import RUSAGE_CHILDREN, getrusage
 from statistics import median, quantiles
 from typing import Literal
 
 PAIRS = 15
-IMPORTS = "import numpy, z3"
-Measured = Callable[[], float]
+BASELINE = "import numpy, z3"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class Figure:
 
     @property
     def quartile(self) -> float:
-        """The lower quartile of the ratios: the gate."""
+        """The lower quartile of the ratios, which the target limits."""
         return quantiles(self.ratios, method="inclusive")[0] if len(self.pairs) > 1 else self.ratio
 
     @property
@@ -52,48 +52,51 @@ class Figure:
 
     def __str__(self) -> str:
         mine, theirs = (median(side) * (1e3 if self.unit == "ms" else 1) for side in zip(*self.pairs, strict=True))
+        outcome = "met" if self.met else "MISSED"
         return (
-            f"{self.name:<44} {mine:10.3f} {self.unit:<4} {self.baseline:<40} {theirs:10.3f} {self.unit:<4} ratio "
-            f"{self.ratio:6.2f}, quartile {self.quartile:6.2f} (at most {self.target:g}: {'met' if self.met else 'MISSED'})"
+            f"{self.name:<44} {mine:10.3f} {self.unit:<4} {self.baseline:<40} {theirs:10.3f} {self.unit:<4} "
+            f"ratio {self.ratio:6.2f}, lower quartile {self.quartile:6.2f} (at most {self.target:g}: {outcome})"
         )
 
 
-def paired(name: str, run: Measured, baseline: str, base: Measured, target: float, pairs: int = PAIRS) -> Figure:
+def wall(body: Callable[[], object]) -> float:
+    """The seconds that a function takes by the clock on the wall."""
+    started = time.perf_counter()
+    body()
+    return time.perf_counter() - started
+
+
+def cpu(body: Callable[[], object]) -> float:
+    """The CPU seconds that the processes take which a function starts and waits for."""
+    before = getrusage(RUSAGE_CHILDREN)
+    body()
+    after = getrusage(RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def paired(
+    name: str,
+    run: Callable[[], object],
+    baseline: str,
+    base: Callable[[], object],
+    target: float,
+    rounds: int = PAIRS,
+    clock: Callable[[Callable[[], object]], float] = wall,
+) -> Figure:
     """Measure both in turns; the first turn, which fills caches, is discarded."""
-    turns = [(run(), base()) for _ in range(pairs + 1)]
+    turns = [(clock(run), clock(base)) for _ in range(rounds + 1)]
     return Figure(name, baseline, tuple(turns[1:]), target)
 
 
-def against_imports(name: str, run: Measured, target: float, pairs: int = PAIRS) -> Figure:
-    """The figure against a fresh Python that imports what every check once needed."""
-    return paired(name, run, f"python -c '{IMPORTS}'", process("-c", IMPORTS), target, pairs)
+def cold(
+    name: str, words: Sequence[str], target: float, code: str = BASELINE, clock: Callable[..., float] = cpu
+) -> Figure:
+    """The figure of a fresh interpreter with these arguments, against one that runs some code: two imports."""
+    return paired(name, process(*words), f"python -c '{code}'", process("-c", code), target, clock=clock)
 
 
-def wall(body: Callable[[], object]) -> Measured:
-    """The seconds that a function takes."""
-
-    def measured() -> float:
-        started = time.perf_counter()
-        body()
-        return time.perf_counter() - started
-
-    return measured
-
-
-def process(*words: str) -> Measured:
-    """The CPU seconds of a fresh interpreter with these arguments and of its children; raises where it fails."""
-
-    def measured() -> float:
-        before = os.times()
-        fresh(*words)
-        after = os.times()
-        return after.children_user + after.children_system - before.children_user - before.children_system
-
-    return measured
-
-
-def fresh(*words: str) -> subprocess.CompletedProcess[str]:
-    """A fresh interpreter with these arguments, which may write its bytecode; raises where it fails."""
+def process(*words: str) -> Callable[[], subprocess.CompletedProcess[str]]:
+    """A function that runs a fresh interpreter with these arguments, and raises where that fails."""
     environment = {**os.environ, "OPENBLAS_NUM_THREADS": "1"}
-    environment.pop("PYTHONDONTWRITEBYTECODE", None)
-    return subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True, env=environment)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # it may keep its bytecode, as a user's does
+    return lambda: subprocess.run([sys.executable, *words], check=True, capture_output=True, text=True, env=environment)
