@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from gpu_checks.command import guarded
 from lanecheck_console import command
 
-SUITES = ("command", "atlas", "algebra", "campaign", "gpu", "laws", "tiling")
+SUITES = ("command", "atlas", "algebra", "batched", "campaign", "gpu", "laws", "tiling")
 
 
 def main(argv: Sequence[str] | None = None) -> int:

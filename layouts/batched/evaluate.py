@@ -303,14 +303,18 @@ class Batch:
         if dtype not in self.tables:
             inner, outer = self.first.cast(dtype).cut(max(LINE, isqrt(self.size)))
             short = prod(outer.extents) <= TABLE
-            self.tables[dtype] = inner.table(dtype), outer.table(dtype) if short else None, outer
+            high = outer.table(dtype)[..., :, None] if short else None
+            self.tables[dtype] = inner.table(dtype)[..., None, :], high, outer
         low, high, outer = self.tables[dtype]
         n = low.shape[-1]
         first, last = start // n, -(-stop // n)
-        above = outer.at(xp.arange(first, last, dtype=dtype), dtype) if high is None else high[..., first:last]
-        whole = above[..., :, None] + low[..., None, :]
+        if high is None:
+            high = outer.at(xp.arange(first, last, dtype=dtype), dtype)[..., :, None]
+        elif last - first < high.shape[-2]:
+            high = high[..., first:last, :]
+        whole = high + low
         flat = xp.reshape(whole, (*whole.shape[:-2], whole.shape[-2] * n))
-        return flat[..., start - first * n : stop - first * n]
+        return flat if stop - start == flat.shape[-1] else flat[..., start - first * n : stop - first * n]
 
     def _follow(self, values: Array, dtype: Any) -> Array:
         for step in self.then:

@@ -7,15 +7,14 @@ that have it: every product stays right, so only `isa` can refute it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 
-from layouts import Layout, LayoutError, composition
+from layouts import Layout, LayoutError, batched, composition
 from layouts.atoms import AnyAtom, Atom, CopyAtom
 from verify.atom.checker import prepared
 from verify.atom.copies import COPY_OPERANDS
-from verify.binding.atom import BoundOperand
 from verify.binding.coordinates import AXES
 from verify.core.digits import modes, walks
 from verify.evidence.gpu import HOLDERS
@@ -30,6 +29,7 @@ class Mutant:
     parts: tuple[str, ...]
     what: str
     atom: AnyAtom
+    same: bool = False  # whether it is the same function as its origin, at every point
 
 
 def distinct(atoms: Iterable[AnyAtom]) -> list[tuple[AnyAtom, str]]:
@@ -58,8 +58,9 @@ def mutants(atom: AnyAtom, operand: str) -> Iterator[Mutant]:
     """
     layout = Layout.parse(atom.operands[operand])
     parts = COPY_OPERANDS if isinstance(atom, CopyAtom) else (operand,)
-    for what, changed in changes(layout):
-        yield Mutant(atom.name, parts, what, with_operands(atom, {operand: changed}))
+    made = list(changes(layout))
+    for (what, changed), same in zip(made, same_functions(layout, [changed for _, changed in made]), strict=True):
+        yield Mutant(atom.name, parts, what, with_operands(atom, {operand: changed}), same)
 
 
 def changes(layout: Layout) -> Iterator[tuple[str, Layout]]:
@@ -127,8 +128,13 @@ def relabelled(atom: Atom, operand: str, axis: str, extents: dict[str, int]) -> 
         return None
 
 
-def same_function(part: BoundOperand, mutant: BoundOperand) -> bool:
-    """Whether a mutant is the same function as its origin: both are evaluated in plain integers at every point."""
-    if part.layout is None or mutant.layout is None:
-        return False
-    return walks(part.layout) == walks(mutant.layout)
+def same_functions(layout: Layout, changed: Sequence[Layout]) -> list[bool]:
+    """Which layouts are the same function of (thread, value) as another: all are evaluated at once, at every point.
+
+    Nothing else would notice one that is taken for the same by mistake, so these are evaluated in plain integers too.
+
+    >>> same_functions(Layout.parse("(2,2):(1,2)"), [Layout.parse("(2,2):(2,1)"), Layout.parse("(2,2):(1,2)")])
+    [False, True]
+    """
+    faults = batched.first_difference(batched.batch(changed), layout)
+    return [fault < 0 and walks(one) == walks(layout) for fault, one in zip(faults.tolist(), changed, strict=True)]

@@ -15,11 +15,11 @@ from lanecheck_console.progress import each
 from layouts.atoms import AnyAtom, Atom
 from layouts.int_tuple import leaves
 from layouts.text import parse_shape_stride
-from verify.atom.checker import AtomChecker, prepared
+from verify.atom.checker import AtomChecker
 from verify.atom.properties import EQUALS, IN_BOUNDS, OWNERSHIP, RELATION
 from verify.core.verdict import Check, Evidence, Property, Status, Verdict
 from verify.evidence.gpu_shared_memory import free, refutable
-from verify.mutate.mutants import Mutant, distinct, joint_mutants, mutants, same_function
+from verify.mutate.mutants import Mutant, distinct, joint_mutants, mutants
 from verify.report import cut_short
 
 INTRINSIC = (IN_BOUNDS, OWNERSHIP)
@@ -189,8 +189,7 @@ def campaign(atoms: Sequence[AnyAtom], quiet: bool = False) -> Score:
 
 def score_one(score: Score, bench: Bench, origin: AnyAtom, operand: str, mutant: Mutant) -> None:
     """Count a mutant of one operand: equivalent, or killed by what refutes it, or a survivor."""
-    parts = [next(p for p in prepared(a).parts if p.name == operand) for a in (origin, mutant.atom)]
-    if same_function(parts[0], parts[1]):
+    if mutant.same:
         score.equivalent += 1
         return
     verdicts = bench.verify(mutant, proof=True)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from itertools import count
 from typing import Any
 
@@ -267,3 +268,15 @@ def test_an_inverse_is_evaluated_as_every_layout() -> None:
 def test_a_batch_is_used_as_it_is() -> None:
     made = batch(Layout(4))
     assert batch(made) is made and isinstance(made, Batch)
+
+
+@pytest.mark.gpu
+@given(function=st.one_of(SIGNED, composed()), rows=same_rank(), other=layouts())
+def test_cupy_computes_the_same(function: Any, rows: list[Layout], other: Layout) -> None:
+    cupy = importlib.import_module("cupy")
+    for on_gpu, here in ((batch(function, cupy), batch(function)), (batch(rows, cupy), batch(rows))):
+        assert on_gpu.values().get().tolist() == here.values().tolist()
+        blocks = [(start, values.get().tolist()) for start, values in on_gpu.blocks(80)]
+        assert blocks == [(start, values.tolist()) for start, values in here.blocks(80)]
+    assert table(function, cupy).get().tolist() == table(function).tolist()
+    assert compose(other, other, cupy).values().get().tolist() == compose(other, other).values().tolist()

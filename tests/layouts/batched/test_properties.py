@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import importlib
 from collections import Counter
 from typing import Any
 
@@ -147,3 +148,19 @@ def test_many_layouts_are_split_into_rows(count: int) -> None:
 def test_more_values_than_can_be_numbered_are_rejected() -> None:
     with pytest.raises(LayoutError, match="too many values"):
         inverse(batch(Layout(3)), 2**62)
+
+
+@pytest.mark.gpu
+@given(f=FUNCTIONS, g=FUNCTIONS, modes=ROWS, budget=BUDGETS)
+def test_cupy_finds_the_same(f: Any, g: Any, modes: list[list[tuple[int, int]]], budget: int) -> None:
+    cupy = importlib.import_module("cupy")
+    each = rows(modes)
+    for xp in (cupy, np):
+        found = [first_outside(f, 20, xp, budget), first_repeat(f, xp, budget), first_difference(f, g, xp, budget)]
+        many = batch(each, xp)
+        arrays = [first_outside(many, 5, budget=budget), first_repeat(many, budget=budget)]
+        arrays += [first_difference(many, each[0], xp, budget), counts(f, 20, xp, budget), inverse(f, 20, xp, budget)]
+        arrays += [counts(many, 5, budget=budget), inverse(many, 5, budget=budget), is_bijection(many, budget=budget)]
+        if xp is cupy:
+            on_gpu = found, [array.get().tolist() for array in arrays]
+    assert on_gpu == (found, [array.tolist() for array in arrays])

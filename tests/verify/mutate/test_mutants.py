@@ -4,9 +4,13 @@
 import itertools
 from dataclasses import replace
 
+import pytest
+
 from layouts import Layout
 from layouts.atoms import registry
-from verify.mutate.mutants import changes, distinct, joint_mutants, mutants
+from layouts.batched.evaluate import Linear
+from verify.core.digits import walks
+from verify.mutate.mutants import changes, distinct, joint_mutants, mutants, same_functions
 from verify.mutate.score import sampled
 
 
@@ -17,6 +21,24 @@ def test_every_sort_of_change_is_made() -> None:
     assert str(dict(made)["stride 16 (mode 0) halved"]) == "((4,8),2):((8,1),8)"
     assert str(dict(made)["stride 1 (mode 1) incremented"]) == "((4,8),2):((16,2),8)"
     assert str(dict(made)["mode 1 dropped"]) == "((4,1),2):((16,0),8)"
+
+
+@pytest.mark.parametrize(
+    "text", ["((4,8),(2,2)):((32,1),(16,8))", "((4,8),2):((0,1),8)", "(4,(2,2)):(1,(4,4))", "((2,2),1):((1,1),7)"]
+)
+def test_mutants_of_the_same_function_are_those_of_equal_values(text: str) -> None:
+    layout = Layout.parse(text)
+    changed = [one for _, one in changes(layout)]
+    same = same_functions(layout, changed)
+    assert same == [walks(one) == walks(layout) for one in changed] and not all(same)
+    assert any(same) == (text != "((4,8),(2,2)):((32,1),(16,8))")
+
+
+def test_no_error_of_the_engine_makes_a_mutant_equivalent(monkeypatch: pytest.MonkeyPatch) -> None:
+    right = Linear.table
+    monkeypatch.setattr(Linear, "table", lambda *given: right(*given) * 0)
+    layout = Layout.parse("((4,8),(2,2)):((32,1),(16,8))")
+    assert not any(same_functions(layout, [one for _, one in changes(layout)]))
 
 
 def test_a_joint_mutant_is_the_permuted_layout() -> None:
