@@ -4,17 +4,15 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 
 from gpu_checks.model import WorkerError
-from lanecheck_console.command import unread, until_closed
+from lanecheck_console.command import unread, until_closed, width
 from lanecheck_console.progress import INTERRUPTED
 
 USAGE, INTERNAL = 2, 3
-ON_A_TERMINAL, IN_A_FILE = 80, 100  # columns of a report, as `verify` has them
 
 
 class Interrupted(KeyboardInterrupt):
@@ -56,11 +54,9 @@ def parsed(
 
 
 def show(*lines: str) -> None:
-    """Print lines of a report. A long line is wrapped and indented between words. COLUMNS sets the width."""
-    chosen = os.environ.get("COLUMNS", "")
-    usual = ON_A_TERMINAL if sys.stdout.isatty() else IN_A_FILE
-    width = int(chosen) if chosen.isdecimal() and int(chosen) > 0 else usual
-    print("".join(f"{line if len(line) <= width else _broken(line, width)}\n" for line in lines), end="", flush=True)
+    """Print lines of a report. A long line is wrapped and indented between words."""
+    most = width(sys.stdout.isatty())
+    print("".join(f"{line if len(line) <= most else _broken(line, most)}\n" for line in lines), end="", flush=True)
 
 
 def _broken(line: str, width: int) -> str:

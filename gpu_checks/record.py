@@ -23,14 +23,25 @@ from gpu_checks.inference.copies import observe
 from gpu_checks.inference.pair_relation import classes
 from gpu_checks.inference.product import multiply, random_products, wrong
 from gpu_checks.inference.queries import run_queries
-from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.assembly import is_warpgroup
 from gpu_checks.kernels.forms import plain_form
 from gpu_checks.kernels.mma import spare
 from gpu_checks.kernels.modules import has_kernels, kernel_hash, probe_of
 from gpu_checks.kernels.packing import operands_as_words, pack, unpack, words_per_lane
 from gpu_checks.machine import Machine
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Controls, Labels, Metadata, Move, Recording, Unsupported
+from gpu_checks.model import (
+    COLUMN,
+    CONTRACTED,
+    PRODUCT,
+    ROW,
+    Controls,
+    Labels,
+    Metadata,
+    Move,
+    Recording,
+    Relation,
+    Unsupported,
+)
 from isa_tables.signature import Signature, runs_on
 
 TRIALS = 8  # choices of addresses for a matrix move

@@ -61,6 +61,12 @@ def unread(parser: argparse.ArgumentParser, options: argparse.Namespace, stops: 
     return ""
 
 
+def width(on_terminal: bool) -> int:
+    """The columns of a report: COLUMNS where that is set, or else 80 on a terminal and 100 elsewhere."""
+    chosen = os.environ.get("COLUMNS", "")
+    return int(chosen) if chosen.isdecimal() and int(chosen) > 0 else 80 if on_terminal else 100
+
+
 @contextmanager
 def until_closed() -> Iterator[None]:
     """Exit with code 2: without a message where a reader such as `head -1` closed the pipe, with one on a full disk."""

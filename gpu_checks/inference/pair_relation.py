@@ -24,9 +24,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from gpu_checks.arrays import np
-from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.mma import MANY, NONE, WRONG, spare
-from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Table
+from gpu_checks.model import COLUMN, CONTRACTED, PRODUCT, ROW, Labels, Relation, Table
 from isa_tables.signature import Signature
 
 if TYPE_CHECKING:

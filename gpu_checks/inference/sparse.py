@@ -26,12 +26,11 @@ from typing import TYPE_CHECKING, Any
 from gpu_checks.arrays import np
 from gpu_checks.inference.interactions import Interactions, digest, label
 from gpu_checks.inference.queries import NOTHING, Queries, numbering, query, together
-from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.packing import Words
 from gpu_checks.kernels.smem_matrix import Window
 from gpu_checks.machine import Numbering
-from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, Labels, Metadata, Relation
 from isa_tables.signature import Signature
 
 if TYPE_CHECKING:

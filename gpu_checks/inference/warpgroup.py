@@ -20,11 +20,10 @@ from gpu_checks.arrays import np
 from gpu_checks.inference import sparse
 from gpu_checks.inference.interactions import Few, Interactions, distinct, transfer
 from gpu_checks.inference.queries import Queries, numbering, query, together
-from gpu_checks.inference.relation import Relation
 from gpu_checks.kernels.forms import Form, forms, plainest, slots
 from gpu_checks.kernels.smem_matrix import Window, windows
 from gpu_checks.machine import Numbering
-from gpu_checks.model import COLUMN, CONTRACTED, ROW, Coordinates, Image, Labels
+from gpu_checks.model import COLUMN, CONTRACTED, ROW, Coordinates, Image, Labels, Relation
 from isa_tables.signature import Signature
 
 PREMISE = (

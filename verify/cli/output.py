@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
+from lanecheck_console.command import width
 from verify.core.errors import Exit, UsageError
 from verify.core.names import Named
 
@@ -63,12 +64,10 @@ def allowing(found: Report, options: argparse.Namespace) -> Report:
 
 
 def fitted(text: str, output: str | None) -> str:
-    """A text report, as wide as COLUMNS where that is set, or else 80 columns on a terminal and 100 elsewhere."""
+    """A text report, wrapped to the columns of the terminal, or of a file (`width`)."""
     from verify.report import columns
 
-    wanted = os.environ.get("COLUMNS", "")
-    usual = columns.IN_A_FILE if output or not on_terminal() else columns.ON_A_TERMINAL
-    return columns.fitted(text, int(wanted) if wanted.isdecimal() and int(wanted) > 0 else usual)
+    return columns.fitted(text, width(on_terminal() and not output))
 
 
 def list_names(entries: Iterable[Named], options: argparse.Namespace) -> Exit:

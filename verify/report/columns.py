@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-ON_A_TERMINAL, IN_A_FILE = 80, 100
 FURTHER = 4  # further blanks before the continuation of a line
 QUOTED = re.compile(r"""(?:[^\s'"]|'[^']*'|"[^"]*")+|\S+""")  # a word of a command line
 
