@@ -68,7 +68,7 @@ def test_a9_a_trailing_trivial_mode_is_the_same_function(capsys: pytest.CaptureF
     assert layout_command.main([atom.operands["C"], "--equals", other, "-v"]) == 0
     out = capsys.readouterr().out
     assert f"  -    PROVED    is the same function as {other}" in out
-    assert "exhaustive, 512 points, numpy: written differently, equal at every point" in out
+    assert "exhaustive, 512 points, Python: written differently, equal at every point" in out
     assert verdict_on(replace(atom, operands={**atom.operands, "C": other}), "C", EQUALS).status is Status.PROVED
     assert layout_command.main([atom.operands["C"], "--equals", "((4,8,4),(2,2)):((128,1,16),(8,64))"]) == 1
     assert "T0 V1: 64 and 8" in capsys.readouterr().out
