@@ -260,12 +260,18 @@ def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
             raise TableError(file, f"{found.key}.let.{key}", "must be an identifier that is not a name already")
         let[key] = parse_in(file, f"{found.key}.let.{key}", text, names, variant.numbers)
         names[key] = let[key].signed
+    param = {"bits": found.fragment.bits, **variant.numbers}
+    of_lane = {key: signed for key, signed in names.items() if key != _VALUE}  # `holds` is a condition of the lane
+    maps = {
+        key: parse_in(file, f"{found.key}.{key}", text, of_lane if key == "holds" else names, param)
+        for key, text in found.maps.items()
+    }
     return Operand(
         name=name,
         **{field.name: getattr(found.fragment, field.name) for field in fields(Fragment)},
         lanes=lanes,
         let=let,
-        maps=_maps(found, file, names, {"bits": found.fragment.bits, **variant.numbers}),
+        maps=maps,
         placed=found.placed,
         layouts=found.layouts,
         majors=found.majors,
@@ -278,16 +284,6 @@ def _operand(name: str, variant: tables.Variant, found: Entry) -> Operand:
         param=variant.numbers,
         counts=found.counts,
     )
-
-
-def _maps(found: Entry, file: str, names: Mapping[str, bool], param: Mapping[str, int]) -> dict[str, Formula]:
-    lanes = {
-        name: signed for name, signed in names.items() if name != _VALUE
-    }  # `holds` is a condition of the lane alone
-    return {
-        key: parse_in(file, f"{found.key}.{key}", text, lanes if key == "holds" else names, param)
-        for key, text in found.maps.items()
-    }
 
 
 def lane_name(lanes: int) -> str:

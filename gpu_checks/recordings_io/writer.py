@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from gpu_checks.arrays import np
-from gpu_checks.model import Image, Labels, Metadata, Move, Recording
+from gpu_checks.model import Labels, Metadata, Move, Recording
 from gpu_checks.recordings_io.lines import with_digest
 from gpu_checks.recordings_io.run_length import written
 
@@ -79,12 +79,13 @@ def _line(recording: Recording | Move, tables: dict[str, str], premises: dict[st
         premise = identity({"premise": one.premise})
         premises[premise] = one.premise
         anchors.append([one.name, one.operand, _keep(one.labels, tables), premise])
+    images = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in recording.images]
     return {
         "mnemonic": recording.mnemonic,
         **{name: _keep(recording.operands[name], tables) for name in OPERANDS},
         "passthrough": _keep(recording.passthrough[..., None], tables),
         "anchors": anchors,
-        "images": _keep_images(recording.images, tables) if recording.images else None,
+        "images": _put("images", {"of": images}, tables) if images else None,
         "metadata": recording.metadata and _metadata(recording.metadata, tables),
         "controls": recording.controls and {key: getattr(recording.controls, key) for key in CONTROLS},
         **{key: getattr(recording, key) for key in ("pairs", "probe", "hash")},
@@ -104,12 +105,6 @@ def _keep(labels: Labels, tables: dict[str, str]) -> str:
     """Add an array to the tables, unless it is there; returns its id."""
     columns = [written(column) for column in np.array(labels.reshape(-1, labels.shape[-1]).T, "<i4", order="C")]
     return _put("table", {"shape": list(labels.shape[:2]), "columns": columns}, tables)
-
-
-def _keep_images(images: Sequence[Image], tables: dict[str, str]) -> str:
-    """Add a list of images to the tables, likewise."""
-    rows = [[i.operand, i.swizzle, i.major, i.lbo, i.sbo, _keep(i.labels, tables)] for i in images]
-    return _put("images", {"of": rows}, tables)
 
 
 def _put(kind: str, body: Mapping[str, Any], tables: dict[str, str]) -> str:

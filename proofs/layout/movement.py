@@ -17,13 +17,13 @@ from typing import Any, TypeAlias
 
 from layouts import Layout, Swizzle
 from proofs.layout.modes import modes, size, top_modes, value
+from proofs.layout.operand import Locate
 from proofs.smt.engine import Solver
 from proofs.smt.outcome import BUDGET, Outcome
 from proofs.smt.script import Modes, Script
 from proofs.smt.solve import Claim, Point, decide
 from proofs.smt.term import Condition, Term
 
-Locate: TypeAlias = Callable[[Any, Any], tuple[Any, Any]]  # (lane, value) -> (row, column)
 Number: TypeAlias = Callable[[Any, Any], Any]  # (lane, value) -> element
 BANKS, WORD = 32, 4
 
