@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from math import prod
 from pathlib import Path
 from types import NoneType, UnionType
@@ -111,7 +112,7 @@ def _read(kind: Any, data: Any) -> Any:
     if kind is Strided:
         return Strided.parse(data)
     if isinstance(kind, type) and is_dataclass(kind):
-        hints = get_type_hints(kind)
+        hints = _hints(kind)
         return kind(**{name: _read(hints[name], part) for name, part in data.items()})
     choices = [choice for choice in get_args(kind) if choice is not NoneType]
     if get_origin(kind) is tuple:
@@ -123,3 +124,9 @@ def _read(kind: Any, data: Any) -> Any:
     if not isinstance(data, get_origin(kind) or kind):
         raise TypeError(f"{data!r} is no {kind.__name__}")
     return data
+
+
+@cache
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of a dataclass's fields, worked out once: that takes longer than to read a line."""
+    return get_type_hints(kind)

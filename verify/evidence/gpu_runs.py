@@ -4,18 +4,24 @@
 from __future__ import annotations
 
 from functools import cache
+from typing import TYPE_CHECKING
 
-from gpu_checks.banks.command import Observation, recordings_of_banks
-from gpu_checks.tilings import TilingRun, recordings_of_tilings
+if TYPE_CHECKING:
+    from gpu_checks.banks.command import Observation
+    from gpu_checks.tilings import TilingRun
 
 
 @cache
 def runs() -> tuple[TilingRun, ...]:
     """The recorded runs of tilings' kernels. Raises RecordingError for one that cannot be read."""
+    from gpu_checks.tilings import recordings_of_tilings
+
     return recordings_of_tilings()
 
 
 @cache
 def observations() -> tuple[Observation, ...]:
     """The measured access patterns. Raises RecordingError for one that cannot be read."""
+    from gpu_checks.banks.command import recordings_of_banks
+
     return recordings_of_banks()

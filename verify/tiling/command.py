@@ -132,14 +132,18 @@ def _specs(options: argparse.Namespace) -> list[TilingSpec]:
 def _on_the_line(options: argparse.Namespace) -> list[TilingSpec]:
     """A spec for each atom that is named, with the same options."""
     from layouts.atoms import Atom
+    from layouts.atoms.shelf import Shelf
 
     given = {word: value for word in WORDS if (value := getattr(options, word)) is not None}
     values = {name: key.read(given[name]) for name, key in KEYS.items() if name in given}
     smem = {x: read(word, spec.swizzle_atom, given[word]) for x in "AB" if (word := f"smem_{x.lower()}") in given}
     shared = TilingSpec("", "", **values, smem=smem)
     pool = _pool(options)
-    mma = [name for name in pool if isinstance(pool[name], Atom)]
-    names = select(options.atom, pool if set(options.atom) & set(pool) else mma, "atom") if options.atom else mma
+    if options.atom and isinstance(pool, Shelf) and all(name in pool for name in options.atom):
+        names = select(options.atom, pool.beginning(*options.atom), "atom")  # no other family is read
+    else:
+        mma = [name for name in pool if isinstance(pool[name], Atom)]
+        names = select(options.atom, pool if set(options.atom) & set(pool) else mma, "atom") if options.atom else mma
     return [replace(shared, name=name, atom=name, atoms=tuple(options.atoms)) for name in names]
 
 

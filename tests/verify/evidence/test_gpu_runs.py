@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import gpu_checks.tilings
 from gpu_checks.tilings import store as tilings
 from verify.evidence import gpu_runs
 from verify.tiling import command as tiling
@@ -17,7 +18,7 @@ def test_a_damaged_recording_of_ours_is_one_line_and_exit_2(
 ) -> None:
     text = (tilings.RECORDINGS / "nvidia_h200.jsonl").read_text()
     (tmp_path / "cut.jsonl").write_text(text[:-1000])
-    monkeypatch.setattr(gpu_runs, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
+    monkeypatch.setattr(gpu_checks.tilings, "recordings_of_tilings", lambda: tilings.recordings_of_tilings(tmp_path))
     gpu_runs.runs.cache_clear()
     assert tiling.main(["examples/tilings.toml"]) == 2
     err = capsys.readouterr().err
