@@ -9,12 +9,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import accumulate
+from itertools import accumulate, islice
 from itertools import product as grid
 from math import prod
 
 from layouts.int_tuple import IntTuple, leaves, nest
 
+SHAPES = 1 << 16
 Pair = tuple[IntTuple, IntTuple]
 
 
@@ -25,6 +26,8 @@ class Domain:
     >>> domain = Domain(2, 1, 4, (1, 2, 4), (0, 1))
     >>> len(domain), domain[0], domain[len(domain) - 1]
     (30, (1, 0), ((4, 1), (1, 1)))
+
+    Raises ValueError where it has more than 2^16 shapes.
     """
 
     rank: int  # modes, at most
@@ -36,13 +39,16 @@ class Domain:
     _ends: list[int] = field(init=False, repr=False, compare=False)  # the number after the last layout of each shape
 
     def __post_init__(self) -> None:
-        known = {
+        known = (
             nest(iter(extents), profile)
             for n in range(1, self.rank + 1)
             for profile in profiles(n, self.depth)
             for extents in _extents(n, self.size, sorted(self.extents))
-        }
-        shapes = sorted(known, key=lambda shape: (prod(leaves(shape)), len(leaves(shape)), repr(shape)))
+        )
+        shapes = list(islice(known, SHAPES + 1))
+        if len(shapes) > SHAPES:
+            raise ValueError(f"there are more than {SHAPES} shapes: name fewer, or a smaller rank, depth or size")
+        shapes.sort(key=lambda shape: (prod(leaves(shape)), len(leaves(shape)), repr(shape)))
         object.__setattr__(self, "_shapes", shapes)
         counts = (len(self.strides) ** len(leaves(shape)) for shape in shapes)
         object.__setattr__(self, "_ends", list(accumulate(counts)))

@@ -12,6 +12,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
+from math import isqrt
 from typing import Protocol
 
 from proofs.symbolic import execution
@@ -24,11 +25,13 @@ from verify.campaign.found import Found
 from verify.campaign.laws import LAWS
 from verify.campaign.spec import CampaignSpec, LawsSpec, MutantsSpec
 from verify.cli.ending import uncollected
-from verify.core.errors import UsageError
+from verify.core.errors import SpecError, UsageError
 
-CHUNKS = 10_000  # of one law, about, at most
+CHUNKS = 10_000  # of one law, about, unless they would be larger than LARGEST
 SIDE = 128  # layouts of a chunk of pairs, at least, on each side
 ROW = 4096  # cases of a chunk of single layouts, at least
+LARGEST = 1 << 17  # cases of a chunk: some seconds
+MOST = 1 << 20  # chunks of one law
 BUDGET = 600  # seconds that a chunk of another implementation may take
 BLOCK = 1 << 14  # cases that are called before any is decided
 
@@ -116,7 +119,10 @@ class LawTask:
 def domain_of(spec: LawsSpec) -> Domain:
     """All layouts of a spec."""
     extents = spec.extents or tuple(range(1, spec.size + 1))
-    return Domain(spec.rank, spec.depth, spec.size, extents, spec.strides)
+    try:
+        return Domain(spec.rank, spec.depth, spec.size, extents, spec.strides)
+    except ValueError as error:
+        raise SpecError("extents", str(error), spec.name) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,14 +171,21 @@ def _of_law(spec: LawsSpec, law: str, target: Implementation) -> Part:
     second = LAWS[law].second
     made: list[Task] = []
     if second == "layout":
-        side = max(SIDE, -(-count // round(CHUNKS**0.5)))
+        side = min(max(SIDE, -(-count // isqrt(CHUNKS))), isqrt(LARGEST))
+        _check(spec, law, count**2, side**2)
         made = [LawTask(spec, law, a, b, target) for a in _ranges(count, side) for b in _ranges(count, side)]
     else:
         others: tuple[int | None, ...] = (spec.cotargets or (spec.size,)) if second else (None,)
-        step = max(1, ROW // len(others), -(-count // CHUNKS))
+        step = max(1, min(max(ROW // len(others), -(-count // CHUNKS)), LARGEST // len(others)))
+        _check(spec, law, count * len(others), step * len(others))
         made = [LawTask(spec, law, a, others, target) for a in _ranges(count, step)]
     key = _key(spec, law, code.digest(target.module, target.path))
     return Part(spec.name, law, _words(spec, second), LAWS[law].statement, key, made, WORDS)
+
+
+def _check(spec: LawsSpec, law: str, cases: int, chunk: int) -> None:
+    if cases // chunk > MOST:
+        raise SpecError("", f"{law} has {cases} cases, which no machine tries: name a smaller bound", spec.name)
 
 
 def _ranges(count: int, step: int) -> list[range]:

@@ -24,6 +24,12 @@ size    = 4
 extents = [2, 4]
 strides = [0, 1, 2]
 """
+LARGE = (
+    SMALL.replace("rank    = 2", "rank = 6")
+    .replace("= 4", "= 4096")
+    .replace("[2, 4]", "[2, 3]")
+    .replace("[0, 1, 2]", "[0, 1, 2, 3, 4]")
+)
 Run = Callable[..., tuple[int, str, str]]
 
 
@@ -135,6 +141,8 @@ def test_an_interruption_reports_what_was_found(launch: Run, monkeypatch: pytest
         (SMALL.replace("[0, 1, 2]", "[]"), "strides: expected a list of one value or more, found []"),
         (SMALL.replace("[2, 4]", "4"), "extents: expected a list of one value or more, found 4"),
         (SMALL.replace('"coalesce"', '"coalesc"'), "laws: expected one of coalesce, composition"),
+        (LARGE, "small pairs: composition has 1234565432100 cases, which no machine tries: name a smaller bound"),
+        (LARGE.replace("extents", "#"), "small pairs.extents: there are more than 65536 shapes"),
         ('["m"]\nkind = "mutants"\natoms = [3]\n', "atoms: expected a text, found "),
         ('["m"]\nkind = "mutants"\natoms = ["SM80_nothing"]\n', "no atom is named 'SM80_nothing'"),
         ('["m"]\natom = "SM80_16x8x16_F32F16F16F32_TN"\n', "this is a file of tilings"),
@@ -152,6 +160,7 @@ def test_what_is_wrong_with_a_spec_is_a_line(launch: Run, text: str, problem: st
         (["--budget", "3"], "--budget is for a --module"),
         (["--scheduler", "tcp://x", "--jobs", "2"], "--jobs is for this machine"),
         (["--resources", "GPU=1"], "--resources chooses among the workers"),
+        (["--scheduler", "tcp://x", "--resources", "GPU"], "--resources GPU: expected NAME=NUMBER, such as GPU=1"),
         (["--only", "large pairs"], "no campaign is named 'large pairs'"),
         (["--results", "DIR/none/x"], "cannot write DIR/none/x: No such file or directory"),
         (["--module", "pycute.py"], "--module pycute.py"),

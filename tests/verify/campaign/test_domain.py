@@ -4,6 +4,8 @@
 from itertools import product as grid
 from math import prod
 
+import pytest
+
 from layouts import Layout
 from layouts.int_tuple import leaves
 from verify.campaign.domain import Domain, profiles
@@ -34,6 +36,11 @@ def test_the_nestings_are_all_and_have_no_mode_of_a_single_part() -> None:
     """Of 4 modes: 1 flat, with one inner pair or triple, two pairs; the Schroeder number 11 without a bound."""
     assert [len(list(profiles(4, depth))) for depth in (0, 1, 2, 3)] == [0, 1, 7, 11]
     assert len({*profiles(4, 3)}) == 11
+
+
+def test_a_domain_of_too_many_shapes_is_rejected() -> None:
+    with pytest.raises(ValueError, match="there are more than 65536 shapes"):
+        Domain(6, 1, 4096, range(1, 4097), (1,))
 
 
 def test_a_domain_without_a_layout_is_empty() -> None:
