@@ -51,10 +51,19 @@ class Stored:
 
     def compare(self) -> int | Conflict:
         """The number of (element, pattern) and (element, selector) pairs that agree, or the first that does not."""
-        for found in (checks := [self._whole(), self._contracted(), self._ruled()]):
+        points = 0
+        for check in (self._whole, self._contracted, self._ruled):
+            found = check()
             if isinstance(found, Conflict):
                 return found
-        return sum(found for found in checks if isinstance(found, int))
+            points += found
+        return points
+
+    def _columns(self, count: int) -> Table:
+        """(m, column) of the block of so many columns that has a stored element: [lane][value][column]."""
+        first = self.elements[..., 1:] // count * count
+        found: Table = np.stack(np.broadcast_arrays(self.elements[..., :1], first + np.arange(count)), axis=-1)
+        return found
 
     def _whole(self) -> int | Conflict:
         """Check that the values of a stored element are its columns in order, from a multiple of their number."""
@@ -64,18 +73,14 @@ class Stored:
         if self.values.shape[1] != count * self.columns:
             statement = f"A has {self.values.shape[1]} values in each lane, the instruction stores {count} elements"
             return Conflict("k", ("A", "A"), 0, 0, f"{statement} of {self.columns} columns")
-        steps = np.arange(self.columns)
-        begin = self.elements[..., 1] // self.columns * self.columns
-        wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], begin[..., None] + steps), axis=-1)
+        wanted = self._columns(self.columns)
         wrong = np.argwhere(self.values.reshape(wanted.shape) != wanted)
         if not len(wrong):
             return int(wanted[..., 0].size)
         lane, value, step, axis = (int(c) for c in wrong[0])
         columns = ", ".join(f"(m={m}, k={k})" for m, k in self.values.reshape(wanted.shape)[lane, value].tolist())
-        statement = (
-            f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns in order"
-        )
-        return Conflict("mk"[axis], ("A", "A"), lane, value * self.columns + step, statement)
+        statement = f"A lane {lane}, stored element {value}: its values are {columns}, which are not its columns"
+        return Conflict("mk"[axis], ("A", "A"), lane, value * self.columns + step, f"{statement} in order")
 
     def _contracted(self) -> int | Conflict:
         """Check that k of A and B is one bijection with the classes under each pattern."""
@@ -105,13 +110,10 @@ class Stored:
             return 0
         each = self.e.shape[1] * FIELD // WORD
         if self.e.shape[1] * FIELD % WORD or each != self.meaning.columns:
-            statement = (
-                f"E has {self.e.shape[1]} values in each lane, a field of four bits describes {self.meaning.columns}"
-            )
-            return Conflict("k", ("E", "E"), 0, 0, f"{statement} of {WORD // FIELD * self.meaning.columns}")
-        steps, points = np.arange(each), 0
-        first = self.elements[..., 1] // self.meaning.columns * self.meaning.columns
-        wanted = np.stack(np.broadcast_arrays(self.elements[..., :1], first[..., None] + steps), axis=-1)
+            described = f"{self.meaning.columns} of {WORD // FIELD * self.meaning.columns}"
+            statement = f"E has {self.e.shape[1]} values in each lane, a field of four bits describes {described}"
+            return Conflict("k", ("E", "E"), 0, 0, statement)
+        steps, points, wanted = np.arange(each), 0, self._columns(each)
         for selector, ruler in self.metadata.rulers.items():
             found = self.e[ruler[..., :1], ruler[..., 1:] * each + steps]
             wrong = np.argwhere(found != wanted)

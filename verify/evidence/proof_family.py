@@ -23,6 +23,7 @@ from proofs.layout.family import Equality, FamilyLayout, Size, digits, in_order,
 from verify.binding.atom import BoundAtom, BoundOperand, prepare
 from verify.binding.coordinates import AXES, Formula, Memory, Registers
 from verify.core.verdict import Check, Evidence, Status
+from verify.evidence.proof import solved
 
 PLACEHOLDER = 10**12  # numbers from here on replace placeholders while a text is read; no layout has numbers so large
 
@@ -103,17 +104,8 @@ def equals(subject: BoundAtom, part: BoundOperand, budget: int, solver: proofs.S
         return None
     claim = Equality(f"equals {largest.citation}", whole.layout, whole.extent, thr, rep, unlimited(largest).locate)
     outcome = prove_family_equals(claim, budget, solver)
-    if outcome.status != "unsat":
-        return None
     method = f"linear integers, {whole.domain}"
-    return Evidence(
-        Check.PROOF,
-        Status.PROVED,
-        method,
-        engine=outcome.engine,
-        seconds=outcome.seconds,
-        artifact=outcome.smt,
-    )
+    return replace(solved(outcome, None), method=method) if outcome.status == "unsat" else None
 
 
 def unlimited(formula: Registers) -> Registers:
