@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The properties of a tiling, with the functions that check them by enumeration; the solver's are in `proof`.
 
-Enumeration evaluates the library's TiledMMA, at all points at once, and compares it with the definition: the threads and
-coordinates of all atoms in plain integers. The solver encodes the spec itself.
+Enumeration evaluates the library's TiledMMA, at all points at once, and compares it with the definition: the threads
+and coordinates of all atoms in plain integers. The solver encodes the spec itself.
 
 `case`                   the verdicts on one tiling of a file
 `PROPERTIES`             the table, one row a property, in the order of a report
