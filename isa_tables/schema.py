@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -112,6 +111,8 @@ SOURCED = ("derived", "observed")  # that name their source
 @cache
 def keys() -> Mapping[str, Mapping[str, Kind]]:
     """By table of `schema.toml`: key -> the kind of its values; read once."""
+    import tomllib
+
     text = Path(__file__).with_suffix(".toml").read_text(encoding="utf-8")
     return {table: {key: KINDS[kind] for key, kind in kinds.items()} for table, kinds in tomllib.loads(text).items()}
 

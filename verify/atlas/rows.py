@@ -246,15 +246,14 @@ class Counted:
         if isinstance(one, str):
             (family, name), found = place(one), as_atom(one)
             if not isinstance(found, NoAtom):
-                self._count(found, self.bare.setdefault(name, Row(name, family)), checker, True)
+                self._count(found, self.bare, (family, name), checker, True)
                 return None
             observed = isinstance(checker.recordings(signature(one)), tuple)
             self.bare.setdefault(name, Row(name, family)).leave_open(found, _checks(checker), observed)
             return None
 
         def counted(atom: AnyAtom) -> None:
-            family, name = instruction(atom)
-            self._count(atom, self.rows.setdefault(name, Row(name, family)), checker, allow_unchecked)
+            self._count(atom, self.rows, instruction(atom), checker, allow_unchecked)
 
         failed = attempt(one, counted)
         if isinstance(failed, Failure):
@@ -262,9 +261,12 @@ class Counted:
             self.failures.append(failed)
         return failed
 
-    def _count(self, atom: AnyAtom, row: Row, checker: AtomChecker, allow_unchecked: bool) -> None:
+    def _count(
+        self, atom: AnyAtom, rows: dict[str, Row], where: tuple[str, str], checker: AtomChecker, allow_unchecked: bool
+    ) -> None:
+        family, name = where
         case = checker.case(atom)
-        row.add(case, atom.mnemonics, _checks(checker))
+        rows.setdefault(name, Row(name, family)).add(case, atom.mnemonics, _checks(checker))
         self.exits.add(Report((case,), expect_known=True, allow_unchecked=allow_unchecked).exit())
 
     def absorb(self, other: Counted) -> None:

@@ -53,17 +53,13 @@ def _main(argv: Sequence[str] | None) -> int:
 
 
 def _report(atoms: Sequence[AnyAtom], options: argparse.Namespace) -> Report:
-    from gpu_checks import RecordingError
     from verify.cli.batch import verified
 
-    try:
-        with ExitStack() as clean_up:
-            clean_up.enter_context(ending.uncollected())
-            clean_up.enter_context(ending.warnings_in_a_line())
-            verify, require = _checker(options, clean_up).case, options.require
-            report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
-    except RecordingError as error:
-        raise UsageError(str(error)) from error
+    with ExitStack() as clean_up:
+        clean_up.enter_context(ending.uncollected())
+        clean_up.enter_context(ending.warnings_in_a_line())
+        verify, require = _checker(options, clean_up).case, options.require
+        report = verified(atoms, verify, "atoms", require, options.expect_known, options.quiet)
     for case in report.cases if options.emit_smt else ():
         _emit(Path(options.emit_smt), case.verdicts)
     return report
@@ -103,9 +99,7 @@ def _checks(options: argparse.Namespace) -> frozenset[Check]:
 
 
 def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
-    import gpu_checks
     from verify.atom.checker import AtomChecker
-    from verify.evidence.gpu import Recorded
 
     checks = _checks(options)
     budget = inputs.budget(options)
@@ -115,12 +109,14 @@ def _checker(options: argparse.Namespace, clean_up: ExitStack) -> AtomChecker:
 
         live = Live(clean_up.enter_context(Worker()))
         return AtomChecker(checks, budget, live, live.product, options="--live ")
-    extra = [options.recordings] if options.recordings else []
-    replay = f"--recordings {shlex.quote(options.recordings)} " if extra else ""
-    library = gpu_checks.recordings(*extra)
-    if extra:
-        len(library)  # opens every file: what is no recording is reported once, not for each atom
-    return AtomChecker(checks, budget, Recorded(library), options=replay)
+    if not options.recordings:
+        return AtomChecker(checks, budget)
+    import gpu_checks
+    from verify.evidence.gpu import Recorded
+
+    library = gpu_checks.recordings(options.recordings)
+    len(library)  # opens every file: what is no recording is reported once, not for each atom
+    return AtomChecker(checks, budget, Recorded(library), options=f"--recordings {shlex.quote(options.recordings)} ")
 
 
 def _emit(directory: Path, verdicts: Sequence[Verdict]) -> None:

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, TextIO
 
-from lanecheck_console.command import width
 from verify.core.errors import Exit, UsageError
 from verify.core.names import Named
 
@@ -65,6 +64,7 @@ def allowing(found: Report, options: argparse.Namespace) -> Report:
 
 def fitted(text: str, output: str | None) -> str:
     """A text report, wrapped to the columns of the terminal, or of a file (`width`)."""
+    from lanecheck_console.command import width
     from verify.report import columns
 
     return columns.fitted(text, width(on_terminal() and not output))

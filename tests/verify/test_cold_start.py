@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a command does not load: each of these takes longer than the command's own work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+PROGRAM = """
+import sys
+from importlib import import_module
+code = import_module(sys.argv[1]).main(sys.argv[3:])
+assert code == 0, code
+print(*[name for name in sys.argv[2].split(",") if name in sys.modules], file=sys.stderr)
+"""
+MAP = "((4,8),(2,2)):((32,1),(16,8))"
+
+
+@pytest.mark.parametrize(
+    ("without", "command", "words"),
+    [
+        ("argparse,dataclasses,inspect,importlib.metadata,numpy", "verify.__main__", ["--help"]),
+        ("argparse,dataclasses,inspect,importlib.metadata,numpy", "verify.__main__", ["--version"]),
+        ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--onto", "16x8"]),
+        ("numpy,z3,tomllib,gpu_checks.model", "verify.layout", [MAP, "--equals", "((4,8),(2,2)):((32,1),(16,8))"]),
+        ("z3", "verify.atom.command", ["SM80_16x8x16_F32F16F16F32_TN", "-q"]),
+        ("gpu_checks.model", "verify.atom.command", ["SM61_DP4A", "-q", "--checks", "isa,proof"]),
+    ],
+)
+def test_a_command_loads_only_what_it_uses(without: str, command: str, words: list[str]) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PROGRAM, command, without, *words], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr.strip()) == (0, "")
